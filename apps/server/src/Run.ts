@@ -1,0 +1,77 @@
+/**
+ * Starting: configuration, composition, first owner, and what the terminal says.
+ */
+import { Provider, Setup, Storage, Templates } from "@wac/core"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import * as Server from "./Server.ts"
+import { fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
+
+/** Nobody else may have the address. */
+export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+  host: Schema.String,
+  port: Schema.Int,
+  why: Schema.String
+}) {
+  override get message() {
+    return `PORT, HOST: cannot listen on ${this.host}:${this.port} (${this.why})`
+  }
+}
+
+const codeOf = (cause: unknown): string =>
+  typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
+
+/** Creates the owner that the environment names, and says how to sign in; nothing once that is long done. */
+const firstOwner = Effect.fnUntraced(function*(config: ServerConfig) {
+  const setup = yield* Setup.Setup
+  const token = yield* setup.token
+  if (token === undefined) return undefined
+  if (config.owner === undefined) {
+    return {
+      _tag: "SetupLink" as const,
+      token: Redacted.value(token),
+      suggestedPassword: Redacted.value(token).slice(-12)
+    }
+  }
+  yield* setup.create(config.owner).pipe(Effect.catchTag("AlreadySetUp", () => Effect.void))
+  return { _tag: "Owner" as const, email: config.owner.email }
+})
+
+/**
+ * Runs the server in the present scope; done when it listens. Gives its services, and what to say on the terminal if
+ * somebody still has to sign in for the first time.
+ */
+export const run = Effect.fnUntraced(function*(
+  environment: { readonly [name: string]: string | undefined },
+  adapters?: Server.Adapters
+) {
+  const config = yield* fromEnvironment(environment)
+  const services = yield* Layer.build(Server.layer(config, adapters)).pipe(
+    Effect.catchTag(
+      "ServeError",
+      ({ cause }) => Effect.fail(new CannotListen({ host: config.host, port: config.port, why: codeOf(cause) }))
+    )
+  )
+  const guide = yield* Effect.gen(function*() {
+    for (const name of unknownVariables(Object.keys(environment))) {
+      yield* Effect.logWarning(`${name} is not a variable of this service`)
+    }
+    const storage = yield* Storage.Storage
+    if (!storage.durable) yield* Effect.logWarning(`storage is ${storage.name}: nothing survives a restart`)
+    yield* Templates.Templates.use((templates) => templates.syncAll)
+    const { name: provider } = yield* Provider.Provider
+    const { address } = yield* HttpServer.HttpServer
+    const listening = HttpServer.formatAddress(address)
+    const signIn = yield* firstOwner(config)
+    yield* Effect.logInfo(`listening on ${listening}, storage ${storage.name}, provider ${provider}`)
+    return signIn === undefined ? undefined : {
+      listening,
+      // a port that the system chose is known only now
+      publicUrl: config.port === 0 ? listening : config.publicUrl.origin,
+      storage: storage.durable ? storage.name : `${storage.name} (nothing survives a restart)`,
+      provider,
+      signIn
+    }
+  }).pipe(Effect.provideContext(services))
+  return { services, guide }
+})

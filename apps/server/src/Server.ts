@@ -1,0 +1,95 @@
+/**
+ * The composition: which adapters stand behind which ports, and what runs in the background. Read from the bottom up.
+ */
+import { NodeCrypto, NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import {
+  ApiKeys,
+  Inbound,
+  Limits,
+  LocalAuthenticator,
+  Messages,
+  MessageSweeper,
+  Password,
+  Setup,
+  Templates,
+  Vault,
+  Webhooks,
+  WebhookScheduler
+} from "@wac/core"
+import { HttpApp, PublicUrl, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
+import { MemoryStorage } from "@wac/memory"
+import { SandboxProvider } from "@wac/sandbox"
+import { Duration, Effect, Layer, Logger, Redacted, References } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpRouter } from "effect/http"
+import { Otlp } from "effect/observability"
+import { createServer } from "node:http"
+import type { ServerConfig } from "./ServerConfig.ts"
+
+/** How long stopping waits for requests in flight; sends among them end within the provider's 8 s. */
+const stopTimeout = Duration.seconds(12)
+
+const logging = (config: ServerConfig) =>
+  Layer.mergeAll(
+    Logger.layer([config.logFormat === "pretty" ? Logger.consolePretty() : Logger.consoleJson]),
+    Layer.succeed(References.MinimumLogLevel, config.logLevel)
+  )
+
+const telemetry = (config: ServerConfig) =>
+  config.otlpEndpoint === undefined
+    ? Layer.empty
+    : Otlp.layerJson({ baseUrl: config.otlpEndpoint, resource: { serviceName: "wac" } }).pipe(
+      Layer.provide(NodeHttpClient.layerUndici)
+    )
+
+/** Memory forgets with the process, so a key of this run alone is enough for it. */
+const masterKeys = (config: ServerConfig) =>
+  Effect.map(SecureRandom.SecureRandom.use((random) => random.randomBytes(32)), (fresh): Vault.MasterKeys => ({
+    current: config.masterKey ?? Redacted.make(fresh),
+    ...(config.previousMasterKey === undefined ? {} : { previous: config.previousMasterKey })
+  }))
+
+const receivers = ({ receiverRules }: ServerConfig) =>
+  Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportUndici.layer(receiverRules))
+
+/** The adapters that can be exchanged: how people sign in, and who sends. */
+export const standard = { authenticator: LocalAuthenticator.layer, provider: SandboxProvider.layer }
+export type Adapters = typeof standard
+
+/** The domain's services over storage, provider and receivers. */
+const services = (config: ServerConfig, { authenticator, provider }: Adapters) =>
+  Layer.mergeAll(ApiKeys.ApiKeys.layer, Messages.Messages.layer, Webhooks.Webhooks.layer, authenticator).pipe(
+    Layer.provideMerge(Setup.Setup.layer(SandboxProvider.firstNumber)),
+    Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
+    Layer.provideMerge(provider),
+    Layer.provideMerge(Inbound.Inbound.layer),
+    Layer.provideMerge(Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer))),
+    Layer.provideMerge(receivers(config)),
+    Layer.provideMerge(MemoryStorage.layer),
+    Layer.provideMerge(NodeCrypto.layer),
+    Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
+  )
+
+const background = Layer.mergeAll(MessageSweeper.layer, WebhookScheduler.layer)
+
+/** The service, listening. Closing its scope stops it gracefully: requests, then sends, then deliveries. */
+export const layer = (config: ServerConfig, adapters: Adapters = standard) =>
+  HttpRouter.serve(HttpApp.layer, {
+    disableLogger: true,
+    disableListenLog: true,
+    routerConfig: HttpApp.routerConfig
+  }).pipe(
+    Layer.provideMerge(background),
+    Layer.provideMerge(services(config, adapters)),
+    Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, config.publicUrl)),
+    Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
+    Layer.provideMerge(
+      NodeHttpServer.layer(createServer, {
+        port: config.port,
+        host: config.host,
+        gracefulShutdownTimeout: stopTimeout
+      })
+    ),
+    Layer.provideMerge(telemetry(config)),
+    Layer.provideMerge(logging(config))
+  )

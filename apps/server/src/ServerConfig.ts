@@ -1,0 +1,205 @@
+/**
+ * Configuration by environment variables (contract §8). A bad value stops the start with one line that names the
+ * variable and what was expected; no value is ever shown.
+ */
+import { Limits, PlainText } from "@wac/core"
+import { ReceiverAddress, type ReceiverGuardDns } from "@wac/http"
+import { Config, ConfigProvider, Effect, Redacted, Result, Schema } from "effect"
+import { IpNetwork } from "effect/net"
+
+/** A variable whose value is missing or not what it must be. */
+export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable", {
+  variable: Schema.String,
+  expected: Schema.String
+}) {
+  override get message() {
+    return `${this.variable}: expected ${this.expected}`
+  }
+}
+
+export interface ServerConfig {
+  readonly host: string
+  readonly port: number
+  readonly publicUrl: URL
+  readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  readonly masterKey: Redacted.Redacted<Uint8Array> | undefined
+  readonly previousMasterKey: Redacted.Redacted<Uint8Array> | undefined
+  /** Creates the first workspace and its owner, if there is none. */
+  readonly owner: {
+    readonly email: string
+    readonly password: Redacted.Redacted
+    readonly workspaceName: string
+  } | undefined
+  readonly limits: Limits.Limits
+  readonly receiverRules: ReceiverGuardDns.ReceiverRules
+  readonly logFormat: "pretty" | "json"
+  readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error"
+  readonly otlpEndpoint: string | undefined
+}
+
+/** Every `WAC_…` name that means something; any other only draws a warning, since platforms inject their own. */
+const known = new Set([
+  "WAC_MASTER_KEY",
+  "WAC_MASTER_KEY_PREVIOUS",
+  "WAC_OWNER_EMAIL",
+  "WAC_OWNER_PASSWORD",
+  "WAC_WORKSPACE_NAME",
+  "WAC_LIMITS"
+])
+
+export const unknownVariables = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.filter((name) => name.startsWith("WAC_") && !known.has(name)).sort()
+
+const read = <A, I>(variable: string, schema: Schema.Codec<A, I>, expected: string, fallback: A) =>
+  Config.schema(schema, variable).pipe(
+    Config.withDefault(fallback),
+    Effect.mapError(() => new BadVariable({ variable, expected }))
+  )
+
+const optional = <A, I>(variable: string, schema: Schema.Codec<A, I>, expected: string) =>
+  read(variable, Schema.UndefinedOr(schema), expected, undefined)
+
+const secret = <A, I>(variable: string, schema: Schema.Codec<A, I>, expected: string) =>
+  Effect.map(optional(variable, schema, expected), (value) => value === undefined ? undefined : Redacted.make(value))
+
+const Key = Schema.Uint8ArrayFromBase64.check(
+  Schema.makeFilter((bytes: Uint8Array) => bytes.length === 32 || "must be 32 bytes")
+)
+const keyExpected = "32 random bytes in base64, as `openssl rand -base64 32` makes them"
+
+const PortNumber = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65535 }))
+
+const Flag = Schema.Literals(["true", "false"])
+
+const WebAddress = Schema.URLFromString.check(
+  Schema.makeFilter((url: URL) => url.protocol === "http:" || url.protocol === "https:" || "must be http or https")
+)
+
+const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error"])
+const effectLevels = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
+
+/** What `WAC_LIMITS` may hold: any part of `Limits`, which replaces that part of the standard ones. */
+const LimitsPatch = Schema.fromJsonString(Schema.Struct({
+  workspaceTiers: Schema.optionalKey(Limits.Limits.fields.workspaceTiers),
+  phoneNumberTiers: Schema.optionalKey(Limits.Limits.fields.phoneNumberTiers),
+  pair: Schema.optionalKey(Limits.Limits.fields.pair),
+  defaults: Schema.optionalKey(Schema.Struct({
+    workspaceTier: Schema.optionalKey(Limits.Limits.fields.defaults.fields.workspaceTier),
+    phoneNumberTier: Schema.optionalKey(Limits.Limits.fields.defaults.fields.phoneNumberTier),
+    monthlyQuota: Schema.optionalKey(Limits.Limits.fields.defaults.fields.monthlyQuota),
+    messagingLimit: Schema.optionalKey(Limits.Limits.fields.defaults.fields.messagingLimit)
+  }))
+}))
+
+const limits = Effect.gen(function*() {
+  const variable = "WAC_LIMITS"
+  const expected = "JSON such as {\"workspaceTiers\":{\"standard\":100},\"phoneNumberTiers\":{\"standard\":80}," +
+    "\"pair\":{\"everySeconds\":6,\"burst\":45},\"defaults\":{\"monthlyQuota\":null}}, every part optional, with " +
+    "rates per second above 0 and each default tier among the tiers"
+  const text = yield* read(variable, Schema.String, expected, "{}")
+  return yield* Schema.decodeEffect(LimitsPatch)(text, { onExcessProperty: "error" }).pipe(
+    Effect.flatMap((patch) =>
+      Schema.decodeEffect(Limits.Limits)({
+        ...Limits.standard,
+        ...patch,
+        defaults: { ...Limits.standard.defaults, ...patch.defaults }
+      })
+    ),
+    Effect.mapError(() => new BadVariable({ variable, expected }))
+  )
+})
+
+const owner = Effect.gen(function*() {
+  const email = yield* optional("WAC_OWNER_EMAIL", PlainText.between(3, 254), "an e-mail address")
+  const password = yield* secret(
+    "WAC_OWNER_PASSWORD",
+    PlainText.between(8, 256),
+    "a password of 8 to 256 characters"
+  )
+  const workspaceName = yield* read("WAC_WORKSPACE_NAME", PlainText.between(1, 100), "1 to 100 characters", "wac")
+  if (email === undefined && password === undefined) return undefined
+  if (email === undefined) {
+    return yield* new BadVariable({
+      variable: "WAC_OWNER_EMAIL",
+      expected: "an e-mail address, beside WAC_OWNER_PASSWORD"
+    })
+  }
+  if (password === undefined) {
+    return yield* new BadVariable({ variable: "WAC_OWNER_PASSWORD", expected: "a password, beside WAC_OWNER_EMAIL" })
+  }
+  return { email, password, workspaceName }
+})
+
+const cidrsExpected = "CIDRs with commas between, such as 10.0.0.0/8,::1/128"
+
+const receiverCidrs = Effect.gen(function*() {
+  const variable = "WEBHOOK_ALLOW_CIDRS"
+  const text = yield* read(variable, Schema.String, cidrsExpected, "")
+  return yield* Effect.fromResult(ReceiverAddress.parseCidrs(text)).pipe(
+    Effect.mapError(() => new BadVariable({ variable, expected: cidrsExpected }))
+  )
+})
+
+const networks = Effect.gen(function*() {
+  const variable = "TRUST_PROXY"
+  const text = yield* read(variable, Schema.String, cidrsExpected, "")
+  return yield* Effect.forEach(
+    text.split(",").map((part) => part.trim()).filter((part) => part !== ""),
+    (cidr) =>
+      Result.match(IpNetwork.fromInput(cidr as IpNetwork.IpNetworkInput), {
+        onSuccess: Effect.succeed,
+        onFailure: () => Effect.fail(new BadVariable({ variable, expected: cidrsExpected }))
+      })
+  )
+})
+
+/** What this version offers; the storage and the providers that are still to come bring their own values. */
+const only = (variable: string, value: string, expected: string) =>
+  read(variable, Schema.Literal(value), expected, value)
+
+const config = Effect.gen(function*() {
+  yield* only("DATABASE_URL", "memory:", "memory: (the only storage of this version)")
+  yield* only("PROVIDER", "sandbox", "sandbox (the only provider of this version)")
+  yield* only("RATE_LIMIT_STORE", "storage", "storage (the only store of this version)")
+  const host = yield* read("HOST", PlainText.between(1, 253), "a host name or an address", "127.0.0.1")
+  const port = yield* read("PORT", PortNumber, "a port number, 0 to 65535", 8080)
+  const otlpEndpoint = yield* optional("OTEL_EXPORTER_OTLP_ENDPOINT", WebAddress, "an http or https URL")
+  const level = yield* read("LOG_LEVEL", LogLevel, LogLevel.literals.join(", "), "info")
+  return {
+    host,
+    port,
+    publicUrl: yield* read(
+      "PUBLIC_URL",
+      WebAddress,
+      "an http or https URL",
+      new URL(`http://${host.includes(":") ? `[${host}]` : host}:${port}`)
+    ),
+    trustedProxies: yield* networks,
+    masterKey: yield* secret("WAC_MASTER_KEY", Key, keyExpected),
+    previousMasterKey: yield* secret("WAC_MASTER_KEY_PREVIOUS", Key, keyExpected),
+    owner: yield* owner,
+    limits: yield* limits,
+    receiverRules: {
+      allowInsecure: (yield* read("WEBHOOK_ALLOW_INSECURE", Flag, "true or false", "false")) === "true",
+      allowedCidrs: yield* receiverCidrs
+    },
+    logFormat: yield* read(
+      "LOG_FORMAT",
+      Schema.Literals(["pretty", "json"]),
+      "pretty or json",
+      process.stdout.isTTY ? "pretty" : "json"
+    ),
+    logLevel: effectLevels[level],
+    otlpEndpoint: otlpEndpoint?.href
+  } satisfies ServerConfig
+})
+
+/** Reads the configuration from an environment. A variable that is set to nothing counts as not set. */
+export const fromEnvironment = (
+  environment: { readonly [name: string]: string | undefined }
+): Effect.Effect<ServerConfig, BadVariable> =>
+  Effect.provideService(
+    config,
+    ConfigProvider.ConfigProvider,
+    ConfigProvider.fromEnvRecord(environment)
+  )

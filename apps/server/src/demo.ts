@@ -1,0 +1,153 @@
+/**
+ * `npm run demo`: the service with a small receiver, and one message through both, step by step. Then the service
+ * stays up.
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { SIGNATURE_HEADER, verify } from "@wac/verifier"
+import { Console, Effect, Queue, Schema } from "effect"
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as Guide from "./Guide.ts"
+import { run } from "./Run.ts"
+import { teardown } from "./Teardown.ts"
+
+/** A step of the demonstration got another answer than it should have. */
+class DemoFailed
+  extends Schema.TaggedError<DemoFailed>()("DemoFailed", { step: Schema.String, answer: Schema.String })
+{
+  override get message() {
+    return `the demo failed at ${this.step}: ${this.answer}`
+  }
+}
+
+/** What a receiver got: the raw body and the signature's header. */
+interface Received {
+  readonly body: Buffer
+  readonly signature: string | undefined
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+/** A customer's server: keeps the event, answers 200. */
+const receiver = Effect.gen(function*() {
+  const received = yield* Queue.unbounded<Received>()
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const listening = createServer((request, response) => {
+        void bodyOf(request).then((body) => {
+          const signature = request.headers[SIGNATURE_HEADER.toLowerCase()]
+          Queue.offerUnsafe(received, { body, signature: typeof signature === "string" ? signature : undefined })
+          response.writeHead(200).end()
+        }, () => response.destroy())
+      }).listen(0, "127.0.0.1", () => resume(Effect.succeed(listening)))
+    }),
+    (listening) =>
+      Effect.sync(() => {
+        listening.closeAllConnections()
+        listening.close()
+      })
+  )
+  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks` }
+})
+
+/** One request, whose answer is JSON of the expected status. */
+const call = (
+  step: string,
+  url: string,
+  init: { readonly method: string; readonly headers: Record<string, string>; readonly body: unknown },
+  status: number
+) =>
+  Effect.gen(function*() {
+    const response = yield* Effect.promise((signal) =>
+      fetch(url, {
+        method: init.method,
+        headers: { "content-type": "application/json", ...init.headers },
+        body: JSON.stringify(init.body),
+        signal
+      })
+    )
+    const text = yield* Effect.promise(() => response.text())
+    if (response.status !== status) return yield* new DemoFailed({ step, answer: `${response.status} ${text}` })
+    return { body: JSON.parse(text) as Record<string, string>, cookies: response.headers.getSetCookie() }
+  })
+
+const say = (number: number, what: string, detail: string) => Console.log(`  ${number}. ${what}\n     ${detail}`)
+
+const demo = Effect.gen(function*() {
+  const { received, url: receiverUrl } = yield* receiver
+  const { guide } = yield* run({
+    LOG_LEVEL: "error",
+    ...process.env,
+    // the demo's receiver is on this machine and speaks http
+    WEBHOOK_ALLOW_INSECURE: "true",
+    WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
+    WAC_OWNER_EMAIL: "",
+    WAC_OWNER_PASSWORD: ""
+  })
+  if (guide?.signIn._tag !== "SetupLink") {
+    return yield* new DemoFailed({ step: "set-up", answer: "the storage holds a workspace already" })
+  }
+  const { publicUrl, signIn } = guide
+  yield* Console.log(
+    `\nwac is listening on ${guide.listening} (storage ${guide.storage}, provider ${guide.provider})\n`
+  )
+
+  const ownPage = { "sec-fetch-site": "same-origin" }
+  const email = "owner@example.com"
+  const setUp = yield* call("set-up", `${publicUrl}/internal/setup`, {
+    method: "POST",
+    headers: ownPage,
+    body: { token: signIn.token, email, password: signIn.suggestedPassword, workspaceName: "Demo" }
+  }, 201)
+  const session = { ...ownPage, cookie: setUp.cookies[0]?.split(";")[0] ?? "" }
+  yield* say(1, "The workspace has an owner", `${email}, password ${signIn.suggestedPassword}`)
+
+  const webhook = yield* call("webhook", `${publicUrl}/internal/webhook`, {
+    method: "PUT",
+    headers: session,
+    body: { url: receiverUrl }
+  }, 200)
+  const secret = webhook.body["signingSecret"]!
+  yield* say(2, "Its events go to a receiver", receiverUrl)
+
+  const key = yield* call("API key", `${publicUrl}/internal/api-keys`, {
+    method: "POST",
+    headers: { ...session, "idempotency-key": "demo-key" },
+    body: { name: "demo" }
+  }, 201)
+  yield* say(3, "An API key was issued", key.body["apiKey"]!)
+
+  const sent = yield* call("send", `${publicUrl}/v1/messages`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key.body["apiKey"]}`, "idempotency-key": "demo-send" },
+    body: {
+      to: "+15551234567",
+      type: "template",
+      template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] }
+    }
+  }, 200)
+  yield* say(4, "A template message was sent", JSON.stringify(sent.body))
+
+  let number = 5
+  while (true) {
+    const { body, signature } = yield* Queue.take(received)
+    const verified = yield* Effect.promise(() => verify(body, signature, secret))
+    if (!verified.ok) return yield* new DemoFailed({ step: "verification", answer: verified.reason })
+    const event = JSON.parse(body.toString()) as { readonly type: string }
+    yield* say(number++, `The receiver got ${event.type}, and its signature is right`, body.toString())
+    if (event.type === "message.delivered") break
+  }
+  yield* Console.log(`\nThat is the whole road. The service stays up; Ctrl-C stops it.\n${
+    Guide.text({
+      ...guide,
+      signIn: { _tag: "Owner", email, password: signIn.suggestedPassword }
+    })
+  }`)
+  return yield* Effect.never
+})
+
+NodeRuntime.runMain(Effect.scoped(demo), { disableErrorReporting: true, teardown })

@@ -1,0 +1,16 @@
+/**
+ * `npm start`: the standalone server.
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect } from "effect"
+import * as Guide from "./Guide.ts"
+import { run } from "./Run.ts"
+import { teardown } from "./Teardown.ts"
+
+const main = Effect.gen(function*() {
+  const { guide } = yield* run(process.env)
+  if (guide !== undefined) yield* Console.log(Guide.text(guide))
+  return yield* Effect.never
+})
+
+NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown })

@@ -1,0 +1,164 @@
+/**
+ * A whole server on loopback for a test: real HTTP, memory storage, the sandbox; and what its tests do again and again.
+ */
+import { Authenticator, Id, Member, type Session } from "@wac/core"
+import { RecordingReceiver } from "@wac/testkit"
+import { Context, Effect, Option } from "effect"
+import { HttpServer } from "effect/http"
+import { run } from "../src/Run.ts"
+import * as Server from "../src/Server.ts"
+
+/** Receivers on loopback are what tests have; silence is what they want of the log. */
+export const environment = {
+  PORT: "0",
+  WEBHOOK_ALLOW_INSECURE: "true",
+  WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
+  LOG_FORMAT: "json",
+  LOG_LEVEL: "error",
+  WAC_OWNER_EMAIL: "owner@example.com",
+  WAC_OWNER_PASSWORD: "correct horse battery"
+}
+
+/** The header by which a test says who acts: `<role>@<workspace id>`. */
+export const actorHeader = "x-test-actor"
+
+/** Sessions as an embedding application would supply them. */
+export const hostAuthenticator = Authenticator.layerHost((headers) =>
+  Effect.sync((): Option.Option<Session.Session> => {
+    const [role, workspaceId] = (headers[actorHeader] ?? "").split("@")
+    return Member.Role.literals.includes(role as Member.Role)
+      ? Option.some({
+        userId: Id.UserId.make("usr_00000000000000000000000000"),
+        email: `${role}@example.com`,
+        role: role as Member.Role,
+        workspaceId: Id.WorkspaceId.make(workspaceId!),
+        workspaceName: "test"
+      })
+      : Option.none()
+  })
+)
+
+/** Starts a server in the present scope; `services` are all of its services, for what HTTP does not offer. */
+export const start = Effect.fnUntraced(function*(options?: {
+  readonly environment?: { readonly [name: string]: string }
+  readonly adapters?: Partial<Server.Adapters>
+}) {
+  const { services } = yield* run(
+    { ...environment, ...options?.environment },
+    { ...Server.standard, ...options?.adapters }
+  )
+  const url = HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address)
+  return { url, services }
+})
+
+/** An answer with its body read. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Parsed, if it is JSON. */
+  readonly body: ReturnType<typeof JSON.parse>
+}
+
+/** One request. `body` that is no string is sent as JSON, with its content type. */
+export const call = (
+  url: string,
+  options: {
+    readonly method?: string
+    readonly headers?: { readonly [name: string]: string }
+    readonly body?: unknown
+  } = {}
+): Effect.Effect<Answer> =>
+  Effect.promise(async (signal) => {
+    const { body, headers, method } = options
+    const response = await fetch(url, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      redirect: "manual",
+      signal
+    })
+    const text = await response.text()
+    const isJson = text !== "" && response.headers.get("content-type")?.startsWith("application/json") === true
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+  })
+
+/** What a browser on our own pages says, and a program has to. */
+export const ownPage = { "sec-fetch-site": "same-origin" }
+
+/** Signs the owner of the environment in; gives the headers of a session. */
+export const signIn = Effect.fnUntraced(function*(url: string) {
+  const answer = yield* call(`${url}/internal/session`, {
+    headers: ownPage,
+    body: { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
+  })
+  return { ...ownPage, cookie: answer.headers.getSetCookie()[0]!.split(";")[0]! }
+})
+
+/** Creates an API key with a session's headers. */
+export const createKey = Effect.fnUntraced(function*(
+  url: string,
+  session: { readonly [name: string]: string },
+  body: { readonly [field: string]: unknown } = { name: "test" }
+) {
+  const answer = yield* call(`${url}/internal/api-keys`, {
+    headers: { ...session, "idempotency-key": crypto.randomUUID() },
+    body
+  })
+  return answer.body as { readonly id: string; readonly apiKey: string; readonly signingSecret: string }
+})
+
+/** A server with its owner signed in and a key: what most tests begin with. */
+export const ready = Effect.fnUntraced(function*(options?: Parameters<typeof start>[0]) {
+  const server = yield* start(options)
+  const session = yield* signIn(server.url)
+  const key = yield* createKey(server.url, session)
+  return { ...server, session, key }
+})
+
+/** Sends a message; a fresh idempotency key unless one is given. */
+export const send = (
+  { key, url }: { readonly url: string; readonly key: { readonly apiKey: string } },
+  body: unknown,
+  headers: { readonly [name: string]: string } = {}
+): Effect.Effect<Answer> =>
+  call(`${url}/v1/messages`, {
+    headers: { authorization: `Bearer ${key.apiKey}`, "idempotency-key": crypto.randomUUID(), ...headers },
+    body
+  })
+
+/** A send that the sandbox takes. */
+export const hello = (to = "+15551234567") => ({
+  to,
+  type: "template",
+  template: { name: "hello_world", language: "en_US" }
+})
+
+/** A delivery as a receiver got it, and the event in it. */
+export interface Delivered extends RecordingReceiver.ReceivedRequest {
+  readonly event: ReturnType<typeof JSON.parse>
+}
+
+const delivered = (request: RecordingReceiver.ReceivedRequest): Delivered => ({
+  ...request,
+  event: JSON.parse(new TextDecoder().decode(request.body))
+})
+
+/** A customer's server. */
+export const receiver = Effect.map(RecordingReceiver.make, (recording) => ({
+  ...recording,
+  url: `${recording.url}hook?from=wac`,
+  /** The next deliveries, once they are there. */
+  take: (count: number): Effect.Effect<ReadonlyArray<Delivered>> =>
+    Effect.replicateEffect(Effect.map(recording.next, delivered), count)
+}))
+
+/** Sets the webhook; gives what was answered. */
+export const setWebhook = Effect.fnUntraced(function*(
+  { session, url }: { readonly url: string; readonly session: { readonly [name: string]: string } },
+  body: { readonly url: string; readonly envelope?: string; readonly eventTypes?: ReadonlyArray<string> }
+) {
+  const answer = yield* call(`${url}/internal/webhook`, { method: "PUT", headers: session, body })
+  if (answer.status !== 200) return yield* Effect.die(new Error(answer.text))
+  return answer.body as { readonly id: string; readonly signingSecret: string }
+})

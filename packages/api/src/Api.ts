@@ -1,0 +1,27 @@
+/**
+ * The whole HTTP API. Server, clients, the OpenAPI document and the tests that walk over all routes come from here.
+ */
+import { HttpApi, OpenApi } from "effect/http-api"
+import { ApiKeysApi } from "./ApiKeysApi.ts"
+import { ErrorBoundary } from "./Caller.ts"
+import { HealthApi } from "./HealthApi.ts"
+import { MessagesApi } from "./MessagesApi.ts"
+import { SessionApi, SignInApi } from "./SessionApi.ts"
+import { TemplatesApi } from "./TemplatesApi.ts"
+import { WebhookApi } from "./WebhookApi.ts"
+
+/** Unknown fields are refused: a misspelt `bodyparams` must not send a message with holes (contract §2). */
+const strict = { onExcessProperty: "error" } as const
+
+export class Api extends HttpApi.make("wac")
+  .add(MessagesApi, TemplatesApi, ApiKeysApi, SignInApi, SessionApi, WebhookApi, HealthApi)
+  .annotate(HttpApi.PayloadParseOptions, strict)
+  .annotate(HttpApi.QueryParseOptions, strict)
+  .middleware(ErrorBoundary)
+  .annotateMerge(OpenApi.annotations({
+    title: "wac",
+    version: "1",
+    description: "Sends template and free-form messages for a workspace, issues API keys, and tells your server what " +
+      "happened through signed webhooks."
+  }))
+{}

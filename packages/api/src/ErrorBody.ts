@@ -1,0 +1,169 @@
+/**
+ * Errors on the wire (contract §2): the one place where a domain error meets a status, a body and headers.
+ */
+import { Errors } from "@wac/core"
+import { Duration, Schema, SchemaTransformation } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+
+/** The body of every error. */
+export const ErrorBody = Schema.Struct({
+  error: Schema.Struct({
+    /** What kind of error: one of the specification's six codes, or `not_found`. */
+    code: Schema.Literals([
+      "invalid_body",
+      "unauthorized",
+      "forbidden",
+      "idempotency_conflict",
+      "rate_limited",
+      "server_error",
+      "not_found"
+    ]),
+    /** For people. May change. */
+    message: Schema.String,
+    /** Which condition of the code applied. Stable. */
+    reason: Schema.optionalKey(Schema.String),
+    /** JSON path of the first offending field, or the header's name. */
+    param: Schema.optionalKey(Schema.String),
+    /** The same as the header `Request-Id` of the answer. */
+    request_id: Schema.String,
+    /** What the upstream provider said. */
+    provider: Schema.optionalKey(Errors.ProviderDetail)
+  })
+}).annotate({
+  identifier: "Error",
+  description: "An error: its code, and the reason that says which condition applied"
+})
+export type ErrorBody = typeof ErrorBody.Type
+
+/** The statuses of contract §2. */
+export const statusOf = (error: Errors.DomainError): number => {
+  switch (error.code) {
+    case "invalid_body":
+      return error.reason === "too_large" ? 413 : error.reason === "unsupported_media_type" ? 415 : 400
+    case "unauthorized":
+      return 401
+    case "forbidden":
+      return 403
+    case "not_found":
+      return 404
+    case "idempotency_conflict":
+      return 409
+    case "rate_limited":
+      return 429
+    case "server_error":
+      switch (error.reason) {
+        case "internal":
+          return 500
+        case "provider_error":
+        case "provider_unavailable":
+          return 502
+        case "overloaded":
+        case "storage_unavailable":
+        case "in_progress":
+          return 503
+        case "outcome_unknown":
+        case "delivery_unknown":
+          return 504
+      }
+  }
+}
+
+/** The body of an error that the request `requestId` got. */
+export const bodyOf = (error: Errors.DomainError, requestId: string): ErrorBody => {
+  const reason = Errors.reasonOf(error)
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      ...(reason === undefined ? {} : { reason }),
+      ...(error.param === undefined ? {} : { param: error.param }),
+      request_id: requestId,
+      ...(error.provider === undefined ? {} : { provider: error.provider })
+    }
+  }
+}
+
+/** What is asked of a caller who is told to wait and not for how long. */
+const defaultRetryAfter = Duration.seconds(1)
+
+/** Whole seconds, rounded up, never 0: a client that waits so long is not refused for the same reason again. */
+const retryAfterSeconds = (wait: Duration.Duration): string =>
+  `${Math.max(1, Math.ceil(Duration.toMillis(wait) / 1000))}`
+
+/** The headers that an error has beside those of every answer: `Retry-After`, `WWW-Authenticate`. */
+export const headersOf = (error: Errors.DomainError): { readonly [name: string]: string } => {
+  const status = statusOf(error)
+  const wait = Errors.retryAfterOf(error) ?? (status === 503 ? defaultRetryAfter : undefined)
+  return {
+    ...(wait === undefined ? {} : { "retry-after": retryAfterSeconds(wait) }),
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {})
+  }
+}
+
+const described = (body: ErrorBody["error"]) => ({
+  message: body.message,
+  ...(body.param === undefined ? {} : { param: body.param }),
+  ...(body.provider === undefined ? {} : { provider: body.provider })
+})
+
+/** Reads an error back, for clients. How long to wait stands in the header, not in the body. */
+const fromBody = ({ error }: ErrorBody): unknown => {
+  const fields = { ...described(error), reason: error.reason }
+  switch (error.code) {
+    case "invalid_body":
+      return { _tag: "InvalidBody", ...fields }
+    case "unauthorized":
+      return { _tag: "Unauthorized", ...fields }
+    case "forbidden":
+      return { _tag: "Forbidden", ...fields }
+    case "idempotency_conflict":
+      return { _tag: "IdempotencyConflict", ...fields }
+    case "rate_limited":
+      return { _tag: "RateLimited", ...fields, retryAfter: 0 }
+    case "server_error":
+      return { _tag: "ServerError", ...fields }
+    case "not_found":
+      return { _tag: "NotFound", ...described(error) }
+  }
+}
+
+const at = <T extends Errors.DomainError, E>(status: number, error: Schema.Codec<T, E>) =>
+  ErrorBody.pipe(
+    Schema.decodeTo(
+      error,
+      SchemaTransformation.transform({
+        decode: (body: ErrorBody) => fromBody(body) as E,
+        // servers render errors with `bodyOf`, which knows the request; a client never encodes one
+        encode: (): ErrorBody => ({ error: { code: "server_error", message: "", request_id: "" } })
+      })
+    ),
+    HttpApiSchema.status(status)
+  )
+
+const invalidBody = at(400, Errors.InvalidBody)
+const unauthorized = at(401, Errors.Unauthorized)
+const forbidden = at(403, Errors.Forbidden)
+const notFound = at(404, Errors.NotFound)
+const conflict = at(409, Errors.IdempotencyConflict)
+const tooLarge = at(413, Errors.InvalidBody)
+const unsupportedMediaType = at(415, Errors.InvalidBody)
+const rateLimited = at(429, Errors.RateLimited)
+const internal = at(500, Errors.ServerError)
+const badGateway = at(502, Errors.ServerError)
+const unavailable = at(503, Errors.ServerError)
+const gatewayTimeout = at(504, Errors.ServerError)
+
+/** What every endpoint can answer with. */
+export const always = [invalidBody, internal, unavailable] as const
+
+/** What an endpoint with a caller can answer with. */
+export const authenticated = [...always, unauthorized, forbidden, rateLimited] as const
+
+/** Errors of an endpoint that reads no body. */
+export const reading = [...authenticated, notFound] as const
+
+/** Errors of an endpoint that reads a body. */
+export const writing = [...reading, conflict, tooLarge, unsupportedMediaType] as const
+
+/** Errors of sending. */
+export const sending = [...writing, badGateway, gatewayTimeout] as const

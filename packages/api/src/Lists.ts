@@ -1,0 +1,31 @@
+/**
+ * Lists on the wire (contract §1), and what queries may hold.
+ */
+import { Page } from "@wac/core"
+import { Schema, SchemaIssue } from "effect"
+
+/** `limit` and `cursor`, for the query of a list. */
+export const pageQuery = {
+  limit: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit })).annotate({
+      description: `How many items at most; ${Page.defaultLimit} when left out`
+    })
+  ),
+  cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the page before" }))
+}
+
+const nothing = Schema.Struct({})
+
+/** The query of an endpoint that has no parameters: an empty struct alone would take any. */
+export const noQuery = nothing.check(Schema.makeFilter((query) => {
+  const [name] = Object.keys(query)
+  return name === undefined || { path: [name], issue: new SchemaIssue.UnexpectedKey(nothing.ast) }
+}))
+
+/** A page under `/v1`. */
+export const listOf = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({ data: Schema.Array(item), has_more: Schema.Boolean, next_cursor: Schema.NullOr(Schema.String) })
+
+/** A page under `/internal`. */
+export const internalListOf = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({ data: Schema.Array(item), hasMore: Schema.Boolean, nextCursor: Schema.NullOr(Schema.String) })

@@ -1,0 +1,191 @@
+/**
+ * API keys: issuing, authenticating, revoking (specification §4 *Internal endpoints* and §5, contract §5).
+ */
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option, Redacted } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import * as ApiKey from "./ApiKey.ts"
+import { ApiKeyStore } from "./ApiKeyStore.ts"
+import * as ApiScope from "./ApiScope.ts"
+import { IdempotencyConflict, InvalidBody, NotFound, Unauthorized } from "./Errors.ts"
+import * as Id from "./Id.ts"
+import { fingerprint, type IdempotencyKey } from "./Idempotency.ts"
+import type { Page, PageRequest } from "./Page.ts"
+import * as Signature from "./Signature.ts"
+import type { StoreError } from "./StoreError.ts"
+import type { Instant } from "./Time.ts"
+import { Vault } from "./Vault.ts"
+import type { Workspace } from "./Workspace.ts"
+
+/** An authenticated caller of the public API. */
+export interface Principal {
+  readonly key: ApiKey.ApiKey
+  readonly workspace: Workspace
+}
+
+/** What a new key is made of. */
+export interface IssueKey {
+  readonly workspaceId: Id.WorkspaceId
+  readonly name: string
+  readonly expiresAt: Instant | null
+  readonly requireSignature: boolean
+  readonly idempotencyKey: IdempotencyKey
+}
+
+/** A key that was issued; its two secrets are given once, with `replayed: false`. */
+export interface IssuedKey {
+  readonly key: ApiKey.ApiKey
+  readonly replayed: boolean
+  readonly secrets: { readonly token: Redacted.Redacted; readonly signingSecret: Redacted.Redacted } | null
+}
+
+/** How long a key may be believed without asking the storage: the bound on revocation elsewhere (contract §5). */
+export const cacheFor = Duration.seconds(2)
+
+/** Keys remembered at once; a look-up costs one indexed read. */
+const cacheCapacity = 10_000
+
+/** Times of use are written together this often, well within the promised 60 s. */
+const touchEvery = Duration.seconds(20)
+
+const noSuchKey = () => new NotFound({ message: "the workspace has no such API key" })
+
+export class ApiKeys extends Context.Service<ApiKeys, {
+  /** Issues a key, once per idempotency key. A repetition gets the same key without its secrets. */
+  readonly issue: (command: IssueKey) => Effect.Effect<IssuedKey, InvalidBody | IdempotencyConflict | StoreError>
+  /**
+   * The caller that a token belongs to. Notes the use. A key revoked through this service is refused at once, one
+   * revoked elsewhere within {@link cacheFor}; *accept* looks at the key itself.
+   */
+  readonly authenticate: (token: string | undefined) => Effect.Effect<Principal, Unauthorized | StoreError>
+  /** The secret that signs the key's requests. */
+  readonly signingSecret: (key: ApiKey.ApiKey) => Effect.Effect<string>
+  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<ApiKey.ApiKey, NotFound | StoreError>
+  /** Active keys, newest first. */
+  readonly list: (workspaceId: Id.WorkspaceId, page: PageRequest) => Effect.Effect<Page<ApiKey.ApiKey>, StoreError>
+  /** Revokes a key; one that was revoked before stays so. */
+  readonly revoke: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, NotFound | StoreError>
+}>()("@wac/core/ApiKeys") {
+  static readonly layer = Layer.effect(
+    ApiKeys,
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+      const digest = yield* Digest.Digest
+
+      const found = yield* Cache.makeWith((tokenHash: string) => store.findByTokenHash(tokenHash), {
+        capacity: cacheCapacity,
+        timeToLive: (exit) => Exit.isSuccess(exit) && Option.isSome(exit.value) ? cacheFor : Duration.zero
+      })
+      // a look-up that began before a revocation may fill the cache after it: these outlive any such entry
+      const revokedHere = new Map<Id.ApiKeyId, Instant>()
+      const uses = new Map<Id.ApiKeyId, Instant>()
+
+      const touch = Effect.suspend(() => {
+        if (uses.size === 0) return Effect.void
+        const batch = new Map(uses)
+        uses.clear()
+        return store.touch(batch)
+      }).pipe(Effect.catch((error) => Effect.logWarning(error.message)))
+      yield* Effect.addFinalizer(() => touch)
+      yield* touch.pipe(Effect.delay(touchEvery), Effect.forever, Effect.forkScoped)
+
+      const issue = Effect.fn("ApiKeys.issue")(function*(command: IssueKey) {
+        const now = yield* Clock.currentTimeMillis
+        if (command.expiresAt !== null && command.expiresAt <= now) {
+          return yield* new InvalidBody({
+            reason: "invalid_field",
+            param: "expiresAt",
+            message: "expiresAt must be in the future"
+          })
+        }
+        const id = yield* Id.generate(random, "key")
+        const token = yield* ApiKey.generateToken(random)
+        const signingSecret = yield* Signature.generateSecret(random)
+        const issued = yield* store.issue({
+          id,
+          workspaceId: command.workspaceId,
+          name: command.name,
+          prefix: ApiKey.prefixOf(token),
+          scopes: ApiScope.issued,
+          tokenHash: yield* vault.fingerprint(token),
+          signingSecret: yield* vault.seal(signingSecret, id),
+          requireSignature: command.requireSignature,
+          createdAt: now,
+          expiresAt: command.expiresAt,
+          revokedAt: null,
+          lastUsedAt: null
+        }, {
+          key: command.idempotencyKey,
+          fingerprint: yield* fingerprint({
+            name: command.name,
+            expiresAt: command.expiresAt,
+            requireSignature: command.requireSignature
+          }).pipe(Effect.provideService(Digest.Digest, digest))
+        })
+        switch (issued._tag) {
+          case "Conflict":
+            return yield* new IdempotencyConflict({
+              reason: "payload_mismatch",
+              message: "the Idempotency-Key was used before with another body"
+            })
+          case "Replayed":
+            return { key: issued.key, replayed: true, secrets: null }
+          case "Created":
+            return {
+              key: issued.key,
+              replayed: false,
+              secrets: { token: Redacted.make(token), signingSecret: Redacted.make(signingSecret) }
+            }
+        }
+      })
+
+      const authenticate = Effect.fnUntraced(function*(token: string | undefined) {
+        if (token === undefined) {
+          return yield* new Unauthorized({
+            reason: "missing_key",
+            message: "an API key is required: Authorization: Bearer wac_live_…"
+          })
+        }
+        if (!ApiKey.isWellFormed(token)) return yield* ApiKey.invalid()
+        const principal = yield* Cache.get(found, yield* vault.fingerprint(token))
+        if (Option.isNone(principal)) return yield* ApiKey.invalid()
+        const { key } = principal.value
+        const now = yield* Clock.currentTimeMillis
+        const refusal = ApiKey.refusal(
+          revokedHere.has(key.id) ? { ...key, revokedAt: revokedHere.get(key.id)! } : key,
+          now
+        )
+        if (refusal !== undefined) return yield* refusal
+        uses.set(key.id, now)
+        return principal.value
+      })
+
+      const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
+        const key = yield* store.get(workspaceId, id as Id.ApiKeyId)
+        return Option.isSome(key) ? key.value : yield* noSuchKey()
+      })
+
+      const revoke = Effect.fn("ApiKeys.revoke")(function*(workspaceId: Id.WorkspaceId, id: string) {
+        const now = yield* Clock.currentTimeMillis
+        const key = yield* store.revoke(workspaceId, id as Id.ApiKeyId, now)
+        if (Option.isNone(key)) return yield* noSuchKey()
+        for (const [other, at] of revokedHere) {
+          if (at < now - 2 * Duration.toMillis(cacheFor)) revokedHere.delete(other)
+        }
+        revokedHere.set(key.value.id, now)
+        yield* Cache.invalidate(found, key.value.tokenHash)
+      })
+
+      return ApiKeys.of({
+        issue,
+        authenticate,
+        signingSecret: (key) => Effect.orDie(vault.open(key.signingSecret, key.id)),
+        get,
+        list: (workspaceId, page) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => store.list(workspaceId, page, now)),
+        revoke
+      })
+    })
+  )
+}

@@ -1,0 +1,124 @@
+/**
+ * Deliveries: one event on its way to one webhook, and the attempts at it (contract §6).
+ */
+import type { Duration } from "effect"
+import type { Envelope, EventType } from "./Event.ts"
+import type { AttemptId, DeliveryId, EventId, MessageId, WebhookId, WorkspaceId } from "./Id.ts"
+import * as RetrySchedule from "./RetrySchedule.ts"
+import type { Instant } from "./Time.ts"
+import * as Webhook from "./Webhook.ts"
+
+/** `held` is not stored: it is what `pending` is called while the webhook is paused. */
+export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
+
+export interface Delivery {
+  readonly id: DeliveryId
+  readonly workspaceId: WorkspaceId
+  readonly webhookId: WebhookId
+  readonly eventId: EventId
+  readonly eventType: EventType
+  /** The variant in which the body is sent; fixed when the event was recorded. */
+  readonly envelope: Envelope
+  readonly orderKey: MessageId | null
+  readonly sequence: number | null
+  readonly status: Exclude<DeliveryStatus, "held">
+  /** Attempts that have ended. An attempt given back does not count. */
+  readonly attemptCount: number
+  /** T0, when the first attempt began. */
+  readonly firstAttemptAt: Instant | null
+  /** When the last attempt ended. */
+  readonly lastAttemptAt: Instant | null
+  /** When the next attempt is due; `null` when none is, or while a predecessor is on its way. */
+  readonly nextAttemptAt: Instant | null
+  readonly createdAt: Instant
+  readonly completedAt: Instant | null
+}
+
+/** How an attempt ended. Only status 200 within the deadline is `delivered`. */
+export type AttemptOutcome =
+  | "delivered"
+  | "dns"
+  | "connect"
+  | "tls"
+  | "timeout"
+  | "status"
+  | "redirect"
+  | "blocked_address"
+
+/** What a receiver answered: its headers and at most 16 KiB of its body. */
+export interface AttemptResponse {
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+}
+
+/** One POST to a receiver. */
+export interface Attempt {
+  readonly id: AttemptId
+  /** 1 is the first. */
+  readonly number: number
+  readonly startedAt: Instant
+  readonly durationMs: number
+  readonly outcome: AttemptOutcome
+  readonly statusCode: number | null
+  /** One plain sentence: "answered 204; only 200 counts". */
+  readonly message: string
+  readonly response: AttemptResponse | null
+  /** What the receiver asked for with 429 or 503. */
+  readonly retryAfter: Duration.Duration | null
+}
+
+export const isOpen = (delivery: Pick<Delivery, "status">): boolean => delivery.status === "pending"
+
+/** What a person is shown. */
+export const statusShown = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "pausedAt">): DeliveryStatus =>
+  delivery.status === "pending" && webhook.pausedAt !== null ? "held" : delivery.status
+
+/** When a delivery may be claimed, by its own clock; `null` when it may not. */
+export const dueAt = (delivery: Delivery, health: Webhook.Health): Instant | null =>
+  delivery.status !== "pending" || delivery.nextAttemptAt === null
+    ? null
+    : delivery.lastAttemptAt !== null && health.recoveredAt !== null && delivery.lastAttemptAt <= health.recoveredAt
+    ? Math.min(delivery.nextAttemptAt, health.recoveredAt)
+    : delivery.nextAttemptAt
+
+/**
+ * A delivery and its webhook after an attempt. Success ends the delivery and any failing state. Failure plans the
+ * next attempt; the last failure pauses the webhook when no attempt to it succeeded since this event's first one, and
+ * then the event stays pending (held); otherwise the event alone is exhausted.
+ */
+export const afterAttempt = (
+  delivery: Delivery,
+  webhook: Webhook.Webhook,
+  attempt: Attempt,
+  jitter: number
+): { readonly delivery: Delivery; readonly webhook: Webhook.Webhook } => {
+  const endedAt = attempt.startedAt + attempt.durationMs
+  const failed = attempt.outcome !== "delivered"
+  const health = Webhook.afterAttempt(webhook.health, { at: endedAt, failure: failed ? attempt.message : null })
+  const attempted: Delivery = {
+    ...delivery,
+    attemptCount: attempt.number,
+    firstAttemptAt: delivery.firstAttemptAt ?? attempt.startedAt,
+    lastAttemptAt: endedAt
+  }
+  const ended = (status: "delivered" | "exhausted"): Delivery => ({
+    ...attempted,
+    status,
+    nextAttemptAt: null,
+    completedAt: endedAt
+  })
+  if (!failed) return { delivery: ended("delivered"), webhook: { ...webhook, health } }
+  const firstStartedAt = attempted.firstAttemptAt!
+  const nextAttemptAt = RetrySchedule.next(
+    { number: attempt.number, firstStartedAt, startedAt: attempt.startedAt, endedAt, retryAfter: attempt.retryAfter },
+    jitter
+  )
+  if (nextAttemptAt !== null) return { delivery: { ...attempted, nextAttemptAt }, webhook: { ...webhook, health } }
+  const othersSucceeded = health.lastSuccessAt !== null && health.lastSuccessAt >= firstStartedAt
+  return othersSucceeded
+    ? { delivery: ended("exhausted"), webhook: { ...webhook, health } }
+    : {
+      delivery: { ...attempted, nextAttemptAt: endedAt },
+      webhook: { ...webhook, health, pausedAt: webhook.pausedAt ?? endedAt }
+    }
+}

@@ -1,0 +1,82 @@
+/**
+ * Port: deliveries, as the scheduler claims and completes them.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { Attempt, Delivery, DeliveryStatus } from "./Delivery.ts"
+import type { Event } from "./Event.ts"
+import type { DeliveryId, WorkspaceId } from "./Id.ts"
+import type { Page, PageRequest } from "./Page.ts"
+import type { StoreError } from "./StoreError.ts"
+import type { Instant } from "./Time.ts"
+import type { Webhook, WebhookSecret } from "./Webhook.ts"
+
+/** A delivery that its claimer now owns, and what an attempt needs. */
+export interface ClaimedDelivery {
+  readonly delivery: Delivery
+  readonly event: Event
+  readonly url: string
+  /** Live ones, newest first, sealed for the webhook's row. */
+  readonly secrets: ReadonlyArray<WebhookSecret>
+}
+
+export interface Claimed {
+  readonly deliveries: ReadonlyArray<ClaimedDelivery>
+  /** When to ask again, should nothing wake the claimer before: `null` when nothing waits for a time. */
+  readonly nextDueAt: Instant | null
+}
+
+/** A delivery as a person is shown it. */
+export interface DeliveryView {
+  readonly delivery: Delivery
+  readonly status: DeliveryStatus
+  readonly webhook: Pick<Webhook, "id" | "pausedAt">
+}
+
+export class DeliveryStore extends Context.Service<DeliveryStore, {
+  /**
+   * Claims up to `limit` deliveries that are due (`Delivery.dueAt`), until `leaseUntil`; one whose lease ended is due
+   * again. Fair over webhooks: they take turns. Within a webhook first attempts come before retries while it is
+   * failing, else the one longest due comes first; never more than `Webhook.freeSlots`. A delivery is claimed by one
+   * claimer at a time; of one order key only the first open sequence is ever due.
+   */
+  readonly claimDue: (command: {
+    readonly now: Instant
+    readonly limit: number
+    readonly token: string
+    readonly leaseUntil: Instant
+  }) => Effect.Effect<Claimed, StoreError>
+  /**
+   * Records an attempt and applies `Delivery.afterAttempt` to delivery and webhook in one step, only under the claim's
+   * token; when the delivery has ended, the next of its order key is due at `now`. False, and nothing changed, when
+   * the claim was lost.
+   */
+  readonly complete: (command: {
+    readonly now: Instant
+    readonly deliveryId: DeliveryId
+    readonly token: string
+    readonly attempt: Attempt
+    /** Random in [0, 1). */
+    readonly jitter: number
+  }) => Effect.Effect<boolean, StoreError>
+  /** Gives claims back without counting an attempt; they are due again as before. Lost claims are passed over. */
+  readonly release: (token: string, ids: ReadonlyArray<DeliveryId>) => Effect.Effect<void, StoreError>
+  /**
+   * Suspends until something may have become due for another reason than time passing: a hint, which may come late
+   * or not at all, so claimers look by themselves too.
+   */
+  readonly awaitHint: Effect.Effect<void>
+  /** Deliveries of the workspace, newest first. */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: { readonly status?: DeliveryStatus },
+    page: PageRequest
+  ) => Effect.Effect<Page<DeliveryView>, StoreError>
+  /** One delivery with its attempts, oldest first. */
+  readonly get: (
+    workspaceId: WorkspaceId,
+    id: DeliveryId
+  ) => Effect.Effect<
+    Option.Option<DeliveryView & { readonly attempts: ReadonlyArray<Attempt> }>,
+    StoreError
+  >
+}>()("@wac/core/DeliveryStore") {}

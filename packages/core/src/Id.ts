@@ -1,0 +1,62 @@
+/**
+ * Identifiers: `<prefix>_<ULID>` (contract §1), so that they sort by the time of making and indexes stay local.
+ */
+import { Effect, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
+
+const shape = (prefix: string) =>
+  Schema.String.check(Schema.isPattern(new RegExp(`^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`)))
+
+export const WorkspaceId = shape("ws").pipe(Schema.brand("WorkspaceId"))
+export type WorkspaceId = typeof WorkspaceId.Type
+
+export const UserId = shape("usr").pipe(Schema.brand("UserId"))
+export type UserId = typeof UserId.Type
+
+export const ApiKeyId = shape("key").pipe(Schema.brand("ApiKeyId"))
+export type ApiKeyId = typeof ApiKeyId.Type
+
+export const MessageId = shape("msg").pipe(Schema.brand("MessageId"))
+export type MessageId = typeof MessageId.Type
+
+export const PhoneNumberId = shape("pn").pipe(Schema.brand("PhoneNumberId"))
+export type PhoneNumberId = typeof PhoneNumberId.Type
+
+export const TemplateId = shape("tpl").pipe(Schema.brand("TemplateId"))
+export type TemplateId = typeof TemplateId.Type
+
+export const EventId = shape("evt").pipe(Schema.brand("EventId"))
+export type EventId = typeof EventId.Type
+
+export const WebhookId = shape("whk").pipe(Schema.brand("WebhookId"))
+export type WebhookId = typeof WebhookId.Type
+
+export const DeliveryId = shape("dlv").pipe(Schema.brand("DeliveryId"))
+export type DeliveryId = typeof DeliveryId.Type
+
+export const AttemptId = shape("att").pipe(Schema.brand("AttemptId"))
+export type AttemptId = typeof AttemptId.Type
+
+export const RequestId = shape("req").pipe(Schema.brand("RequestId"))
+export type RequestId = typeof RequestId.Type
+
+/** Each prefix and the identifier that it makes. */
+export interface ByPrefix {
+  readonly ws: WorkspaceId
+  readonly usr: UserId
+  readonly key: ApiKeyId
+  readonly msg: MessageId
+  readonly pn: PhoneNumberId
+  readonly tpl: TemplateId
+  readonly evt: EventId
+  readonly whk: WebhookId
+  readonly dlv: DeliveryId
+  readonly att: AttemptId
+  readonly req: RequestId
+}
+
+/** Makes a new identifier from the clock and secure randomness; those of one process sort in the order of making. */
+export const generate = <Prefix extends keyof ByPrefix>(
+  random: SecureRandom.SecureRandom["Service"],
+  prefix: Prefix
+): Effect.Effect<ByPrefix[Prefix]> => Effect.map(random.ulid, (ulid) => `${prefix}_${ulid}` as ByPrefix[Prefix])

@@ -1,0 +1,70 @@
+/**
+ * What comes from upstream: status reports and customers' messages, from whichever provider, by one path that
+ * removes duplicates and puts disorder right.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { ContactStore } from "./ContactStore.ts"
+import * as Event from "./Event.ts"
+import * as Id from "./Id.ts"
+import type { InboundMessage } from "./InboundMessage.ts"
+import type { Report } from "./Message.ts"
+import { type EventIds, MessageStore } from "./MessageStore.ts"
+import type { StoreError } from "./StoreError.ts"
+
+/** One thing that upstream tells. */
+export type InboundItem =
+  | {
+    readonly _tag: "Status"
+    /** The opaque reference that our send carried: the message's own id. */
+    readonly reference: Id.MessageId | null
+    readonly report: Report
+  }
+  | { readonly _tag: "Message"; readonly message: InboundMessage }
+
+export class Inbound extends Context.Service<Inbound, {
+  /**
+   * Applies what upstream told, each item in a step of its own and in the order given. Items that were told before,
+   * or that belong to nothing we know, change nothing. Safe to repeat, also after a {@link StoreError}.
+   */
+  readonly receive: (items: ReadonlyArray<InboundItem>) => Effect.Effect<void, StoreError>
+}>()("@wac/core/Inbound") {
+  static readonly layer = Layer.effect(
+    Inbound,
+    Effect.gen(function*() {
+      const messages = yield* MessageStore
+      const contacts = yield* ContactStore
+      const random = yield* SecureRandom.SecureRandom
+
+      const idsFor = (count: number): Effect.Effect<EventIds> =>
+        Effect.all({
+          events: Effect.replicateEffect(Id.generate(random, "evt"), count),
+          deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), count)
+        })
+
+      const apply = Effect.fnUntraced(function*(item: InboundItem) {
+        const now = yield* Clock.currentTimeMillis
+        if (item._tag === "Status") {
+          const { reference, report } = item
+          const known = yield* messages.applyReport({ now, reference, report, ids: yield* idsFor(Event.maxPerReport) })
+          if (!known) yield* Effect.logInfo("a status report for a message that is not ours was passed over")
+          return
+        }
+        const { message } = item
+        const recorded = yield* contacts.recordInbound({
+          now,
+          message,
+          messageId: yield* Id.generate(random, "msg"),
+          ids: yield* idsFor(1)
+        })
+        if (recorded === "unknown_number") {
+          yield* Effect.logInfo("a customer's message to a number that is not ours was passed over")
+        }
+      })
+
+      return Inbound.of({
+        receive: Effect.fn("Inbound.receive")((items) => Effect.forEach(items, apply, { discard: true }))
+      })
+    })
+  )
+}

@@ -1,0 +1,71 @@
+/**
+ * Tiers and defaults of contract §7. The operator replaces them with `WAC_LIMITS`; a workspace's and a number's own
+ * tier, quota and messaging limit are rows in storage.
+ */
+import { Context, Schema } from "effect"
+import type { PhoneNumberId, WorkspaceId } from "./Id.ts"
+import type { PhoneNumber } from "./PhoneNumber.ts"
+import * as RateLimit from "./RateLimit.ts"
+import type { Workspace } from "./Workspace.ts"
+
+const Rate = Schema.Finite.check(Schema.isGreaterThan(0))
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** Rates are in messages (or requests) per second; `null` is no limit. */
+export const Limits = Schema.Struct({
+  workspaceTiers: Schema.Record(Schema.String, Rate),
+  phoneNumberTiers: Schema.Record(Schema.String, Rate),
+  /** Per (phone number, recipient): one token per `everySeconds`, at most `burst` saved up. */
+  pair: Schema.Struct({ everySeconds: Rate, burst: Count.check(Schema.isGreaterThan(0)) }),
+  defaults: Schema.Struct({
+    workspaceTier: Schema.String,
+    phoneNumberTier: Schema.String,
+    /** Messages per workspace and calendar month (UTC). */
+    monthlyQuota: Schema.NullOr(Count),
+    /** Unique customers written to outside a window, per rolling 24 h and phone number. */
+    messagingLimit: Schema.NullOr(Count)
+  })
+}).check(
+  Schema.makeFilter(({ defaults, phoneNumberTiers, workspaceTiers }) =>
+    Object.hasOwn(workspaceTiers, defaults.workspaceTier) &&
+      Object.hasOwn(phoneNumberTiers, defaults.phoneNumberTier) ||
+    "each default tier must be one of the tiers"
+  )
+)
+export type Limits = typeof Limits.Type
+
+/** The figures of contract §7. The pair's are the upstream's own. */
+export const standard: Limits = {
+  workspaceTiers: { free: 10, standard: 100, scale: 1000 },
+  phoneNumberTiers: { coexistence: 20, standard: 80, high: 1000 },
+  pair: { everySeconds: 6, burst: 45 },
+  defaults: { workspaceTier: "standard", phoneNumberTier: "standard", monthlyQuota: null, messagingLimit: null }
+}
+
+/** The limits in force in this process. */
+export const CurrentLimits = Context.Reference<Limits>("@wac/core/Limits/CurrentLimits", {
+  defaultValue: () => standard
+})
+
+const rateOf = (tiers: Limits["workspaceTiers"], tier: string | null, fallback: string): number =>
+  tiers[tier !== null && Object.hasOwn(tiers, tier) ? tier : fallback]!
+
+/** The bucket of a workspace: one token per public request. An unknown tier counts as the default one. */
+export const workspace = (limits: Limits, tier: Workspace["tier"]): RateLimit.Policy =>
+  RateLimit.perSecond("workspace", rateOf(limits.workspaceTiers, tier, limits.defaults.workspaceTier))
+
+/** The bucket of a sending number: one token per message given to the provider. */
+export const phoneNumber = (limits: Limits, tier: PhoneNumber["tier"]): RateLimit.Policy =>
+  RateLimit.perSecond("phone_number", rateOf(limits.phoneNumberTiers, tier, limits.defaults.phoneNumberTier))
+
+/** The bucket of one number and one recipient. */
+export const pair = (limits: Limits): RateLimit.Policy => ({
+  name: "pair",
+  interval: RateLimit.intervalOf(limits.pair.everySeconds * 1000),
+  capacity: limits.pair.burst
+})
+
+/** Names of buckets in storage. */
+export const workspaceBucket = (id: WorkspaceId): string => `workspace:${id}`
+export const phoneNumberBucket = (id: PhoneNumberId): string => `phone_number:${id}`
+export const pairBucket = (id: PhoneNumberId, to: string): string => `pair:${id}:${to}`

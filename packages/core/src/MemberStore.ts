@@ -1,0 +1,20 @@
+/**
+ * Port: members.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { UserId } from "./Id.ts"
+import type { Member } from "./Member.ts"
+import type { StoreError } from "./StoreError.ts"
+import type { Workspace } from "./Workspace.ts"
+
+/** A member and the workspace that they belong to. */
+export interface Membership {
+  readonly member: Member
+  readonly workspace: Workspace
+}
+
+export class MemberStore extends Context.Service<MemberStore, {
+  /** Finds a member by e-mail address, in lower case. */
+  readonly findByEmail: (email: string) => Effect.Effect<Option.Option<Membership>, StoreError>
+  readonly findByUserId: (userId: UserId) => Effect.Effect<Option.Option<Membership>, StoreError>
+}>()("@wac/core/MemberStore") {}

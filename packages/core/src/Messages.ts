@@ -1,0 +1,261 @@
+/**
+ * Sending (contract §3 and §4): *accept*, the provider, *settle*, and joining a send that is under way.
+ */
+import { Clock, Context, Deferred, Duration, Effect, Exit, FiberSet, Layer, Option } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import { type DomainError, IdempotencyConflict, NotFound, reasonOf, ServerError } from "./Errors.ts"
+import * as Event from "./Event.ts"
+import * as Id from "./Id.ts"
+import * as Idempotency from "./Idempotency.ts"
+import { CurrentLimits } from "./Limits.ts"
+import type { Message, MessageError, OutboundMessage } from "./Message.ts"
+import { type ClaimedSend, type EventIds, type KeyedRequest, MessageStore, type SendEnd } from "./MessageStore.ts"
+import * as Policy from "./Policy.ts"
+import { Provider, type ProviderOutcome } from "./Provider.ts"
+import * as RateLimit from "./RateLimit.ts"
+import { orUnavailable, type StoreError } from "./StoreError.ts"
+
+/** The provider's deadline; more than this is an unknown outcome. */
+export const providerTimeout = Duration.seconds(8)
+
+/** How often one who joined looks for an answer that another process may have stored. */
+const joinPoll = Duration.millis(100)
+
+/** How long stopping waits for sends in flight: the provider's deadline and time to settle. */
+const stopTimeout = Duration.sum(providerTimeout, Duration.seconds(2))
+
+/** Method and route, the scope of a send's idempotency key. */
+const route = "POST /v1/messages"
+
+/** A send as an authenticated caller asks for it. */
+export interface SendRequest {
+  readonly workspaceId: Id.WorkspaceId
+  readonly apiKeyId: Id.ApiKeyId
+  readonly key: Idempotency.IdempotencyKey
+  readonly requestId: Id.RequestId
+  readonly message: OutboundMessage
+}
+
+export class Messages extends Context.Service<Messages, {
+  /**
+   * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to its end, whether
+   * the caller waits or not. Fails with the errors of contract §2; `outcome_unknown` alone means that the message may
+   * have been sent. `Idempotency.observeReplay` is told when the answer is another request's.
+   */
+  readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
+  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message, NotFound | StoreError>
+}>()("@wac/core/Messages") {
+  static readonly layer = Layer.effect(
+    Messages,
+    Effect.gen(function*() {
+      const store = yield* MessageStore
+      const provider = yield* Provider
+      const limits = yield* CurrentLimits
+      const random = yield* SecureRandom.SecureRandom
+      const digest = yield* Digest.Digest
+
+      const inFlight = yield* FiberSet.make()
+      yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(inFlight), stopTimeout))
+      /** Sends that this process is carrying out, by key: those who join need not poll for their end. */
+      const running = new Map<string, Deferred.Deferred<void>>()
+
+      const eventIds: Effect.Effect<EventIds> = Effect.all({
+        events: Effect.replicateEffect(Id.generate(random, "evt"), Event.maxPerReport),
+        deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), Event.maxPerReport)
+      })
+
+      /** Asks the provider; whatever cuts the question short leaves its outcome unknown. */
+      const ask = (claimed: ClaimedSend): Effect.Effect<ProviderOutcome> =>
+        provider.send({
+          messageId: claimed.message.id,
+          sender: claimed.sender,
+          message: claimed.message.content,
+          template: claimed.template
+        }).pipe(
+          Effect.timeoutOrElse({
+            duration: providerTimeout,
+            orElse: () => Effect.succeed<ProviderOutcome>({ _tag: "Unknown" })
+          })
+        )
+
+      const settle = Effect.fnUntraced(
+        function*(claimed: ClaimedSend, claimToken: string, outcome: ProviderOutcome, requestId: Id.RequestId) {
+          const now = yield* Clock.currentTimeMillis
+          const { id: messageId, workspaceId } = claimed.message
+          const settled = yield* store.settle({
+            now,
+            workspaceId,
+            messageId,
+            claimToken,
+            end: endOf(outcome, now, requestId),
+            ids: yield* eventIds
+          }).pipe(
+            Effect.catch((error) => Effect.as(Effect.logError(`a send's end is not recorded: ${error.message}`), false))
+          )
+          if (!settled || outcome._tag === "Unknown") return yield* Idempotency.unknown("outcome_unknown")
+          if (outcome._tag !== "Accepted") return yield* outcome.error
+          return Idempotency.sent(claimed.message, outcome.providerMessageId)
+        }
+      )
+
+      const carryOut = (claimed: ClaimedSend, claimToken: string, request: SendRequest) =>
+        Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
+          const now = yield* Clock.currentTimeMillis
+          const refusal = Policy.windowRefusal({ contact: claimed.contact, message: claimed.message.content, now })
+          if (refusal !== undefined) {
+            const { id: messageId, workspaceId } = claimed.message
+            yield* store.abandon({ now, workspaceId, messageId, claimToken, limits }).pipe(orUnavailable)
+            return yield* refusal
+          }
+          const asked = yield* Effect.exit(restore(ask(claimed)))
+          if (Exit.isFailure(asked)) yield* Effect.logError("the provider's adapter failed", asked.cause)
+          const outcome: ProviderOutcome = Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }
+          return yield* settle(claimed, claimToken, outcome, request.requestId)
+        }))
+
+      const replay = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent, DomainError> =>
+        Effect.andThen(
+          Idempotency.observeReplay(answer),
+          answer._tag === "Sent" ? Effect.succeed(answer) : Effect.fail(answer.error)
+        )
+
+      const inProgress = () =>
+        new ServerError({
+          reason: "in_progress",
+          message: "the same send is still running; repeat the request with the same Idempotency-Key",
+          retryAfter: Idempotency.joinRetryAfter
+        })
+
+      /** Waits for the end of a send that is running here or in another process. */
+      const join = (keyed: KeyedRequest): Effect.Effect<Idempotency.Sent, DomainError> =>
+        Effect.gen(function*() {
+          while (true) {
+            const here = running.get(nameOf(keyed))
+            yield* here === undefined ? Effect.sleep(joinPoll) : Deferred.await(here)
+            const verdict = yield* store.lookUp(keyed, yield* Clock.currentTimeMillis).pipe(orUnavailable)
+            switch (verdict._tag) {
+              case "Running":
+                continue
+              case "Answered":
+                return yield* replay(verdict.answer)
+              case "Unknown":
+                return yield* Idempotency.unknown(verdict.reason)
+              case "Released":
+                return verdict.lastFailure === null ? yield* inProgress() : yield* replay(verdict.lastFailure)
+              case "Unbound":
+              case "Conflict":
+                // refused just before the provider was asked: the repetition that this asks for is judged anew
+                return yield* inProgress()
+            }
+          }
+        }).pipe(Effect.timeoutOrElse({ duration: Idempotency.joinTimeout, orElse: () => Effect.fail(inProgress()) }))
+
+      const acceptAndCarryOut = Effect.fnUntraced(function*(request: SendRequest) {
+        const keyed: KeyedRequest = {
+          workspaceId: request.workspaceId,
+          route,
+          key: request.key,
+          fingerprint: yield* Idempotency.fingerprint(request.message).pipe(
+            Effect.provideService(Digest.Digest, digest)
+          )
+        }
+        const now = yield* Clock.currentTimeMillis
+        const claimToken = yield* random.uuidV4({})
+        const accepted = yield* store.accept({
+          now,
+          request: keyed,
+          apiKeyId: request.apiKeyId,
+          message: request.message,
+          messageId: yield* Id.generate(random, "msg"),
+          claimToken,
+          leaseUntil: now + Duration.toMillis(Idempotency.lease),
+          limits
+        }).pipe(orUnavailable)
+        yield* RateLimit.observe(accepted.readings)
+        switch (accepted._tag) {
+          case "Refused":
+            return yield* accepted.error
+          case "Conflict":
+            return yield* new IdempotencyConflict({
+              reason: "payload_mismatch",
+              message: "the Idempotency-Key was used before with another body"
+            })
+          case "Answered":
+            return yield* replay(accepted.answer)
+          case "Unknown":
+            return yield* Idempotency.unknown(accepted.reason)
+          case "Running":
+            return yield* join(keyed)
+          case "Claimed": {
+            const name = nameOf(keyed)
+            const ended = Deferred.makeUnsafe<void>()
+            running.set(name, ended)
+            return yield* carryOut(accepted, claimToken, request).pipe(
+              Effect.ensuring(Effect.suspend(() => {
+                running.delete(name)
+                return Deferred.succeed(ended, undefined)
+              }))
+            )
+          }
+        }
+      })
+
+      /** Runs apart from the caller's fiber, who may leave; stopping the process waits for it. */
+      const send = Effect.fn("Messages.send")(function*(request: SendRequest) {
+        const result = yield* Deferred.make<Idempotency.Sent, DomainError>()
+        yield* FiberSet.run(
+          inFlight,
+          Effect.uninterruptibleMask((restore) =>
+            Effect.exit(restore(acceptAndCarryOut(request))).pipe(
+              Effect.flatMap((exit) =>
+                Deferred.done(
+                  result,
+                  Exit.hasInterrupts(exit) ? Exit.fail(Idempotency.unknown("outcome_unknown")) : exit
+                )
+              )
+            )
+          )
+        )
+        return yield* Deferred.await(result)
+      })
+
+      const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
+        const message = yield* store.get(workspaceId, id as Id.MessageId)
+        return Option.isSome(message)
+          ? message.value
+          : yield* new NotFound({ message: "the workspace has no such message" })
+      })
+
+      return Messages.of({ send, get })
+    })
+  )
+}
+
+const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`
+
+/** An error as it is stored with a failed message. */
+export const messageErrorOf = (error: DomainError): MessageError => {
+  const reason = reasonOf(error)
+  return {
+    code: error.code,
+    ...(reason === undefined ? {} : { reason }),
+    message: error.message,
+    ...(error.provider === undefined ? {} : { provider: error.provider })
+  }
+}
+
+const endOf = (outcome: ProviderOutcome, now: number, requestId: Id.RequestId): SendEnd => {
+  switch (outcome._tag) {
+    case "Accepted":
+    case "Unknown":
+      return outcome
+    case "Refused":
+      return {
+        _tag: "Refused",
+        report: { status: "failed", at: now, providerMessageId: null, error: messageErrorOf(outcome.error) },
+        answer: { _tag: "Failed", error: outcome.error, requestId }
+      }
+    case "NotSent":
+      return { _tag: "NotSent", answer: { _tag: "Failed", error: outcome.error, requestId } }
+  }
+}

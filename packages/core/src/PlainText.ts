@@ -1,0 +1,15 @@
+/**
+ * Text as people write it and every storage can hold it.
+ */
+import { Schema } from "effect"
+
+/** No NUL and no lone surrogate: PostgreSQL holds neither, and UTF-8 cannot carry the second. */
+export const PlainText = Schema.String.check(
+  Schema.makeFilter((text: string) =>
+    (!text.includes("\u0000") && text.isWellFormed()) || "must be well-formed text without NUL characters"
+  )
+)
+
+/** Text of `min` to `max` characters (code points). */
+export const between = (min: number, max: number) =>
+  PlainText.check(Schema.isMinCodePoints(min), Schema.isMaxCodePoints(max))

@@ -1,0 +1,108 @@
+/**
+ * Whether a message may be sent as things stand: the checks of contract §3 in their order, from the sender to the
+ * messaging limit. (Rate limits come after; they are not a matter of what is sent.)
+ */
+import type { Contact } from "./Contact.ts"
+import { Forbidden, InvalidBody } from "./Errors.ts"
+import type { OutboundMessage } from "./Message.ts"
+import * as MessagingLimit from "./MessagingLimit.ts"
+import type { PhoneNumber } from "./PhoneNumber.ts"
+import * as Quota from "./Quota.ts"
+import * as ServiceWindow from "./ServiceWindow.ts"
+import { isMarketing, type Template } from "./Template.ts"
+import type { Instant } from "./Time.ts"
+
+/** What the judgement looks at, all read in one atomic step. */
+export interface Circumstances {
+  readonly now: Instant
+  readonly message: OutboundMessage
+  /** The number that the message names, or the default one; nothing when the workspace has none such. */
+  readonly sender: PhoneNumber | undefined
+  /** The template of the message's name and language. */
+  readonly template: Template | undefined
+  readonly contact: Contact | undefined
+  /** Messages per month; `null` is no limit. */
+  readonly quota: number | null
+  readonly quotaUsed: number
+  /** Unique customers per 24 h; `null` is no limit. */
+  readonly messagingLimit: number | null
+  readonly customersCounted: number
+  readonly customerCounted: boolean
+}
+
+/** The first reason not to send, or nothing. Which circumstances a check needs can be read off it. */
+export const refusal = (given: Circumstances): Forbidden | InvalidBody | undefined =>
+  senderRefusal(given) ?? templateRefusal(given) ?? optOutRefusal(given) ?? windowRefusal(given) ??
+    quotaRefusal(given) ?? messagingLimitRefusal(given)
+
+const senderRefusal = ({ message, sender }: Circumstances) =>
+  sender === undefined || !sender.available
+    ? new Forbidden({
+      reason: "sender_not_available",
+      ...(message.from === undefined ? {} : { param: "from" }),
+      message: sender === undefined
+        ? "the workspace has no such phone number to send from"
+        : "the provider does not let this phone number send at the moment"
+    })
+    : undefined
+
+const templateRefusal = ({ message, template }: Circumstances) => {
+  if (message.type !== "template") return undefined
+  const { bodyParams = [], language, name } = message.template
+  if (template === undefined) {
+    return new Forbidden({
+      reason: "template_not_found",
+      param: "template.name",
+      message: `there is no template ${name} in ${language}`
+    })
+  }
+  if (template.status !== "approved") {
+    return new Forbidden({
+      reason: "template_not_approved",
+      param: "template.name",
+      message: `the template ${name} in ${language} is ${template.status}, not approved`
+    })
+  }
+  if (template.variables.length !== bodyParams.length) {
+    return new InvalidBody({
+      reason: "template_params_mismatch",
+      param: "template.bodyParams",
+      message: `the template ${name} in ${language} takes ${template.variables.length} values, ` +
+        `${bodyParams.length} were given`
+    })
+  }
+  return undefined
+}
+
+const optOutRefusal = ({ contact, message, template }: Circumstances) =>
+  contact?.optedOut === true && (message.type === "text" || (template !== undefined && isMarketing(template)))
+    ? new Forbidden({ reason: "opted_out", param: "to", message: "the recipient asked not to be written to" })
+    : undefined
+
+/** Checked again just before the provider is called, with that moment as `now` (contract §7). */
+export const windowRefusal = ({ contact, message, now }: Pick<Circumstances, "contact" | "message" | "now">) =>
+  message.type === "text" && !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
+    ? new Forbidden({
+      reason: "outside_service_window",
+      param: "type",
+      message: "free-form text may be sent only within 24 hours after the recipient last wrote; use a template"
+    })
+    : undefined
+
+const quotaRefusal = ({ quota, quotaUsed }: Circumstances) =>
+  Quota.allows(quota, quotaUsed)
+    ? undefined
+    : new Forbidden({ reason: "quota_exhausted", message: "the workspace's quota for this month is used up" })
+
+const messagingLimitRefusal = (given: Circumstances) =>
+  countsAgainstMessagingLimit(given) &&
+    !MessagingLimit.allows(given.messagingLimit, given.customersCounted, given.customerCounted)
+    ? new Forbidden({
+      reason: "messaging_limit_reached",
+      message: "this phone number has written to as many customers outside a window as it may within 24 hours"
+    })
+    : undefined
+
+/** Only messages outside a service window count. */
+export const countsAgainstMessagingLimit = ({ contact, now }: Pick<Circumstances, "contact" | "now">): boolean =>
+  !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)

@@ -1,0 +1,119 @@
+/**
+ * Webhook configuration and health (specification §3 *Webhook*, contract §6). A webhook's state lives on its one row:
+ * pausing or resuming it rewrites no delivery.
+ */
+import { Duration } from "effect"
+import { InvalidBody } from "./Errors.ts"
+import type { Envelope, EventType } from "./Event.ts"
+import type { WebhookId, WorkspaceId } from "./Id.ts"
+import type { Sealed } from "./Sealed.ts"
+import type { Instant } from "./Time.ts"
+
+/** One secret of a webhook, sealed for its row; `expiresAt` is set on the old one while a rotation overlaps. */
+export interface WebhookSecret {
+  readonly sealed: Sealed
+  readonly expiresAt: Instant | null
+}
+
+export interface Webhook {
+  readonly id: WebhookId
+  readonly workspaceId: WorkspaceId
+  readonly url: string
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  /** Newest first. */
+  readonly secrets: ReadonlyArray<WebhookSecret>
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  /** `null` while active. */
+  readonly pausedAt: Instant | null
+  readonly health: Health
+}
+
+/** What attempts, of whatever events, have told of the receiver. */
+export interface Health {
+  /** Failed attempts in a row, with no success between. */
+  readonly consecutiveFailures: number
+  /** When the first of them ended. */
+  readonly failuresSince: Instant | null
+  readonly lastFailure: { readonly at: Instant; readonly message: string } | null
+  readonly lastSuccessAt: Instant | null
+  /** When the last attempt ended: a failing webhook gets the next no sooner than {@link failingGap} later. */
+  readonly lastAttemptAt: Instant | null
+  /** Retries whose last attempt ended before this are due at once: the receiver has recovered. */
+  readonly recoveredAt: Instant | null
+}
+
+export const unknownHealth: Health = {
+  consecutiveFailures: 0,
+  failuresSince: null,
+  lastFailure: null,
+  lastSuccessAt: null,
+  lastAttemptAt: null,
+  recoveredAt: null
+}
+
+/** So many failures in a row make a webhook *failing*: it then gets one attempt at a time. */
+export const failingAfter = 5
+
+/** A failing webhook's attempts are at least this far apart. */
+export const failingGap = Duration.seconds(1)
+
+/** Attempts in flight to one webhook that is not failing. */
+export const maxInFlight = 16
+
+export const isFailing = (health: Health): boolean => health.consecutiveFailures >= failingAfter
+
+/** Health after an attempt that ended at `at`. */
+export const afterAttempt = (
+  health: Health,
+  attempt: { readonly at: Instant; readonly failure: string | null }
+): Health =>
+  attempt.failure === null
+    ? {
+      ...health,
+      consecutiveFailures: 0,
+      failuresSince: null,
+      lastSuccessAt: Math.max(attempt.at, health.lastSuccessAt ?? attempt.at),
+      lastAttemptAt: attempt.at,
+      recoveredAt: isFailing(health) ? attempt.at : health.recoveredAt
+    }
+    : {
+      ...health,
+      consecutiveFailures: health.consecutiveFailures + 1,
+      failuresSince: health.failuresSince ?? attempt.at,
+      lastFailure: { at: attempt.at, message: attempt.failure },
+      lastAttemptAt: attempt.at
+    }
+
+/** How many more attempts may begin now, with `inFlight` under way. */
+export const freeSlots = (webhook: Pick<Webhook, "pausedAt" | "health">, inFlight: number, now: Instant): number => {
+  if (webhook.pausedAt !== null) return 0
+  if (!isFailing(webhook.health)) return Math.max(0, maxInFlight - inFlight)
+  const opensAt = nextSlotAt(webhook.health)
+  return inFlight === 0 && (opensAt === null || opensAt <= now) ? 1 : 0
+}
+
+/** When a failing webhook's next attempt may begin; `null` when nothing but attempts in flight holds it back. */
+export const nextSlotAt = (health: Health): Instant | null =>
+  isFailing(health) && health.lastAttemptAt !== null ? health.lastAttemptAt + Duration.toMillis(failingGap) : null
+
+/** How long a receiver URL may be. */
+export const maxUrlLength = 2048
+
+const refusedUrl = (message: string) => new InvalidBody({ reason: "invalid_field", param: "url", message })
+
+/**
+ * Checks the form of a receiver URL: `https` (`http` too when the operator allows insecure receivers), no user or
+ * password, at most {@link maxUrlLength} characters. Its address is judged by `ReceiverGuard`.
+ */
+export const parseUrl = (text: string, options: { readonly allowInsecure: boolean }): URL | InvalidBody => {
+  if (text.length > maxUrlLength) return refusedUrl(`url must be at most ${maxUrlLength} characters`)
+  if (!URL.canParse(text)) return refusedUrl("url must be an absolute URL")
+  const url = new URL(text)
+  if (url.protocol !== "https:" && !(options.allowInsecure && url.protocol === "http:")) {
+    return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : "url must be an https URL")
+  }
+  if (url.username !== "" || url.password !== "") return refusedUrl("url must not hold a user or a password")
+  return url
+}

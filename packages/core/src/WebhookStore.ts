@@ -1,0 +1,36 @@
+/**
+ * Port: webhook configuration. Health is written by `DeliveryStore`.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { WorkspaceId } from "./Id.ts"
+import type { StoreError } from "./StoreError.ts"
+import type { Instant } from "./Time.ts"
+import type { Webhook } from "./Webhook.ts"
+
+/** A webhook and what waits for it. */
+export interface WebhookState {
+  readonly webhook: Webhook
+  /** Deliveries held while it is paused; 0 while it is active. */
+  readonly heldCount: number
+  /** When the event of the oldest held delivery was recorded. */
+  readonly oldestHeldAt: Instant | null
+  /**
+   * When the first attempt at the oldest delivery began that is still being tried and has seen no success since: 24
+   * hours later the webhook is paused, unless something succeeds before.
+   */
+  readonly oldestTriedAt: Instant | null
+}
+
+export class WebhookStore extends Context.Service<WebhookStore, {
+  /**
+   * Sets the workspace's webhook: `candidate` if there is none, else the present one with the candidate's `url`,
+   * `envelope`, `eventTypes` and `updatedAt` (state, health, id and secrets stay; waiting deliveries go to the new
+   * URL). Atomic: of racers that create, one does.
+   */
+  readonly put: (
+    candidate: Webhook
+  ) => Effect.Effect<{ readonly webhook: Webhook; readonly created: boolean }, StoreError>
+  readonly get: (workspaceId: WorkspaceId) => Effect.Effect<Option.Option<WebhookState>, StoreError>
+  /** Removes the webhook; its open deliveries become `skipped`. False when there was none. */
+  readonly remove: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<boolean, StoreError>
+}>()("@wac/core/WebhookStore") {}

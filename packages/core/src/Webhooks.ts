@@ -1,0 +1,106 @@
+/**
+ * Webhook configuration, as the dashboard sets and sees it (specification §2 *Webhook configuration*, contract §6).
+ */
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { type InvalidBody, NotFound } from "./Errors.ts"
+import { type Envelope, EventType } from "./Event.ts"
+import * as Id from "./Id.ts"
+import { ReceiverGuard } from "./ReceiverGuard.ts"
+import * as RetrySchedule from "./RetrySchedule.ts"
+import * as Signature from "./Signature.ts"
+import type { StoreError } from "./StoreError.ts"
+import type { Instant } from "./Time.ts"
+import { Vault } from "./Vault.ts"
+import * as Webhook from "./Webhook.ts"
+import { type WebhookState, WebhookStore } from "./WebhookStore.ts"
+
+export interface PutWebhook {
+  readonly workspaceId: Id.WorkspaceId
+  readonly url: string
+  readonly envelope: Envelope | undefined
+  /** All types when left out. */
+  readonly eventTypes: ReadonlyArray<EventType> | undefined
+}
+
+/** A webhook as it was set; its secret is given once, when it was created. */
+export interface SetWebhook {
+  readonly webhook: Webhook.Webhook
+  readonly signingSecret: Redacted.Redacted | null
+}
+
+/** A webhook with what its health means. */
+export interface WebhookReport extends WebhookState {
+  /** Since when it has been failing; `null` while it is not. */
+  readonly failingSince: Instant | null
+  /** When it will be paused if nothing succeeds before; `null` while it is not failing, or paused already. */
+  readonly pausesAt: Instant | null
+}
+
+const none = () => new NotFound({ message: "the workspace has no webhook" })
+
+/** Pure: what a webhook's state means to a person. */
+export const report = (state: WebhookState): WebhookReport => {
+  const { health, pausedAt } = state.webhook
+  const failing = Webhook.isFailing(health)
+  return {
+    ...state,
+    failingSince: failing ? health.failuresSince : null,
+    pausesAt: failing && pausedAt === null && state.oldestTriedAt !== null
+      ? state.oldestTriedAt + Duration.toMillis(RetrySchedule.duration)
+      : null
+  }
+}
+
+export class Webhooks extends Context.Service<Webhooks, {
+  /** Sets the workspace's one webhook; a change leaves id, secret and state as they are. */
+  readonly put: (command: PutWebhook) => Effect.Effect<SetWebhook, InvalidBody | StoreError>
+  readonly get: (workspaceId: Id.WorkspaceId) => Effect.Effect<WebhookReport, NotFound | StoreError>
+  /** Removes it; what still waited for it is skipped. */
+  readonly remove: (workspaceId: Id.WorkspaceId) => Effect.Effect<void, NotFound | StoreError>
+}>()("@wac/core/Webhooks") {
+  static readonly layer = Layer.effect(
+    Webhooks,
+    Effect.gen(function*() {
+      const store = yield* WebhookStore
+      const guard = yield* ReceiverGuard
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+
+      const put = Effect.fn("Webhooks.put")(function*(command: PutWebhook) {
+        const url = Webhook.parseUrl(command.url, guard)
+        if (!(url instanceof URL)) return yield* url
+        yield* guard.check(url)
+        const present = yield* store.get(command.workspaceId)
+        const now = yield* Clock.currentTimeMillis
+        const id = yield* Id.generate(random, "whk")
+        const signingSecret = yield* Signature.generateSecret(random)
+        const before = Option.map(present, ({ webhook }) => webhook)
+        const { created, webhook } = yield* store.put({
+          id,
+          workspaceId: command.workspaceId,
+          url: url.href,
+          envelope: command.envelope ?? Option.match(before, { onNone: () => "combined", onSome: (_) => _.envelope }),
+          eventTypes: command.eventTypes ?? EventType.literals,
+          secrets: [{ sealed: yield* vault.seal(signingSecret, id), expiresAt: null }],
+          createdAt: now,
+          updatedAt: now,
+          pausedAt: null,
+          health: Webhook.unknownHealth
+        })
+        return { webhook, signingSecret: created ? Redacted.make(signingSecret) : null }
+      })
+
+      const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId) {
+        const state = yield* store.get(workspaceId)
+        return Option.isSome(state) ? report(state.value) : yield* none()
+      })
+
+      const remove = Effect.fn("Webhooks.remove")(function*(workspaceId: Id.WorkspaceId) {
+        if (!(yield* store.remove(workspaceId, yield* Clock.currentTimeMillis))) return yield* none()
+      })
+
+      return Webhooks.of({ put, get, remove })
+    })
+  )
+}

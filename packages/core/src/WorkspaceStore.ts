@@ -1,0 +1,38 @@
+/**
+ * Port: workspaces, their first owner and the numbers that they send from.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { PhoneNumberId, WorkspaceId } from "./Id.ts"
+import type { Member } from "./Member.ts"
+import type { PhoneNumber } from "./PhoneNumber.ts"
+import type { StoreError } from "./StoreError.ts"
+import type { Workspace } from "./Workspace.ts"
+
+export class WorkspaceStore extends Context.Service<WorkspaceStore, {
+  /** Creates the first workspace with its owner and number, if there is none yet. Of racers exactly one gets true. */
+  readonly createFirst: (first: {
+    readonly workspace: Workspace
+    readonly owner: Member
+    readonly phoneNumber: PhoneNumber
+  }) => Effect.Effect<boolean, StoreError>
+  /** Creates a further workspace with its first number. */
+  readonly create: (created: {
+    readonly workspace: Workspace
+    readonly phoneNumber: PhoneNumber
+  }) => Effect.Effect<void, StoreError>
+  readonly get: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>, StoreError>
+  /** Every workspace, oldest first. */
+  readonly list: Effect.Effect<ReadonlyArray<Workspace>, StoreError>
+  /** The operator's settings of a workspace; fields left out stay. In force from the next *accept* on. */
+  readonly configure: (
+    id: WorkspaceId,
+    settings: Partial<Pick<Workspace, "tier" | "monthlyQuota" | "suspended">>
+  ) => Effect.Effect<void, StoreError>
+  /** The numbers of a workspace, the default one first. */
+  readonly phoneNumbers: (id: WorkspaceId) => Effect.Effect<ReadonlyArray<PhoneNumber>, StoreError>
+  /** The operator's settings of a number; fields left out stay. In force from the next *accept* on. */
+  readonly configurePhoneNumber: (
+    id: PhoneNumberId,
+    settings: Partial<Pick<PhoneNumber, "tier" | "messagingLimit" | "available">>
+  ) => Effect.Effect<void, StoreError>
+}>()("@wac/core/WorkspaceStore") {}

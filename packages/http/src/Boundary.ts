@@ -1,0 +1,42 @@
+/**
+ * What surrounds every endpoint: whatever it fails with leaves in the one shape of contract §2.
+ */
+import { Access, Caller } from "@wac/api"
+import { Errors } from "@wac/core"
+import { Context, Effect, Layer } from "effect"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import * as CrossSite from "./CrossSite.ts"
+import * as ErrorResponse from "./ErrorResponse.ts"
+import * as InvalidInput from "./InvalidInput.ts"
+import * as RequestBody from "./RequestBody.ts"
+
+/** Turns what an endpoint fails with into an answer; what is no error of the domain stays a defect. */
+const answer = (
+  error: unknown
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
+  if (Errors.isDomainError(error)) return ErrorResponse.of(error)
+  if (HttpApiError.HttpApiSchemaError.is(error)) {
+    if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
+    return (error.kind === "Payload" ? RequestBody.json : Effect.void).pipe(
+      Effect.match({ onSuccess: (input) => InvalidInput.of(error, input), onFailure: (malformed) => malformed }),
+      Effect.flatMap(ErrorResponse.of)
+    )
+  }
+  return Effect.die(error)
+}
+
+export const layer = Layer.effect(
+  Caller.ErrorBoundary,
+  Effect.gen(function*() {
+    const crossSite = yield* CrossSite.CrossSite
+    return Caller.ErrorBoundary.of((httpEffect, { endpoint }) => {
+      const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
+      // endpoints with a caller check these after the caller is known (contract §3 *Order of checks*)
+      const checked = access?._tag === "Public"
+        ? crossSite.check(endpoint).pipe(Effect.andThen(RequestBody.read(endpoint)), Effect.andThen(httpEffect))
+        : httpEffect
+      return Effect.catch(checked, answer)
+    })
+  })
+)

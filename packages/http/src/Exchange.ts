@@ -1,0 +1,28 @@
+/**
+ * One request and its answer: what the answer's headers must tell, gathered while it is made (contract §1, §4, §7).
+ */
+import { Id, type Idempotency, type RateLimit } from "@wac/core"
+import { Context } from "effect"
+
+export interface Exchange {
+  /** `Request-Id` of the answer, and `request_id` in the body of an error. */
+  requestId: Id.RequestId
+  /** What each limiter said that was consulted. */
+  readonly readings: Array<RateLimit.Reading>
+  /** The answer of another request that this one was given. */
+  replayed: Idempotency.Answer | undefined
+  /** Further headers, by name. */
+  readonly headers: { [name: string]: string }
+}
+
+export const make = (requestId: Id.RequestId): Exchange => ({
+  requestId,
+  readings: [],
+  replayed: undefined,
+  headers: {}
+})
+
+/** The exchange under way; outside of one, a place whose contents nobody reads. */
+export const Exchange = Context.Reference<Exchange>("@wac/http/Exchange", {
+  defaultValue: () => make(Id.RequestId.make("req_00000000000000000000000000"))
+})

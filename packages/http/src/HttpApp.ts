@@ -1,0 +1,111 @@
+/**
+ * The whole HTTP side.
+ */
+import { Api } from "@wac/api"
+import { Errors, Id, Idempotency, RateLimit } from "@wac/core"
+import { Cause, Context, Effect, Layer, type Types } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import type { IpNetwork } from "effect/net"
+import * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
+import * as Boundary from "./Boundary.ts"
+import { CrossSite } from "./CrossSite.ts"
+import * as ErrorResponse from "./ErrorResponse.ts"
+import * as Exchange from "./Exchange.ts"
+import * as HealthHandlers from "./HealthHandlers.ts"
+import * as KeyAuthentication from "./KeyAuthentication.ts"
+import * as MessagesHandlers from "./MessagesHandlers.ts"
+import * as Pages from "./Pages.ts"
+import * as RateLimitHeaders from "./RateLimitHeaders.ts"
+import * as SessionAuthentication from "./SessionAuthentication.ts"
+import { SessionCookie } from "./SessionCookie.ts"
+import * as SessionHandlers from "./SessionHandlers.ts"
+import * as TemplatesHandlers from "./TemplatesHandlers.ts"
+import * as UnknownRoute from "./UnknownRoute.ts"
+import * as WebhookHandlers from "./WebhookHandlers.ts"
+
+/** Proxies whose word is taken for where a request comes from (contract §8 `TRUST_PROXY`). */
+export const TrustedProxies = Context.Reference<ReadonlyArray<IpNetwork.IpNetwork>>(
+  "@wac/http/HttpApp/TrustedProxies",
+  {
+    defaultValue: () => []
+  }
+)
+
+const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+    Layer.provide([
+      MessagesHandlers.layer,
+      TemplatesHandlers.layer,
+      ApiKeysHandlers.layer,
+      SessionHandlers.layer,
+      WebhookHandlers.layer,
+      HealthHandlers.layer
+    ]),
+    Layer.provide([KeyAuthentication.layer, SessionAuthentication.layer, Boundary.layer]),
+    Layer.provide([CrossSite.layer, SessionCookie.layer])
+  ),
+  Pages.layer
+)
+
+const internal = () => new Errors.ServerError({ reason: "internal", message: "an error in the service" })
+
+/** What no endpoint answered: an unknown route, or a defect of ours, which is logged under the request's id. */
+const unanswered = Effect.fnUntraced(function*(
+  cause: Cause.Cause<unknown>,
+  request: HttpServerRequest.HttpServerRequest
+) {
+  const error = Cause.squash(cause)
+  if (error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound") {
+    return yield* UnknownRoute.answer(request)
+  }
+  const { requestId } = yield* Exchange.Exchange
+  yield* Effect.logError(`request ${requestId} met a defect`, cause)
+  return yield* ErrorResponse.of(internal())
+})
+
+const headersOf = (exchange: Exchange.Exchange): { readonly [name: string]: string } => ({
+  "request-id": exchange.requestId,
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  ...RateLimitHeaders.of(exchange.readings),
+  ...(exchange.replayed === undefined ? {} : { "idempotent-replayed": "true" }),
+  ...exchange.headers
+})
+
+/** Surrounds every request: gives it an id, answers what no endpoint did, and sets the headers of every answer. */
+const surrounding = HttpRouter.middleware(
+  Effect.gen(function*() {
+    const random = yield* SecureRandom.SecureRandom
+    const trustedProxies = yield* TrustedProxies
+    return (
+      app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
+      Effect.gen(function*() {
+        const exchange = Exchange.make(yield* Id.generate(random, "req"))
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const response = yield* HttpMiddleware.xForwardedHeaders({ trustedProxies })(app).pipe(
+          Effect.catchCauseIf(
+            (cause) => !Cause.hasInterruptsOnly(cause),
+            (cause) => unanswered(cause, request)
+          ),
+          Effect.provideService(Exchange.Exchange, exchange),
+          Effect.provideService(RateLimit.Observer, (reading) => {
+            exchange.readings.push(reading)
+          }),
+          Effect.provideService(Idempotency.ReplayObserver, (answer) => {
+            exchange.replayed = answer
+          })
+        )
+        return HttpServerResponse.setHeaders(response, headersOf(exchange))
+      })
+  }),
+  { global: true }
+)
+
+/** Paths are served exactly as written: another case or a further slash is another address, here as in a proxy's rules. */
+export const routerConfig = { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
+
+/** Every route, and what surrounds all of them. Serve it with `HttpRouter.serve` and {@link routerConfig}. */
+export const layer = Layer.mergeAll(routes, surrounding)

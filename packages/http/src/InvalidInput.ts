@@ -1,0 +1,74 @@
+/**
+ * Says in words which part of a request is wrong, from the issue that its schema found: the first offending field by
+ * its name on the wire (contract §2). Values are never echoed.
+ */
+import { Errors } from "@wac/core"
+import { Predicate, SchemaAST, type SchemaIssue } from "effect"
+import { SchemaIssue as Issue } from "effect"
+import type { HttpApiError } from "effect/http-api"
+
+/** Names of unknown fields are the caller's own words: enough to recognise them, no more. */
+const maxParamLength = 200
+
+const words = Issue.makeFormatterStandardSchemaV1()
+
+const paramOf = (path: ReadonlyArray<PropertyKey>): string =>
+  path.reduce<string>(
+    (text, key) => typeof key === "number" ? `${text}[${key}]` : text === "" ? String(key) : `${text}.${String(key)}`,
+    ""
+  ).slice(0, maxParamLength)
+
+/** Follows the first branch of an issue to its leaf. */
+const leafOf = (
+  issue: SchemaIssue.Issue,
+  path: ReadonlyArray<PropertyKey>
+): { readonly leaf: SchemaIssue.Issue; readonly path: ReadonlyArray<PropertyKey> } => {
+  switch (issue._tag) {
+    case "Pointer":
+      return leafOf(issue.issue, [...path, ...issue.path])
+    case "Composite":
+      return leafOf(issue.issues[0], path)
+    case "AnyOf":
+      return issue.issues[0] === undefined ? { leaf: issue, path } : leafOf(issue.issues[0], path)
+    case "Filter":
+    case "Encoding":
+      return leafOf(issue.issue, path)
+    default:
+      return { leaf: issue, path }
+  }
+}
+
+const invalid = (reason: Errors.InvalidBody["reason"], param: string, message: string) =>
+  new Errors.InvalidBody({ reason, ...(param === "" ? {} : { param }), message })
+
+/** The error for a request part that did not decode. `input` is what the body held, for a `Payload`. */
+export const of = (error: HttpApiError.HttpApiSchemaError, input: unknown): Errors.InvalidBody => {
+  const { leaf, path } = leafOf(error.cause.issue, [])
+  const param = paramOf(path)
+  switch (leaf._tag) {
+    case "MissingKey":
+      return invalid("missing_field", param, `${param} is required`)
+    case "UnexpectedKey":
+      return error.kind === "Query"
+        ? invalid("unknown_field", param, `there is no query parameter ${param} here`)
+        : invalid("unknown_field", param, `there is no field ${param} here`)
+    case "AnyOf": {
+      // no member of a union fits: a word that is not on a list, or else a kind, told apart by its field `type`
+      if (leaf.ast.types.every(SchemaAST.isLiteral)) return inWords(error, param, input)
+      if (!Predicate.isObject(input)) return invalid("invalid_field", param, "the body must be a JSON object")
+      const type = paramOf([...path, "type"])
+      return Predicate.hasProperty(input, "type")
+        ? invalid("invalid_field", type, `${type} is not a kind that is known here`)
+        : invalid("missing_field", type, `${type} is required`)
+    }
+    default:
+      return inWords(error, param, input)
+  }
+}
+
+const inWords = (error: HttpApiError.HttpApiSchemaError, param: string, input: unknown): Errors.InvalidBody => {
+  const message = words(error.cause.issue).issues[0]?.message ?? "is not valid"
+  return param === ""
+    ? invalid("invalid_field", "", input === undefined ? "the body is missing" : "the body must be a JSON object")
+    : invalid("invalid_field", param, `${param}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`)
+}

@@ -1,0 +1,31 @@
+/**
+ * Pages between the wire and the stores (contract §1 *lists*).
+ */
+import { type Errors, Page } from "@wac/core"
+import { Effect } from "effect"
+
+/** Reads `limit` and `cursor`. */
+export const request = (query: {
+  readonly limit?: number
+  readonly cursor?: string
+}): Effect.Effect<Page.PageRequest, Errors.InvalidBody> =>
+  Effect.map(
+    query.cursor === undefined ? Effect.succeed(null) : Effect.fromResult(Page.decodeCursor(query.cursor)),
+    (after) => ({ limit: query.limit ?? Page.defaultLimit, after })
+  )
+
+const cursorOf = (next: string | null): string | null => next === null ? null : Page.encodeCursor(next)
+
+/** A page under `/v1`. */
+export const list = <A, B>(page: Page.Page<A>, item: (a: A) => B) => ({
+  data: page.items.map(item),
+  has_more: page.next !== null,
+  next_cursor: cursorOf(page.next)
+})
+
+/** A page under `/internal`. */
+export const internalList = <A, B>(page: Page.Page<A>, item: (a: A) => B) => ({
+  data: page.items.map(item),
+  hasMore: page.next !== null,
+  nextCursor: cursorOf(page.next)
+})

@@ -1,0 +1,174 @@
+/**
+ * Which hosts a receiver may have (contract §6 *Receiver addresses*). Pure: names are looked up elsewhere, and each
+ * address they lead to is judged here.
+ */
+import { Result, Schema } from "effect"
+import ipaddr from "ipaddr.js"
+import { isIP } from "node:net"
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** A range of addresses, as `WEBHOOK_ALLOW_CIDRS` lists them (contract §8). */
+export interface Cidr {
+  readonly network: Address
+  readonly prefixLength: number
+}
+
+/** Whether a host may be connected to; if not, what it is: "a loopback address". */
+export type Verdict =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly reason: string }
+
+/** An entry of `WEBHOOK_ALLOW_CIDRS` that is no range. */
+export class InvalidCidr extends Schema.TaggedError<InvalidCidr>()("InvalidCidr", {
+  entry: Schema.String,
+  message: Schema.String
+}) {}
+
+const parseCidr = (entry: string): Cidr | undefined => {
+  const [address = "", length, ...rest] = entry.split("/")
+  if (rest.length > 0 || isIP(address) === 0 || !ipaddr.isValid(address) || address.includes("%")) return undefined
+  if (length !== undefined && !/^\d{1,3}$/.test(length)) return undefined
+  const network = ipaddr.parse(address)
+  // such addresses are judged as IPv4, so that this range would never match
+  if (network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress()) return undefined
+  const bits = network.kind() === "ipv4" ? 32 : 128
+  const prefixLength = length === undefined ? bits : Number(length)
+  return prefixLength <= bits ? { network, prefixLength } : undefined
+}
+
+/** Reads a comma-separated list of CIDR ranges and single addresses; empty text is the empty list (contract §8). */
+export const parseCidrs = (text: string): Result.Result<ReadonlyArray<Cidr>, InvalidCidr> => {
+  const cidrs: Array<Cidr> = []
+  for (const entry of text.split(",").map((part) => part.trim()).filter((part) => part !== "")) {
+    const cidr = parseCidr(entry)
+    if (cidr === undefined) {
+      const message = `expected CIDR ranges like 10.0.0.0/8 or fd12::/16, separated by commas, but got ${entry}`
+      return Result.fail(new InvalidCidr({ entry, message }))
+    }
+    cidrs.push(cidr)
+  }
+  return Result.succeed(cidrs)
+}
+
+const cidr = (text: string): Cidr => {
+  const [network, prefixLength] = ipaddr.parseCIDR(text)
+  return { network, prefixLength }
+}
+
+const within = (address: Address, cidrs: ReadonlyArray<Cidr>): boolean =>
+  cidrs.some(({ network, prefixLength }) => network.kind() === address.kind() && address.match(network, prefixLength))
+
+/** Where clouds tell a machine its own credentials. Link-local ones are refused as a whole. */
+const metadata: ReadonlyArray<Cidr> = [
+  cidr("169.254.0.0/16"),
+  cidr("fe80::/10"),
+  cidr("168.63.129.16/32"), // Azure, in public space
+  cidr("100.100.100.200/32"), // Alibaba
+  cidr("192.0.0.192/32"), // Oracle, classic
+  cidr("fd00:ec2::/32"), // AWS
+  cidr("fd20:ce::/64"), // Google
+  cidr("fd00:42::/64"), // Scaleway
+  cidr("fd00:a9fe:a9fe::/48") // Linode
+]
+
+/** All of IPv6 that is given out as global unicast; `range()` calls the rest unicast too where no RFC names it. */
+const globalUnicast6 = [cidr("2000::/3")]
+
+/** `::a.b.c.d`, deprecated; `[::127.0.0.1]` is one to the URL parser. */
+const ipv4Compatible = [cidr("::/96")]
+
+const isPublic = (address: Address): boolean =>
+  address.range() === "unicast" && (address.kind() === "ipv4" || within(address, globalUnicast6))
+
+/** The IPv4 address to which a translator takes an IPv6 address. */
+const translated = (address: Address): ipaddr.IPv4 | undefined => {
+  if (address instanceof ipaddr.IPv4) return undefined
+  const range = address.range()
+  const bytes = address.toByteArray()
+  if (range === "6to4") return new ipaddr.IPv4(bytes.slice(2, 6))
+  const inLastBytes = range === "rfc6052" || range === "rfc6145" ||
+    range === "unicast" && within(address, ipv4Compatible)
+  return inLastBytes ? new ipaddr.IPv4(bytes.slice(12)) : undefined
+}
+
+const kinds: { readonly [range: string]: string } = {
+  unspecified: "the unspecified address",
+  loopback: "a loopback address",
+  private: "a private address",
+  uniqueLocal: "a private address",
+  carrierGradeNat: "an address of a carrier's network",
+  multicast: "a multicast address",
+  broadcast: "the broadcast address"
+}
+
+const allowedVerdict: Verdict = { allowed: true }
+
+const refused = (reason: string): Verdict => ({ allowed: false, reason })
+
+const judgeAddress = (address: Address, allowed: ReadonlyArray<Cidr>): Verdict => {
+  if (within(address, metadata)) return refused("a link-local or metadata address")
+  if (isPublic(address)) return allowedVerdict
+  if (!within(address, allowed)) return refused(kinds[address.range()] ?? "an address that is not public")
+  // allowing a translator's prefix allows its public side, not whatever else it can reach
+  const target = translated(address)
+  return target === undefined ? allowedVerdict : judgeAddress(target, allowed)
+}
+
+/**
+ * Judges an IP address: public unicast ones are allowed, others only within `allowed`, metadata addresses never.
+ * IPv4-mapped IPv6 is judged as IPv4 (contract §6).
+ */
+export const judge = (address: string, allowed: ReadonlyArray<Cidr>): Verdict =>
+  isIP(address) === 0 || !ipaddr.isValid(address)
+    ? refused("not an IP address")
+    : judgeAddress(ipaddr.process(address), allowed)
+
+/** The verdict on all addresses of one name: one that is refused taints the others, as any may be connected to. */
+export const judgeAll = (addresses: ReadonlyArray<string>, allowed: ReadonlyArray<Cidr>): Verdict =>
+  addresses.map((address) => judge(address, allowed)).find((verdict) => !verdict.allowed) ?? allowedVerdict
+
+/** The address that a URL's `hostname` is, without brackets; `undefined` when it is a name. */
+export const literal = (hostname: string): string | undefined => {
+  const address = hostname.startsWith("[") && hostname.endsWith("]") ? hostname.slice(1, -1) : hostname
+  return isIP(address) === 0 ? undefined : address
+}
+
+const metadataNames: ReadonlySet<string> = new Set([
+  "metadata",
+  "metadata.goog",
+  "metadata.google.internal",
+  "instance-data",
+  "instance-data.ec2.internal"
+])
+
+const isUnder = (name: string, suffix: string): boolean => name === suffix || name.endsWith(`.${suffix}`)
+
+const nameOf = (hostname: string): string => hostname.toLowerCase().replace(/\.+$/, "")
+
+/**
+ * Where a name of the server itself (`localhost`, `*.localhost`) leads: to the loopback addresses that are allowed.
+ * Such names are never looked up (RFC 6761 §6.3). `undefined` for any other name.
+ */
+export const ownAddresses = (
+  hostname: string,
+  allowed: ReadonlyArray<Cidr>
+): ReadonlyArray<string> | undefined =>
+  isUnder(nameOf(hostname), "localhost")
+    ? ["127.0.0.1", "::1"].filter((address) => judge(address, allowed).allowed)
+    : undefined
+
+/**
+ * Judges a URL's `hostname` by itself: an address as {@link judge} does, a name where it says what it leads to. An
+ * allowed name is still to be looked up and its addresses judged. Names of the server itself need an allowed
+ * loopback range, those of private networks some allowed range (contract §6).
+ */
+export const judgeHost = (hostname: string, allowed: ReadonlyArray<Cidr>): Verdict => {
+  const address = literal(hostname)
+  if (address !== undefined) return judge(address, allowed)
+  const name = nameOf(hostname)
+  if (metadataNames.has(name)) return refused("the name of a metadata service")
+  if (ownAddresses(name, allowed)?.length === 0) return refused("a name of the server itself")
+  const isPrivate = ["local", "internal", "localdomain", "home.arpa"].some((suffix) => isUnder(name, suffix))
+  return isPrivate && allowed.length === 0 ? refused("a name of a private network") : allowedVerdict
+}

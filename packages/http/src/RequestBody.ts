@@ -1,0 +1,67 @@
+/**
+ * The body of a request, before anybody looks into it: its type and its size (contract §2 and §3 *Order of checks*).
+ */
+import { Errors } from "@wac/core"
+import { ByteSize, Effect } from "effect"
+import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+
+/** Contract §2. */
+export const maxSize = ByteSize.kibibytes(64)
+
+const tooLarge = () =>
+  new Errors.InvalidBody({
+    reason: "too_large",
+    message: `the body is larger than ${ByteSize.toNumberUnsafe(maxSize)} bytes`
+  })
+
+const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
+
+const isJson = (contentType: string | undefined): boolean =>
+  /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "")
+
+/** Whether requests to this endpoint carry a body. */
+const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
+
+/**
+ * The bytes of the body as they came; none for an endpoint that takes no body. Reads at most {@link maxSize}; what is
+ * not JSON by its header, or no UTF-8, is refused here.
+ */
+export const read = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  if (!takesBody(endpoint)) return new Uint8Array()
+  if (!isJson(request.headers["content-type"])) {
+    return yield* new Errors.InvalidBody({
+      reason: "unsupported_media_type",
+      param: "Content-Type",
+      message: "the body must be JSON: Content-Type: application/json"
+    })
+  }
+  if (Number(request.headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(maxSize)) return yield* tooLarge()
+  const bytes = new Uint8Array(
+    yield* request.arrayBuffer.pipe(
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, maxSize),
+      Effect.mapError((error) => isTooLarge(error) ? tooLarge() : malformed("the body did not arrive whole"))
+    )
+  )
+  yield* Effect.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    catch: () => malformed("the body is not UTF-8")
+  })
+  return bytes
+})
+
+const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
+  reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+
+/** The body as JSON, for saying what is wrong with it; `malformed_json` when it is none. */
+export const json: Effect.Effect<unknown, Errors.InvalidBody, HttpServerRequest.HttpServerRequest> = Effect.gen(
+  function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const text = yield* Effect.orDie(request.text)
+    return yield* Effect.try({
+      try: (): unknown => text === "" ? undefined : JSON.parse(text),
+      catch: () => malformed("the body is not valid JSON")
+    })
+  }
+)

@@ -1,0 +1,51 @@
+/**
+ * The cookie of a dashboard session (contract §5).
+ */
+import { Session } from "@wac/core"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { PublicUrl } from "./PublicUrl.ts"
+
+const plainName = "wac_session"
+const localHosts = new Set(["localhost", "127.0.0.1"])
+
+/** `__Host-` cookies need https, which nobody has on their own machine. */
+const isLocal = (url: URL): boolean => url.protocol === "http:" && localHosts.has(url.hostname)
+
+/** @effect-expect-leaking HttpServerRequest */
+export class SessionCookie extends Context.Service<SessionCookie, {
+  /** The token that the request brings. */
+  readonly read: Effect.Effect<Redacted.Redacted | undefined, never, HttpServerRequest.HttpServerRequest>
+  /** Has the answer under way set the cookie. */
+  readonly set: (token: Redacted.Redacted) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
+  /** Has the answer under way take the cookie back. */
+  readonly clear: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
+}>()("@wac/http/SessionCookie") {
+  static readonly layer = Layer.effect(
+    SessionCookie,
+    Effect.gen(function*() {
+      const local = isLocal(yield* PublicUrl)
+      const name = local ? plainName : `__Host-${plainName}`
+      const options = {
+        path: "/",
+        httpOnly: true,
+        sameSite: "lax",
+        secure: !local,
+        maxAge: Session.absoluteTimeout
+      } satisfies Cookies.Cookie["options"]
+      return SessionCookie.of({
+        read: Effect.map(HttpServerRequest.HttpServerRequest, ({ cookies }) => {
+          const value = cookies[name]
+          return value === undefined || value === "" ? undefined : Redacted.make(value)
+        }),
+        set: (token) =>
+          HttpEffect.appendPreResponseHandler((_, response) =>
+            Effect.orDie(HttpServerResponse.setCookie(response, name, Redacted.value(token), options))
+          ),
+        clear: HttpEffect.appendPreResponseHandler((_, response) =>
+          Effect.orDie(HttpServerResponse.setCookie(response, name, "", { ...options, maxAge: 0 }))
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,5 @@
+export * as HttpApp from "./HttpApp.ts"
+export * as PublicUrl from "./PublicUrl.ts"
+export * as ReceiverAddress from "./ReceiverAddress.ts"
+export * as ReceiverGuardDns from "./ReceiverGuardDns.ts"
+export * as WebhookTransportUndici from "./WebhookTransportUndici.ts"

@@ -1,0 +1,546 @@
+import { assert, describe, it } from "@effect/vitest"
+import { WebhookTransport } from "@wac/core"
+import { Duration, Effect, Exit, Fiber, Option, Result } from "effect"
+import { TestClock } from "effect/testing"
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse
+} from "node:http"
+import { createServer as createHttpsServer } from "node:https"
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net"
+import { setImmediate } from "node:timers/promises"
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
+import { parseCidrs } from "../src/ReceiverAddress.ts"
+import type { ReceiverRules } from "../src/ReceiverGuardDns.ts"
+import { layer, maxBodyBytes } from "../src/WebhookTransportUndici.ts"
+
+/** For `localhost` alone, self-signed, valid to 2126. The key protects nothing. */
+const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg6iXeXvelep1rfrgu
+hj+wvITAL9jdb/D0n62hElN8jGKhRANCAAS1jhr8risr4fkFzIdmdaGM0qn0l2o+
+ZJfIkC6Rd2mhx5lhoVbKUoJgYjNrsm/k1CIeTcv64AUoU/ihLgoi5N9o
+-----END PRIVATE KEY-----`
+const cert = `-----BEGIN CERTIFICATE-----
+MIIBljCCATugAwIBAgIUF+v8GWPDPSkY8y0dwE5LJwS7pSkwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTAxMjUwN1oYDzIxMjYxMDI4
+MDEyNTA3WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAS1jhr8risr4fkFzIdmdaGM0qn0l2o+ZJfIkC6Rd2mhx5lhoVbKUoJg
+YjNrsm/k1CIeTcv64AUoU/ihLgoi5N9oo2kwZzAdBgNVHQ4EFgQU/GvEn5Hdj7WM
+dVqLi7C5z0IXHYMwHwYDVR0jBBgwFoAU/GvEn5Hdj7WMdVqLi7C5z0IXHYMwDwYD
+VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwID
+SQAwRgIhAM505zvZSsWGWmIm6ttK+jBD6GAygU/nTx2EsoxpgGyQAiEAmalm040E
+E0WP9HyLdQ8pgJL77SxqrwBBYck+0kDOpr0=
+-----END CERTIFICATE-----`
+
+const allowedCidrs = Result.getOrThrow(parseCidrs("127.0.0.0/8,::1"))
+
+const body = JSON.stringify({ id: "evt_1", text: "čau 👋" })
+
+const headers = { "content-type": "application/json", "webhook-id": "evt_1", "stripe-signature": "t=1,v1=00" }
+
+/** A listening server, what it saw, and where it is. */
+interface Receiver {
+  readonly port: number
+  readonly url: string
+  /** Every connection ever made. */
+  readonly sockets: ReadonlyArray<Socket>
+  /** Ends with the first connection's end. */
+  readonly closed: Promise<void>
+}
+
+const listen = (server: Server, scheme: "http" | "https" = "http") =>
+  Effect.acquireRelease(
+    Effect.promise(() => {
+      const sockets: Array<Socket> = []
+      const closed = Promise.withResolvers<void>()
+      server.on("connection", (socket) => {
+        sockets.push(socket)
+        socket.on("error", () => {})
+        socket.on("close", () => closed.resolve())
+      })
+      return new Promise<Receiver>((resolve) =>
+        server.listen(0, "127.0.0.1", () => {
+          const { port } = server.address() as AddressInfo
+          resolve({ port, url: `${scheme}://127.0.0.1:${port}/hook?a=1`, sockets, closed: closed.promise })
+        })
+      )
+    }),
+    (receiver) =>
+      Effect.promise(() => {
+        for (const socket of receiver.sockets) socket.destroy()
+        return new Promise((resolve) => server.close(resolve))
+      })
+  )
+
+const serve = (listener: RequestListener) => listen(createHttpServer(listener))
+
+/** A server below HTTP: what it does with a connection once the request has begun to arrive. */
+const serveRaw = (answer: (socket: Socket) => void) =>
+  listen(createTcpServer((socket) => socket.once("data", () => answer(socket))))
+
+const reply =
+  (status: number, answerHeaders: Record<string, string> = {}) => (_: IncomingMessage, res: ServerResponse) =>
+    void res.writeHead(status, answerHeaders).end("thanks")
+
+const post = (url: string) =>
+  WebhookTransport.WebhookTransport.use((transport) => transport.post({ url, headers, body }))
+
+/** The transport, which allows loopback unless told otherwise. */
+const withRules = (rules: Partial<ReceiverRules> = {}) =>
+  Effect.provide(layer({ allowInsecure: true, allowedCidrs, ...rules }))
+
+const withLoopback = withRules()
+
+describe("what is sent", () => {
+  it.effect("is one POST of exactly the body and headers given", () =>
+    Effect.gen(function*() {
+      const seen: Array<{ request: IncomingMessage; body: Buffer }> = []
+      const { port, url } = yield* serve((request, res) => {
+        const chunks: Array<Buffer> = []
+        request.on("data", (chunk: Buffer) => chunks.push(chunk))
+        request.on("end", () => {
+          seen.push({ request, body: Buffer.concat(chunks) })
+          res.end()
+        })
+      })
+      yield* post(url)
+      assert.strictEqual(seen.length, 1)
+      const [{ body: received, request }] = seen as [(typeof seen)[0]]
+      assert.strictEqual(request.method, "POST")
+      assert.strictEqual(request.url, "/hook?a=1")
+      assert.deepStrictEqual(received, Buffer.from(body))
+      assert.deepStrictEqual({ ...request.headers }, {
+        ...headers,
+        host: `127.0.0.1:${port}`,
+        connection: "keep-alive",
+        "content-length": `${Buffer.byteLength(body)}`,
+        "user-agent": "wac"
+      })
+    }).pipe(withLoopback))
+
+  it.effect("goes over a connection that is used again, without a cookie", () =>
+    Effect.gen(function*() {
+      const cookies: Array<string | undefined> = []
+      const receiver = yield* serve((request, res) => {
+        cookies.push(request.headers.cookie)
+        res.setHeader("set-cookie", ["session=secret"]).end("ok")
+      })
+      for (const _ of [1, 2, 3]) {
+        assert.strictEqual((yield* post(receiver.url)).outcome, "delivered")
+        // undici frees a connection one turn of the loop after its answer
+        yield* Effect.promise(() => setImmediate())
+      }
+      assert.strictEqual(receiver.sockets.length, 1)
+      assert.deepStrictEqual(cookies, [undefined, undefined, undefined])
+    }).pipe(withLoopback))
+
+  it.effect("passes by the proxies of the environment", () =>
+    Effect.gen(function*() {
+      const proxied: Array<string | undefined> = []
+      const proxy = yield* serve((request, res) => {
+        proxied.push(request.url)
+        res.end()
+      })
+      const receiver = yield* serve(reply(200))
+      const names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"]
+      const before = names.map((name) => process.env[name])
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() =>
+          names.forEach((name, i) => {
+            if (before[i] === undefined) delete process.env[name]
+            else process.env[name] = before[i]
+          })
+        )
+      )
+      for (const name of names) {
+        process.env[name] = name === "NODE_USE_ENV_PROXY"
+          ? "1"
+          : `http://127.0.0.1:${proxy.port}`
+      }
+      const answer = yield* post(receiver.url).pipe(withLoopback)
+      assert.strictEqual(answer.outcome, "delivered")
+      assert.strictEqual(receiver.sockets.length, 1)
+      assert.deepStrictEqual(proxied, [])
+    }))
+
+  it.effect("ends with the layer: connections are closed", () =>
+    Effect.gen(function*() {
+      const receiver = yield* serve(reply(200))
+      yield* post(receiver.url).pipe(withLoopback)
+      yield* Effect.promise(() => receiver.closed)
+    }))
+})
+
+describe("what the receiver answers", () => {
+  it.effect("is success with 200 alone", () =>
+    Effect.gen(function*() {
+      const { url } = yield* serve(reply(200, { "x-trace": "t1" }))
+      const answer = yield* post(url)
+      assert.strictEqual(answer.outcome, "delivered")
+      assert.strictEqual(answer.statusCode, 200)
+      assert.strictEqual(answer.message, "answered 200")
+      assert.strictEqual(answer.response?.body, "thanks")
+      assert.strictEqual(answer.response?.headers["x-trace"], "t1")
+      assert.isNull(answer.retryAfter)
+    }).pipe(withLoopback))
+
+  for (const status of [201, 202, 204, 206, 400, 404, 410, 500, 502]) {
+    it.effect(`is failure with ${status}`, () =>
+      Effect.gen(function*() {
+        const { url } = yield* serve(reply(status, { "retry-after": "30" }))
+        const answer = yield* post(url)
+        assert.strictEqual(answer.outcome, "status")
+        assert.strictEqual(answer.statusCode, status)
+        assert.strictEqual(answer.message, `answered ${status}; only 200 counts`)
+        assert.isNull(answer.retryAfter)
+      }).pipe(withLoopback))
+  }
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    it.effect(`is a redirect with ${status}, which is not followed`, () =>
+      Effect.gen(function*() {
+        const target = yield* serve(reply(200))
+        const { url } = yield* serve(reply(status, { location: target.url }))
+        const answer = yield* post(url)
+        assert.strictEqual(answer.outcome, "redirect")
+        assert.strictEqual(answer.statusCode, status)
+        assert.strictEqual(answer.message, `answered ${status}; redirects are not followed`)
+        assert.strictEqual(target.sockets.length, 0)
+      }).pipe(withLoopback))
+  }
+
+  it.effect("counts after 1xx", () =>
+    Effect.gen(function*() {
+      const { url } = yield* serve((_, res) => {
+        res.writeProcessing()
+        res.end("done")
+      })
+      assert.strictEqual((yield* post(url)).outcome, "delivered")
+    }).pipe(withLoopback))
+
+  const waits: ReadonlyArray<readonly [value: string, wait: Duration.Duration | null]> = [
+    ["120", Duration.seconds(120)],
+    ["0", Duration.zero],
+    ["99999999999999999999", Duration.hours(24)],
+    ["Thu, 01 Jan 1970 00:01:30 GMT", Duration.seconds(30)],
+    ["Thu, 01 Jan 1970 00:00:10 GMT", Duration.zero],
+    ["Fri, 01 Jan 2100 00:00:00 GMT", Duration.hours(24)],
+    ["-5", null],
+    ["1.5", null],
+    ["1970-01-01T00:01:30Z", null],
+    ["Someday, soon GMT", null],
+    ["soon", null]
+  ]
+  for (const [value, wait] of waits) {
+    it.effect(`tells what Retry-After asks for with 429 and 503: ${value}`, () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Duration.toMillis("1 minute"))
+        for (const status of [429, 503]) {
+          const { url } = yield* serve(reply(status, { "retry-after": value }))
+          const answer = yield* post(url)
+          assert.strictEqual(answer.outcome, "status")
+          assert.deepStrictEqual(answer.retryAfter, wait)
+        }
+      }).pipe(withLoopback))
+  }
+
+  it.effect("is read to its 16 KiB and no further", () =>
+    Effect.gen(function*() {
+      const receiver = yield* serve((_, res) => {
+        res.write("a".repeat(1024 * 1024))
+      })
+      const answer = yield* post(receiver.url)
+      assert.strictEqual(answer.outcome, "delivered")
+      assert.strictEqual(answer.response?.body, "a".repeat(maxBodyBytes))
+      yield* Effect.promise(() => receiver.closed)
+    }).pipe(withLoopback))
+
+  it.effect("is kept as text that can be stored: no NUL, no half character", () =>
+    Effect.gen(function*() {
+      const texts = ["a\u0000b", `x${"é".repeat(maxBodyBytes)}`]
+      const { url } = yield* serve((_, res) => void res.end(texts.shift()))
+      assert.strictEqual((yield* post(url)).response?.body, "a\uFFFDb")
+      assert.strictEqual((yield* post(url)).response?.body, `x${"é".repeat(maxBodyBytes / 2 - 1)}`)
+    }).pipe(withLoopback))
+
+  it.effect("has its headers kept within bounds and without cookies", () =>
+    Effect.gen(function*() {
+      const { url } = yield* serve((_, res) => {
+        res.setHeader("set-cookie", ["session=secret"]).setHeader("x-long", "v".repeat(5000))
+        res.setHeader("x-two", ["1", "2"])
+        for (let i = 0; i < 200; i++) res.setHeader(`x-${i}`, "1")
+        res.end()
+      })
+      const kept = (yield* post(url)).response?.headers ?? {}
+      assert.strictEqual(Object.keys(kept).length, 64)
+      assert.strictEqual(kept["x-long"]?.length, 1024)
+      assert.strictEqual(kept["x-two"], "1, 2")
+      assert.notProperty(kept, "set-cookie")
+    }).pipe(withLoopback))
+})
+
+describe("when there is no whole answer", () => {
+  it.effect("nobody listens: connect", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Effect.scoped(serve(reply(200)))
+      const answer = yield* post(url)
+      assert.deepStrictEqual(answer, {
+        outcome: "connect",
+        statusCode: null,
+        message: "refused the connection",
+        response: null,
+        retryAfter: null
+      })
+    }).pipe(withLoopback))
+
+  it.effect("the connection ends before an answer: connect", () =>
+    Effect.gen(function*() {
+      for (const answer of [(socket: Socket) => void socket.resetAndDestroy(), (socket: Socket) => void socket.end()]) {
+        const { url } = yield* serveRaw(answer)
+        const { message, outcome } = yield* post(url)
+        assert.strictEqual(outcome, "connect")
+        assert.strictEqual(message, "closed the connection without answering")
+      }
+    }).pipe(withLoopback))
+
+  it.effect("the connection ends within the answer: 200 is not enough", () =>
+    Effect.gen(function*() {
+      for (const status of [200, 500]) {
+        const { url } = yield* serveRaw((socket) => {
+          socket.write(`HTTP/1.1 ${status} X\r\ncontent-length: 100\r\n\r\nhalf`, () => socket.destroy())
+        })
+        const answer = yield* post(url)
+        assert.strictEqual(answer.outcome, status === 200 ? "connect" : "status")
+        assert.strictEqual(answer.statusCode, status)
+        assert.strictEqual(answer.response?.body, "half")
+      }
+    }).pipe(withLoopback))
+
+  it.effect("the answer is not HTTP: connect", () =>
+    Effect.gen(function*() {
+      const { url } = yield* serveRaw((socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n"))
+      const { message, outcome } = yield* post(url)
+      assert.strictEqual(outcome, "connect")
+      assert.strictEqual(message, "did not answer in HTTP")
+    }).pipe(withLoopback))
+
+  it.effect("its headers are endless: connect", () =>
+    Effect.gen(function*() {
+      const { url } = yield* serveRaw((socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(1024 * 1024)}`))
+      const { message, outcome } = yield* post(url)
+      assert.strictEqual(outcome, "connect")
+      assert.strictEqual(message, "answered with headers that are too large")
+    }).pipe(withLoopback))
+
+  for (const allowed of [[], allowedCidrs]) {
+    it.effect(`the name does not resolve, with ${allowed.length} ranges allowed: dns`, () =>
+      Effect.gen(function*() {
+        const { message, outcome } = yield* post("http://nonexistent.invalid/")
+        assert.strictEqual(outcome, "dns")
+        assert.strictEqual(message, "has a host name that could not be looked up")
+      }).pipe(withRules({ allowedCidrs: allowed })))
+  }
+
+  it.effect("the name resolves to nothing: dns", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* post("http://receiver.example/")).outcome, "dns")
+    }).pipe(withRules({ lookup: async () => [] })))
+
+  it.effect("it hangs: the caller's deadline closes the connection", () =>
+    Effect.gen(function*() {
+      const asked = Promise.withResolvers<void>()
+      const receiver = yield* serve(() => asked.resolve())
+      const posting = yield* Effect.forkChild(post(receiver.url).pipe(Effect.timeoutOption("5 seconds")))
+      yield* Effect.promise(() => asked.promise)
+      yield* TestClock.adjust("5 seconds")
+      assert.isTrue(Option.isNone(yield* Fiber.join(posting)))
+      yield* Effect.promise(() => receiver.closed)
+    }).pipe(withLoopback))
+
+  it.effect("its body drips: the caller's deadline closes the connection", () =>
+    Effect.gen(function*() {
+      const dripped = Promise.withResolvers<void>()
+      const receiver = yield* serve((_, res) => {
+        let drops = 0
+        const timer = setInterval(() => {
+          res.write(".")
+          if (++drops === 5) dripped.resolve()
+        }, 5)
+        res.on("close", () => clearInterval(timer))
+      })
+      const posting = yield* Effect.forkChild(post(receiver.url))
+      yield* Effect.promise(() => dripped.promise)
+      assert.isUndefined(posting.pollUnsafe())
+      yield* Fiber.interrupt(posting)
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(posting)))
+      yield* Effect.promise(() => receiver.closed)
+    }).pipe(withLoopback))
+
+  it.effect("it is interrupted before it is connected: nothing is sent", () =>
+    Effect.gen(function*() {
+      let requests = 0
+      const asked = Promise.withResolvers<void>()
+      const found = Promise.withResolvers<ReadonlyArray<string>>()
+      const receiver = yield* serve((_, res) => {
+        requests++
+        res.end()
+      })
+      const lookup = () => {
+        asked.resolve()
+        return found.promise
+      }
+      yield* Effect.gen(function*() {
+        const posting = yield* Effect.forkChild(post(`http://receiver.example:${receiver.port}/`))
+        yield* Effect.promise(() => asked.promise)
+        yield* Fiber.interrupt(posting)
+        found.resolve(["127.0.0.1"])
+        yield* Effect.promise(() => receiver.closed)
+      }).pipe(withRules({ lookup }))
+      assert.strictEqual(requests, 0)
+    }))
+
+  it.effect("a URL or a header is impossible: an answer all the same", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* post("nonsense")).outcome, "connect")
+      const transport = yield* WebhookTransport.WebhookTransport
+      const answer = yield* transport.post({ url: "http://127.0.0.1:1/", headers: { "x-secret": "sk\r\nx: y" }, body })
+      assert.strictEqual(answer.outcome, "connect")
+      assert.notInclude(answer.message, "sk")
+    }).pipe(withLoopback))
+})
+
+describe("TLS", () => {
+  const serveTls = listen(createHttpsServer({ key, cert }, reply(200)), "https")
+  const trusted = Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = getCACertificates("default")
+      setDefaultCACertificates([...before, cert])
+      return before
+    }),
+    (before) => Effect.sync(() => setDefaultCACertificates(before))
+  )
+
+  it.effect("a certificate that nobody vouches for is refused", () =>
+    Effect.gen(function*() {
+      const { port } = yield* serveTls
+      const answer = yield* post(`https://localhost:${port}/`)
+      assert.strictEqual(answer.outcome, "tls")
+      assert.strictEqual(answer.message, "has a self-signed certificate")
+    }).pipe(withLoopback))
+
+  it.effect("a trusted one for the name is accepted", () =>
+    Effect.gen(function*() {
+      yield* trusted
+      const { port } = yield* serveTls
+      assert.strictEqual((yield* post(`https://localhost:${port}/`)).outcome, "delivered")
+    }).pipe(withRules({ allowInsecure: false })))
+
+  it.effect("a trusted one for another name is refused", () =>
+    Effect.gen(function*() {
+      yield* trusted
+      const { port } = yield* serveTls
+      const answer = yield* post(`https://receiver.example:${port}/`)
+      assert.strictEqual(answer.outcome, "tls")
+      assert.strictEqual(answer.message, "has a certificate for another host name")
+    }).pipe(withRules({ lookup: async () => ["127.0.0.1"] })))
+
+  it.effect("a server that speaks no TLS, or hangs up", () =>
+    Effect.gen(function*() {
+      const { port } = yield* serve(reply(200))
+      const plain = yield* post(`https://127.0.0.1:${port}/`)
+      assert.strictEqual(plain.outcome, "tls")
+      assert.match(plain.message, /^failed the TLS handshake \(ERR_SSL_[A-Z_]+\)$/)
+      const rude = yield* serveRaw((socket) => socket.end())
+      const closed = yield* post(`https://127.0.0.1:${rude.port}/`)
+      assert.strictEqual(closed.outcome, "tls")
+      assert.strictEqual(closed.message, "closed the connection during the TLS handshake")
+    }).pipe(withLoopback))
+})
+
+describe("the guard at every connection", () => {
+  const blockedBy = (rules: Partial<ReceiverRules>, urlOf: (port: number) => string, why: string) =>
+    Effect.gen(function*() {
+      const receiver = yield* serve(reply(200))
+      const answer = yield* post(urlOf(receiver.port))
+      assert.deepStrictEqual(answer, {
+        outcome: "blocked_address",
+        statusCode: null,
+        message: why,
+        response: null,
+        retryAfter: null
+      })
+      assert.strictEqual(receiver.sockets.length, 0)
+    }).pipe(withRules({ allowedCidrs: [], ...rules }))
+
+  const is = (reason: string) => `has a host that is ${reason}; only public addresses are allowed`
+
+  const leadsTo = (reason: string) => `has a host that leads to ${reason}; only public addresses are allowed`
+
+  for (
+    const [host, reason] of [
+      ["127.0.0.1", "a loopback address"],
+      ["2130706433", "a loopback address"],
+      ["0x7f.1", "a loopback address"],
+      ["[::ffff:127.0.0.1]", "a loopback address"],
+      ["0.0.0.0", "the unspecified address"],
+      ["localhost", "a name of the server itself"]
+    ] as const
+  ) {
+    it.effect(`connects to no ${host}`, () => blockedBy({}, (port) => `http://${host}:${port}/`, is(reason)))
+  }
+
+  it.effect("connects to no metadata address though all is allowed", () => {
+    const all = Result.getOrThrow(parseCidrs("0.0.0.0/0"))
+    return blockedBy(
+      { allowedCidrs: all },
+      () => "http://169.254.169.254/latest/meta-data",
+      is("a link-local or metadata address")
+    )
+  })
+
+  it.effect("connects to no name that leads out of bounds", () =>
+    blockedBy(
+      { lookup: async () => ["127.0.0.1"] },
+      (port) => `http://receiver.example:${port}/`,
+      leadsTo("a loopback address")
+    ))
+
+  it.effect("connects to no name with one address out of bounds", () =>
+    blockedBy(
+      { lookup: async () => ["93.184.216.34", "::ffff:127.0.0.1"] },
+      (port) => `http://receiver.example:${port}/`,
+      leadsTo("a loopback address")
+    ))
+
+  it.effect("connects to the address it judged, and looks no name up twice", () =>
+    Effect.gen(function*() {
+      let lookups = 0
+      const receiver = yield* serve((request, res) => void res.end(request.headers.host))
+      const answer = yield* post(`http://receiver.example:${receiver.port}/`).pipe(withRules({
+        lookup: async () => lookups++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]
+      }))
+      assert.strictEqual(answer.outcome, "delivered")
+      assert.strictEqual(answer.response?.body, `receiver.example:${receiver.port}`)
+      assert.strictEqual(lookups, 1)
+    }))
+
+  it.effect("reaches localhost where loopback is allowed, whatever a look-up says", () =>
+    Effect.gen(function*() {
+      const { port } = yield* serve(reply(200))
+      for (const host of ["localhost", "localhost.", "a.localhost", "[::ffff:127.0.0.1]"]) {
+        assert.strictEqual((yield* post(`http://${host}:${port}/`)).outcome, "delivered")
+      }
+    }).pipe(withRules({
+      allowedCidrs: Result.getOrThrow(parseCidrs("127.0.0.0/8")),
+      lookup: async () => ["10.0.0.1"]
+    })))
+
+  it.effect("allows http only where the operator does", () =>
+    blockedBy(
+      { allowInsecure: false, allowedCidrs },
+      (port) => `http://127.0.0.1:${port}/`,
+      "has a URL that is not https; only https is allowed"
+    ))
+})

@@ -1,0 +1,218 @@
+/**
+ * Accepting a send, and taking that back (contract §3, *Order of checks*).
+ */
+import {
+  ApiKey,
+  Limits,
+  type Message,
+  type MessageStore,
+  type PhoneNumber,
+  Policy,
+  Quota,
+  RateLimit,
+  type Template,
+  Workspace
+} from "@wac/core"
+import * as Buckets from "./Buckets.ts"
+import { contactName } from "./ContactStore.ts"
+import {
+  bind,
+  forget,
+  giveQuotaBack,
+  judge,
+  messageOf,
+  nameOf,
+  owned,
+  quotaCounter,
+  spendQuota,
+  unclaim
+} from "./Sends.ts"
+import type { Memory, Send } from "./State.ts"
+import { templateName } from "./TemplateStore.ts"
+import { WrittenTo } from "./WrittenTo.ts"
+
+/** `MessageStore.accept`: everything is worked out first, and written only once nothing can refuse any more. */
+export const accept = (memory: Memory, command: MessageStore.AcceptSend): MessageStore.Accepted => {
+  const { limits, message: content, now, request } = command
+  const refused = (
+    readings: ReadonlyArray<RateLimit.Reading>,
+    error: Extract<MessageStore.Accepted, { readonly _tag: "Refused" }>["error"]
+  ): MessageStore.Accepted => ({ _tag: "Refused", readings, error })
+
+  const workspace = memory.workspaces.get(request.workspaceId)
+  const key = memory.apiKeys.of(request.workspaceId, command.apiKeyId)
+  if (workspace === undefined || key === undefined) {
+    return refused([], ApiKey.invalid())
+  }
+  const barred = ApiKey.refusal(key, now) ?? Workspace.suspension(workspace)
+  if (barred !== undefined) return refused([], barred)
+
+  const own = [workspaceBucket(limits, workspace)]
+  const asked = Buckets.decide(memory.buckets, own, now)
+  const tooFast = RateLimit.refusal(asked.readings)
+  if (tooFast !== undefined) return refused(asked.readings, tooFast)
+
+  const verdict = judge(memory, request, now)
+  if (verdict._tag !== "Unbound" && verdict._tag !== "Released") {
+    asked.spend()
+    return { ...verdict, readings: asked.readings }
+  }
+  const known = memory.sends.get(nameOf(request))
+  const again = verdict._tag === "Released" ? known : undefined
+
+  const sender = senderOf(memory, workspace.id, content.from)
+  const template = templateOf(memory, workspace.id, content)
+  const contact = sender && memory.contacts.get(contactName(sender.id, content.to))
+  const writtenTo = sender && memory.writtenTo.get(sender.id)
+  const month = Quota.monthOf(now)
+  const refusal = Policy.refusal({
+    now,
+    message: content,
+    sender,
+    template,
+    contact,
+    // a message that has spent its quota already needs no more of it
+    quota: again !== undefined && again.quotaMonth !== null
+      ? null
+      : workspace.monthlyQuota ?? limits.defaults.monthlyQuota,
+    quotaUsed: memory.quotaUsed.get(quotaCounter(workspace.id, month)) ?? 0,
+    messagingLimit: sender?.messagingLimit ?? limits.defaults.messagingLimit,
+    customersCounted: writtenTo?.count(now) ?? 0,
+    customerCounted: writtenTo?.has(content.to, now) ?? false
+  })
+  if (refusal !== undefined) return refused(asked.readings, refusal)
+  // a missing sender is the first thing that the policy refuses
+  const from = sender!
+
+  const spent = Buckets.decide(memory.buckets, [...own, ...callBuckets(limits, from, content.to)], now)
+  const stillTooFast = RateLimit.refusal(spent.readings)
+  if (stillTooFast !== undefined) return refused(spent.readings, stillTooFast)
+
+  spent.spend()
+  const before = again && messageOf(memory, again)
+  const message: Message.Message = before === undefined
+    ? firstTry(command, from)
+    : { ...before, apiKeyId: command.apiKeyId, status: "sending", statusAt: now }
+  memory.messages.set(message.id, message)
+  const claim = { token: command.claimToken, leaseUntil: command.leaseUntil }
+  const lastTry: Send["lastTry"] = {
+    at: now,
+    statusAtBefore: before?.statusAt ?? null,
+    writtenTo: Policy.countsAgainstMessagingLimit({ contact, now })
+      ? { before: customersOf(memory, from).note(content.to, now) }
+      : null
+  }
+  const send = again ?? keep(memory, known, {
+    name: nameOf(request),
+    binding: {
+      fingerprint: request.fingerprint,
+      messageId: message.id,
+      claim,
+      answer: null,
+      lastFailure: null,
+      expiresAt: null
+    },
+    quotaMonth: null,
+    lastTry
+  })
+  send.lastTry = lastTry
+  bind(memory, send, { claim })
+  spendQuota(memory, send, month)
+  return { _tag: "Claimed", readings: spent.readings, message, sender: from, template, contact }
+}
+
+/** `MessageStore.abandon`: what *accept* wrote is taken back. */
+export const abandon = (
+  memory: Memory,
+  command: Parameters<MessageStore.MessageStore["Service"]["abandon"]>[0]
+): void => {
+  const { limits, now, workspaceId } = command
+  const send = owned(memory, command)
+  if (send === undefined) return
+  const { lastTry } = send
+  const message = messageOf(memory, send)
+  const sender = memory.phoneNumbers.get(message.phoneNumberId)!
+  const { to } = message.content
+  Buckets.giveBack(
+    memory.buckets,
+    [workspaceBucket(limits, memory.workspaces.get(workspaceId)!), ...callBuckets(limits, sender, to)],
+    now
+  )
+  if (lastTry.writtenTo !== null) customersOf(memory, sender).takeBack(to, lastTry.at, lastTry.writtenTo.before)
+  if (message.status !== "sending") return unclaim(memory, send, now)
+  if (lastTry.statusAtBefore !== null) {
+    memory.messages.set(message.id, { ...message, statusAt: lastTry.statusAtBefore })
+    return unclaim(memory, send, now)
+  }
+  giveQuotaBack(memory, send)
+  forget(memory, send)
+  memory.messages.delete(message.id)
+}
+
+const firstTry = (command: MessageStore.AcceptSend, sender: PhoneNumber.PhoneNumber): Message.Message => ({
+  id: command.messageId,
+  workspaceId: command.request.workspaceId,
+  apiKeyId: command.apiKeyId,
+  phoneNumberId: sender.id,
+  from: sender.phoneNumber,
+  content: command.message,
+  status: "sending",
+  statusAt: command.now,
+  providerMessageId: null,
+  createdAt: command.now,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  error: null,
+  sequence: 0
+})
+
+/** Keeps a new send under its key; one whose key had expired makes room. */
+const keep = (memory: Memory, expired: Send | undefined, send: Send): Send => {
+  if (expired !== undefined) forget(memory, expired)
+  memory.sends.set(send.name, send)
+  memory.sendOf.set(send.binding.messageId, send)
+  return send
+}
+
+const senderOf = (
+  memory: Memory,
+  workspaceId: Workspace.Workspace["id"],
+  from: string | undefined
+): PhoneNumber.PhoneNumber | undefined =>
+  memory.phoneNumbers.all(workspaceId).find((number) =>
+    from === undefined ? number.isDefault : number.id === from || number.phoneNumber === from
+  )
+
+const templateOf = (
+  memory: Memory,
+  workspaceId: Workspace.Workspace["id"],
+  content: Message.OutboundMessage
+): Template.Template | undefined => {
+  const id = content.type === "template"
+    ? memory.templateByName.get(templateName(workspaceId, content.template))
+    : undefined
+  return id && memory.templates.get(id)
+}
+
+const customersOf = (memory: Memory, sender: PhoneNumber.PhoneNumber): WrittenTo => {
+  const known = memory.writtenTo.get(sender.id) ?? new WrittenTo()
+  memory.writtenTo.set(sender.id, known)
+  return known
+}
+
+const workspaceBucket = (limits: Limits.Limits, workspace: Workspace.Workspace): Buckets.Bucket => ({
+  key: Limits.workspaceBucket(workspace.id),
+  policy: Limits.workspace(limits, workspace.tier)
+})
+
+/** What one call of the provider spends. */
+const callBuckets = (
+  limits: Limits.Limits,
+  sender: PhoneNumber.PhoneNumber,
+  to: PhoneNumber.E164
+): ReadonlyArray<Buckets.Bucket> => [
+  { key: Limits.phoneNumberBucket(sender.id), policy: Limits.phoneNumber(limits, sender.tier) },
+  { key: Limits.pairBucket(sender.id, to), policy: Limits.pair(limits) }
+]

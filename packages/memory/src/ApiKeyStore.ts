@@ -1,0 +1,59 @@
+import { ApiKey, ApiKeyStore, type Id, type Time } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { expiryFrom } from "./Sends.ts"
+import { type Memory, State } from "./State.ts"
+
+type Idempotency = Parameters<ApiKeyStore.ApiKeyStore["Service"]["issue"]>[1]
+
+const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: Idempotency): ApiKeyStore.Issued => {
+  const now = key.createdAt
+  const name = `${key.workspaceId}\n${idempotency.key}`
+  const before = memory.issuances.get(name)
+  if (before !== undefined && before.expiresAt > now) {
+    return before.fingerprint === idempotency.fingerprint
+      ? { _tag: "Replayed", key: memory.apiKeys.get(before.apiKeyId)! }
+      : { _tag: "Conflict" }
+  }
+  memory.apiKeys.set(key)
+  memory.apiKeyByTokenHash.set(key.tokenHash, key.id)
+  const issuance = { fingerprint: idempotency.fingerprint, apiKeyId: key.id, expiresAt: expiryFrom(now) }
+  memory.issuances.set(name, issuance, now)
+  return { _tag: "Created", key }
+}
+
+const findByTokenHash = (memory: Memory, tokenHash: string) => {
+  const id = memory.apiKeyByTokenHash.get(tokenHash)
+  const key = id && memory.apiKeys.get(id)
+  if (key === undefined) return undefined
+  const workspace = memory.workspaces.get(key.workspaceId)
+  return workspace && { key, workspace }
+}
+
+const revoke = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ApiKeyId, now: Time.Instant) => {
+  const key = memory.apiKeys.of(workspaceId, id)
+  if (key === undefined) return undefined
+  const revoked: ApiKey.ApiKey = { ...key, revokedAt: key.revokedAt ?? now }
+  memory.apiKeys.set(revoked)
+  return revoked
+}
+
+const touch = (memory: Memory, uses: ReadonlyMap<Id.ApiKeyId, Time.Instant>): void => {
+  for (const [id, at] of uses) {
+    const key = memory.apiKeys.get(id)
+    if (key !== undefined) memory.apiKeys.set({ ...key, lastUsedAt: Math.max(at, key.lastUsedAt ?? at) })
+  }
+}
+
+export const layer = Layer.effect(
+  ApiKeyStore.ApiKeyStore,
+  Effect.map(State, (memory) =>
+    ApiKeyStore.ApiKeyStore.of({
+      issue: (key, idempotency) => Effect.sync(() => issue(memory, key, idempotency)),
+      findByTokenHash: (tokenHash) => Effect.sync(() => Option.fromUndefinedOr(findByTokenHash(memory, tokenHash))),
+      get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.apiKeys.of(workspaceId, id))),
+      list: (workspaceId, page, now) =>
+        Effect.sync(() => memory.apiKeys.page(workspaceId, page, (key) => ApiKey.refusal(key, now) === undefined)),
+      revoke: (workspaceId, id, now) => Effect.sync(() => Option.fromUndefinedOr(revoke(memory, workspaceId, id, now))),
+      touch: (uses) => Effect.sync(() => touch(memory, uses))
+    }))
+)

@@ -1,0 +1,100 @@
+import { Delivery, DeliveryStore, type Time } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import type { Consignment, Outbox } from "./Outbox.ts"
+import { type Memory, State } from "./State.ts"
+
+type Store = DeliveryStore.DeliveryStore["Service"]
+
+/**
+ * Webhooks take turns of one delivery each. Who was served longest ago begins, so that a small limit is shared over
+ * many claims as well.
+ */
+const claimDue = (
+  memory: Memory,
+  { leaseUntil, limit, now, token }: Parameters<Store["claimDue"]>[0]
+): DeliveryStore.Claimed => {
+  const claimed: Array<Consignment> = []
+  let turn: ReadonlyArray<Outbox> = [...memory.outboxes.values()].filter((outbox) => outbox.isReady(now))
+  while (turn.length > 0 && claimed.length < limit) {
+    turn = turn.filter((outbox) => {
+      const consignment = claimed.length < limit ? outbox.claim(now, { token, until: leaseUntil }) : undefined
+      if (consignment === undefined) return claimed.length >= limit
+      claimed.push(consignment)
+      memory.outboxes.delete(consignment.workspaceId)
+      memory.outboxes.set(consignment.workspaceId, outbox)
+      return true
+    })
+  }
+  if (limit > 0) memory.hint.claimed(turn.some((outbox) => outbox.isReady(now)))
+  return {
+    deliveries: claimed.map(({ delivery, event, outbox: { webhook } }) => ({
+      delivery,
+      event,
+      url: webhook.url,
+      secrets: webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+    })),
+    nextDueAt: earliest(memory.outboxes.values(), now)
+  }
+}
+
+const earliest = (outboxes: Iterable<Outbox>, now: Time.Instant): Time.Instant | null => {
+  let least: Time.Instant | null = null
+  for (const outbox of outboxes) {
+    const at = outbox.nextAt(now)
+    if (at !== null && (least === null || at < least)) least = at
+  }
+  return least
+}
+
+const complete = (
+  memory: Memory,
+  { attempt, deliveryId, jitter, now, token }: Parameters<Store["complete"]>[0]
+): boolean => {
+  const consignment = memory.deliveries.get(deliveryId)
+  if (consignment?.lease?.token !== token) return false
+  consignment.outbox.complete(consignment, attempt, jitter, now)
+  memory.hint.notify()
+  return true
+}
+
+const release = (memory: Memory, token: string, ids: Parameters<Store["release"]>[1]): void => {
+  for (const id of ids) {
+    const consignment = memory.deliveries.get(id)
+    if (consignment?.lease?.token === token) consignment.outbox.release(consignment)
+  }
+  memory.hint.notify()
+}
+
+const view = ({ delivery, outbox: { webhook } }: Consignment): DeliveryStore.DeliveryView => ({
+  delivery,
+  status: Delivery.statusShown(delivery, webhook),
+  webhook: { id: webhook.id, pausedAt: webhook.pausedAt }
+})
+
+export const layer = Layer.effect(
+  DeliveryStore.DeliveryStore,
+  Effect.map(State, (memory) =>
+    DeliveryStore.DeliveryStore.of({
+      claimDue: (command) => Effect.sync(() => claimDue(memory, command)),
+      complete: (command) => Effect.sync(() => complete(memory, command)),
+      release: (token, ids) => Effect.sync(() => release(memory, token, ids)),
+      awaitHint: memory.hint.wait,
+      list: (workspaceId, { status }, page) =>
+        Effect.sync(() => {
+          const { items, next } = memory.deliveries.page(
+            workspaceId,
+            page,
+            ({ delivery, outbox: { webhook } }) =>
+              status === undefined || Delivery.statusShown(delivery, webhook) === status
+          )
+          return { items: items.map(view), next }
+        }),
+      get: (workspaceId, id) =>
+        Effect.sync(() =>
+          Option.map(
+            Option.fromUndefinedOr(memory.deliveries.of(workspaceId, id)),
+            (consignment) => ({ ...view(consignment), attempts: [...consignment.attempts] })
+          )
+        )
+    }))
+)

@@ -1,0 +1,37 @@
+import type { Time } from "@wac/core"
+
+/** Below this nothing is worth forgetting. */
+const leastSize = 1024
+
+/** A map that drops its dead entries whenever it has doubled: O(1) an entry, and memory follows the living. */
+export class ForgetfulMap<K, V> {
+  readonly #entries = new Map<K, V>()
+  readonly #isDead: (value: V, now: Time.Instant) => boolean
+  #forgetAt = leastSize
+
+  constructor(isDead: (value: V, now: Time.Instant) => boolean) {
+    this.#isDead = isDead
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** The entry, dead or alive. */
+  get(key: K): V | undefined {
+    return this.#entries.get(key)
+  }
+
+  set(key: K, value: V, now: Time.Instant): void {
+    this.#entries.set(key, value)
+    if (this.#entries.size < this.#forgetAt) return
+    for (const [other, kept] of this.#entries) {
+      if (this.#isDead(kept, now)) this.#entries.delete(other)
+    }
+    this.#forgetAt = Math.max(leastSize, 2 * this.#entries.size)
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key)
+  }
+}

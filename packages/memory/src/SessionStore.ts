@@ -1,0 +1,26 @@
+import { SessionStore, type Time } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { type Memory, State } from "./State.ts"
+
+const use = (
+  memory: Memory,
+  tokenHash: string,
+  now: Time.Instant,
+  idleUntil: Time.Instant
+): Option.Option<SessionStore.StoredSession> => {
+  const session = memory.sessions.get(tokenHash)
+  if (session === undefined || now >= session.idleUntil || now >= session.absoluteUntil) return Option.none()
+  const used = { ...session, idleUntil: Math.max(session.idleUntil, Math.min(idleUntil, session.absoluteUntil)) }
+  memory.sessions.set(tokenHash, used, now)
+  return Option.some(used)
+}
+
+export const layer = Layer.effect(
+  SessionStore.SessionStore,
+  Effect.map(State, (memory) =>
+    SessionStore.SessionStore.of({
+      create: (session) => Effect.sync(() => memory.sessions.set(session.tokenHash, session, session.createdAt)),
+      use: (tokenHash, now, idleUntil) => Effect.sync(() => use(memory, tokenHash, now, idleUntil)),
+      remove: (tokenHash) => Effect.sync(() => memory.sessions.delete(tokenHash))
+    }))
+)

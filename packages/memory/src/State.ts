@@ -1,0 +1,124 @@
+/**
+ * All that the storage holds. Its methods are single synchronous steps, so no other fiber sees one half done.
+ */
+import {
+  type ApiKey,
+  type Contact,
+  type Event,
+  type Id,
+  type Idempotency,
+  type Member,
+  type Message,
+  type PhoneNumber,
+  type Sealed,
+  type SessionStore,
+  type Template,
+  type Time,
+  type Workspace
+} from "@wac/core"
+import { Context, Layer } from "effect"
+import * as Buckets from "./Buckets.ts"
+import { ForgetfulMap } from "./ForgetfulMap.ts"
+import { Heap } from "./Heap.ts"
+import { Hint } from "./Hint.ts"
+import type { Consignment, Outbox } from "./Outbox.ts"
+import { Table } from "./Table.ts"
+import type { WrittenTo } from "./WrittenTo.ts"
+
+/** A send for as long as its idempotency key is kept. */
+export interface Send {
+  /** The key with its scope. */
+  readonly name: string
+  binding: Idempotency.Binding
+  /** The month whose quota it has spent; `null` when it was given back. */
+  quotaMonth: string | null
+  /** What its last try changed, for taking it back. */
+  lastTry: {
+    readonly at: Time.Instant
+    /** When the message took its status before; `null` when this was the first try. */
+    readonly statusAtBefore: Time.Instant | null
+    /** Whether the messaging limit was spent, and when the customer had been written to before. */
+    readonly writtenTo: { readonly before: Time.Instant | null } | null
+  }
+}
+
+/** An API key that was issued under an idempotency key. */
+interface Issuance {
+  readonly fingerprint: string
+  readonly apiKeyId: Id.ApiKeyId
+  readonly expiresAt: Time.Instant
+}
+
+/** Something of a send is to be done at this time, unless it has moved on since. */
+interface Deadline {
+  readonly at: Time.Instant
+  readonly name: string
+}
+
+export interface Memory {
+  readonly workspaces: Map<Id.WorkspaceId, Workspace.Workspace>
+  readonly phoneNumbers: Table<PhoneNumber.PhoneNumber>
+  readonly phoneNumberByProviderId: Map<string, Id.PhoneNumberId>
+  readonly members: Map<Id.UserId, Member.Member>
+  readonly sessions: ForgetfulMap<string, SessionStore.StoredSession>
+  readonly apiKeys: Table<ApiKey.ApiKey>
+  readonly apiKeyByTokenHash: Map<string, Id.ApiKeyId>
+  readonly issuances: ForgetfulMap<string, Issuance>
+  readonly templates: Table<Template.Template>
+  readonly templateByName: Map<string, Id.TemplateId>
+  readonly contacts: Map<string, Contact.Contact>
+  /** Customers' messages that were recorded, by number and provider's id. */
+  readonly inbound: Set<string>
+  readonly messages: Map<Id.MessageId, Message.Message>
+  readonly messageByProviderId: Map<string, Id.MessageId>
+  readonly sends: Map<string, Send>
+  readonly sendOf: Map<Id.MessageId, Send>
+  readonly deadlines: Heap<Deadline>
+  readonly buckets: Buckets.Buckets
+  /** Messages by workspace and month. */
+  readonly quotaUsed: Map<string, number>
+  readonly writtenTo: Map<Id.PhoneNumberId, WrittenTo>
+  /** In the order of recording. */
+  readonly events: Map<Id.WorkspaceId, Array<Event.Event>>
+  /** Where an event stands among its workspace's. */
+  readonly eventPosition: Map<Id.EventId, number>
+  /** The webhook that was served longest ago comes first. */
+  readonly outboxes: Map<Id.WorkspaceId, Outbox>
+  readonly deliveries: Table<Consignment>
+  readonly hint: Hint
+  pepper: Sealed.Sealed | undefined
+}
+
+const make = (): Memory => ({
+  workspaces: new Map(),
+  phoneNumbers: new Table(),
+  phoneNumberByProviderId: new Map(),
+  members: new Map(),
+  sessions: new ForgetfulMap(({ absoluteUntil, idleUntil }, now) => Math.min(idleUntil, absoluteUntil) <= now),
+  apiKeys: new Table(),
+  apiKeyByTokenHash: new Map(),
+  issuances: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
+  templates: new Table(),
+  templateByName: new Map(),
+  contacts: new Map(),
+  inbound: new Set(),
+  messages: new Map(),
+  messageByProviderId: new Map(),
+  sends: new Map(),
+  sendOf: new Map(),
+  deadlines: new Heap((a, b) => a.at < b.at),
+  buckets: Buckets.make(),
+  quotaUsed: new Map(),
+  writtenTo: new Map(),
+  events: new Map(),
+  eventPosition: new Map(),
+  outboxes: new Map(),
+  deliveries: new Table(),
+  hint: new Hint(),
+  pepper: undefined
+})
+
+export class State extends Context.Service<State, Memory>()("@wac/memory/State") {
+  /** Empty. */
+  static readonly layer = Layer.sync(State, make)
+}

@@ -1,0 +1,69 @@
+import { type Id, Page } from "@wac/core"
+
+/** What belongs to one workspace and has an identifier. */
+interface Row {
+  readonly id: string
+  readonly workspaceId: Id.WorkspaceId
+}
+
+/** Rows by identifier, and those of each workspace in the order of their identifiers. */
+export class Table<A extends Row> {
+  readonly #rows = new Map<A["id"], A>()
+  readonly #ids = new Map<Id.WorkspaceId, Array<A["id"]>>()
+
+  get(id: A["id"]): A | undefined {
+    return this.#rows.get(id)
+  }
+
+  /** The row, if it is of that workspace. */
+  of(workspaceId: Id.WorkspaceId, id: A["id"]): A | undefined {
+    const row = this.#rows.get(id)
+    return row?.workspaceId === workspaceId ? row : undefined
+  }
+
+  /** Adds a row, or replaces the one with its identifier. */
+  set(row: A): void {
+    if (!this.#rows.has(row.id)) {
+      const ids = this.#ids.get(row.workspaceId) ?? []
+      this.#ids.set(row.workspaceId, ids)
+      ids.splice(position(ids, row.id), 0, row.id)
+    }
+    this.#rows.set(row.id, row)
+  }
+
+  delete(row: A): void {
+    if (!this.#rows.delete(row.id)) return
+    const ids = this.#ids.get(row.workspaceId)!
+    ids.splice(position(ids, row.id), 1)
+  }
+
+  /** All rows of a workspace, oldest first. */
+  all(workspaceId: Id.WorkspaceId): ReadonlyArray<A> {
+    return (this.#ids.get(workspaceId) ?? []).map((id) => this.#rows.get(id)!)
+  }
+
+  /** A page of a workspace's rows, newest first. */
+  page(workspaceId: Id.WorkspaceId, request: Page.PageRequest, keep: (row: A) => boolean): Page.Page<A> {
+    const ids = this.#ids.get(workspaceId) ?? []
+    const found: Array<A> = []
+    const end = request.after === null ? ids.length : position(ids, request.after)
+    for (let i = end - 1; i >= 0 && found.length <= request.limit; i--) {
+      const row = this.#rows.get(ids[i]!)!
+      if (keep(row)) found.push(row)
+    }
+    return Page.fromOverread(found, request, ({ id }) => id)
+  }
+}
+
+/** Where an identifier is, or would be. New ones are nearly always the greatest, so that is tried first. */
+const position = (ids: ReadonlyArray<string>, id: string): number => {
+  if (ids.length === 0 || ids.at(-1)! < id) return ids.length
+  let low = 0
+  let high = ids.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ids[middle]! < id) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,46 @@
+import { type Id, type Time, type Webhook, WebhookStore } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { Outbox } from "./Outbox.ts"
+import { type Memory, State } from "./State.ts"
+
+const put = (memory: Memory, candidate: Webhook.Webhook): { webhook: Webhook.Webhook; created: boolean } => {
+  const present = memory.outboxes.get(candidate.workspaceId)
+  memory.hint.notify()
+  if (present === undefined) {
+    memory.outboxes.set(candidate.workspaceId, new Outbox(candidate))
+    return { webhook: candidate, created: true }
+  }
+  const { envelope, eventTypes, updatedAt, url } = candidate
+  present.webhook = { ...present.webhook, url, envelope, eventTypes, updatedAt }
+  return { webhook: present.webhook, created: false }
+}
+
+const stateOf = ({ open, webhook }: Outbox): WebhookStore.WebhookState => {
+  const isPaused = webhook.pausedAt !== null
+  const { lastSuccessAt } = webhook.health
+  let oldestHeldAt: Time.Instant | null = null
+  let oldestTriedAt: Time.Instant | null = null
+  for (const { delivery: { firstAttemptAt }, event } of open) {
+    if (isPaused) oldestHeldAt = Math.min(event.createdAt, oldestHeldAt ?? event.createdAt)
+    if (firstAttemptAt !== null && (lastSuccessAt === null || lastSuccessAt < firstAttemptAt)) {
+      oldestTriedAt = Math.min(firstAttemptAt, oldestTriedAt ?? firstAttemptAt)
+    }
+  }
+  return { webhook, heldCount: isPaused ? open.size : 0, oldestHeldAt, oldestTriedAt }
+}
+
+const remove = (memory: Memory, workspaceId: Id.WorkspaceId, now: Time.Instant): boolean => {
+  memory.outboxes.get(workspaceId)?.skipAll(now)
+  return memory.outboxes.delete(workspaceId)
+}
+
+export const layer = Layer.effect(
+  WebhookStore.WebhookStore,
+  Effect.map(State, (memory) =>
+    WebhookStore.WebhookStore.of({
+      put: (candidate) => Effect.sync(() => put(memory, candidate)),
+      get: (workspaceId) =>
+        Effect.sync(() => Option.map(Option.fromUndefinedOr(memory.outboxes.get(workspaceId)), stateOf)),
+      remove: (workspaceId, now) => Effect.sync(() => remove(memory, workspaceId, now))
+    }))
+)

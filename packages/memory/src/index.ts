@@ -1,0 +1,1 @@
+export * as MemoryStorage from "./MemoryStorage.ts"

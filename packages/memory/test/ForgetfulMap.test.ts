@@ -1,0 +1,11 @@
+import { assert, it } from "@effect/vitest"
+import { ForgetfulMap } from "../src/ForgetfulMap.ts"
+
+it("memory follows the living, and none of them is lost", () => {
+  const map = new ForgetfulMap<number, number>((deadAt, now) => deadAt <= now)
+  for (let now = 0; now < 100_000; now++) {
+    map.set(now, now + 1000, now)
+    assert.isAtMost(map.size, 2100)
+  }
+  for (let key = 99_000; key < 100_000; key++) assert.strictEqual(map.get(key), key + 1000)
+})

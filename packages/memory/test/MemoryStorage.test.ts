@@ -1,0 +1,80 @@
+import { assert, it } from "@effect/vitest"
+import { DeliveryStore, type Event, type Id, PepperStore, Webhook } from "@wac/core"
+import { Context, Effect, Layer } from "effect"
+import * as Deliveries from "../src/DeliveryStore.ts"
+import { MemoryStorage } from "../src/index.ts"
+import { record } from "../src/Journal.ts"
+import { Outbox } from "../src/Outbox.ts"
+import { type Memory, State } from "../src/State.ts"
+
+const pepper = (keyId: string) => ({ keyId, nonce: new Uint8Array(), ciphertext: new Uint8Array() })
+
+it.effect("every building of the layer makes a new storage, one for all of its ports", () =>
+  Effect.gen(function*() {
+    const build = Layer.build(Layer.fresh(MemoryStorage.layer))
+    const [one, other] = [yield* build, yield* build]
+    const adopt = (context: typeof one, keyId: string) =>
+      Context.get(context, PepperStore.PepperStore).adopt(pepper(keyId))
+    assert.strictEqual((yield* adopt(one, "a")).keyId, "a")
+    assert.strictEqual((yield* adopt(other, "b")).keyId, "b")
+    assert.strictEqual((yield* adopt(one, "c")).keyId, "a")
+  }))
+
+const deliveries = Deliveries.layer.pipe(Layer.provideMerge(State.layer))
+
+/** A webhook with so many deliveries that are due. */
+const addWebhook = (memory: Memory, name: string, due: number): void => {
+  const workspaceId = `ws_${name}` as Id.WorkspaceId
+  memory.outboxes.set(
+    workspaceId,
+    new Outbox({
+      id: `whk_${name}` as Id.WebhookId,
+      workspaceId,
+      url: `https://${name}.example/`,
+      envelope: "combined",
+      eventTypes: ["message.received"],
+      secrets: [],
+      createdAt: 0,
+      updatedAt: 0,
+      pausedAt: null,
+      health: Webhook.unknownHealth
+    })
+  )
+  for (let i = 0; i < due; i++) {
+    const event: Event.Event = {
+      id: `evt_${name}${i}` as Id.EventId,
+      workspaceId,
+      type: "message.received",
+      createdAt: 0,
+      orderKey: null,
+      sequence: null,
+      data: {}
+    }
+    record(memory, [event], [`dlv_${name}${i}` as Id.DeliveryId])
+  }
+}
+
+/** How many deliveries each webhook gets of one claim. */
+const claim = Effect.fnUntraced(function*(limit: number) {
+  const store = yield* DeliveryStore.DeliveryStore
+  const { deliveries } = yield* store.claimDue({ now: 1, limit, token: "t", leaseUntil: 100 })
+  const shares: Record<string, number> = {}
+  for (const { delivery } of deliveries) {
+    shares[delivery.webhookId.slice(4)] = (shares[delivery.webhookId.slice(4)] ?? 0) + 1
+  }
+  return shares
+})
+
+it.effect("webhooks take turns within a claim, and over claims", () =>
+  Effect.gen(function*() {
+    const memory = yield* State
+    addWebhook(memory, "a", 100)
+    addWebhook(memory, "b", 2)
+    addWebhook(memory, "c", 100)
+    assert.deepStrictEqual(yield* claim(8), { a: 3, b: 2, c: 3 })
+    addWebhook(memory, "d", 1)
+    const served = []
+    for (let i = 0; i < 5; i++) served.push(...Object.keys(yield* claim(1)))
+    assert.sameMembers(served.slice(0, 3), ["a", "c", "d"])
+    assert.sameMembers(served.slice(3), ["a", "c"])
+  }).pipe(Effect.provide(deliveries)))

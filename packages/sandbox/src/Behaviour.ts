@@ -1,0 +1,123 @@
+/**
+ * How the sandbox behaves, by the recipient's number (contract §8): what it answers to a send, and what it tells of
+ * it later.
+ */
+import { Errors, type Message, type PhoneNumber, type Provider } from "@wac/core"
+import { Duration } from "effect"
+
+/** The numbers that behave in a way of their own. */
+export const numbers = {
+  undeliverable: "+15005550001",
+  failing: "+15005550002",
+  silent: "+15005550003",
+  throttled: "+15005550004",
+  unavailable: "+15005550005",
+  outcomeUnknown: "+15005550006",
+  disorderly: "+15005550007",
+  replying: "+15005550008",
+  stopping: "+15005550009",
+  slow: "+15005550010"
+} as const satisfies Record<string, PhoneNumber.E164>
+
+/** One thing that upstream tells, before it has a message and a time. */
+export type Told =
+  | { readonly _tag: "Status"; readonly status: Exclude<Message.Report["status"], "failed"> }
+  | { readonly _tag: "Failure"; readonly error: Message.MessageError }
+  /** A text that the recipient writes back. */
+  | { readonly _tag: "Reply"; readonly text: string }
+
+/** What is told in one go, so long after the answer. */
+export interface Telling {
+  readonly after: Duration.Duration
+  readonly items: ReadonlyArray<Told>
+}
+
+/** What becomes of a send. */
+export interface Behaviour {
+  /** How long the answer takes; at once when left out. */
+  readonly answerAfter?: Duration.Duration
+  /** The answer, but for the name that an accepted message is given. */
+  readonly outcome: { readonly _tag: "Accepted" } | Exclude<Provider.ProviderOutcome, { readonly _tag: "Accepted" }>
+  /** What is told later, earliest first. */
+  readonly tellings: ReadonlyArray<Telling>
+}
+
+const accepted: Behaviour["outcome"] = { _tag: "Accepted" }
+
+const told = (status: Extract<Told, { readonly _tag: "Status" }>["status"]): Told => ({ _tag: "Status", status })
+
+const after = (millis: number, ...items: ReadonlyArray<Told>): Telling => ({ after: Duration.millis(millis), items })
+
+const ordinary: Behaviour = { outcome: accepted, tellings: [after(200, told("delivered")), after(400, told("read"))] }
+
+const replying = (text: string): Behaviour => ({
+  outcome: accepted,
+  tellings: [after(200, told("delivered"), { _tag: "Reply", text }), after(400, told("read"))]
+})
+
+const undeliverable = {
+  message: "the recipient cannot be reached",
+  provider: { code: "131026", message: "Message undeliverable" }
+}
+
+const special: Readonly<Record<keyof typeof numbers, () => Behaviour>> = {
+  undeliverable: () => ({
+    outcome: {
+      _tag: "Refused",
+      error: new Errors.InvalidBody({ ...undeliverable, reason: "undeliverable", param: "to" })
+    },
+    tellings: []
+  }),
+  failing: () => ({
+    outcome: accepted,
+    tellings: [
+      after(200, { _tag: "Failure", error: { ...undeliverable, code: "invalid_body", reason: "undeliverable" } })
+    ]
+  }),
+  silent: () => ({ outcome: accepted, tellings: [] }),
+  throttled: () => ({
+    outcome: {
+      _tag: "NotSent",
+      error: new Errors.RateLimited({
+        reason: "provider",
+        retryAfter: Duration.seconds(1),
+        message: "the provider takes no more messages at the moment",
+        provider: { code: "130429", message: "Rate limit hit" }
+      })
+    },
+    tellings: []
+  }),
+  unavailable: () => ({
+    outcome: {
+      _tag: "NotSent",
+      error: new Errors.ServerError({
+        reason: "provider_unavailable",
+        message: "the provider is not available at the moment",
+        provider: { code: "131016", message: "Service unavailable" }
+      })
+    },
+    tellings: []
+  }),
+  outcomeUnknown: () => ({ outcome: { _tag: "Unknown" }, tellings: [after(2000, told("delivered"))] }),
+  disorderly: () => ({
+    outcome: accepted,
+    tellings: [
+      after(100, told("read")),
+      after(200, told("sent")),
+      after(300, told("delivered"), told("delivered")),
+      after(400, told("read")),
+      after(500, told("delivered"), told("sent")),
+      after(600, told("read"))
+    ]
+  }),
+  replying: () => replying("Thank you, got it!"),
+  stopping: () => replying("STOP"),
+  slow: () => ({ ...ordinary, answerAfter: Duration.seconds(3) })
+}
+
+const byNumber: ReadonlyMap<PhoneNumber.E164, () => Behaviour> = new Map(
+  (Object.keys(numbers) as Array<keyof typeof numbers>).map((name) => [numbers[name], special[name]])
+)
+
+/** What becomes of a message to this number. Any number that is not one of {@link numbers} receives and reads it. */
+export const of = (to: PhoneNumber.E164): Behaviour => byNumber.get(to)?.() ?? ordinary

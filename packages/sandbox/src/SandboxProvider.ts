@@ -1,0 +1,91 @@
+/**
+ * The provider that needs no account: it sends nothing anywhere, and behaves by the recipient's number.
+ */
+import { Contact, type Id, Inbound, type PhoneNumber, Provider, type Setup } from "@wac/core"
+import { Clock, Effect, FiberSet, Layer, Schedule } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Behaviour from "./Behaviour.ts"
+import { templates } from "./Templates.ts"
+
+/** The number that a first workspace on the sandbox begins with. */
+export const firstNumber: Setup.FirstNumber = {
+  phoneNumber: "+15005550100",
+  providerNumberId: "sandbox-1",
+  tier: null
+}
+
+/** How a telling is tried again while the storage is away: five times, a second apart. */
+const retries = Schedule.upTo(Schedule.spaced("1 second"), { times: 5 })
+
+/** What a telling is about. */
+interface Subject {
+  readonly reference: Id.MessageId
+  readonly providerMessageId: string
+  readonly sender: PhoneNumber.PhoneNumber
+  readonly recipient: PhoneNumber.E164
+}
+
+/**
+ * The `Provider` port without an account. Statuses and replies go through `Inbound`, as those of a real provider do,
+ * for as long as the layer's scope is open; what is still to be told then is lost, as the sandbox stores nothing.
+ */
+export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | SecureRandom.SecureRandom> = Layer.effect(
+  Provider.Provider,
+  Effect.gen(function*() {
+    const inbound = yield* Inbound.Inbound
+    const random = yield* SecureRandom.SecureRandom
+    // forks in the layer's context: a transaction or a trace of the sender must not ride along into later reports
+    const fork = yield* FiberSet.runtime(yield* FiberSet.make())()
+
+    const newName = Effect.map(random.ulid, (ulid) => `wamid.sandbox_${ulid}`)
+
+    const itemOf = Effect.fnUntraced(function*(told: Behaviour.Told, subject: Subject) {
+      const at = yield* Clock.currentTimeMillis
+      const { providerMessageId, recipient, reference, sender } = subject
+      const item: Inbound.InboundItem = told._tag === "Reply"
+        ? {
+          _tag: "Message",
+          message: {
+            providerNumberId: sender.providerNumberId,
+            providerMessageId: yield* newName,
+            customer: recipient,
+            at,
+            type: "text",
+            content: { body: told.text },
+            preference: Contact.preferenceOf(told.text),
+            late: false
+          }
+        }
+        : {
+          _tag: "Status",
+          reference,
+          report: told._tag === "Failure"
+            ? { status: "failed", at, providerMessageId, error: told.error }
+            : { status: told.status, at, providerMessageId, error: null }
+        }
+      return item
+    })
+
+    const tell = Effect.fnUntraced(
+      function*({ after, items }: Behaviour.Telling, subject: Subject) {
+        yield* Effect.sleep(after)
+        // made once, before any retry: a repetition must tell the same
+        const made = yield* Effect.forEach(items, (told) => itemOf(told, subject))
+        yield* Effect.retry(inbound.receive(made), retries)
+      },
+      Effect.catchCause((cause) => Effect.logError("what the sandbox had to tell was not taken", cause))
+    )
+
+    const send = Effect.fn("SandboxProvider.send")(function*({ message, messageId, sender }: Provider.ProviderSend) {
+      const { answerAfter, outcome, tellings } = Behaviour.of(message.to)
+      if (answerAfter !== undefined) yield* Effect.sleep(answerAfter)
+      const providerMessageId = yield* newName
+      const subject: Subject = { reference: messageId, providerMessageId, sender, recipient: message.to }
+      for (const telling of tellings) fork(tell(telling, subject))
+      const answer: Provider.ProviderOutcome = outcome._tag === "Accepted" ? { ...outcome, providerMessageId } : outcome
+      return answer
+    })
+
+    return Provider.Provider.of({ name: "sandbox", send, templates: () => Effect.succeed(templates) })
+  })
+)

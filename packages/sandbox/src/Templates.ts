@@ -1,0 +1,77 @@
+/**
+ * The templates of the sandbox's account (contract §8).
+ */
+import type { Template } from "@wac/core"
+
+const shared = { language: "en_US", parameterFormat: "positional" } as const
+const approved = { ...shared, status: "approved", quality: "green", rejectionReason: null } as const
+
+/** Three approved ones, one that waits for approval and one that was refused it. */
+export const templates: ReadonlyArray<Template.ProviderTemplate> = [
+  {
+    ...approved,
+    providerTemplateId: "sandbox_hello_world",
+    name: "hello_world",
+    category: "utility",
+    components: [
+      { type: "HEADER", format: "TEXT", text: "Hello World" },
+      { type: "BODY", text: "Welcome! This message shows that your workspace can send." },
+      { type: "FOOTER", text: "From the sandbox" }
+    ]
+  },
+  {
+    ...approved,
+    providerTemplateId: "sandbox_order_update",
+    name: "order_update",
+    category: "utility",
+    components: [
+      { type: "HEADER", format: "TEXT", text: "Your order" },
+      {
+        type: "BODY",
+        text:
+          "Good news: order {{1}} is on its way and should arrive on {{2}}. Reply to this message with any question.",
+        example: { body_text: [["A-1001", "Tuesday"]] }
+      }
+    ]
+  },
+  {
+    ...approved,
+    providerTemplateId: "sandbox_promo",
+    name: "promo",
+    category: "marketing",
+    components: [
+      {
+        type: "BODY",
+        text: "This week only: {{1}} off everything in the shop.",
+        example: { body_text: [["20%"]] }
+      },
+      { type: "FOOTER", text: "Reply STOP to opt out" }
+    ]
+  },
+  {
+    ...shared,
+    providerTemplateId: "sandbox_pending_review",
+    name: "pending_review",
+    category: "utility",
+    status: "pending",
+    quality: null,
+    rejectionReason: null,
+    components: [
+      {
+        type: "BODY",
+        text: "Your appointment on {{1}} is confirmed. See you then.",
+        example: { body_text: [["3 May at 10:00"]] }
+      }
+    ]
+  },
+  {
+    ...shared,
+    providerTemplateId: "sandbox_rejected_offer",
+    name: "rejected_offer",
+    category: "marketing",
+    status: "rejected",
+    quality: null,
+    rejectionReason: "scam",
+    components: [{ type: "BODY", text: "You have won! Send us your bank details today to claim your prize." }]
+  }
+]

@@ -1,0 +1,55 @@
+import { Id, Inbound, type PhoneNumber, Provider, type StoreError } from "@wac/core"
+import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { layer } from "../src/SandboxProvider.ts"
+
+/** An item that `Inbound` was given, and when. */
+export interface Heard {
+  readonly at: number
+  readonly item: Inbound.InboundItem
+}
+
+type Receive = Inbound.Inbound["Service"]["receive"]
+
+export const sender: PhoneNumber.PhoneNumber = {
+  id: Id.PhoneNumberId.make("pn_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+  workspaceId: Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+  phoneNumber: "+15005550100",
+  providerNumberId: "sandbox-1",
+  tier: null,
+  messagingLimit: null,
+  available: true,
+  isDefault: true
+}
+
+export const messageId = Id.MessageId.make("msg_01ARZ3NDEKTSV4RRFFQ69G5FAV")
+
+export const command = (to: PhoneNumber.E164): Provider.ProviderSend => ({
+  messageId,
+  sender,
+  message: { type: "text", to, text: { body: "hello" } },
+  template: undefined
+})
+
+/** The sandbox over an `Inbound` that writes down what it takes; `before` runs first and can refuse it. */
+export const start = (
+  before: Effect.Effect<void, StoreError.StoreError> = Effect.void
+): Effect.Effect<
+  { readonly provider: Provider.Provider["Service"]; readonly heard: Array<Heard> },
+  never,
+  Scope.Scope
+> =>
+  Effect.gen(function*() {
+    const heard: Array<Heard> = []
+    const receive: Receive = (items) =>
+      Effect.andThen(
+        before,
+        Effect.map(Clock.currentTimeMillis, (at) => {
+          for (const item of items) heard.push({ at, item })
+        })
+      )
+    const services = yield* Layer.build(
+      layer.pipe(Layer.provide([Layer.succeed(Inbound.Inbound, { receive }), SecureRandom.layerWebCrypto]))
+    )
+    return { provider: Context.get(services, Provider.Provider), heard }
+  })

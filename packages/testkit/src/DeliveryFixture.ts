@@ -1,0 +1,151 @@
+/**
+ * Claiming and attempting deliveries, as the scheduler does. Claims act on the whole storage: what is due of other
+ * workspaces is given back at once and left out.
+ */
+import { assert } from "@effect/vitest"
+import { type Delivery, DeliveryStore, type Id, type Time } from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "./Fixture.ts"
+
+export interface ClaimOptions {
+  readonly now: Time.Instant
+  readonly limit?: number
+  readonly token?: string
+  /** How long the claim is good for. */
+  readonly lease?: number
+}
+
+/** A claim's lease (contract §8). */
+export const lease = 15 * Fixture.second
+
+/** Claims what is due of these workspaces, under a fresh token. */
+export const claim = (
+  worlds: Fixture.World | ReadonlyArray<Fixture.World>,
+  options: ClaimOptions
+): Fixture.Step<DeliveryStore.Claimed & { readonly token: string }> =>
+  Effect.gen(function*() {
+    const store = yield* DeliveryStore.DeliveryStore
+    const token = options.token ?? (yield* Fixture.word)
+    const workspaces = new Set(("start" in worlds ? [worlds] : worlds).map(({ workspace }) => workspace.id))
+    const { deliveries, nextDueAt } = yield* store.claimDue({
+      now: options.now,
+      limit: options.limit ?? 100,
+      token,
+      leaseUntil: options.now + (options.lease ?? lease)
+    })
+    const foreign = deliveries.filter(({ delivery }) => !workspaces.has(delivery.workspaceId))
+    if (foreign.length > 0) yield* store.release(token, foreign.map(({ delivery }) => delivery.id))
+    return {
+      token,
+      nextDueAt,
+      deliveries: deliveries.filter(({ delivery }) => workspaces.has(delivery.workspaceId))
+    }
+  })
+
+/** A claimed delivery, and the token that it is claimed under. */
+export interface Owned extends DeliveryStore.ClaimedDelivery {
+  readonly token: string
+}
+
+/** Claims exactly one delivery. */
+export const claimOne = (world: Fixture.World, options: ClaimOptions): Fixture.Step<Owned> =>
+  Effect.map(claim(world, options), ({ deliveries, token }) => {
+    assert.strictEqual(deliveries.length, 1)
+    return { ...deliveries[0]!, token }
+  })
+
+/** How an attempt ends: a plain failure that took 100 ms, unless said otherwise. */
+export interface EndOptions {
+  readonly startedAt: Time.Instant
+  readonly outcome?: Delivery.AttemptOutcome
+  readonly durationMs?: number
+  readonly jitter?: number
+  readonly now?: Time.Instant
+  readonly attempt?: Partial<Delivery.Attempt>
+}
+
+/** How long an attempt takes that says nothing else. */
+export const durationMs = 100
+
+/** The record of an attempt at a claimed delivery. */
+export const attempt = ({ attemptCount }: Pick<Delivery.Delivery, "attemptCount">, options: EndOptions) =>
+  Effect.map(Fixture.id("att"), (attemptId): Delivery.Attempt => {
+    const delivered = options.outcome === "delivered"
+    return {
+      id: attemptId,
+      number: attemptCount + 1,
+      startedAt: options.startedAt,
+      durationMs: options.durationMs ?? durationMs,
+      outcome: options.outcome ?? "status",
+      statusCode: delivered ? 200 : 500,
+      message: delivered ? "answered 200" : "answered 500; only 200 counts",
+      response: { headers: { "content-type": "text/plain" }, body: delivered ? "ok" : "no" },
+      retryAfter: null,
+      ...options.attempt
+    }
+  })
+
+/** Completes a claimed delivery with an attempt, at the attempt's end. */
+export const complete = (
+  claimed: Pick<Owned, "delivery" | "token">,
+  options: EndOptions
+): Fixture.Step<{ readonly attempt: Delivery.Attempt; readonly recorded: boolean }> =>
+  Effect.gen(function*() {
+    const store = yield* DeliveryStore.DeliveryStore
+    const ended = yield* attempt(claimed.delivery, options)
+    const recorded = yield* store.complete({
+      now: options.now ?? ended.startedAt + ended.durationMs,
+      deliveryId: claimed.delivery.id,
+      token: claimed.token,
+      attempt: ended,
+      jitter: options.jitter ?? 0
+    })
+    return { attempt: ended, recorded }
+  })
+
+/** Claims the one delivery that is due, and completes it. */
+export const tryOne = (
+  world: Fixture.World,
+  options: EndOptions
+): Fixture.Step<{ readonly attempt: Delivery.Attempt; readonly claimed: Owned }> =>
+  Effect.gen(function*() {
+    const claimed = yield* claimOne(world, { now: options.startedAt })
+    const { attempt, recorded } = yield* complete(claimed, options)
+    assert.isTrue(recorded)
+    return { attempt, claimed }
+  })
+
+/** Deliveries of a workspace as a person is shown them, oldest first. */
+export const views = (
+  { workspace }: Fixture.World,
+  filter: { readonly status?: Delivery.DeliveryStatus } = {}
+): Fixture.Step<ReadonlyArray<DeliveryStore.DeliveryView>> =>
+  Effect.map(
+    DeliveryStore.DeliveryStore.use((store) => store.list(workspace.id, filter, { limit: 100, after: null })),
+    ({ items }) => items.toReversed()
+  )
+
+/** One delivery with its attempts. */
+export const view = (
+  { workspace }: Fixture.World,
+  id: Id.DeliveryId
+): Fixture.Step<DeliveryStore.DeliveryView & { readonly attempts: ReadonlyArray<Delivery.Attempt> }> =>
+  Effect.map(
+    DeliveryStore.DeliveryStore.use((store) => store.get(workspace.id, id)),
+    Option.getOrThrow
+  )
+
+/** Records `count` events of customers' messages, 1 ms apart, in no order to each other. Their ids. */
+export const record = (
+  world: Fixture.World,
+  count: number,
+  from: Time.Instant = world.start
+): Fixture.Step<ReadonlyArray<Id.EventId>> =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, i) => i),
+    (i) =>
+      Effect.map(
+        Fixture.inbound(world, { now: from + i, at: world.start, customer: Fixture.customer(i) }),
+        ({ command }) => command.ids.events[0]!
+      )
+  )

@@ -1,0 +1,497 @@
+/**
+ * What the suites are played with: workspaces of their own, and commands with fresh identifiers. An adapter's own
+ * tests may use it too.
+ *
+ * **Time.** No test reads a clock. Each workspace has a `start` of its own, and each is made a month *before* the one
+ * that was made last. Sweeps and claims act on the whole storage, so whatever other tests have left must not be due
+ * yet, and it is not: it lies in this test's future. A test stays within 26 days of its start.
+ */
+import { assert, type Vitest } from "@effect/vitest"
+import {
+  type ApiKey,
+  ApiKeyStore,
+  ContactStore,
+  type DeliveryStore,
+  Errors,
+  Event,
+  type EventStore,
+  Id,
+  type Idempotency,
+  Limits,
+  type MemberStore,
+  type Message,
+  MessageStore,
+  type PepperStore,
+  type PhoneNumber,
+  type RateLimitStore,
+  type Sealed,
+  type SessionStore,
+  type Storage,
+  type StoreError,
+  type Template,
+  TemplateStore,
+  type Time,
+  Webhook,
+  WebhookStore,
+  type Workspace,
+  WorkspaceStore
+} from "@wac/core"
+import { DateTime, Effect, type Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+/** Every storage port of `@wac/core`. */
+export type Ports =
+  | ApiKeyStore.ApiKeyStore
+  | ContactStore.ContactStore
+  | DeliveryStore.DeliveryStore
+  | EventStore.EventStore
+  | MemberStore.MemberStore
+  | MessageStore.MessageStore
+  | PepperStore.PepperStore
+  | RateLimitStore.RateLimitStore
+  | SessionStore.SessionStore
+  | Storage.Storage
+  | TemplateStore.TemplateStore
+  | WebhookStore.WebhookStore
+  | WorkspaceStore.WorkspaceStore
+
+/** What a test has at hand: the storage under test, and randomness for identifiers. */
+export type Services = Ports | SecureRandom.SecureRandom
+
+/** What a fixture does with the storage. */
+export type Step<A> = Effect.Effect<A, StoreError.StoreError, Services>
+
+/** The same within a test, which tidies up when it ends. */
+export type Play<A> = Effect.Effect<A, StoreError.StoreError, Services | Scope.Scope>
+
+/** The `it` that a suite registers its tests with. */
+export type It = Vitest.MethodsNonLive<Services>
+
+/** The same with a service that was made on the storage before the tests began. */
+export type FoundedIt<Founded> = Vitest.MethodsNonLive<Services | Founded>
+
+export const second = 1000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const day = 24 * hour
+
+/** Noon of a fifth of the month, so that a month's end is within a test's reach. */
+const newest = DateTime.makeUnsafe("2026-01-05T12:00:00.000Z")
+let starts = 0
+
+/** A start that nobody had before, a month before every earlier one. */
+const nextStart = Effect.sync(() => DateTime.toEpochMillis(DateTime.subtract(newest, { months: starts++ })))
+
+/** The first instant of the month after `at`. */
+export const nextMonth = (at: Time.Instant): Time.Instant =>
+  DateTime.toEpochMillis(DateTime.startOf(DateTime.add(DateTime.makeUnsafe(at), { months: 1 }), "month"))
+
+/** A fresh identifier; those of one test sort in the order of making. */
+export const id = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix) =>
+  SecureRandom.SecureRandom.use((random) => Id.generate(random, prefix))
+
+/** A fresh opaque word: tokens, keys, names. */
+export const word = SecureRandom.SecureRandom.use((random) => random.uuidV4())
+
+/** As many identifiers as one step can need. */
+export const eventIds: Effect.Effect<MessageStore.EventIds, never, SecureRandom.SecureRandom> = Effect.all({
+  events: Effect.replicateEffect(id("evt"), Event.maxPerReport),
+  deliveries: Effect.replicateEffect(id("dlv"), Event.maxPerReport)
+})
+
+/** The `n`th customer; each is a possible number. */
+export const customer = (n: number): PhoneNumber.E164 => `+1202555${String(n).padStart(4, "0")}`
+
+/** Bytes that look like a sealed secret; no test opens one. */
+export const sealed = (mark: number): Sealed.Sealed => ({
+  keyId: "testkey1",
+  nonce: new Uint8Array(12).fill(mark),
+  ciphertext: Uint8Array.from({ length: 48 }, (_, i) => (i * 7 + mark) % 256)
+})
+
+/** Limits that no test meets by accident. */
+export const roomy: Limits.Limits = {
+  ...Limits.standard,
+  workspaceTiers: { ...Limits.standard.workspaceTiers, roomy: 1_000_000 },
+  phoneNumberTiers: { ...Limits.standard.phoneNumberTiers, roomy: 1_000_000 },
+  pair: { everySeconds: 0.001, burst: 1_000_000 },
+  defaults: { ...Limits.standard.defaults, workspaceTier: "roomy", phoneNumberTier: "roomy" }
+}
+
+const providerTemplate = (
+  name: string,
+  given: { readonly body: string; readonly category?: string; readonly status?: string }
+): Template.ProviderTemplate => ({
+  providerTemplateId: `provider-${name}`,
+  name,
+  language: "en_US",
+  category: given.category ?? "utility",
+  status: given.status ?? "approved",
+  parameterFormat: "positional",
+  components: [{ type: "BODY", text: given.body }],
+  quality: null,
+  rejectionReason: null
+})
+
+/** The templates of every workspace: approved `plain`, `order` (two values), `promo` (marketing), and others. */
+export const templates: ReadonlyArray<Template.ProviderTemplate> = [
+  providerTemplate("plain", { body: "Hello." }),
+  providerTemplate("order", { body: "Order {{1}} is {{2}}." }),
+  providerTemplate("promo", { body: "Buy {{1}}!", category: "marketing" }),
+  providerTemplate("waiting", { body: "Soon: {{1}}", status: "pending" }),
+  providerTemplate("refused", { body: "Never.", status: "rejected" }),
+  providerTemplate("stopped", { body: "Not now.", status: "paused" })
+]
+
+/** A workspace of a test's own, with its number, an API key and {@link templates}. */
+export interface World {
+  readonly start: Time.Instant
+  readonly workspace: Workspace.Workspace
+  readonly number: PhoneNumber.PhoneNumber
+  readonly key: ApiKey.ApiKey
+}
+
+export interface WorldOptions {
+  /** Left out: a start that no other workspace has. */
+  readonly start?: Time.Instant
+  readonly workspace?: Partial<Pick<Workspace.Workspace, "tier" | "monthlyQuota" | "suspended">>
+  readonly number?: Partial<Pick<PhoneNumber.PhoneNumber, "tier" | "messagingLimit" | "available">>
+}
+
+/**
+ * Makes a workspace through the ports. When the test ends its webhook is removed and its messages are brought to an
+ * end, so that a later run over the same storage finds nothing that is due.
+ */
+export const world = (
+  options: WorldOptions = {}
+): Play<World> =>
+  Effect.gen(function*() {
+    const start = options.start ?? (yield* nextStart)
+    const workspaceId = yield* id("ws")
+    const workspace: Workspace.Workspace = {
+      id: workspaceId,
+      name: `Workspace ${workspaceId}`,
+      createdAt: start,
+      tier: null,
+      monthlyQuota: null,
+      suspended: false,
+      ...options.workspace
+    }
+    const number = yield* phoneNumber(workspaceId, options.number)
+    yield* WorkspaceStore.WorkspaceStore.use((store) => store.create({ workspace, phoneNumber: number }))
+    const key = yield* issuedKey(workspaceId, start)
+    const ids = yield* Effect.replicateEffect(id("tpl"), templates.length)
+    yield* TemplateStore.TemplateStore.use((store) =>
+      store.replaceAll({ now: start, workspaceId, listed: templates, ids })
+    )
+    yield* Effect.addFinalizer(() => tidy(workspaceId, start))
+    return { start, workspace, number, key }
+  })
+
+const tidy = (workspaceId: Id.WorkspaceId, start: Time.Instant) =>
+  Effect.gen(function*() {
+    const messages = yield* MessageStore.MessageStore
+    const end = nextMonth(start) + 4 * day
+    for (const now of [end - 50 * hour, end - 49 * hour, end - hour]) yield* messages.sweep(now)
+    yield* WebhookStore.WebhookStore.use((store) => store.remove(workspaceId, end))
+  }).pipe(
+    // a storage that cannot do this fails the tests that are about it
+    Effect.ignoreCause
+  )
+
+/** A fresh number of a workspace, not stored yet. */
+export const phoneNumber = (
+  workspaceId: Id.WorkspaceId,
+  settings: WorldOptions["number"] = {}
+): Effect.Effect<PhoneNumber.PhoneNumber, never, SecureRandom.SecureRandom> =>
+  Effect.gen(function*() {
+    const random = yield* SecureRandom.SecureRandom
+    return {
+      id: yield* id("pn"),
+      workspaceId,
+      phoneNumber: `+1415${yield* random.intBetween(2_000_000, 9_999_999)}`,
+      providerNumberId: `number-${yield* word}`,
+      tier: null,
+      messagingLimit: null,
+      available: true,
+      isDefault: true,
+      ...settings
+    }
+  })
+
+/** A fresh API key of a workspace, not stored yet. */
+export const apiKey = (
+  workspaceId: Id.WorkspaceId,
+  createdAt: Time.Instant,
+  fields: Partial<ApiKey.ApiKey> = {}
+): Effect.Effect<ApiKey.ApiKey, never, SecureRandom.SecureRandom> =>
+  Effect.gen(function*() {
+    return {
+      id: yield* id("key"),
+      workspaceId,
+      name: "a key",
+      prefix: "wac_live_AbCd",
+      scopes: ["messages:send"],
+      tokenHash: (yield* word).replaceAll("-", "").repeat(2),
+      signingSecret: sealed(1),
+      requireSignature: false,
+      createdAt,
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      ...fields
+    }
+  })
+
+/** Issues a fresh API key under a fresh idempotency key. */
+export const issuedKey = (workspaceId: Id.WorkspaceId, createdAt: Time.Instant, fields: Partial<ApiKey.ApiKey> = {}) =>
+  Effect.gen(function*() {
+    const key = yield* apiKey(workspaceId, createdAt, fields)
+    const idempotency = { key: (yield* word) as Idempotency.IdempotencyKey, fingerprint: "one" }
+    const issued = yield* ApiKeyStore.ApiKeyStore.use((store) => store.issue(key, idempotency))
+    assert.strictEqual(issued._tag, "Created")
+    return key
+  })
+
+/** A send of a template; `plain` to the first customer when nothing is said. */
+export const template = (
+  given: {
+    readonly to?: PhoneNumber.E164
+    readonly name?: string
+    readonly language?: string
+    readonly bodyParams?: ReadonlyArray<string>
+    readonly from?: string
+    readonly clientReference?: string
+  } = {}
+): Message.OutboundMessage => ({
+  type: "template",
+  to: given.to ?? customer(1),
+  template: {
+    name: given.name ?? "plain",
+    language: given.language ?? "en_US",
+    ...(given.bodyParams === undefined ? {} : { bodyParams: given.bodyParams })
+  },
+  ...(given.from === undefined ? {} : { from: given.from }),
+  ...(given.clientReference === undefined ? {} : { clientReference: given.clientReference })
+})
+
+/** A send of free-form text. */
+export const text = (to: PhoneNumber.E164 = customer(1), body = "How are you?"): Message.OutboundMessage => ({
+  type: "text",
+  to,
+  text: { body }
+})
+
+/** What a send may differ in from the usual one. */
+export interface SendOptions {
+  readonly now?: Time.Instant
+  readonly key?: string
+  readonly fingerprint?: string
+  readonly route?: string
+  readonly apiKeyId?: Id.ApiKeyId
+  readonly message?: Message.OutboundMessage
+  readonly leaseUntil?: Time.Instant
+  readonly limits?: Limits.Limits
+}
+
+/** A command to accept a send: at the start, of {@link template}, under a fresh key, claimed for 30 s. */
+export const send = (
+  world: World,
+  options: SendOptions = {}
+): Effect.Effect<MessageStore.AcceptSend, never, SecureRandom.SecureRandom> =>
+  Effect.gen(function*() {
+    const now = options.now ?? world.start
+    return {
+      now,
+      request: {
+        workspaceId: world.workspace.id,
+        route: options.route ?? "POST /v1/messages",
+        key: (options.key ?? (yield* word)) as Idempotency.IdempotencyKey,
+        fingerprint: options.fingerprint ?? "one"
+      },
+      apiKeyId: options.apiKeyId ?? world.key.id,
+      message: options.message ?? template(),
+      messageId: yield* id("msg"),
+      claimToken: yield* word,
+      leaseUntil: options.leaseUntil ?? now + 30 * second,
+      limits: options.limits ?? roomy
+    }
+  })
+
+/** Makes a send's command and accepts it. */
+export const accept = (world: World, options: SendOptions = {}) =>
+  Effect.gen(function*() {
+    const command = yield* send(world, options)
+    const accepted = yield* MessageStore.MessageStore.use((store) => store.accept(command))
+    return { command, accepted }
+  })
+
+/** A send that was accepted. `command.messageId` is its message's id, also for a later try under the key. */
+export interface Claim {
+  readonly command: MessageStore.AcceptSend
+  readonly accepted: MessageStore.ClaimedSend & { readonly readings: MessageStore.Accepted["readings"] }
+}
+
+/** Accepts a send that must be claimed. */
+export const claimed = (
+  world: World,
+  options: SendOptions = {}
+): Step<Claim> =>
+  Effect.map(accept(world, options), ({ accepted, command }) => {
+    if (accepted._tag !== "Claimed") return assert.fail(`expected a claim, got ${describe(accepted)}`)
+    return { command: { ...command, messageId: accepted.message.id }, accepted }
+  })
+
+/** What *accept* answered, in one line. */
+export const describe = (accepted: MessageStore.Accepted): string =>
+  accepted._tag === "Refused" ? `${accepted.error.code}/${Errors.reasonOf(accepted.error)}` : accepted._tag
+
+/** Settles a claim; at the time of its accept when nothing else is said. */
+export const settle = (command: MessageStore.AcceptSend, end: MessageStore.SendEnd, now: Time.Instant = command.now) =>
+  Effect.gen(function*() {
+    const ids = yield* eventIds
+    const { claimToken, messageId, request } = command
+    return yield* MessageStore.MessageStore.use((store) =>
+      store.settle({ now, workspaceId: request.workspaceId, messageId, claimToken, end, ids })
+    )
+  })
+
+/** The end of a send that the provider took, under a fresh name. */
+export const tookIt = Effect.map(word, (name) => ({ _tag: "Accepted", providerMessageId: `wamid.${name}` } as const))
+
+const undeliverable = new Errors.InvalidBody({
+  reason: "undeliverable",
+  param: "to",
+  message: "the recipient cannot be reached",
+  provider: { code: "131026", message: "Message undeliverable" }
+})
+
+/** The end of a send that the provider refused for good. */
+export const refusedIt = (
+  at: Time.Instant
+): Effect.Effect<MessageStore.SendEnd & { readonly _tag: "Refused" }, never, SecureRandom.SecureRandom> =>
+  Effect.map(id("req"), (requestId) => ({
+    _tag: "Refused",
+    report: { status: "failed", at, providerMessageId: null, error: refusedError },
+    answer: { _tag: "Failed", error: undeliverable, requestId }
+  }))
+
+/** The error that a message has after {@link refusedIt}. */
+export const refusedError: Message.MessageError = {
+  code: "invalid_body",
+  reason: "undeliverable",
+  message: "the recipient cannot be reached",
+  provider: { code: "131026", message: "Message undeliverable" }
+}
+
+/** The end of a send that certainly sent nothing. */
+export const notSent: Effect.Effect<
+  MessageStore.SendEnd & { readonly _tag: "NotSent" },
+  never,
+  SecureRandom.SecureRandom
+> = Effect.map(id("req"), (requestId) => ({
+  _tag: "NotSent",
+  answer: {
+    _tag: "Failed",
+    error: new Errors.ServerError({ reason: "provider_unavailable", message: "the provider is not reachable" }),
+    requestId
+  }
+}))
+
+/** Accepts a send and settles it as taken by the provider. */
+export const sent = (world: World, options: SendOptions = {}) =>
+  Effect.gen(function*() {
+    const { command } = yield* claimed(world, options)
+    const end = yield* tookIt
+    assert.isTrue(yield* settle(command, end))
+    return { command, messageId: command.messageId, providerMessageId: end.providerMessageId }
+  })
+
+/** A report of upstream on a message, by our reference and at its time, unless said otherwise. */
+export const report = (
+  given: {
+    readonly status: Message.Report["status"]
+    readonly at: Time.Instant
+    readonly reference: Id.MessageId | null
+    readonly providerMessageId?: string | null
+    readonly now?: Time.Instant
+  }
+) =>
+  Effect.gen(function*() {
+    const ids = yield* eventIds
+    return yield* MessageStore.MessageStore.use((store) =>
+      store.applyReport({
+        now: given.now ?? given.at,
+        reference: given.reference,
+        report: {
+          status: given.status,
+          at: given.at,
+          providerMessageId: given.providerMessageId ?? null,
+          error: given.status === "failed" ? refusedError : null
+        },
+        ids
+      })
+    )
+  })
+
+/** What a customer's message may differ in from the usual one. */
+export interface InboundOptions {
+  readonly at?: Time.Instant
+  readonly now?: Time.Instant
+  readonly customer?: PhoneNumber.E164
+  readonly providerMessageId?: string
+  readonly providerNumberId?: string
+  readonly preference?: "opt_out" | "opt_in"
+  readonly late?: boolean
+  readonly ids?: MessageStore.EventIds
+}
+
+/** Records a customer's text: of the first customer, at the start, just now. */
+export const inbound = (world: World, options: InboundOptions = {}) =>
+  Effect.gen(function*() {
+    const at = options.at ?? world.start
+    const command = {
+      now: options.now ?? at,
+      message: {
+        providerNumberId: options.providerNumberId ?? world.number.providerNumberId,
+        providerMessageId: options.providerMessageId ?? `wamid.${yield* word}`,
+        customer: options.customer ?? customer(1),
+        at,
+        type: "text",
+        content: { body: "Hello, who is this?" },
+        preference: options.preference,
+        late: options.late ?? false
+      },
+      messageId: yield* id("msg"),
+      ids: options.ids ?? (yield* eventIds)
+    } satisfies Parameters<ContactStore.ContactStore["Service"]["recordInbound"]>[0]
+    const recorded = yield* ContactStore.ContactStore.use((store) => store.recordInbound(command))
+    return { command, recorded }
+  })
+
+/** A webhook of a workspace, not stored yet: active, healthy, for all types. */
+export const webhook = (
+  world: World,
+  fields: Partial<Webhook.Webhook> = {}
+): Effect.Effect<Webhook.Webhook, never, SecureRandom.SecureRandom> =>
+  Effect.map(id("whk"), (webhookId) => ({
+    id: webhookId,
+    workspaceId: world.workspace.id,
+    url: `https://receiver.example/${webhookId}`,
+    envelope: "combined",
+    eventTypes: Event.EventType.literals,
+    secrets: [{ sealed: sealed(2), expiresAt: null }],
+    createdAt: world.start,
+    updatedAt: world.start,
+    pausedAt: null,
+    health: Webhook.unknownHealth,
+    ...fields
+  }))
+
+/** Sets a workspace's webhook. */
+export const putWebhook = (world: World, fields: Partial<Webhook.Webhook> = {}) =>
+  Effect.gen(function*() {
+    const candidate = yield* webhook(world, fields)
+    const { webhook: stored } = yield* WebhookStore.WebhookStore.use((store) => store.put(candidate))
+    return stored
+  })

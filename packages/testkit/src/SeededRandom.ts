@@ -1,0 +1,36 @@
+/**
+ * Repeatable randomness for properties: the same seed gives the same values on every machine, so a failure that
+ * names its seed can be run again.
+ */
+
+export interface SeededRandom {
+  /** A whole number from 0 to `limit` - 1. */
+  readonly below: (limit: number) => number
+  readonly pick: <A>(values: ReadonlyArray<A>) => A
+  readonly shuffle: <A>(values: ReadonlyArray<A>) => ReadonlyArray<A>
+}
+
+/** Mulberry32: four lines of arithmetic with a period of 2^32, plenty for a test. */
+export const make = (seed: number): SeededRandom => {
+  let state = seed >>> 0
+  const below = (limit: number): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit)
+  }
+  return {
+    below,
+    pick: (values) => values[below(values.length)]!,
+    shuffle: (values) => {
+      const shuffled = [...values]
+      for (let i = shuffled.length - 1; i > 0; i--) {
+        const j = below(i + 1)
+        const moved = shuffled[i]!
+        shuffled[i] = shuffled[j]!
+        shuffled[j] = moved
+      }
+      return shuffled
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The conformance suite of a storage: every port, with the contract rules behind it.
+ */
+import { assert, describe, layer } from "@effect/vitest"
+import { Storage } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as ApiKeyStoreSuite from "./ApiKeyStoreSuite.ts"
+import * as ContactStoreSuite from "./ContactStoreSuite.ts"
+import * as DeliveryStoreClaimSuite from "./DeliveryStoreClaimSuite.ts"
+import * as DeliveryStoreCompleteSuite from "./DeliveryStoreCompleteSuite.ts"
+import * as DeliveryStoreSuite from "./DeliveryStoreSuite.ts"
+import * as EventStoreSuite from "./EventStoreSuite.ts"
+import type * as Fixture from "./Fixture.ts"
+import * as MessageStoreAcceptSuite from "./MessageStoreAcceptSuite.ts"
+import * as MessageStoreKeySuite from "./MessageStoreKeySuite.ts"
+import * as MessageStoreLimitsSuite from "./MessageStoreLimitsSuite.ts"
+import * as MessageStoreModelSuite from "./MessageStoreModelSuite.ts"
+import * as MessageStoreReportSuite from "./MessageStoreReportSuite.ts"
+import * as MessageStoreSettleSuite from "./MessageStoreSettleSuite.ts"
+import * as MessageStoreSweepSuite from "./MessageStoreSweepSuite.ts"
+import * as PepperStoreSuite from "./PepperStoreSuite.ts"
+import * as RateLimitStoreSuite from "./RateLimitStoreSuite.ts"
+import * as SessionStoreSuite from "./SessionStoreSuite.ts"
+import * as TemplateStoreSuite from "./TemplateStoreSuite.ts"
+import * as WebhookStoreSuite from "./WebhookStoreSuite.ts"
+import * as WorkspaceStoreSuite from "./WorkspaceStoreSuite.ts"
+
+/** How long building the storage may take, or tearing it down. */
+const timeout = "60 seconds"
+
+const tests = (it: Fixture.It): void => {
+  it.effect("a storage that was built can be reached, and has a name without credentials", () =>
+    Effect.gen(function*() {
+      const storage = yield* Storage.Storage
+      yield* storage.ping
+      assert.isNotEmpty(storage.name)
+      assert.notMatch(storage.name, /:\/\/[^/]*@/)
+      assert.isBoolean(storage.durable)
+    }))
+}
+
+/** The suites, by port and topic, as reports name them. */
+const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
+  ["Storage", tests],
+  ["ApiKeyStore", ApiKeyStoreSuite.tests],
+  ["ContactStore", ContactStoreSuite.tests],
+  ["TemplateStore", TemplateStoreSuite.tests],
+  ["WorkspaceStore", WorkspaceStoreSuite.tests],
+  ["MessageStore: accept", MessageStoreAcceptSuite.tests],
+  ["MessageStore: keys", MessageStoreKeySuite.tests],
+  ["MessageStore: limits", MessageStoreLimitsSuite.tests],
+  ["MessageStore: settle and abandon", MessageStoreSettleSuite.tests],
+  ["MessageStore: reports", MessageStoreReportSuite.tests],
+  ["MessageStore: sweep", MessageStoreSweepSuite.tests],
+  ["MessageStore: random commands", MessageStoreModelSuite.tests],
+  ["WebhookStore", WebhookStoreSuite.tests],
+  ["DeliveryStore: claims", DeliveryStoreClaimSuite.tests],
+  ["DeliveryStore: attempts", DeliveryStoreCompleteSuite.tests],
+  ["DeliveryStore: what is shown", DeliveryStoreSuite.tests],
+  ["EventStore", EventStoreSuite.tests],
+  ["RateLimitStore", RateLimitStoreSuite.tests],
+  ["PepperStore", PepperStoreSuite.tests]
+]
+
+/** Those that need a storage which was empty when the first workspace was founded in it. */
+const suitesOfEmpty: ReadonlyArray<readonly [string, (it: Fixture.FoundedIt<WorkspaceStoreSuite.Founded>) => void]> = [
+  ["PepperStore", PepperStoreSuite.testsOfEmpty],
+  ["WorkspaceStore and MemberStore", WorkspaceStoreSuite.testsOfEmpty],
+  ["SessionStore", SessionStoreSuite.tests]
+]
+
+/**
+ * Runs every suite against one storage, and those that need an empty one against a second that is built for them:
+ * `storage` must give an empty storage whenever it is built. Nothing else may use it meanwhile, since claims and
+ * sweeps act on all of it. A port's name picks its suites: `vitest -t DeliveryStore`.
+ *
+ * Tests run on the real clock, because an adapter's own timers (pools, notifications) do; but no rule may read it:
+ * every time is passed in.
+ */
+export const suite = <E>(name: string, storage: Layer.Layer<Fixture.Ports, E>): void => {
+  const options = { timeout, excludeTestServices: true } as const
+  const services = Layer.merge(storage, SecureRandom.layerWebCrypto)
+  layer(services, options)(name, (it) => {
+    for (const [port, register] of suites) {
+      describe(port, () => {
+        register(it)
+      })
+    }
+  })
+  const founded = WorkspaceStoreSuite.layerFounded.pipe(Layer.provideMerge(Layer.fresh(services)))
+  layer(founded, options)(`${name}, empty at first`, (it) => {
+    for (const [port, register] of suitesOfEmpty) {
+      describe(port, () => {
+        register(it)
+      })
+    }
+  })
+}

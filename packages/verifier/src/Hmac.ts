@@ -1,0 +1,65 @@
+/**
+ * The bytes under a signature, and HMAC-SHA-256 over them. Internal to the package.
+ */
+
+const encoder = new TextEncoder()
+
+/** Bytes that WebCrypto takes: never backed by shared memory. */
+export type Bytes = Uint8Array<ArrayBuffer>
+
+/** The UTF-8 bytes of `text`; a lone surrogate becomes U+FFFD, as everywhere on the web. */
+export const utf8 = (text: string): Bytes => encoder.encode(text)
+
+// `instanceof` is false for a Uint8Array of another realm (test runners, workers, vm contexts), so the tag is read.
+const isBytes = (value: unknown): value is Uint8Array =>
+  ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]"
+
+/**
+ * A fresh array of `head` as UTF-8 and then `body`, strings as UTF-8 and bytes as they are.
+ *
+ * Throws a `TypeError` when the body is neither, or is no longer readable (a detached buffer).
+ */
+export const withBody = (head: string, body: string | Uint8Array): Bytes => {
+  if (typeof body === "string") {
+    return utf8(head + body)
+  }
+  if (!isBytes(body)) {
+    throw new TypeError("The body must be a string or a Uint8Array")
+  }
+  const prefix = utf8(head)
+  const bytes = new Uint8Array(prefix.length + body.length)
+  bytes.set(prefix)
+  bytes.set(body, prefix.length)
+  return bytes
+}
+
+/** HMAC-SHA-256 of `message` under `key`: 32 bytes. */
+export const hmac = async (key: Bytes, message: Bytes): Promise<Bytes> => {
+  const { subtle } = globalThis.crypto
+  const imported = await subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
+  return new Uint8Array(await subtle.sign("HMAC", imported, message))
+}
+
+/**
+ * A secret that can key an HMAC. A blank one is as good as none, since anyone can compute under it; so is one of NULs,
+ * which HMAC cannot tell from the empty key.
+ */
+export const isSecret = (value: unknown): value is string =>
+  typeof value === "string" && value.replaceAll("\0", "").trim() !== ""
+
+/** What was given as one secret or several, as a list; throws a `TypeError` unless each of them is usable. */
+export const secretsOf = (secret: string | ReadonlyArray<string>): ReadonlyArray<string> => {
+  const secrets = Array.isArray(secret) ? [...secret] : [secret]
+  if (secrets.length === 0 || !secrets.every(isSecret)) {
+    throw new TypeError("The secret must be a non-empty string, or a non-empty list of them")
+  }
+  return secrets
+}
+
+/** `timestamp` as it was given; throws a `RangeError` unless it is a whole number of unix seconds. */
+export const secondsOf = (timestamp: number): number => {
+  if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
+    throw new RangeError("The timestamp must be a whole number of unix seconds")
+  }
+  return timestamp
+}

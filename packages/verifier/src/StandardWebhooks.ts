@@ -1,0 +1,48 @@
+import { hmac, secondsOf, secretsOf, withBody } from "./Hmac.ts"
+
+/** The three headers of the Standard Webhooks specification (version 1). */
+export const STANDARD_WEBHOOK_HEADERS = {
+  id: "webhook-id",
+  timestamp: "webhook-timestamp",
+  signature: "webhook-signature"
+} as const
+
+/** What a Standard Webhooks signature covers, and the secrets it is made with. */
+export interface StandardWebhookInput {
+  /** The value of `webhook-id`: visible ASCII without a dot. The same over all attempts of one event. */
+  readonly id: string
+  /** The value of `webhook-timestamp`, in unix seconds. */
+  readonly timestamp: number
+  /** The raw body exactly as sent. */
+  readonly body: string | Uint8Array
+  /** One secret, or several during a rotation, newest first; each `whsec_` and then base64. */
+  readonly secret: string | ReadonlyArray<string>
+}
+
+const keyOf = (secret: string): Uint8Array<ArrayBuffer> => {
+  // Not `atob` alone: it also takes white space and missing padding, which other implementations refuse or read as
+  // another key.
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1] ?? ""
+  if (encoded === "" || encoded.length % 4 !== 0) {
+    throw new TypeError("A Standard Webhooks secret must be whsec_ and then base64")
+  }
+  return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
+}
+
+/**
+ * The value of the header `webhook-signature`: `v1,<base64>` for every secret, in the order given, separated by spaces.
+ *
+ * HMAC-SHA-256 over `<id>.<timestamp>.<raw body>`. Unlike in `sign`, the key is the base64-decoded part after
+ * `whsec_`, so that a delivery can carry both families of headers from one secret (contract §5).
+ *
+ * Rejects with a `TypeError` or `RangeError` when an argument cannot be signed with; the message never holds a secret.
+ */
+export const signStandardWebhook = async (input: StandardWebhookInput): Promise<string> => {
+  if (typeof input.id !== "string" || !/^[!-\-/-~]+$/.test(input.id)) {
+    throw new TypeError("The id must be visible ASCII without a dot")
+  }
+  const keys = secretsOf(input.secret).map(keyOf)
+  const message = withBody(`${input.id}.${secondsOf(input.timestamp)}.`, input.body)
+  const macs = await Promise.all(keys.map((key) => hmac(key, message)))
+  return macs.map((mac) => `v1,${btoa(String.fromCharCode(...mac))}`).join(" ")
+}

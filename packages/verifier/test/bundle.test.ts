@@ -1,0 +1,64 @@
+import { build } from "esbuild"
+import { readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { runInNewContext } from "node:vm"
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "vitest"
+import { vectors } from "./vectors.ts"
+
+const source = new URL("../src/", import.meta.url)
+
+const bundle = async (code: string, format: "esm" | "iife" = "esm") => {
+  const result = await build({
+    stdin: { contents: code, resolveDir: fileURLToPath(source), loader: "ts" },
+    bundle: true,
+    minify: true,
+    format,
+    globalName: "verifier",
+    target: "es2022",
+    platform: "neutral",
+    metafile: true,
+    logLevel: "silent",
+    write: false
+  })
+  const [output] = Object.values(result.metafile.outputs)
+  return { text: result.outputFiles[0]!.text, imports: output!.imports }
+}
+
+describe("the bundle", () => {
+  it("is under 2,048 bytes, minified and compressed, and imports nothing", async () => {
+    const { imports, text } = await bundle("export * from \"./index.ts\"")
+    assert.deepEqual(imports, [])
+    assert.isBelow(gzipSync(text, { level: 9 }).length, 2048)
+  })
+
+  it("drops what is not used", async () => {
+    const whole = await bundle("export * from \"./index.ts\"")
+    const verifyOnly = await bundle("export { verify } from \"./index.ts\"")
+    assert.notInclude(verifyOnly.text, "webhook-id")
+    assert.notInclude(verifyOnly.text, "whsec_")
+    assert.isBelow(verifyOnly.text.length, whole.text.length * 0.75)
+    assert.strictEqual((await bundle("import \"./index.ts\"")).text.trim(), "")
+  })
+
+  it("runs with web globals alone: no process, Buffer, require or module system", async () => {
+    const { text } = await bundle("export * from \"./index.ts\"", "iife")
+    const { secret, timestamp, deliveries: [delivery] } = vectors
+    const outcome = await runInNewContext(
+      `${text}; verifier.sign(body, secret, timestamp)
+        .then((header) => verifier.verify(body, header, secret, { now: timestamp })
+          .then((result) => JSON.stringify([header, result])))`,
+      { TextEncoder, crypto, atob, btoa, body: delivery!.text, secret, timestamp }
+    )
+    assert.deepEqual(JSON.parse(outcome), [delivery!.header, { ok: true, timestamp }])
+  })
+})
+
+describe("the sources", () => {
+  it("import only one another", () => {
+    for (const file of readdirSync(source).filter((name) => name.endsWith(".ts"))) {
+      const imported = [...readFileSync(new URL(file, source), "utf8").matchAll(/from "([^"]+)"/g)]
+      assert.isTrue(imported.every(([, path]) => /^\.\/\w+\.ts$/.test(path!)), file)
+    }
+  })
+})

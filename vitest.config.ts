@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config"
+import { projects } from "./vitest.workspace.ts"
+
+export default defineConfig({
+  test: {
+    projects,
+    // A process per file: a test that leaks a socket, a timer or a signal handler cannot touch another file.
+    pool: "forks",
+    maxWorkers: "100%",
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    teardownTimeout: 10_000,
+    allowOnly: false
+  }
+})
