@@ -8,7 +8,7 @@ import * as Server from "./Server.ts"
 import { fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
 
 /** Nobody else may have the address. */
-export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   host: Schema.String,
   port: Schema.Int,
   why: Schema.String

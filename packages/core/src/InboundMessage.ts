@@ -1,7 +1,7 @@
 /**
  * What a customer writes to one of our numbers.
  */
-import type { EventData } from "./Event.ts"
+import type { Schema } from "effect"
 import type { E164 } from "./PhoneNumber.ts"
 import type { Instant } from "./Time.ts"
 
@@ -16,7 +16,7 @@ export interface InboundMessage {
   /** `text`, `button`, … as the event's `data.type`. */
   readonly type: string
   /** What the event's `data` holds under the name of the type: `{body}` of a `text`. */
-  readonly content: EventData
+  readonly content: { readonly [field: string]: Schema.Json }
   /** What the customer's words say of being written to. */
   readonly preference: "opt_out" | "opt_in" | undefined
   /** Whether it came so late that a receiver should know. */

@@ -7,7 +7,7 @@ import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "ef
 import type { HttpApiEndpoint } from "effect/http-api"
 
 /** Contract §2. */
-export const maxSize = ByteSize.kibibytes(64)
+const maxSize = ByteSize.kibibytes(64)
 
 const tooLarge = () =>
   new Errors.InvalidBody({

@@ -26,7 +26,7 @@ const fits = (route: Route, segments: ReadonlyArray<string>): boolean =>
   route.segments.every((segment, i) => segment.startsWith(":") ? segments[i] !== "" : segment === segments[i])
 
 /** The methods of a path, sorted; GET brings HEAD. Pure. */
-export const allowed = (url: string): ReadonlyArray<string> => {
+const allowed = (url: string): ReadonlyArray<string> => {
   const segments = url.split("?", 1)[0]!.split("/")
   const methods = new Set(routes.filter((route) => fits(route, segments)).map(({ method }) => method))
   return [...methods, ...(methods.has("GET") ? ["HEAD"] : [])].sort()
