@@ -36,7 +36,7 @@ import {
   type Workspace,
   WorkspaceStore
 } from "@wac/core"
-import { DateTime, Effect, type Scope } from "effect"
+import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 
 /** Every storage port of `@wac/core`. */
@@ -55,8 +55,13 @@ export type Ports =
   | WebhookStore.WebhookStore
   | WorkspaceStore.WorkspaceStore
 
-/** What a test has at hand: the storage under test, and randomness for identifiers. */
-export type Services = Ports | SecureRandom.SecureRandom
+/** Gives out the starts of workspaces, each a month before the last. */
+export class Starts extends Context.Service<Starts, {
+  readonly next: Effect.Effect<Time.Instant>
+}>()("@wac/testkit/Fixture/Starts") {}
+
+/** What a test has at hand: the storage under test, randomness for identifiers, and times of its own. */
+export type Services = Ports | SecureRandom.SecureRandom | Starts
 
 /** What a fixture does with the storage. */
 export type Step<A> = Effect.Effect<A, StoreError.StoreError, Services>
@@ -77,10 +82,21 @@ export const day = 24 * hour
 
 /** Noon of a fifth of the month, so that a month's end is within a test's reach. */
 const newest = DateTime.makeUnsafe("2026-01-05T12:00:00.000Z")
-let starts = 0
 
-/** A start that nobody had before, a month before every earlier one. */
-const nextStart = Effect.sync(() => DateTime.toEpochMillis(DateTime.subtract(newest, { months: starts++ })))
+/** What the fixtures need beside the storage; one for each storage, since starts are counted from it. */
+export const layer: Layer.Layer<SecureRandom.SecureRandom | Starts> = Layer.effect(
+  Starts,
+  Effect.sync(() => {
+    let months = 0
+    return Starts.of({
+      next: Effect.sync(() => {
+        const start = DateTime.toEpochMillis(DateTime.subtract(newest, { months: months++ }))
+        // a bucket that was never seen is full since 1970
+        return start > 0 ? start : assert.fail("too many workspaces: no month is left for another")
+      })
+    })
+  })
+).pipe(Layer.merge(SecureRandom.layerWebCrypto), Layer.fresh)
 
 /** The first instant of the month after `at`. */
 export const nextMonth = (at: Time.Instant): Time.Instant =>
@@ -166,7 +182,7 @@ export const world = (
   options: WorldOptions = {}
 ): Play<World> =>
   Effect.gen(function*() {
-    const start = options.start ?? (yield* nextStart)
+    const start = options.start ?? (yield* Starts.use(({ next }) => next))
     const workspaceId = yield* id("ws")
     const workspace: Workspace.Workspace = {
       id: workspaceId,

@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { encode, random } from "../src/Base62.ts"
+import { between, checks } from "./checks.ts"
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+describe("encode", () => {
+  it.each([
+    { value: 0, text: "000000" },
+    { value: 1, text: "000001" },
+    { value: 9, text: "000009" },
+    { value: 10, text: "00000A" },
+    { value: 35, text: "00000Z" },
+    { value: 36, text: "00000a" },
+    { value: 61, text: "00000z" },
+    { value: 62, text: "000010" },
+    { value: 2 ** 32 - 1, text: "4gfFC3" }
+  ])("$value is $text", ({ text, value }) => {
+    assert.strictEqual(encode(value, 6), text)
+  })
+
+  it.prop("reads back as the same number", { value: between(0, 2 ** 32 - 1) }, ({ value }) => {
+    const text = encode(value, 6)
+    assert.strictEqual(text.length, 6)
+    assert.strictEqual([...text].reduce((sum, digit) => sum * 62 + alphabet.indexOf(digit), 0), value)
+  }, checks)
+})
+
+describe("random", () => {
+  /** Bytes 0 to 255 in order, again and again. */
+  const counting = () => {
+    let next = 0
+    return SecureRandom.make((size) => Uint8Array.from({ length: size }, () => next++ % 256))
+  }
+
+  it.effect("takes every character from exactly four bytes", () =>
+    Effect.gen(function*() {
+      // 248 characters are what one run over all bytes gives when the last eight bytes are passed over
+      const text = yield* random(counting(), 248)
+      for (const character of alphabet) assert.strictEqual(text.split(character).length - 1, 4, character)
+    }))
+
+  it.effect("asks for more when too few bytes count", () =>
+    Effect.gen(function*() {
+      let calls = 0
+      const stingy = SecureRandom.make((size) =>
+        Uint8Array.from({ length: size }, (_, i) => calls++ < 5 || i > 0 ? 255 : 7)
+      )
+      assert.strictEqual(yield* random(stingy, 3), "777")
+    }))
+
+  it.effect.prop(
+    "has the length that was asked for",
+    { length: between(0, 200) },
+    ({ length }) =>
+      Effect.gen(function*() {
+        const text = yield* random(counting(), length)
+        assert.strictEqual(text.length, length)
+        assert.match(text, /^[0-9A-Za-z]*$/)
+      }),
+    checks
+  )
+})

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { decodeCursor, defaultLimit, encodeCursor, fromOverread, maxLimit } from "../src/Page.ts"
+import { between, checks } from "./checks.ts"
+
+const id = "msg_01HZXAZ09BY18CX27DW36EV45F"
+const base64url = (text: string) => Buffer.from(text).toString("base64url")
+
+describe("a cursor", () => {
+  it("hides the identifier and gives it back", () => {
+    const cursor = encodeCursor(id)
+    assert.match(cursor, /^[A-Za-z0-9_-]+$/)
+    assert.notInclude(cursor, id)
+    assert.deepStrictEqual(decodeCursor(cursor), Result.succeed(id))
+  })
+
+  it.each([
+    ["nothing", ""],
+    ["an identifier", id],
+    ["no base64", "!!!"],
+    ["base64 of another alphabet", `${Buffer.from(`1:${id}`).toString("base64")}+/==`],
+    ["no version", base64url(id)],
+    ["another version", base64url(`2:${id}`)],
+    ["no identifier", base64url("1:")],
+    ["something after it", base64url(`1:${id}\n`)],
+    ["something before it", base64url(` 1:${id}`)],
+    ["an identifier in lower case", base64url(`1:${id.toLowerCase()}`)],
+    ["half an identifier", base64url(`1:${id.slice(0, -1)}`)],
+    ["a prefix in upper case", base64url(`1:${id.toUpperCase()}`)],
+    ["a number", base64url("1:42")],
+    ["a statement", base64url("1:' OR 1=1 --")],
+    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]).toString("base64url")],
+    ["spaces", "   "],
+    ["a path", "../../etc/passwd"]
+  ])("is not %s", (_, cursor) => {
+    const result = decodeCursor(cursor)
+    assert.isTrue(Result.isFailure(result))
+    if (Result.isFailure(result)) {
+      assert.deepStrictEqual(
+        [result.failure.code, result.failure.reason, result.failure.param],
+        ["invalid_body", "invalid_field", "cursor"]
+      )
+    }
+  })
+
+  it.prop("any text is refused or an identifier", { text: Schema.String }, ({ text }) => {
+    for (const cursor of [text, base64url(text), base64url(`1:${text}`)]) {
+      const result = decodeCursor(cursor)
+      if (Result.isSuccess(result)) assert.match(result.success, /^[a-z]+_[0-9A-Z]{26}$/)
+      else assert.strictEqual(result.failure.param, "cursor")
+    }
+  }, checks)
+
+  it.prop("every identifier comes back", {
+    id: Schema.String.check(Schema.isPattern(/^[a-z]{2,3}_[0-7][0-9A-HJKMNP-TV-Z]{25}$/))
+  }, ({ id }) => {
+    assert.deepStrictEqual(decodeCursor(encodeCursor(id)), Result.succeed(id))
+  }, checks)
+})
+
+describe("a page cut from what was read one beyond the limit", () => {
+  const cut = (items: ReadonlyArray<string>, limit: number) =>
+    fromOverread(items, { limit, after: null }, (item) => item)
+
+  it.each([
+    { items: [], limit: 2, page: { items: [], next: null } },
+    { items: ["a"], limit: 2, page: { items: ["a"], next: null } },
+    { items: ["a", "b"], limit: 2, page: { items: ["a", "b"], next: null } },
+    { items: ["a", "b", "c"], limit: 2, page: { items: ["a", "b"], next: "b" } },
+    { items: ["a", "b"], limit: 1, page: { items: ["a"], next: "a" } }
+  ])("$items, $limit at a time", ({ items, limit, page }) => {
+    assert.deepStrictEqual(cut(items, limit), page)
+  })
+
+  it.prop(
+    "following the pages shows every item once, in order",
+    { count: between(0, 60), limit: between(1, 20) },
+    (_) => {
+      const all = Array.from({ length: _.count }, (_, i) => String(i).padStart(2, "0"))
+      const shown: Array<string> = []
+      let after: string | null = null
+      do {
+        const rest: ReadonlyArray<string> = all.filter((item) => after === null || item > after)
+        const page = cut(rest.slice(0, _.limit + 1), _.limit)
+        assert.isAtMost(page.items.length, _.limit)
+        shown.push(...page.items)
+        after = page.next
+      } while (after !== null)
+      assert.deepStrictEqual(shown, all)
+    },
+    checks
+  )
+
+  it("holds 25 items, or up to 100", () => {
+    assert.deepStrictEqual([defaultLimit, maxLimit], [25, 100])
+  })
+})

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { between, PlainText } from "../src/PlainText.ts"
+import { between as number, checks } from "./checks.ts"
+
+const is = Schema.is(PlainText)
+
+describe("plain text", () => {
+  it.each(["", "a", "olá 👋 é", "a\nb\tc", "\u0001\u007f", "\ufeff", "\u{10ffff}", "👨‍👩‍👧"])("%j", (text) => {
+    assert.isTrue(is(text))
+  })
+
+  it.each(["\u0000", "a\u0000b", "\ud800", "\udc00", "a\ud83d", "\udc4b\ud83d", "👋\ud800"])("not %j", (text) => {
+    assert.isFalse(is(text))
+  })
+
+  it.prop("survives UTF-8 and has no NUL, exactly then", { text: Schema.String }, ({ text }) => {
+    const same = new TextDecoder().decode(new TextEncoder().encode(text)) === text
+    // TextDecoder takes a byte order mark away
+    if (!text.startsWith("\ufeff")) assert.strictEqual(is(text), same && !text.includes("\u0000"))
+  }, checks)
+})
+
+describe("text of a length", () => {
+  const [one, two] = [Schema.is(between(1, 2)), Schema.is(between(0, 3))]
+
+  it("counts characters, not the units they are stored in", () => {
+    assert.deepStrictEqual(["", "a", "ab", "abc", "👋", "👋👋", "👋👋👋"].map((text) => one(text)), [
+      false,
+      true,
+      true,
+      false,
+      true,
+      true,
+      false
+    ])
+    assert.isTrue(two(""))
+  })
+
+  it("must be plain text", () => {
+    assert.isFalse(one("\u0000"))
+    assert.isFalse(one("\ud800"))
+  })
+
+  it.prop(
+    "is exactly so many characters",
+    { length: number(0, 40), character: Schema.Literals(["a", "é", "👋"]) },
+    (_) => {
+      const text = _.character.repeat(_.length)
+      assert.strictEqual(Schema.is(between(5, 20))(text), _.length >= 5 && _.length <= 20)
+    },
+    checks
+  )
+})

@@ -1,0 +1,189 @@
+/** Values of the domain, complete and plain, for tests of pure decisions. */
+import type { ApiKey } from "../src/ApiKey.ts"
+import type { Contact } from "../src/Contact.ts"
+import type { Attempt, Delivery } from "../src/Delivery.ts"
+import type { Event } from "../src/Event.ts"
+import type { ByPrefix } from "../src/Id.ts"
+import type { Binding } from "../src/Idempotency.ts"
+import type { Message, OutboundMessage, Report } from "../src/Message.ts"
+import type { PhoneNumber } from "../src/PhoneNumber.ts"
+import type { Template } from "../src/Template.ts"
+import { type Health, unknownHealth, type Webhook } from "../src/Webhook.ts"
+
+/** The `n`th identifier of a kind. */
+export const id = <Prefix extends keyof ByPrefix>(prefix: Prefix, n = 1): ByPrefix[Prefix] =>
+  `${prefix}_${String(n).padStart(26, "0")}` as ByPrefix[Prefix]
+
+/** 2026-01-02T03:04:05.678Z. */
+export const start = 1_767_323_045_678
+
+export const customer = "+12025550123"
+
+export const apiKey = (fields: Partial<ApiKey> = {}): ApiKey => ({
+  id: id("key"),
+  workspaceId: id("ws"),
+  name: "a key",
+  prefix: "wac_live_aZ09",
+  scopes: ["messages:send"],
+  tokenHash: "00",
+  signingSecret: { keyId: "k", nonce: new Uint8Array(12), ciphertext: new Uint8Array(48) },
+  requireSignature: false,
+  createdAt: start,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+  ...fields
+})
+
+export const text = (fields: { readonly from?: string; readonly clientReference?: string } = {}): OutboundMessage => ({
+  type: "text",
+  to: customer,
+  text: { body: "How are you?" },
+  ...fields
+})
+
+export const templated = (
+  bodyParams?: ReadonlyArray<string>,
+  fields: { readonly from?: string } = {}
+): OutboundMessage => ({
+  type: "template",
+  to: customer,
+  template: { name: "order", language: "en_US", ...(bodyParams === undefined ? {} : { bodyParams }) },
+  ...fields
+})
+
+export const message = (fields: Partial<Message> = {}): Message => ({
+  id: id("msg"),
+  workspaceId: id("ws"),
+  apiKeyId: id("key"),
+  phoneNumberId: id("pn"),
+  from: "+14155550100",
+  content: text(),
+  status: "sending",
+  statusAt: start,
+  providerMessageId: null,
+  createdAt: start,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  error: null,
+  sequence: 0,
+  ...fields
+})
+
+export const report = (status: Report["status"], at: number, fields: Partial<Report> = {}): Report => ({
+  status,
+  at,
+  providerMessageId: "wamid.1",
+  error: status === "failed" ? { code: "forbidden", reason: "provider_policy", message: "no" } : null,
+  ...fields
+})
+
+export const binding = (fields: Partial<Binding> = {}): Binding => ({
+  fingerprint: "one",
+  messageId: id("msg"),
+  claim: null,
+  answer: null,
+  lastFailure: null,
+  expiresAt: null,
+  ...fields
+})
+
+export const sender = (fields: Partial<PhoneNumber> = {}): PhoneNumber => ({
+  id: id("pn"),
+  workspaceId: id("ws"),
+  phoneNumber: "+14155550100",
+  providerNumberId: "1",
+  tier: null,
+  messagingLimit: null,
+  available: true,
+  isDefault: true,
+  ...fields
+})
+
+export const template = (fields: Partial<Template> = {}): Template => ({
+  id: id("tpl"),
+  workspaceId: id("ws"),
+  providerTemplateId: "1",
+  name: "order",
+  language: "en_US",
+  category: "utility",
+  status: "approved",
+  parameterFormat: "positional",
+  components: [{ type: "BODY", text: "Order {{1}} is {{2}}." }],
+  quality: null,
+  rejectionReason: null,
+  variables: ["1", "2"],
+  syncedAt: start,
+  ...fields
+})
+
+export const contact = (fields: Partial<Contact> = {}): Contact => ({
+  workspaceId: id("ws"),
+  phoneNumberId: id("pn"),
+  customer,
+  lastInboundAt: null,
+  optedOut: false,
+  ...fields
+})
+
+export const event = (fields: Partial<Event> = {}): Event => ({
+  id: id("evt"),
+  workspaceId: id("ws"),
+  type: "message.sent",
+  createdAt: start,
+  orderKey: id("msg"),
+  sequence: 1,
+  data: {},
+  ...fields
+})
+
+export const health = (fields: Partial<Health> = {}): Health => ({ ...unknownHealth, ...fields })
+
+export const webhook = (fields: Partial<Webhook> = {}): Webhook => ({
+  id: id("whk"),
+  workspaceId: id("ws"),
+  url: "https://receiver.example/",
+  envelope: "combined",
+  eventTypes: ["message.sent"],
+  secrets: [],
+  createdAt: start,
+  updatedAt: start,
+  pausedAt: null,
+  health: unknownHealth,
+  ...fields
+})
+
+export const delivery = (fields: Partial<Delivery> = {}): Delivery => ({
+  id: id("dlv"),
+  workspaceId: id("ws"),
+  webhookId: id("whk"),
+  eventId: id("evt"),
+  eventType: "message.sent",
+  envelope: "combined",
+  orderKey: id("msg"),
+  sequence: 1,
+  status: "pending",
+  attemptCount: 0,
+  firstAttemptAt: null,
+  lastAttemptAt: null,
+  nextAttemptAt: start,
+  createdAt: start,
+  completedAt: null,
+  ...fields
+})
+
+/** An attempt that answered 500 after a second, unless said otherwise. */
+export const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
+  id: id("att"),
+  number: 1,
+  startedAt: start,
+  durationMs: 1000,
+  outcome: "status",
+  statusCode: 500,
+  message: "answered 500; only 200 counts",
+  response: null,
+  retryAfter: null,
+  ...fields
+})
