@@ -185,8 +185,9 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       // who was refused, or never asked, reports nothing
       if (present === undefined || present.calls.includes("Refused")) return
       const status = random.pick(["sent", "sent", "delivered", "delivered", "read", "read", "failed"] as const)
-      const providerMessageId = yield* providerId(key)
-      const byName = present.message.providerMessageId !== null && random.below(2) === 0
+      const named = yield* providerId(key)
+      const providerMessageId = random.below(5) === 0 ? null : named
+      const byName = providerMessageId !== null && present.message.providerMessageId !== null && random.below(2) === 0
       const at = now - random.below(5) * second
       const reference = byName ? null : present.message.id
       assert.isTrue(yield* Fixture.report({ status, at, now, reference, providerMessageId }))

@@ -275,6 +275,19 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(accepted._tag, "Answered")
     }))
 
+  it.effect("a report without the provider's name settles no key, and frees none", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const released = yield* claimed(own)
+      yield* settle(released.command, yield* Fixture.notSent)
+      for (const command of [yield* unknown(own), released.command]) {
+        assert.isTrue(yield* report({ status: "delivered", at: own.start + 1, reference: command.messageId }))
+        assert.strictEqual((yield* messageOf(command)).status, "delivered")
+        const { accepted } = yield* Fixture.accept(own, { key: command.request.key, now: own.start + 2 })
+        assert.strictEqual(Fixture.describe(accepted), "Unknown", "a message that arrived is not sent again")
+      }
+    }))
+
   it.effect("delivery_unknown alone yields to a later report", () =>
     Effect.gen(function*() {
       const own = yield* world()

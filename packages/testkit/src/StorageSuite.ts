@@ -4,14 +4,14 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Storage } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
 import * as ApiKeyStoreSuite from "./ApiKeyStoreSuite.ts"
 import * as ContactStoreSuite from "./ContactStoreSuite.ts"
 import * as DeliveryStoreClaimSuite from "./DeliveryStoreClaimSuite.ts"
 import * as DeliveryStoreCompleteSuite from "./DeliveryStoreCompleteSuite.ts"
+import * as DeliveryStoreModelSuite from "./DeliveryStoreModelSuite.ts"
 import * as DeliveryStoreSuite from "./DeliveryStoreSuite.ts"
 import * as EventStoreSuite from "./EventStoreSuite.ts"
-import type * as Fixture from "./Fixture.ts"
+import * as Fixture from "./Fixture.ts"
 import * as MessageStoreAcceptSuite from "./MessageStoreAcceptSuite.ts"
 import * as MessageStoreKeySuite from "./MessageStoreKeySuite.ts"
 import * as MessageStoreLimitsSuite from "./MessageStoreLimitsSuite.ts"
@@ -57,6 +57,7 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["WebhookStore", WebhookStoreSuite.tests],
   ["DeliveryStore: claims", DeliveryStoreClaimSuite.tests],
   ["DeliveryStore: attempts", DeliveryStoreCompleteSuite.tests],
+  ["DeliveryStore: random steps", DeliveryStoreModelSuite.tests],
   ["DeliveryStore: what is shown", DeliveryStoreSuite.tests],
   ["EventStore", EventStoreSuite.tests],
   ["RateLimitStore", RateLimitStoreSuite.tests],
@@ -80,7 +81,7 @@ const suitesOfEmpty: ReadonlyArray<readonly [string, (it: Fixture.FoundedIt<Work
  */
 export const suite = <E>(name: string, storage: Layer.Layer<Fixture.Ports, E>): void => {
   const options = { timeout, excludeTestServices: true } as const
-  const services = Layer.merge(storage, SecureRandom.layerWebCrypto)
+  const services = Layer.merge(storage, Fixture.layer)
   layer(services, options)(name, (it) => {
     for (const [port, register] of suites) {
       describe(port, () => {
