@@ -2,6 +2,7 @@
  * Configuration by environment variables (contract §8). A bad value stops the start with one line that names the
  * variable and what was expected; no value is ever shown.
  */
+import { SessionApi } from "@wac/api"
 import { Limits, PlainText } from "@wac/core"
 import { ReceiverAddress, type ReceiverGuardDns } from "@wac/http"
 import { Config, ConfigProvider, Effect, Redacted, Result, Schema } from "effect"
@@ -110,7 +111,7 @@ const limits = Effect.gen(function*() {
 })
 
 const owner = Effect.gen(function*() {
-  const email = yield* optional("WAC_OWNER_EMAIL", PlainText.between(3, 254), "an e-mail address")
+  const email = yield* optional("WAC_OWNER_EMAIL", SessionApi.SetUp.fields.email, "an e-mail address")
   const password = yield* secret(
     "WAC_OWNER_PASSWORD",
     PlainText.between(8, 256),

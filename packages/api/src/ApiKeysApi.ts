@@ -56,9 +56,9 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     query: pageQuery,
     success: internalListOf(ListedApiKey),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ title: "List active API keys" })),
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "List active API keys" })),
   HttpApiEndpoint.get("get", "/internal/api-keys/:id", { ...byId, success: ApiKey, error: reading })
-    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ title: "Get an API key" })),
+    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Get an API key" })),
   HttpApiEndpoint.post("create", "/internal/api-keys", {
     headers: {
       "idempotency-key": Schema.String.annotate({
@@ -69,13 +69,13 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
     error: writing
   }).annotate(Access, session("developer")).annotate(NeedsIdempotencyKey, true)
-    .annotateMerge(OpenApi.annotations({ title: "Create an API key" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Create an API key" })),
   HttpApiEndpoint.delete("revoke", "/internal/api-keys/:id", {
     ...byId,
     success: HttpApiSchema.NoContent,
     error: reading
   }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
-    title: "Revoke an API key",
+    summary: "Revoke an API key",
     description: "Effective at once; also answers 204 for a key that was revoked before."
   }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "API keys (dashboard)" })) {}

@@ -10,7 +10,7 @@ const Healthy = Schema.Struct({ status: Schema.Literal("ok") })
 
 export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("alive", "/healthz", { success: Healthy, error: always })
-    .annotate(Access, anybody).annotateMerge(OpenApi.annotations({ title: "Whether the process is up" })),
+    .annotate(Access, anybody).annotateMerge(OpenApi.annotations({ summary: "Whether the process is up" })),
   HttpApiEndpoint.get("ready", "/readyz", { success: Healthy, error: always })
-    .annotate(Access, anybody).annotateMerge(OpenApi.annotations({ title: "Whether storage can be reached" }))
+    .annotate(Access, anybody).annotateMerge(OpenApi.annotations({ summary: "Whether storage can be reached" }))
 ).annotateMerge(OpenApi.annotations({ title: "Health" })) {}

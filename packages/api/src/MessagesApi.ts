@@ -69,7 +69,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     success: SentMessage,
     error: sending
   }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotateMerge(OpenApi.annotations({
-    title: "Send a message",
+    summary: "Send a message",
     description: "Sends an approved template, or free-form text within 24 hours after the recipient last wrote. " +
       `A retry with the same ${Idempotency.header} is never sent twice.`
   })),
@@ -78,5 +78,5 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     query: noQuery,
     success: StoredMessage,
     error: reading
-  }).annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({ title: "Get a message" }))
+  }).annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({ summary: "Get a message" }))
 ).middleware(ApiKeyAuthentication).annotateMerge(OpenApi.annotations({ title: "Messages" })) {}

@@ -38,23 +38,23 @@ export const SetUp = Schema.Struct({
 /** Signing in and out, and the first owner. Answers that sign somebody in set the session's cookie. */
 export class SignInApi extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.post("signIn", "/internal/session", { payload: SignIn, success: Session, error: writing })
-    .annotate(Access, anybody).annotateMerge(OpenApi.annotations({ title: "Sign in" })),
+    .annotate(Access, anybody).annotateMerge(OpenApi.annotations({ summary: "Sign in" })),
   HttpApiEndpoint.post("setUp", "/internal/setup", {
     payload: SetUp,
     success: Session.pipe(HttpApiSchema.status(201)),
     error: writing
   }).annotate(Access, anybody).annotateMerge(OpenApi.annotations({
-    title: "Set up the first workspace",
+    summary: "Set up the first workspace",
     description: "Takes the one-time token of the link in the log, creates workspace and owner, and signs the owner in."
   }))
 ).annotateMerge(OpenApi.annotations({ title: "Sign-in (dashboard)" })) {}
 
 export class SessionApi extends HttpApiGroup.make("session").add(
   HttpApiEndpoint.get("get", "/internal/session", { query: noQuery, success: Session, error: reading })
-    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ title: "Who is signed in" })),
+    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Who is signed in" })),
   HttpApiEndpoint.delete("signOut", "/internal/session", {
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ title: "Sign out" }))
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Sign out" }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Session (dashboard)" })) {}

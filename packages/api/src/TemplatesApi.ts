@@ -33,7 +33,7 @@ export class TemplatesApi extends HttpApiGroup.make("templates").add(
     success: listOf(Template),
     error: reading
   }).annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
-    title: "List templates",
+    summary: "List templates",
     description: "Templates of every status, newest first."
   }))
 ).middleware(ApiKeyAuthentication).annotateMerge(OpenApi.annotations({ title: "Templates" })) {}

@@ -45,18 +45,18 @@ export const Webhook = Schema.Struct({
 
 export class WebhookApi extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })
-    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ title: "Get the webhook" })),
+    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Get the webhook" })),
   HttpApiEndpoint.put("put", "/internal/webhook", {
     payload: PutWebhook,
     success: SetWebhook,
     error: writing
   }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
-    title: "Set the webhook",
+    summary: "Set the webhook",
     description: "One per workspace. Its signing secret is shown when it is created, and never again."
   })),
   HttpApiEndpoint.delete("remove", "/internal/webhook", {
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({ title: "Remove the webhook" }))
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({ summary: "Remove the webhook" }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Webhook (dashboard)" })) {}

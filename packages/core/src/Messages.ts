@@ -1,7 +1,7 @@
 /**
  * Sending (contract §3 and §4): *accept*, the provider, *settle*, and joining a send that is under way.
  */
-import { Clock, Context, Deferred, Duration, Effect, Exit, FiberSet, Layer, Option } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Option } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { type DomainError, IdempotencyConflict, NotFound, reasonOf, ServerError } from "./Errors.ts"
 import * as Event from "./Event.ts"
@@ -66,12 +66,14 @@ export class Messages extends Context.Service<Messages, {
 
       /** Asks the provider; whatever cuts the question short leaves its outcome unknown. */
       const ask = (claimed: ClaimedSend): Effect.Effect<ProviderOutcome> =>
-        provider.send({
-          messageId: claimed.message.id,
-          sender: claimed.sender,
-          message: claimed.message.content,
-          template: claimed.template
-        }).pipe(
+        Effect.suspend(() =>
+          provider.send({
+            messageId: claimed.message.id,
+            sender: claimed.sender,
+            message: claimed.message.content,
+            template: claimed.template
+          })
+        ).pipe(
           Effect.timeoutOrElse({
             duration: providerTimeout,
             orElse: () => Effect.succeed<ProviderOutcome>({ _tag: "Unknown" })
@@ -90,7 +92,8 @@ export class Messages extends Context.Service<Messages, {
             end: endOf(outcome, now, requestId),
             ids: yield* eventIds
           }).pipe(
-            Effect.catch((error) => Effect.as(Effect.logError(`a send's end is not recorded: ${error.message}`), false))
+            // whatever kept it from being recorded, the message may be out
+            Effect.catchCause((cause) => Effect.as(Effect.logError("a send's end is not recorded", cause), false))
           )
           if (!settled || outcome._tag === "Unknown") return yield* Idempotency.unknown("outcome_unknown")
           if (outcome._tag !== "Accepted") return yield* outcome.error
@@ -202,21 +205,8 @@ export class Messages extends Context.Service<Messages, {
 
       /** Runs apart from the caller's fiber, who may leave; stopping the process waits for it. */
       const send = Effect.fn("Messages.send")(function*(request: SendRequest) {
-        const result = yield* Deferred.make<Idempotency.Sent, DomainError>()
-        yield* FiberSet.run(
-          inFlight,
-          Effect.uninterruptibleMask((restore) =>
-            Effect.exit(restore(acceptAndCarryOut(request))).pipe(
-              Effect.flatMap((exit) =>
-                Deferred.done(
-                  result,
-                  Exit.hasInterrupts(exit) ? Exit.fail(Idempotency.unknown("outcome_unknown")) : exit
-                )
-              )
-            )
-          )
-        )
-        return yield* Deferred.await(result)
+        const exit = yield* Fiber.await(yield* FiberSet.run(inFlight, acceptAndCarryOut(request)))
+        return yield* Exit.hasInterrupts(exit) ? Idempotency.unknown("outcome_unknown") : exit
       })
 
       const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {

@@ -18,6 +18,7 @@ import { type WebhookState, WebhookStore } from "./WebhookStore.ts"
 export interface PutWebhook {
   readonly workspaceId: Id.WorkspaceId
   readonly url: string
+  /** `combined` when left out. */
   readonly envelope: Envelope | undefined
   /** All types when left out. */
   readonly eventTypes: ReadonlyArray<EventType> | undefined
@@ -53,7 +54,7 @@ export const report = (state: WebhookState): WebhookReport => {
 }
 
 export class Webhooks extends Context.Service<Webhooks, {
-  /** Sets the workspace's one webhook; a change leaves id, secret and state as they are. */
+  /** Sets the workspace's one webhook, whole; a change leaves id, secret and state as they are. */
   readonly put: (command: PutWebhook) => Effect.Effect<SetWebhook, InvalidBody | StoreError>
   readonly get: (workspaceId: Id.WorkspaceId) => Effect.Effect<WebhookReport, NotFound | StoreError>
   /** Removes it; what still waited for it is skipped. */
@@ -71,16 +72,14 @@ export class Webhooks extends Context.Service<Webhooks, {
         const url = Webhook.parseUrl(command.url, guard)
         if (!(url instanceof URL)) return yield* url
         yield* guard.check(url)
-        const present = yield* store.get(command.workspaceId)
         const now = yield* Clock.currentTimeMillis
         const id = yield* Id.generate(random, "whk")
         const signingSecret = yield* Signature.generateSecret(random)
-        const before = Option.map(present, ({ webhook }) => webhook)
         const { created, webhook } = yield* store.put({
           id,
           workspaceId: command.workspaceId,
           url: url.href,
-          envelope: command.envelope ?? Option.match(before, { onNone: () => "combined", onSome: (_) => _.envelope }),
+          envelope: command.envelope ?? "combined",
           eventTypes: command.eventTypes ?? EventType.literals,
           secrets: [{ sealed: yield* vault.seal(signingSecret, id), expiresAt: null }],
           createdAt: now,

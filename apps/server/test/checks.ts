@@ -1,0 +1,332 @@
+/**
+ * What tests over HTTP check again and again: the one shape of errors (contract §2), and what only shows below HTTP.
+ */
+import { assert } from "@effect/vitest"
+import {
+  ApiKeys,
+  ApiKeyStore,
+  Id,
+  Idempotency,
+  Provider,
+  Templates,
+  Vault,
+  type Workspace,
+  WorkspaceStore
+} from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as net from "node:net"
+import { type Answer, call, ready, type start } from "./harness.ts"
+
+/** What a test has of a server: see `ready`. */
+export type Ready = Effect.Success<ReturnType<typeof ready>>
+
+/** One server for the tests of a block. */
+export class Served extends Context.Service<Served, Ready>()("@wac/server/test/checks/Served") {
+  static readonly layer = (options?: Parameters<typeof start>[0]) => Layer.effect(Served, ready(options))
+}
+
+/** Options of `layer` for tests over real sockets: the real clock. */
+export const live = { excludeTestServices: true, timeout: "30 seconds" } as const
+
+/** Limits that no test meets by chance. */
+export const unlimited = {
+  WAC_LIMITS: JSON.stringify({
+    workspaceTiers: { standard: 100_000 },
+    phoneNumberTiers: { standard: 100_000 },
+    pair: { everySeconds: 0.001, burst: 1_000_000 }
+  })
+}
+
+/** An identifier with this prefix, whole. */
+export const idShape = (prefix: keyof Id.ByPrefix): RegExp => new RegExp(`^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+
+/** A time on the wire. */
+export const timeShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** The time on the machine's clock, by which the servers of these tests go. */
+export const now = (): number => Date.now()
+
+/** So many milliseconds from now, as the wire has it. */
+export const timeIn = (millis: number): string => new Date(now() + millis).toISOString()
+
+/** A well-formed id of something that does not exist. */
+export const nobody = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+
+/** The headers that every answer has (contract §1). */
+export const assertHeaders = (answer: Answer): void => {
+  assert.match(answer.headers.get("request-id") ?? "", idShape("req"))
+  assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+  assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
+}
+
+/** The statuses of which contract §2 says that they come with `Retry-After`. */
+const waiting = new Set([429, 503])
+
+/** An error in its exact shape: these fields and no other, and the headers that belong to it. */
+export const assertError = (
+  answer: Answer,
+  status: number,
+  expected: {
+    readonly code: string
+    readonly reason?: string
+    readonly param?: string
+    readonly provider?: { readonly code: string; readonly message: string }
+  }
+): void => {
+  assert.strictEqual(answer.status, status, answer.text)
+  assertHeaders(answer)
+  assert.strictEqual(answer.headers.get("content-type"), "application/json")
+  assert.deepStrictEqual(Object.keys(answer.body), ["error"])
+  const { message, request_id, ...rest } = answer.body.error
+  assert.deepStrictEqual(rest, expected, answer.text)
+  assert.isString(message)
+  assert.notStrictEqual(message, "")
+  assert.strictEqual(request_id, answer.headers.get("request-id"))
+  assert.strictEqual(answer.headers.get("www-authenticate"), status === 401 ? "Bearer" : null)
+  if (waiting.has(status)) assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]\d*$/)
+  else assert.isNull(answer.headers.get("retry-after"))
+  assert.strictEqual(answer.headers.has("allow"), status === 405)
+}
+
+/** `invalid_body` with status 400. */
+export const assertInvalid = (answer: Answer, reason: string, param?: string): void =>
+  assertError(answer, 400, { code: "invalid_body", reason, ...(param === undefined ? {} : { param }) })
+
+/** What came over a socket, and how it ended. */
+export interface Received {
+  readonly text: string
+  /** The first answer in it. */
+  readonly answer: Answer
+}
+
+const dechunked = (text: string): string => {
+  let rest = text
+  let whole = ""
+  while (rest !== "") {
+    const [line] = rest.split("\r\n", 1)
+    const size = Number.parseInt(line!, 16)
+    if (!(size > 0)) break
+    whole += rest.slice(line!.length + 2, line!.length + 2 + size)
+    rest = rest.slice(line!.length + 4 + size)
+  }
+  return whole
+}
+
+const parse = (text: string): Answer => {
+  const end = text.indexOf("\r\n\r\n")
+  const [first, ...lines] = text.slice(0, end).split("\r\n")
+  const headers = new Headers(lines.map((line): [string, string] => {
+    const colon = line.indexOf(":")
+    return [line.slice(0, colon), line.slice(colon + 1).trim()]
+  }))
+  const rest = text.slice(end + 4)
+  const length = headers.get("content-length")
+  const body = headers.get("transfer-encoding") === "chunked"
+    ? dechunked(rest)
+    : length === null
+    ? rest
+    : rest.slice(0, Number(length))
+  const isJson = body !== "" && headers.get("content-type")?.startsWith("application/json") === true
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(first ?? "")?.[1] ?? 0),
+    headers,
+    text: body,
+    body: isJson ? JSON.parse(Buffer.from(body, "latin1").toString("utf8")) : undefined
+  }
+}
+
+/** A connection below HTTP; bytes are latin-1. */
+export interface Connection {
+  readonly write: (data: string | Uint8Array) => Effect.Effect<void>
+  /** What has come so far. */
+  readonly peek: Effect.Effect<string>
+  /** What comes until the server closes; with `Connection: close` that is one answer. */
+  readonly read: Effect.Effect<Received>
+}
+
+const received = (chunks: ReadonlyArray<Buffer>): string => Buffer.concat(chunks).toString("latin1")
+
+/** Opens a connection in the present scope. */
+export const connect = (url: string): Effect.Effect<Connection, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() =>
+        new Promise<{
+          readonly socket: net.Socket
+          readonly chunks: ReadonlyArray<Buffer>
+          readonly closed: Promise<void>
+        }>((resolve, reject) => {
+          const { hostname, port } = new URL(url)
+          const chunks: Array<Buffer> = []
+          const socket = net.connect(Number(port), hostname)
+          socket.on("data", (chunk) => chunks.push(chunk))
+          const closed = new Promise<void>((done) => socket.on("close", () => done()))
+          socket.once("connect", () => resolve({ socket, chunks, closed }))
+          // once connected, a reset is an end like any other: what came before it counts
+          socket.on("error", reject)
+        })
+      ),
+      ({ socket }) => Effect.sync(() => socket.destroy())
+    ),
+    ({ chunks, closed, socket }) => ({
+      write: (data) =>
+        Effect.promise(() =>
+          new Promise<void>((resolve) =>
+            socket.write(typeof data === "string" ? Buffer.from(data, "latin1") : data, () => resolve())
+          )
+        ),
+      peek: Effect.sync(() => received(chunks)),
+      read: Effect.map(Effect.promise(() => closed).pipe(Effect.timeout("5 seconds"), Effect.orDie), () => {
+        const text = received(chunks)
+        return { text, answer: parse(text) }
+      })
+    })
+  )
+
+/** One exchange below HTTP: everything is sent, then read to the end. */
+export const exchange = (url: string, ...data: ReadonlyArray<string | Uint8Array>): Effect.Effect<Received> =>
+  Effect.scoped(Effect.gen(function*() {
+    const connection = yield* connect(url)
+    yield* Effect.forEach(data, connection.write, { discard: true })
+    return yield* connection.read
+  }))
+
+/** A request's head, ready for the wire; it asks the server to close afterwards. */
+export const head = (requestLine: string, headers: { readonly [name: string]: string } = {}): string =>
+  [
+    `${requestLine} HTTP/1.1`,
+    "Host: localhost",
+    "Connection: close",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "",
+    ""
+  ].join("\r\n")
+
+/** Asks again and again until the answer is the awaited one; dies with the last one when it never is. */
+export const until = <A>(
+  ask: Effect.Effect<A>,
+  awaited: (answer: A) => boolean,
+  tries = 100
+): Effect.Effect<A> =>
+  Effect.flatMap(ask, (answer) =>
+    awaited(answer)
+      ? Effect.succeed(answer)
+      : tries <= 1
+      ? Effect.die(new Error(`never came: ${JSON.stringify(answer)}`))
+      : Effect.delay(Effect.suspend(() => until(ask, awaited, tries - 1)), "50 millis"))
+
+/** A stored message, as its workspace sees it. */
+export const stored = ({ key, url }: Pick<Ready, "key" | "url">, id: string): Effect.Effect<Answer> =>
+  call(`${url}/v1/messages/${id}`, { headers: { authorization: `Bearer ${key.apiKey}` } })
+
+/** Waits until the message has the status. */
+export const untilStatus = (server: Pick<Ready, "key" | "url">, id: string, status: string): Effect.Effect<Answer> =>
+  until(stored(server, id), ({ body }) => body.status === status)
+
+/** The workspace that a session belongs to. */
+export const workspaceOf = Effect.fnUntraced(function*({ session, url }: Pick<Ready, "session" | "url">) {
+  const { body } = yield* call(`${url}/internal/session`, { headers: session })
+  return Id.WorkspaceId.make(body.workspaceId)
+})
+
+/** A further workspace with a number of its own, the sandbox's templates and a key. */
+export const anotherWorkspace = Effect.fnUntraced(
+  function*(name: string, number: string, settings: Partial<Workspace.Workspace> = {}) {
+    const random = yield* SecureRandom.SecureRandom
+    const id = yield* Id.generate(random, "ws")
+    const phoneNumberId = yield* Id.generate(random, "pn")
+    const workspaces = yield* WorkspaceStore.WorkspaceStore
+    const createdAt = now()
+    yield* workspaces.create({
+      workspace: { id, name, createdAt, tier: null, monthlyQuota: null, suspended: false, ...settings },
+      phoneNumber: {
+        id: phoneNumberId,
+        workspaceId: id,
+        phoneNumber: number,
+        providerNumberId: `provider-${number}`,
+        tier: null,
+        messagingLimit: null,
+        available: true,
+        isDefault: true
+      }
+    })
+    yield* (yield* Templates.Templates).sync(id)
+    const issued = yield* (yield* ApiKeys.ApiKeys).issue({
+      workspaceId: id,
+      name: "test",
+      expiresAt: null,
+      requireSignature: false,
+      idempotencyKey: Idempotency.IdempotencyKey.make(crypto.randomUUID())
+    })
+    const key = {
+      id: issued.key.id,
+      apiKey: Redacted.value(issued.secrets!.token),
+      signingSecret: Redacted.value(issued.secrets!.signingSecret)
+    }
+    return { id, phoneNumberId, key }
+  },
+  Effect.orDie
+)
+
+/** A provider for a test: the sandbox, and what was asked of it. `answer` may take a send out of its hands. */
+export const recording = (
+  answer: (command: Provider.ProviderSend) => Effect.Effect<Provider.ProviderOutcome> | undefined = () => undefined
+) => {
+  const calls: Array<Provider.ProviderSend> = []
+  const layer = Layer.effect(
+    Provider.Provider,
+    Effect.map(Provider.Provider, (sandbox) =>
+      Provider.Provider.of({
+        ...sandbox,
+        send: (command) =>
+          Effect.suspend(() => {
+            calls.push(command)
+            return answer(command) ?? sandbox.send(command)
+          })
+      }))
+  ).pipe(Layer.provide(SandboxProvider.layer))
+  return { calls, adapters: { provider: layer } }
+}
+
+/** A key that no dashboard makes: one without any scope. */
+export const scopelessKey = Effect.fnUntraced(
+  function*(services: Ready["services"], workspaceId: Id.WorkspaceId) {
+    const token = wellFormed("0".repeat(30))
+    yield* Effect.gen(function*() {
+      const vault = yield* Vault.Vault
+      const id = Id.ApiKeyId.make(`key_${nobody}`)
+      yield* (yield* ApiKeyStore.ApiKeyStore).issue({
+        id,
+        workspaceId,
+        name: "scopeless",
+        prefix: token.slice(0, 13),
+        scopes: [],
+        tokenHash: yield* vault.fingerprint(token),
+        signingSecret: yield* vault.seal("whsec_", id),
+        requireSignature: false,
+        createdAt: now(),
+        expiresAt: null,
+        revokedAt: null,
+        lastUsedAt: null
+      }, { key: Idempotency.IdempotencyKey.make("scopeless"), fingerprint: "" })
+    }).pipe(Effect.provideContext(services))
+    return { apiKey: token }
+  },
+  Effect.orDie
+)
+
+/** An API key's token with these 30 characters: their CRC-32 in six base62 characters, worked out apart from the sources. */
+export const wellFormed = (ascii: string): string => {
+  let crc = ~0
+  for (const byte of Buffer.from(ascii)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+  let rest = ~crc >>> 0
+  let text = ""
+  for (let i = 0; i < 6; i++, rest = Math.floor(rest / 62)) text = alphabet[rest % 62] + text
+  return `wac_live_${ascii}${text}`
+}
