@@ -3,7 +3,7 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Api } from "@wac/api"
-import { Authenticator, Errors, Id, Idempotency, Limits, MessageStore, StoreError, WorkspaceStore } from "@wac/core"
+import { Authenticator, Errors, MessageStore, StoreError, WorkspaceStore } from "@wac/core"
 import { sign } from "@wac/verifier"
 import { Effect, Layer } from "effect"
 import * as checks from "./checks.ts"
@@ -965,7 +965,7 @@ describe.concurrent("every reason of the contract", () => {
         reason: "delivery_unknown"
       })
 
-      // those that need an authenticator of a kind: below
+      // role_not_allowed, internal and storage_unavailable: below; in_progress: idempotency.test.ts
       assert.deepStrictEqual(
         [...seen].sort(),
         Object.entries({
@@ -1048,39 +1048,5 @@ describe.concurrent("every reason of the contract", () => {
       const thrown = yield* call(`${url}/internal/session`, { headers: ownPage, body: { email: "a", password: "b" } })
       checks.assertError(thrown, 500, { code: "server_error", reason: "internal" })
       for (const { text } of [storage, defect, thrown]) assert.notMatch(text, /SECRET|\.ts|\/|\\n/)
-    }).pipe(Effect.scoped))
-
-  it.live("in_progress: the same send runs in another process for longer than a caller waits", () =>
-    Effect.gen(function*() {
-      const server = yield* ready()
-      const message = { to: "+15551234567", type: "text", text: { body: "x" } } as const
-      yield* Effect.gen(function*() {
-        const store = yield* MessageStore.MessageStore
-        const accepted = yield* store.accept({
-          now: checks.now(),
-          request: {
-            workspaceId: yield* checks.workspaceOf(server),
-            route: "POST /v1/messages",
-            key: Idempotency.IdempotencyKey.make("elsewhere"),
-            fingerprint: yield* Idempotency.fingerprint({ ...hello() })
-          },
-          apiKeyId: Id.ApiKeyId.make(server.key.id),
-          message: { ...hello(), type: "template" },
-          messageId: Id.MessageId.make(`msg_${checks.nobody}`),
-          claimToken: "elsewhere",
-          leaseUntil: checks.now() + 30_000,
-          limits: Limits.standard
-        })
-        assert.strictEqual(accepted._tag, "Claimed")
-      }).pipe(Effect.provideContext(server.services), Effect.orDie)
-      const before = checks.now()
-      const answer = yield* send(server, hello(), { "idempotency-key": "elsewhere" })
-      checks.assertError(answer, 503, { code: "server_error", reason: "in_progress" })
-      assert.strictEqual(answer.headers.get("retry-after"), "1")
-      assert.isAtLeast(checks.now() - before, 9_900)
-      assert.isBelow(checks.now() - before, 12_000)
-      // another body is told at once, whoever runs the first
-      const conflict = yield* send(server, message, { "idempotency-key": "elsewhere" })
-      checks.assertError(conflict, 409, { code: "idempotency_conflict", reason: "payload_mismatch" })
     }).pipe(Effect.scoped))
 })
