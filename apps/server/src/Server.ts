@@ -16,7 +16,7 @@ import {
   Webhooks,
   WebhookScheduler
 } from "@wac/core"
-import { HttpApp, PublicUrl, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
+import { ClientErrors, HttpApp, PublicUrl, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
 import { MemoryStorage } from "@wac/memory"
 import { SandboxProvider } from "@wac/sandbox"
 import { Duration, Effect, Layer, Logger, Redacted, References } from "effect"
@@ -84,7 +84,7 @@ export const layer = (config: ServerConfig, adapters: Adapters = standard) =>
     Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, config.publicUrl)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
     Layer.provideMerge(
-      NodeHttpServer.layer(createServer, {
+      NodeHttpServer.layer(() => ClientErrors.answer(createServer()), {
         port: config.port,
         host: config.host,
         gracefulShutdownTimeout: stopTimeout

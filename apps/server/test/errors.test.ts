@@ -277,10 +277,12 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
           ) {
             checks.assertInvalid(yield* ask("{", { "content-type": type }), "malformed_json")
           }
-          for (const broken of ["{", "}", "{\"a\":}", "{'a':1}", "{\"a\":1,}", "nothing", "{} {}", "{\"a\":\"\n\"}"]) {
+          for (
+            const broken of ["", "{", "}", "{\"a\":}", "{'a':1}", "{\"a\":1,}", "nothing", "{} {}", "{\"a\":\"\n\"}"]
+          ) {
             checks.assertInvalid(yield* ask(broken), "malformed_json")
           }
-          for (const other of ["", "null", "[]", "[{}]", "\"x\"", "1", "true"]) {
+          for (const other of ["null", "[]", "[{}]", "\"x\"", "1", "true"]) {
             checks.assertInvalid(yield* ask(other), "invalid_field")
           }
           const invalid = Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc3, 0x28, 0x22, 0x7d])
@@ -296,6 +298,20 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
           checks.assertInvalid(sent.answer, "malformed_json")
         })
     )
+
+    it.effect("what is no HTTP gets the same shape, and no body where HEAD asked", () =>
+      Effect.gen(function*() {
+        const { url } = yield* checks.Served
+        const garbage = yield* checks.exchange(url, "this is no HTTP\r\n\r\n")
+        checks.assertInvalid(garbage.answer, "invalid_field")
+        const large = yield* checks.exchange(url, checks.head("GET /healthz", { "X-Large": "x".repeat(20_000) }))
+        assert.strictEqual(large.answer.status, 431)
+        assert.strictEqual(large.answer.body.error.reason, "too_large")
+        assert.strictEqual(large.answer.body.error.request_id, large.answer.headers.get("request-id"))
+        const head = yield* checks.exchange(url, "HEAD /%zz x HTTP/9.9\r\n\r\n")
+        assert.match(head.text, /^HTTP\/1\.1 400 /)
+        assert.isTrue(head.text.endsWith("\r\n\r\n"))
+      }))
 
     it.effect("64 KiB are taken to the byte, and a byte more is too large, however it is framed", () =>
       Effect.gen(function*() {

@@ -85,7 +85,10 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         if (uses.size === 0) return Effect.void
         const batch = new Map(uses)
         uses.clear()
-        return store.touch(batch)
+        return store.touch(batch).pipe(
+          // what was not written waits for the next time
+          Effect.onError(() => Effect.sync(() => batch.forEach((at, id) => uses.has(id) || uses.set(id, at))))
+        )
       }).pipe(Effect.catch((error) => Effect.logWarning(error.message)))
       yield* Effect.addFinalizer(() => touch)
       yield* touch.pipe(Effect.delay(touchEvery), Effect.forever, Effect.forkScoped)

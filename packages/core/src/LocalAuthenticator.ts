@@ -56,7 +56,9 @@ export const layer = Layer.effect(
         { key: `login:address:${attempt.address}`, policy: addressPolicy }
       ]
       // spent before the password is looked at, given back when it was right: racing guesses cannot slip through
-      const refusal = RateLimit.refusal(yield* limits.spend(buckets, now))
+      const readings = yield* limits.spend(buckets, now)
+      yield* RateLimit.observe(readings)
+      const refusal = RateLimit.refusal(readings)
       if (refusal !== undefined) return yield* refusal
       const found = Option.getOrUndefined(yield* members.findByEmail(email))
       const right = yield* passwords.verify(attempt.password, found?.member.passwordHash)

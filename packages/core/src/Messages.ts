@@ -21,6 +21,12 @@ export const providerTimeout = Duration.seconds(8)
 /** How often one who joined looks for an answer that another process may have stored. */
 const joinPoll = Duration.millis(100)
 
+/** Sends in flight in one process, at most; a provider that hangs at 1,000 sends a second holds 8,000 of them. */
+export const MaxInFlight = Context.Reference<number>("@wac/core/Messages/MaxInFlight", { defaultValue: () => 10_000 })
+
+/** What a caller is asked to wait when there are more. */
+const overloadRetryAfter = Duration.seconds(1)
+
 /** How long stopping waits for sends in flight: the provider's deadline and time to settle. */
 const stopTimeout = Duration.sum(providerTimeout, Duration.seconds(2))
 
@@ -51,13 +57,14 @@ export class Messages extends Context.Service<Messages, {
       const store = yield* MessageStore
       const provider = yield* Provider
       const limits = yield* CurrentLimits
+      const maxInFlight = yield* MaxInFlight
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
 
       const inFlight = yield* FiberSet.make()
       yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(inFlight), stopTimeout))
-      /** Sends that this process is carrying out, by key: those who join need not poll for their end. */
-      const running = new Map<string, Deferred.Deferred<void>>()
+      /** Sends that this process is carrying out, by key, and how each ends: those who join get the same. */
+      const running = new Map<string, Deferred.Deferred<Idempotency.Answer>>()
 
       const eventIds: Effect.Effect<EventIds> = Effect.all({
         events: Effect.replicateEffect(Id.generate(random, "evt"), Event.maxPerReport),
@@ -134,7 +141,8 @@ export class Messages extends Context.Service<Messages, {
         Effect.gen(function*() {
           while (true) {
             const here = running.get(nameOf(keyed))
-            yield* here === undefined ? Effect.sleep(joinPoll) : Deferred.await(here)
+            if (here !== undefined) return yield* replay(yield* Deferred.await(here))
+            yield* Effect.sleep(joinPoll)
             const verdict = yield* store.lookUp(keyed, yield* Clock.currentTimeMillis).pipe(orUnavailable)
             switch (verdict._tag) {
               case "Running":
@@ -191,13 +199,13 @@ export class Messages extends Context.Service<Messages, {
             return yield* join(keyed)
           case "Claimed": {
             const name = nameOf(keyed)
-            const ended = Deferred.makeUnsafe<void>()
+            const ended = Deferred.makeUnsafe<Idempotency.Answer>()
             running.set(name, ended)
             return yield* carryOut(accepted, claimToken, request).pipe(
-              Effect.ensuring(Effect.suspend(() => {
+              Effect.onExit((exit) => {
                 running.delete(name)
-                return Deferred.succeed(ended, undefined)
-              }))
+                return Deferred.succeed(ended, answerOf(exit, request.requestId))
+              })
             )
           }
         }
@@ -205,6 +213,13 @@ export class Messages extends Context.Service<Messages, {
 
       /** Runs apart from the caller's fiber, who may leave; stopping the process waits for it. */
       const send = Effect.fn("Messages.send")(function*(request: SendRequest) {
+        if ((yield* FiberSet.size(inFlight)) >= maxInFlight) {
+          return yield* new ServerError({
+            reason: "overloaded",
+            message: "too many sends are in flight; repeat the request with the same Idempotency-Key",
+            retryAfter: overloadRetryAfter
+          })
+        }
         const exit = yield* Fiber.await(yield* FiberSet.run(inFlight, acceptAndCarryOut(request)))
         return yield* Exit.hasInterrupts(exit) ? Idempotency.unknown("outcome_unknown") : exit
       })
@@ -233,6 +248,14 @@ export const messageErrorOf = (error: DomainError): MessageError => {
     ...(error.provider === undefined ? {} : { provider: error.provider })
   }
 }
+
+/** How a send ended, for those who waited with its caller. */
+const answerOf = (exit: Exit.Exit<Idempotency.Sent, DomainError>, requestId: Id.RequestId): Idempotency.Answer =>
+  Exit.isSuccess(exit) ? exit.value : {
+    _tag: "Failed",
+    error: Option.getOrElse(Exit.findErrorOption(exit), () => Idempotency.unknown("outcome_unknown")),
+    requestId
+  }
 
 const endOf = (outcome: ProviderOutcome, now: number, requestId: Id.RequestId): SendEnd => {
   switch (outcome._tag) {

@@ -54,7 +54,7 @@ export const of = (error: HttpApiError.HttpApiSchemaError, input: unknown): Erro
         : invalid("unknown_field", param, `there is no field ${param} here`)
     case "AnyOf": {
       // no member of a union fits: a word that is not on a list, or else a kind, told apart by its field `type`
-      if (leaf.ast.types.every(SchemaAST.isLiteral)) return inWords(error, param, input)
+      if (leaf.ast.types.every(SchemaAST.isLiteral)) return inWords(error, param)
       if (!Predicate.isObject(input)) return invalid("invalid_field", param, "the body must be a JSON object")
       const type = paramOf([...path, "type"])
       return Predicate.hasProperty(input, "type")
@@ -62,13 +62,13 @@ export const of = (error: HttpApiError.HttpApiSchemaError, input: unknown): Erro
         : invalid("missing_field", type, `${type} is required`)
     }
     default:
-      return inWords(error, param, input)
+      return inWords(error, param)
   }
 }
 
-const inWords = (error: HttpApiError.HttpApiSchemaError, param: string, input: unknown): Errors.InvalidBody => {
+const inWords = (error: HttpApiError.HttpApiSchemaError, param: string): Errors.InvalidBody => {
   const message = words(error.cause.issue).issues[0]?.message ?? "is not valid"
   return param === ""
-    ? invalid("invalid_field", "", input === undefined ? "the body is missing" : "the body must be a JSON object")
+    ? invalid("invalid_field", "", "the body must be a JSON object")
     : invalid("invalid_field", param, `${param}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`)
 }

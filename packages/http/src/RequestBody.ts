@@ -60,8 +60,8 @@ export const json: Effect.Effect<unknown, Errors.InvalidBody, HttpServerRequest.
     const request = yield* HttpServerRequest.HttpServerRequest
     const text = yield* Effect.orDie(request.text)
     return yield* Effect.try({
-      try: (): unknown => text === "" ? undefined : JSON.parse(text),
-      catch: () => malformed("the body is not valid JSON")
+      try: (): unknown => JSON.parse(text),
+      catch: () => malformed(text === "" ? "the body is empty" : "the body is not valid JSON")
     })
   }
 )

@@ -1,3 +1,4 @@
+export * as ClientErrors from "./ClientErrors.ts"
 export * as HttpApp from "./HttpApp.ts"
 export * as PublicUrl from "./PublicUrl.ts"
 export * as ReceiverAddress from "./ReceiverAddress.ts"

@@ -1,0 +1,154 @@
+/**
+ * A workspace over the memory storage, with everything that a service needs, and doubles for what lies outside: the
+ * provider and the receivers.
+ */
+import { MemoryStorage } from "@wac/memory"
+import { Clock, Effect, Layer, Redacted } from "effect"
+import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
+import type { ApiKey } from "../src/ApiKey.ts"
+import { ApiKeys } from "../src/ApiKeys.ts"
+import * as Id from "../src/Id.ts"
+import type { IdempotencyKey } from "../src/Idempotency.ts"
+import type { OutboundMessage } from "../src/Message.ts"
+import type { PhoneNumber } from "../src/PhoneNumber.ts"
+import { Provider, type ProviderOutcome, type ProviderSend, TemplatesUnavailable } from "../src/Provider.ts"
+import type { ProviderTemplate } from "../src/Template.ts"
+import { TemplateStore } from "../src/TemplateStore.ts"
+import type { Instant } from "../src/Time.ts"
+import { Vault } from "../src/Vault.ts"
+import type { Workspace } from "../src/Workspace.ts"
+import { WorkspaceStore } from "../src/WorkspaceStore.ts"
+
+export const crypto = Layer.mergeAll(Mac.layerWebCrypto, Digest.layerWebCrypto, Aead.layerWebCrypto).pipe(
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)
+
+export const masterKey = Redacted.make(new Uint8Array(32).fill(7))
+
+/** Storage, cryptography and the vault. Every building of it is a storage of its own. */
+export const foundation = Vault.layer({ current: masterKey }).pipe(
+  Layer.provideMerge(Layer.merge(MemoryStorage.layer, crypto))
+)
+
+export const newId = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix) =>
+  SecureRandom.SecureRandom.use((random) => Id.generate(random, prefix))
+
+export const key = (text: string) => text as IdempotencyKey
+
+export const templates: ReadonlyArray<ProviderTemplate> = [
+  { name: "plain", category: "utility", text: "Hello." },
+  { name: "order", category: "utility", text: "Order {{1}} is {{2}}." },
+  { name: "promo", category: "marketing", text: "Buy {{1}}!" }
+].map(({ category, name, text }) => ({
+  providerTemplateId: `provider-${name}`,
+  name,
+  language: "en_US",
+  category,
+  status: "approved",
+  parameterFormat: "positional",
+  components: [{ type: "BODY", text }],
+  quality: null,
+  rejectionReason: null
+}))
+
+/** A message that may always be sent. */
+export const plain = (to = "+12025550123", fields: { readonly clientReference?: string } = {}): OutboundMessage => ({
+  type: "template",
+  to,
+  template: { name: "plain", language: "en_US" },
+  ...fields
+})
+
+export const text = (body = "How are you?", to = "+12025550123"): OutboundMessage => ({
+  type: "text",
+  to,
+  text: { body }
+})
+
+export interface World {
+  readonly workspace: Workspace
+  readonly number: PhoneNumber
+}
+
+/** A workspace with its number and {@link templates}. */
+export const world = (
+  workspace: Partial<Pick<Workspace, "tier" | "monthlyQuota">> = {}
+): Effect.Effect<World, never, WorkspaceStore | TemplateStore | SecureRandom.SecureRandom> =>
+  Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const workspaceId = yield* newId("ws")
+    const numberId = yield* newId("pn")
+    const made: World = {
+      workspace: {
+        id: workspaceId,
+        name: "Acme",
+        createdAt: now,
+        tier: null,
+        monthlyQuota: null,
+        suspended: false,
+        ...workspace
+      },
+      number: {
+        id: numberId,
+        workspaceId,
+        phoneNumber: "+14155550100",
+        providerNumberId: `number-${numberId}`,
+        tier: null,
+        messagingLimit: null,
+        available: true,
+        isDefault: true
+      }
+    }
+    yield* WorkspaceStore.use((store) => store.create({ workspace: made.workspace, phoneNumber: made.number }))
+    const ids = yield* Effect.replicateEffect(newId("tpl"), templates.length)
+    yield* TemplateStore.use((store) => store.replaceAll({ now, workspaceId, listed: templates, ids }))
+    return made
+  }).pipe(Effect.orDie)
+
+/** An API key of the workspace, and its token. */
+export const issueKey = (
+  workspaceId: Id.WorkspaceId,
+  fields: { readonly name?: string; readonly expiresAt?: Instant } = {}
+): Effect.Effect<{ readonly key: ApiKey; readonly token: string }, never, ApiKeys | SecureRandom.SecureRandom> =>
+  Effect.gen(function*() {
+    const random = yield* SecureRandom.SecureRandom
+    const issued = yield* ApiKeys.use((keys) =>
+      Effect.flatMap(random.uuidV4({}), (idempotencyKey) =>
+        keys.issue({
+          workspaceId,
+          name: fields.name ?? "a key",
+          expiresAt: fields.expiresAt ?? null,
+          requireSignature: false,
+          idempotencyKey: key(idempotencyKey)
+        }))
+    )
+    return { key: issued.key, token: Redacted.value(issued.secrets!.token) }
+  }).pipe(Effect.orDie)
+
+/** A provider that notes what it is asked and answers as it is told: at once, under a new name, unless said otherwise. */
+export const stubProvider = () => {
+  const calls: Array<ProviderSend & { readonly at: Instant }> = []
+  const stub = {
+    calls,
+    /** Thrown by the call itself, before there is an effect. */
+    throws: undefined as Error | undefined,
+    answer: (_: ProviderSend, call: number): Effect.Effect<ProviderOutcome> =>
+      Effect.succeed({ _tag: "Accepted", providerMessageId: `wamid.${call}` }),
+    templates: Effect.succeed(templates) as Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>
+  }
+  const stubbed = Layer.succeed(
+    Provider,
+    Provider.of({
+      name: "stub",
+      send: (command) => {
+        if (stub.throws !== undefined) throw stub.throws
+        return Effect.flatMap(Clock.currentTimeMillis, (at) => {
+          calls.push({ ...command, at })
+          return stub.answer(command, calls.length)
+        })
+      },
+      templates: () => Effect.suspend(() => stub.templates)
+    })
+  )
+  return Object.assign(stub, { layer: stubbed })
+}

@@ -1,0 +1,46 @@
+/**
+ * What Node refuses before it becomes a request: malformed HTTP, headers that are too large or too slow. They get the
+ * one shape of contract §2 too.
+ */
+import { ErrorBody } from "@wac/api"
+import { Errors } from "@wac/core"
+import { SecureRandom } from "effect/crypto"
+import { type Server, STATUS_CODES } from "node:http"
+
+const refusals: { readonly [code: string]: readonly [status: number, message: string] } = {
+  HPE_HEADER_OVERFLOW: [431, "the headers are too large"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "the request did not arrive in time"]
+}
+
+interface ParseError extends NodeJS.ErrnoException {
+  /** What came, from where the parser stopped understanding it. */
+  readonly rawPacket?: Buffer
+}
+
+/** Has a server answer them. */
+export const answer = (server: Server): Server =>
+  server.on("clientError", (error: ParseError, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
+    const [status, message] = refusals[error.code ?? ""] ?? [400, "the request is not valid HTTP"]
+    const requestId = `req_${SecureRandom.ulidUnsafe()}`
+    const body = JSON.stringify(
+      ErrorBody.bodyOf(
+        new Errors.InvalidBody({ reason: status === 431 ? "too_large" : "invalid_field", message }),
+        requestId
+      )
+    )
+    socket.end(
+      [
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+        "content-type: application/json",
+        `content-length: ${Buffer.byteLength(body)}`,
+        `request-id: ${requestId}`,
+        "cache-control: no-store",
+        "x-content-type-options: nosniff",
+        "connection: close",
+        "",
+        // an answer to HEAD has no body, or the connection's other end is lost
+        error.rawPacket?.subarray(0, 5).toString() === "HEAD " ? "" : body
+      ].join("\r\n")
+    )
+  })
