@@ -7,8 +7,8 @@ export default defineConfig({
     // A process per file: a test that leaks a socket, a timer or a signal handler cannot touch another file.
     pool: "forks",
     maxWorkers: "100%",
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     teardownTimeout: 10_000,
     allowOnly: false
   }

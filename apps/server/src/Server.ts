@@ -18,12 +18,14 @@ import {
 } from "@wac/core"
 import { ClientErrors, HttpApp, PublicUrl, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
 import { MemoryStorage } from "@wac/memory"
+import { PostgresStorage } from "@wac/postgres"
 import { SandboxProvider } from "@wac/sandbox"
 import { Duration, Effect, Layer, Logger, Redacted, References } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { Otlp } from "effect/observability"
 import { createServer } from "node:http"
+import * as MasterKeyFile from "./MasterKeyFile.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
 /** How long stopping waits for requests in flight; sends among them end within the provider's 8 s. */
@@ -42,12 +44,26 @@ const telemetry = (config: ServerConfig) =>
       Layer.provide(NodeHttpClient.layerUndici)
     )
 
-/** Memory forgets with the process, so a key of this run alone is enough for it. */
-const masterKeys = (config: ServerConfig) =>
-  Effect.map(SecureRandom.SecureRandom.use((random) => random.randomBytes(32)), (fresh): Vault.MasterKeys => ({
-    current: config.masterKey ?? Redacted.make(fresh),
-    ...(config.previousMasterKey === undefined ? {} : { previous: config.previousMasterKey })
-  }))
+/** Where everything is kept (contract §8 `DATABASE_URL`). */
+const storage = ({ storage }: ServerConfig) => {
+  switch (storage._tag) {
+    case "Memory":
+      return MemoryStorage.layer
+    case "Embedded":
+      return PostgresStorage.layerEmbedded(storage)
+    case "Server":
+      return PostgresStorage.layerServer(storage)
+  }
+}
+
+/** Memory forgets with the process, so a key of this run alone is enough for it; an embedded database has its own. */
+const masterKeys = Effect.fnUntraced(function*({ masterKey, previousMasterKey, storage }: ServerConfig) {
+  const random = yield* SecureRandom.SecureRandom
+  const current = masterKey ?? (storage._tag === "Embedded"
+    ? yield* MasterKeyFile.load(storage.directory)
+    : Redacted.make(yield* random.randomBytes(32)))
+  return { current, ...(previousMasterKey === undefined ? {} : { previous: previousMasterKey }) }
+})
 
 const receivers = ({ receiverRules }: ServerConfig) =>
   Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportUndici.layer(receiverRules))
@@ -65,7 +81,7 @@ const services = (config: ServerConfig, { authenticator, provider }: Adapters) =
     Layer.provideMerge(Inbound.Inbound.layer),
     Layer.provideMerge(Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer))),
     Layer.provideMerge(receivers(config)),
-    Layer.provideMerge(MemoryStorage.layer),
+    Layer.provideMerge(storage(config)),
     Layer.provideMerge(NodeCrypto.layer),
     Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
   )

@@ -23,6 +23,11 @@ export interface ServerConfig {
   readonly port: number
   readonly publicUrl: URL
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  readonly storage:
+    | { readonly _tag: "Memory" }
+    | { readonly _tag: "Embedded"; readonly directory: string }
+    | { readonly _tag: "Server"; readonly url: Redacted.Redacted }
+  /** With embedded storage one is kept beside the data, with memory one is made for the run. */
   readonly masterKey: Redacted.Redacted<Uint8Array> | undefined
   readonly previousMasterKey: Redacted.Redacted<Uint8Array> | undefined
   /** Creates the first workspace and its owner, if there is none. */
@@ -154,12 +159,34 @@ const networks = Effect.gen(function*() {
   )
 })
 
-/** What this version offers; the storage and the providers that are still to come bring their own values. */
+/** Several processes share a server, so its key cannot be one that a process makes up. */
+const masterKey = Effect.fnUntraced(function*(storage: ServerConfig["storage"]["_tag"]) {
+  const variable = "WAC_MASTER_KEY"
+  const key = yield* secret(variable, Key, keyExpected)
+  return key === undefined && storage === "Server"
+    ? yield* new BadVariable({ variable, expected: `${keyExpected}; a PostgreSQL server needs one` })
+    : key
+})
+
+/** What this version offers; the stores and the providers that are still to come bring their own values. */
 const only = (variable: string, value: string, expected: string) =>
   read(variable, Schema.Literal(value), expected, value)
 
+const storage = Effect.gen(function*() {
+  const variable = "DATABASE_URL"
+  const expected = "postgres://…, pglite:DIRECTORY or memory:"
+  const text = yield* read(variable, Schema.String, expected, "pglite:.data")
+  if (text === "memory:") return { _tag: "Memory" as const }
+  const directory = /^pglite:(.+)$/.exec(text)?.[1]
+  if (directory !== undefined) return { _tag: "Embedded" as const, directory }
+  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) {
+    return { _tag: "Server" as const, url: Redacted.make(text) }
+  }
+  return yield* new BadVariable({ variable, expected })
+})
+
 const config = Effect.gen(function*() {
-  yield* only("DATABASE_URL", "memory:", "memory: (the only storage of this version)")
+  const chosen = yield* storage
   yield* only("PROVIDER", "sandbox", "sandbox (the only provider of this version)")
   yield* only("RATE_LIMIT_STORE", "storage", "storage (the only store of this version)")
   const host = yield* read("HOST", PlainText.between(1, 253), "a host name or an address", "127.0.0.1")
@@ -176,7 +203,8 @@ const config = Effect.gen(function*() {
       new URL(`http://${host.includes(":") ? `[${host}]` : host}:${port}`)
     ),
     trustedProxies: yield* networks,
-    masterKey: yield* secret("WAC_MASTER_KEY", Key, keyExpected),
+    storage: chosen,
+    masterKey: yield* masterKey(chosen._tag),
     previousMasterKey: yield* secret("WAC_MASTER_KEY_PREVIOUS", Key, keyExpected),
     owner: yield* owner,
     limits: yield* limits,

@@ -82,6 +82,8 @@ const demo = Effect.gen(function*() {
   const { guide } = yield* run({
     LOG_LEVEL: "error",
     ...process.env,
+    // a demonstration leaves nothing behind
+    DATABASE_URL: "memory:",
     // the demo's receiver is on this machine and speaks http
     WEBHOOK_ALLOW_INSECURE: "true",
     WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",

@@ -19,6 +19,9 @@ const plain = (config: ServerConfig): { readonly [field: string]: unknown } => (
   ...config,
   publicUrl: config.publicUrl.href,
   trustedProxies: config.trustedProxies.map((network) => IpNetwork.format(network)),
+  storage: config.storage._tag === "Server"
+    ? { ...config.storage, url: Redacted.value(config.storage.url) }
+    : config.storage,
   masterKey: config.masterKey && Buffer.from(Redacted.value(config.masterKey)).toString("base64"),
   previousMasterKey: config.previousMasterKey &&
     Buffer.from(Redacted.value(config.previousMasterKey)).toString("base64"),
@@ -32,6 +35,7 @@ describe("what is not set", () => {
     port: 8080,
     publicUrl: "http://127.0.0.1:8080/",
     trustedProxies: [],
+    storage: { _tag: "Embedded", directory: ".data" },
     masterKey: undefined,
     previousMasterKey: undefined,
     owner: undefined,
@@ -76,7 +80,14 @@ describe("what is taken", () => {
     [{ PORT: "65535" }, { port: 65_535, publicUrl: "http://127.0.0.1:65535/" }],
     [{ HOST: "0.0.0.0", PORT: "80" }, { host: "0.0.0.0", port: 80, publicUrl: "http://0.0.0.0/" }],
     [{ HOST: "::1" }, { host: "::1", publicUrl: "http://[::1]:8080/" }],
-    [{ DATABASE_URL: "memory:", PROVIDER: "sandbox", RATE_LIMIT_STORE: "storage" }, {}],
+    [{ DATABASE_URL: "memory:", PROVIDER: "sandbox", RATE_LIMIT_STORE: "storage" }, { storage: { _tag: "Memory" } }],
+    [{ DATABASE_URL: "pglite:/var/lib/wac" }, { storage: { _tag: "Embedded", directory: "/var/lib/wac" } }],
+    ...["postgres", "postgresql"].map((scheme) =>
+      [{ DATABASE_URL: `${scheme}://wac:pw@db:5433/wac`, WAC_MASTER_KEY: key(1) }, {
+        storage: { _tag: "Server", url: `${scheme}://wac:pw@db:5433/wac` },
+        masterKey: key(1)
+      }] as const
+    ),
     [{ WAC_MASTER_KEY: key(1), WAC_MASTER_KEY_PREVIOUS: key(2) }, { masterKey: key(1), previousMasterKey: key(2) }],
     [
       { WAC_OWNER_EMAIL: "o@example.com", WAC_OWNER_PASSWORD: "12345678" },
@@ -139,7 +150,7 @@ describe("what is refused", () => {
   const cases: ReadonlyArray<readonly [variable: string, values: ReadonlyArray<string>, beside?: object]> = [
     ["PORT", ["-1", "65536", "80.5", "80a", "port", "0x50x", "NaN", "Infinity", "1e9", secret]],
     ["HOST", [secret.repeat(40), "a\u0000b"]],
-    ["DATABASE_URL", [`postgres://wac:${secret}@db/wac`, "pglite:.data", "memory", "memory:x", "MEMORY:", "sqlite:x"]],
+    ["DATABASE_URL", [`mysql://wac:${secret}@db/wac`, "pglite:", "memory", "memory:x", "MEMORY:", "sqlite:x"]],
     ["PROVIDER", ["whatsapp", "Sandbox", secret]],
     ["RATE_LIMIT_STORE", [`redis://:${secret}@cache`, "memory", "Storage"]],
     ["WAC_MASTER_KEY", [

@@ -11,6 +11,7 @@ import * as Server from "../src/Server.ts"
 /** Receivers on loopback are what tests have; silence is what they want of the log. */
 export const environment = {
   PORT: "0",
+  DATABASE_URL: "memory:",
   WEBHOOK_ALLOW_INSECURE: "true",
   WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
   LOG_FORMAT: "json",

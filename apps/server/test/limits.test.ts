@@ -200,24 +200,21 @@ describe.concurrent("the number's and the pair's limits", () => {
 
   it.live("pair: one recipient; others go on", () =>
     Effect.gen(function*() {
-      const server = yield* ready(limits({ ...fast, pair: { everySeconds: 2, burst: 2 } }))
+      const server = yield* ready(limits({ ...fast, pair: { everySeconds: 600, burst: 2 } }))
       const to = someone()
       const key = { "idempotency-key": "first" }
       const first = yield* send(server, hello(to), key)
-      assert.deepStrictEqual(policies(first)["pair"], { q: 2, w: 4 })
-      assert.deepStrictEqual(states(first)["pair"], { r: 1, t: 2 })
+      assert.deepStrictEqual(policies(first)["pair"], { q: 2, w: 1200 })
+      assert.deepStrictEqual(states(first)["pair"], { r: 1, t: 600 })
       assert.strictEqual((yield* send(server, hello(to))).status, 200)
       const refused = yield* send(server, hello(to))
       checks.assertError(refused, 429, limited("pair"))
-      assert.strictEqual(refused.headers.get("retry-after"), "2")
+      assert.isAtLeast(Number(refused.headers.get("retry-after")), 540)
       assert.strictEqual((yield* send(server, hello(someone()))).status, 200)
       // an answer that is repeated asks nothing of the pair
       const replayed = yield* send(server, hello(to), key)
       assert.deepStrictEqual([replayed.status, replayed.text], [200, first.text])
       assert.deepStrictEqual(Object.keys(states(replayed)), ["workspace"])
-      yield* Effect.sleep("2 seconds")
-      assert.strictEqual((yield* send(server, hello(to))).status, 200)
-      checks.assertError(yield* send(server, hello(to)), 429, limited("pair"))
     }).pipe(Effect.scoped))
 
   it.live("a crowd to one recipient gets exactly the burst", () =>

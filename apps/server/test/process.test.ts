@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -20,7 +20,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 }
 
 /** Nothing of this process's own environment but what programs need to be found. */
-const base = { PATH: process.env["PATH"]!, PORT: "0" }
+const base = { PATH: process.env["PATH"]!, PORT: "0", DATABASE_URL: "memory:" }
 
 /** For tests that start processes, on a machine that has other things to do. */
 const patient = 60_000
@@ -225,8 +225,8 @@ describe("what it cannot start with", () => {
       const wrong = [
         [{ PORT: "80a" }, "wac: PORT: expected a port number, 0 to 65535\n"],
         [
-          { DATABASE_URL: "postgres://wac:hunter2@db/wac" },
-          "wac: DATABASE_URL: expected memory: (the only storage of this version)\n"
+          { DATABASE_URL: "mysql://wac:hunter2@db/wac" },
+          "wac: DATABASE_URL: expected postgres://…, pglite:DIRECTORY or memory:\n"
         ],
         [
           { WAC_MASTER_KEY: "c2hvcnQ=" },
@@ -246,7 +246,8 @@ describe("what it cannot start with", () => {
       const wrong: ReadonlyArray<readonly [environment: Record<string, string>, named?: string]> = [
         ...["80a", "-1", "65536", "8080.5"].map((PORT) => [{ PORT }] as const),
         [{ HOST: "h".repeat(254) }],
-        [{ DATABASE_URL: "pglite:.data" }],
+        [{ DATABASE_URL: "mysql://wac:hunter2@db/wac" }],
+        [{ DATABASE_URL: "postgres://wac:hunter2@db/wac" }, "WAC_MASTER_KEY"],
         [{ PROVIDER: "whatsapp" }],
         [{ RATE_LIMIT_STORE: "redis://user:hunter2@cache" }],
         [{ WAC_MASTER_KEY: "aHVudGVyMg==" }],
@@ -469,4 +470,43 @@ describe("the demo", () => {
       assert.deepStrictEqual(ended, obeyed)
       assert.isBelow(took, 5000)
     }).pipe(Effect.scoped), patient)
+})
+
+describe("on embedded storage", () => {
+  it.live(
+    "keys, sessions and messages survive a kill, and the master key is kept for its owner alone",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* Effect.acquireRelease(
+          Effect.promise(() => mkdtemp(join(tmpdir(), "wac-data-"))),
+          (made) => Effect.promise(() => rm(made, { recursive: true }))
+        )
+        const env = { DATABASE_URL: `pglite:${directory}/data` }
+        const first = yield* started(env)
+        const [session, apiKey, sent] = yield* bash(commandsOf(first.output().stdout))
+        assertSent(sent!)
+        first.child.kill("SIGKILL")
+        yield* first.ended
+        assert.strictEqual(statSync(join(directory, "data", "master.key")).mode & 0o777, 0o600)
+
+        const second = yield* service(env)
+        const line = yield* second.written(/listening on http:\/\/127\.0\.0\.1:\d+/)
+        const url = line.slice("listening on ".length)
+        const bearer = { authorization: `Bearer ${apiKey!.trim()}` }
+        const { message_id, tenant_id } = JSON.parse(sent!)
+        const stored = yield* call(`${url}/v1/messages/${message_id}`, { headers: bearer })
+        assert.deepStrictEqual([stored.status, stored.body.tenant_id], [200, tenant_id])
+        // the same key again: the answer that was given before the kill
+        const replayed = yield* call(`${url}/v1/messages`, {
+          headers: { ...bearer, "idempotency-key": "first-send" },
+          body: hello()
+        })
+        assert.deepStrictEqual([replayed.status, replayed.text], [200, sent!.trim()])
+        assert.strictEqual(replayed.headers.get("idempotent-replayed"), "true")
+        assert.strictEqual(JSON.parse(session!).role, "owner")
+        assert.notInclude(second.output().stdout, "Try it")
+        assert.deepStrictEqual((yield* stop(second)).ended, obeyed)
+      }).pipe(Effect.scoped),
+    patient
+  )
 })

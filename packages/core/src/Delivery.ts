@@ -77,7 +77,7 @@ export const statusShown = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "
 export const dueAt = (delivery: Delivery, health: Webhook.Health): Instant | null =>
   delivery.status !== "pending" || delivery.nextAttemptAt === null
     ? null
-    : delivery.lastAttemptAt !== null && health.recoveredAt !== null && delivery.lastAttemptAt <= health.recoveredAt
+    : delivery.lastAttemptAt !== null && health.recoveredAt !== null && delivery.lastAttemptAt < health.recoveredAt
     ? Math.min(delivery.nextAttemptAt, health.recoveredAt)
     : delivery.nextAttemptAt
 

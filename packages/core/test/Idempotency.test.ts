@@ -385,13 +385,10 @@ describe("judging a key", () => {
 
   it("may be tried again only when it is certain that nothing was sent", () => {
     for (const status of statuses) {
-      const verdict = judge(
-        binding(),
-        message({ status, ...named, error: status === "failed" ? refused : null }),
-        "one",
-        start
-      )
-      assert.strictEqual(verdict._tag === "Released", status === "sending", status)
+      for (const name of [named, {}]) {
+        const given = message({ status, ...name, error: status === "failed" ? refused : null })
+        assert.strictEqual(judge(binding(), given, "one", start)._tag === "Released", status === "sending", status)
+      }
     }
   })
 })

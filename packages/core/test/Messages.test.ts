@@ -127,7 +127,7 @@ const messageOf = (request: SendRequest, messageId: string) =>
 const reported = (
   reference: MessageId,
   status: Report["status"],
-  name = "wamid.up"
+  name: string | null = "wamid.up"
 ) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
@@ -897,6 +897,25 @@ describe("an outcome that nobody knows", () => {
         assert.strictEqual(provider.calls.length, 0)
       })
     )
+  )
+})
+
+describe("a report without upstream's name of the message", () => {
+  it.effect.each(["sent", "delivered", "read", "failed"] as const)(
+    "settles nothing that could be answered (%s), but the message is not sent again and keeps its status",
+    (status) =>
+      sending(({ provider }) =>
+        Effect.gen(function*() {
+          const { request } = yield* caller()
+          provider.answer = () => Effect.succeed({ _tag: "Unknown" })
+          yield* send(request("k"))
+          const { messageId } = provider.calls[0]!
+          yield* reported(messageId, status, null)
+          assert.strictEqual(reason(yield* send(request("k"))), "outcome_unknown")
+          assert.strictEqual(provider.calls.length, 1)
+          assert.strictEqual((yield* messageOf(request("k"), messageId)).status, status)
+        })
+      )()
   )
 })
 

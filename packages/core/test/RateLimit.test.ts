@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { giveBack, observe, Observer, perSecond, type Policy, type Reading, take } from "../src/RateLimit.ts"
+import { Duration, Effect, Schema } from "effect"
+import { giveBack, observe, Observer, perSecond, type Policy, type Reading, refusal, take } from "../src/RateLimit.ts"
 import { between, checks, hour, upTo } from "./checks.ts"
 import { start } from "./samples.ts"
 
@@ -201,6 +201,36 @@ describe("any sequence of requests", () => {
     },
     checks
   )
+})
+
+describe("the error of a refusal", () => {
+  const reading = (name: Policy["name"], allowed: boolean, resetAfter: number): Reading => ({
+    policy: { ...policy(100, 20), name },
+    remaining: 0,
+    resetAfter,
+    allowed
+  })
+
+  it("is of the first limiter that refused, with the longest wait, in whole milliseconds", () => {
+    const error = refusal([
+      reading("workspace", true, 9000),
+      reading("phone_number", false, 12.5),
+      reading("pair", false, 100.25)
+    ])
+    assert.deepStrictEqual([error?.code, error?.reason], ["rate_limited", "phone_number"])
+    assert.strictEqual(Duration.toMillis(error!.retryAfter), 101)
+  })
+
+  it("is nothing when nobody refused", () => {
+    assert.isUndefined(refusal([]))
+    assert.isUndefined(refusal([reading("workspace", true, 9000), reading("pair", true, 1)]))
+  })
+
+  it("says something for every limiter", () => {
+    const names = ["workspace", "phone_number", "pair", "provider", "login"] as const
+    const messages = names.map((name) => refusal([reading(name, false, 1)])!.message)
+    assert.strictEqual(new Set(messages).size, names.length)
+  })
 })
 
 it.effect("readings go to the observer of the request, in order, and else nowhere", () =>

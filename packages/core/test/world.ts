@@ -11,7 +11,7 @@ import * as Id from "../src/Id.ts"
 import type { IdempotencyKey } from "../src/Idempotency.ts"
 import type { OutboundMessage } from "../src/Message.ts"
 import type { PhoneNumber } from "../src/PhoneNumber.ts"
-import { Provider, type ProviderOutcome, type ProviderSend, TemplatesUnavailable } from "../src/Provider.ts"
+import { Provider, type ProviderOutcome, type ProviderSend, type TemplatesUnavailable } from "../src/Provider.ts"
 import type { ProviderTemplate } from "../src/Template.ts"
 import { TemplateStore } from "../src/TemplateStore.ts"
 import type { Instant } from "../src/Time.ts"
@@ -23,7 +23,7 @@ export const crypto = Layer.mergeAll(Mac.layerWebCrypto, Digest.layerWebCrypto, 
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
-export const masterKey = Redacted.make(new Uint8Array(32).fill(7))
+const masterKey = Redacted.make(new Uint8Array(32).fill(7))
 
 /** Storage, cryptography and the vault. Every building of it is a storage of its own. */
 export const foundation = Vault.layer({ current: masterKey }).pipe(

@@ -1,0 +1,66 @@
+/**
+ * The master key that is kept beside an embedded database (contract §8): made on first run, readable by its owner
+ * alone. Whoever has the data without this file can open no secret in it.
+ */
+import { Effect, Redacted, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64 } from "effect/encoding"
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs"
+import { join } from "node:path"
+
+const ownerOnly = 0o600
+const keyLength = 32
+
+/** The file is not there to be read or made, or does not hold a key. */
+class MasterKeyFileError extends Schema.TaggedError<MasterKeyFileError>()("MasterKeyFileError", {
+  path: Schema.String,
+  why: Schema.String
+}) {
+  override get message() {
+    return `${this.path}: ${this.why}`
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown error"
+
+const read = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined
+    throw error
+  }
+}
+
+/** Fails if somebody else has made it meanwhile; on disk before anything is sealed with it. */
+const write = (directory: string, path: string, text: string): void => {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const file = openSync(path, "wx", ownerOnly)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Reads the key of a data directory, or makes it. */
+export const load = Effect.fnUntraced(function*(directory: string) {
+  const path = join(directory, "master.key")
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Base64.encode(yield* random.randomBytes(keyLength))
+  const text = yield* Effect.try({
+    try: () => {
+      const present = read(path)
+      if (present === undefined) write(directory, path, `${fresh}\n`)
+      return present ?? fresh
+    },
+    catch: (error) => new MasterKeyFileError({ path, why: `cannot keep the master key (${codeOf(error)})` })
+  })
+  const key = Base64.decode(text.trim())
+  if (Result.isFailure(key) || key.success.length !== keyLength) {
+    return yield* new MasterKeyFileError({ path, why: "does not hold a master key" })
+  }
+  return Redacted.make(key.success)
+})

@@ -1,0 +1,8 @@
+import { Schema } from "effect"
+
+/** The run is worth nothing: something did not start, broke, or answered wrongly. */
+export class BenchFailed extends Schema.TaggedError<BenchFailed>()("BenchFailed", { message: Schema.String }) {}
+
+/** The failure that a rejected promise or a thrown value tells of. */
+export const because = (what: string) => (cause: unknown): BenchFailed =>
+  new BenchFailed({ message: `${what}: ${cause instanceof Error ? cause.message : String(cause)}` })

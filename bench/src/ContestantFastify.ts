@@ -1,0 +1,47 @@
+/**
+ * (b) The service that one would write by hand.
+ */
+import { Effect, type Scope } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import type { BenchFailed } from "./BenchFailed.ts"
+import * as Child from "./Child.ts"
+import { type Contestant, counting, useOf } from "./Contestant.ts"
+import type { Cluster, Database } from "./Database.ts"
+import type { Loader } from "./Load.ts"
+import * as Probe from "./Probe.ts"
+import * as TwoTransactions from "./TwoTransactions.ts"
+
+/** Connections to PostgreSQL: on two cores, fewer and more were both slower at 64 callers. */
+const poolSize = 32
+
+/** The first rows: a workspace (1) with a webhook and a key (1). */
+export const furnish = (database: Database, apiKey: string): Effect.Effect<void, BenchFailed> =>
+  Effect.gen(function*() {
+    yield* database.query(TwoTransactions.schema)
+    yield* database.query("insert into workspaces (name) values ('bench')")
+    yield* database.query("insert into webhooks (workspace_id, url) values (1, 'https://receiver.invalid/')")
+    yield* database.query("insert into api_keys (workspace_id, token_hash) values (1, $1)", [
+      createHash("sha256").update(apiKey).digest()
+    ])
+  })
+
+export const start = (cluster: Cluster, loader: Loader): Effect.Effect<Contestant, BenchFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const name = "fastify + pg"
+    const database = yield* cluster.database("wac_bench_fastify")
+    const apiKey = randomBytes(24).toString("base64url")
+    yield* furnish(database, apiKey)
+    const { pid, ready } = yield* Child.start<{ readonly url: string }>("FastifyProcess", {
+      databaseUrl: database.url,
+      connections: poolSize
+    })
+    const target = { url: ready.url, apiKey }
+    yield* Probe.check(name, target)
+    return {
+      name,
+      round: (load) => loader.run({ ...load, target, expected: "\"status\":\"sent\"" }),
+      use: useOf(pid),
+      database,
+      complete: counting(database, TwoTransactions.complete)
+    }
+  })

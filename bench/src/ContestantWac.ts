@@ -1,0 +1,96 @@
+/**
+ * (a) Our server: everything that `apps/server` composes, over PostgreSQL, with a provider that accepts at once.
+ */
+import { Effect, type Scope } from "effect"
+import { because, type BenchFailed } from "./BenchFailed.ts"
+import * as Child from "./Child.ts"
+import { type Contestant, counting, useOf } from "./Contestant.ts"
+import type { Cluster, Database } from "./Database.ts"
+import type { Loader } from "./Load.ts"
+import * as Probe from "./Probe.ts"
+import type { Options, TwoRoundTrips } from "./WacProcess.ts"
+
+export interface Wac {
+  readonly contestant: Contestant
+  readonly database: Database
+  /** How long the same statement twice takes (median, ms) through the client that the server itself uses. */
+  readonly twoRoundTrips: (statement: string, repetitions: number) => Effect.Effect<number, BenchFailed>
+}
+
+/** So high that nobody is refused; the buckets are still judged and written. */
+const limits: Options["limits"] = {
+  workspaceTiers: { bench: 1_000_000 },
+  phoneNumberTiers: { bench: 1_000_000 },
+  pair: { everySeconds: 0.001, burst: 1_000_000 },
+  defaults: { workspaceTier: "bench", phoneNumberTier: "bench", monthlyQuota: null, messagingLimit: null }
+}
+
+const owner = { email: "owner@example.com", password: "correct horse battery staple" }
+
+const call = (
+  url: string,
+  headers: Record<string, string>,
+  init: { readonly method: string; readonly body: unknown }
+) =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const response = await fetch(url, {
+        method: init.method,
+        headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", ...headers },
+        body: JSON.stringify(init.body),
+        signal
+      })
+      const text = await response.text()
+      if (!response.ok) throw new Error(`${response.status} ${text}`)
+      return {
+        body: JSON.parse(text) as Record<string, string>,
+        cookie: response.headers.getSetCookie()[0]?.split(";")[0] ?? ""
+      }
+    },
+    catch: because(url)
+  })
+
+/** Sends that are recorded with all that belongs to one; those of {@link Stored} have other statuses. */
+const complete = `
+select count(*)::float8 as count
+from messages
+join message_contents on message_contents.message_id = messages.id
+join bindings on bindings.message_id = messages.id and bindings.answer is not null
+join events on events.order_key = messages.id
+join deliveries on deliveries.event_id = events.id
+where messages.status = 'sent'`
+
+/** Starts it on a fresh database of this name, with a workspace, a webhook and a key. */
+export const start = (
+  cluster: Cluster,
+  loader: Loader,
+  { database: databaseName, name }: { readonly name: string; readonly database: string }
+): Effect.Effect<Wac, BenchFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const database = yield* cluster.database(databaseName)
+    const options: Options = { databaseUrl: database.url, owner, limits }
+    const { ask, pid, ready } = yield* Child.start<{ readonly url: string }>("WacProcess", options)
+    const { url } = ready
+
+    const { cookie } = yield* call(`${url}/internal/session`, {}, { method: "POST", body: owner })
+    const { body } = yield* call(`${url}/internal/api-keys`, { cookie, "idempotency-key": "bench" }, {
+      method: "POST",
+      body: { name: "bench" }
+    })
+    // events and deliveries are written, and wait: what delivering costs is another measurement
+    yield* call(`${url}/internal/webhook`, { cookie }, { method: "PUT", body: { url: "https://receiver.invalid/" } })
+    yield* database.query("update webhooks set paused_at = 1")
+    const target = { url, apiKey: body["apiKey"]! }
+    yield* Probe.check(name, target)
+    return {
+      contestant: {
+        name,
+        round: (load) => loader.run({ ...load, target, expected: "\"status\":\"sent\"" }),
+        use: useOf(pid),
+        database,
+        complete: counting(database, complete)
+      },
+      database,
+      twoRoundTrips: (statement, repetitions) => ask<number>({ statement, repetitions } satisfies TwoRoundTrips)
+    }
+  })

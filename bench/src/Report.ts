@@ -1,0 +1,104 @@
+/**
+ * What is printed.
+ */
+import { cpus } from "node:os"
+import { type Cluster, settings } from "./Database.ts"
+import type { Round } from "./Load.ts"
+import type { LoneCaller } from "./LoneCaller.ts"
+import type { Measured, Outcome, Plan } from "./Rounds.ts"
+import { median } from "./Statistics.ts"
+
+const whole = (value: number): string => Math.round(value).toLocaleString("en-US")
+
+const decimals = (value: number, digits: number): string => value.toFixed(digits)
+
+const letter = (i: number): string => String.fromCharCode(97 + i)
+
+/** Lines with columns; the first two are words, the others numbers. */
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows.map((row) =>
+    row.map((cell, i) => i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)).join("  ").trimEnd()
+  ).join("\n")
+}
+
+/** The machine, the database and the load, without which no number means anything. */
+export const conditions = (cluster: Cluster, plan: Plan): string =>
+  [
+    `Node ${process.versions.node}, PostgreSQL ${cluster.version}, ${cpus().length} × ${
+      cpus()[0]?.model.trim() ?? "?"
+    }`,
+    process.env["BENCH_DATABASE_URL"] === undefined
+      ? `PostgreSQL with ${Object.entries(settings).map(([name, value]) => `${name}=${value}`).join(" ")}`
+      : "PostgreSQL of BENCH_DATABASE_URL, with its own settings",
+    `${plan.connections} connections, ${plan.rounds} interleaved rounds of ${plan.seconds} s, ` +
+    `each contestant warmed up for ${plan.warmUp} s`
+  ].join("\n")
+
+const rates = ({ rounds }: Measured): ReadonlyArray<number> => rounds.map(({ perSecond }) => perSecond)
+
+const middle = ({ rounds }: Measured, of: (round: Round) => number): number => median(rounds.map(of))
+
+/** Throughput, latency and cost of each. */
+export const results = (cluster: Cluster, { measured: all, others }: Outcome): string =>
+  (others === undefined ? "" : `Other processes took ${whole(others * 100)} % of the machine during the rounds.\n\n`) +
+  table([
+    [
+      "",
+      "sends/s",
+      "min",
+      "max",
+      "p50 ms",
+      "p99 ms",
+      "memory MB",
+      `${cluster.counts}/send`,
+      "CPU µs/send",
+      "of PostgreSQL"
+    ],
+    ...all.map((measured, i) => [
+      `${letter(i)}  ${measured.name}`,
+      whole(median(rates(measured))),
+      whole(Math.min(...rates(measured))),
+      whole(Math.max(...rates(measured))),
+      decimals(middle(measured, ({ p50 }) => p50), 1),
+      decimals(middle(measured, ({ p99 }) => p99), 1),
+      measured.memory === undefined ? "–" : whole(measured.memory / 1e6),
+      measured.perSend.statements === undefined ? "–" : decimals(measured.perSend.statements, 2),
+      measured.perSend.processor === undefined ? "–" : whole(measured.perSend.processor * 1e6),
+      measured.perSend.database === undefined ? "–" : whole(measured.perSend.database * 1e6)
+    ])
+  ])
+
+const verdict = (value: number, goal: { readonly least?: number; readonly most?: number }): string =>
+  goal.least !== undefined
+    ? `  (goal: at least ${goal.least}; ${value >= goal.least ? "met" : "missed"})`
+    : goal.most !== undefined
+    ? `  (goal: at most ${goal.most}; ${value <= goal.most ? "met" : "missed"})`
+    : ""
+
+/** One contestant's throughput over another's: of the medians, and how it varied over the rounds. */
+export const ratio = (name: string, over: Measured, under: Measured, goal?: number): string => {
+  const value = median(rates(over)) / median(rates(under))
+  const each = rates(over).map((rate, i) => rate / rates(under)[i]!)
+  return `${name}  ${decimals(value, 2)}  rounds ${decimals(Math.min(...each), 2)} to ${
+    decimals(Math.max(...each), 2)
+  }` +
+    verdict(value, goal === undefined ? {} : { least: goal })
+}
+
+/** What a send costs who is alone. */
+export const loneCaller = ({ commits, durable, empty, send }: LoneCaller): string =>
+  [
+    "A lone caller (medians, ms)",
+    table([
+      ["", "ms", "send is"],
+      ["a send over HTTP", decimals(send, 2), ""],
+      ["two empty statements (select 1)", decimals(empty, 2), `${decimals(send / empty, 2)} ×`],
+      ["two empty durable commits", decimals(durable, 2), `${decimals(send / durable, 2)} ×`],
+      [
+        "the two transactions, by pgbench",
+        commits === undefined ? "–" : decimals(commits, 2),
+        commits === undefined ? "" : `${decimals(send / commits, 2)} ×`
+      ]
+    ])
+  ].join("\n")

@@ -1,0 +1,139 @@
+/**
+ * Rounds of all contestants, taking turns, so that what else happens on the machine meets all of them.
+ */
+import { Effect } from "effect"
+import type { BenchFailed } from "./BenchFailed.ts"
+import * as Contestant from "./Contestant.ts"
+import type { Cluster } from "./Database.ts"
+import type { Round } from "./Load.ts"
+import * as ProcessUse from "./ProcessUse.ts"
+
+export interface Plan {
+  readonly connections: number
+  readonly rounds: number
+  /** How long a round is. */
+  readonly seconds: number
+  /** How long each contestant runs before the first round that counts. */
+  readonly warmUp: number
+}
+
+export interface Measured {
+  readonly name: string
+  readonly rounds: ReadonlyArray<Round>
+  readonly memory: number | undefined
+  /** What one send took, on average. */
+  readonly perSend: {
+    readonly statements: number | undefined
+    /** Seconds of processor time: of the contestant's process, and of PostgreSQL. */
+    readonly processor: number | undefined
+    readonly database: number | undefined
+  }
+}
+
+/** How long requests that the end of a round cut off have to come to theirs. */
+const rest = "500 millis"
+
+export interface Outcome {
+  readonly measured: ReadonlyArray<Measured>
+  /** The share of the machine's processor time that processes of others took during the rounds; of none known. */
+  readonly others: number | undefined
+}
+
+/** What has been used at some point of time. */
+interface Reading {
+  readonly statements: number | undefined
+  readonly processor: number | undefined
+  readonly database: number | undefined
+}
+
+const unused: Reading = { statements: 0, processor: 0, database: 0 }
+
+/** What was used between two readings, added up. */
+const add = (sum: Reading, before: Reading, after: Reading): Reading => {
+  const of = (name: keyof Reading) =>
+    sum[name] === undefined || before[name] === undefined || after[name] === undefined
+      ? undefined
+      : sum[name] + after[name] - before[name]
+  return { statements: of("statements"), processor: of("processor"), database: of("database") }
+}
+
+interface Entry {
+  readonly contestant: Contestant.Contestant
+  readonly recordedBefore: number
+  readonly rounds: Array<Round>
+  used: Reading
+  /** Of every round, those before the ones that count too. */
+  answered: number
+  cutOff: number
+}
+
+export const measure = (
+  cluster: Cluster,
+  contestants: ReadonlyArray<Contestant.Contestant>,
+  { connections, rounds, seconds, warmUp }: Plan
+): Effect.Effect<Outcome, BenchFailed> =>
+  Effect.gen(function*() {
+    const round = Effect.fnUntraced(function*(entry: Entry, seconds: number) {
+      const done = yield* entry.contestant.round({ connections, until: { seconds } })
+      yield* Effect.sleep(rest)
+      entry.answered += done.sends
+      entry.cutOff += done.cutOff
+      return done
+    })
+    const read = ({ contestant: { database, use } }: Entry): Effect.Effect<Reading, BenchFailed> =>
+      Effect.all({
+        statements: database?.statements ?? Effect.undefined,
+        processor: Effect.map(use, ({ processor }) => processor),
+        database: database === undefined ? Effect.undefined : cluster.processor
+      })
+
+    const entries = yield* Effect.forEach(contestants, (contestant) =>
+      Effect.map(
+        contestant.complete ?? Effect.succeed(0),
+        (recordedBefore): Entry => ({ contestant, recordedBefore, rounds: [], used: unused, answered: 0, cutOff: 0 })
+      ))
+    for (const entry of entries) {
+      yield* round(entry, warmUp)
+      yield* entry.contestant.database?.tidy ?? Effect.void
+    }
+    yield* cluster.checkpoint
+    const disturbed = yield* disturbance
+    for (let i = 0; i < rounds; i++) {
+      for (const entry of entries) {
+        const before = yield* read(entry)
+        entry.rounds.push(yield* round(entry, seconds))
+        entry.used = add(entry.used, before, yield* read(entry))
+      }
+    }
+    const others = yield* disturbed
+    const measured = yield* Effect.forEach(entries, (entry) =>
+      Effect.gen(function*() {
+        yield* Contestant.verify(entry.contestant, entry.recordedBefore, entry)
+        const sends = entry.rounds.reduce((sum, round) => sum + round.sends, 0)
+        const perSend = (used: number | undefined) => used === undefined ? undefined : used / sends
+        return {
+          name: entry.contestant.name,
+          rounds: entry.rounds,
+          memory: (yield* entry.contestant.use).memory,
+          perSend: {
+            statements: perSend(entry.used.statements),
+            processor: perSend(entry.used.processor),
+            database: perSend(entry.used.database)
+          }
+        }
+      }))
+    return { measured, others }
+  })
+
+/** Begins to watch what processes that we did not start take; gives what they took since. */
+const disturbance: Effect.Effect<Effect.Effect<number | undefined>> = Effect.gen(function*() {
+  const read = Effect.promise(() => Promise.all([ProcessUse.machineTime(), ProcessUse.familyTime(process.pid)]))
+  const [machineBefore, ownBefore] = yield* read
+  return Effect.map(
+    read,
+    ([machine, own]) =>
+      machine === undefined || machineBefore === undefined || own === undefined || ownBefore === undefined
+        ? undefined
+        : Math.max(0, machine.spent - machineBefore.spent - (own - ownBefore)) / (machine.had - machineBefore.had)
+  )
+})

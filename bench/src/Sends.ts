@@ -1,0 +1,46 @@
+/**
+ * `sends`: our server beside what one would use or write instead.
+ */
+import { Console, Effect, type Scope } from "effect"
+import type { BenchFailed } from "./BenchFailed.ts"
+import type { Contestant } from "./Contestant.ts"
+import * as ContestantEcho from "./ContestantEcho.ts"
+import * as ContestantFastify from "./ContestantFastify.ts"
+import * as ContestantPgbench from "./ContestantPgbench.ts"
+import * as ContestantWac from "./ContestantWac.ts"
+import * as Database from "./Database.ts"
+import * as Load from "./Load.ts"
+import * as LoneCaller from "./LoneCaller.ts"
+import * as Report from "./Report.ts"
+import * as Rounds from "./Rounds.ts"
+
+export const run = (
+  plan: Rounds.Plan,
+  options: { readonly pgbench: boolean }
+): Effect.Effect<void, BenchFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const cluster = yield* Database.cluster
+    const loader = yield* Load.make
+    yield* Console.log(Report.conditions(cluster, plan))
+
+    const wac = yield* ContestantWac.start(cluster, loader, { name: "wac", database: "wac_bench_wac" })
+    const fastify = yield* ContestantFastify.start(cluster, loader)
+    const pgbench = options.pgbench ? yield* ContestantPgbench.start(cluster) : undefined
+    const echo = yield* ContestantEcho.start(loader)
+    const contestants: ReadonlyArray<Contestant> = [
+      wac.contestant,
+      fastify,
+      ...pgbench === undefined ? [] : [pgbench],
+      echo
+    ]
+    const outcome = yield* Rounds.measure(cluster, contestants, plan)
+    yield* Console.log(`\n${Report.results(cluster, outcome)}\n`)
+    const { measured } = outcome
+    const [a, b] = measured
+    yield* Console.log(Report.ratio("a/b", a!, b!, 2))
+    if (pgbench !== undefined) yield* Console.log(Report.ratio("a/c", a!, measured[2]!, 1))
+    yield* Console.log(Report.ratio(pgbench === undefined ? "a/c" : "a/d", a!, measured.at(-1)!))
+
+    const alone = yield* LoneCaller.measure(wac, pgbench)
+    yield* Console.log(`\n${Report.loneCaller(alone)}`)
+  })

@@ -1,0 +1,93 @@
+/**
+ * Messages that were sent before: rows as a workspace has them after a busy day, made by SQL.
+ */
+import { Effect } from "effect"
+import type { BenchFailed } from "./BenchFailed.ts"
+import type { Database } from "./Database.ts"
+import * as Workload from "./Workload.ts"
+
+/** How many messages one statement makes. */
+const chunk = 250_000
+
+/** The n-th message's customer: spread over all of them, in no order. */
+const customerOf = "'+1555' || lpad(((n * 7919) % $3::bigint)::text, 7, '0')"
+
+/** Identifiers that sort before every one that is made now. */
+const id = (prefix: string): string => `'${prefix}_0' || lpad(n::text, 25, '0')`
+
+/** The times of the day before, a message every few milliseconds. */
+const at = "(extract(epoch from now())::bigint * 1000 - 86400000 + n)"
+
+const from = `generate_series($1::bigint, $2::bigint) as n, (select id as workspace_id from workspaces) as workspace,
+  (select id as phone_number_id, phone_number from phone_numbers) as phone_number,
+  (select id as api_key_id from api_keys) as api_key, (select id as webhook_id, envelope from webhooks) as webhook`
+
+const content = `json_build_object('to', ${customerOf}, 'type', 'template', 'template', json_build_object(
+  'name', '${Workload.template.name}', 'language', '${Workload.template.language}',
+  'bodyParams', json_build_array('A-' || n, 'Tuesday')))`
+
+const providerMessageId = "'wamid.' || md5(n::text)"
+
+/** Delivered messages with their keys, one event and delivery each; every fifth one's customer is a known contact. */
+const inserts = [
+  `insert into messages (id, workspace_id, api_key_id, phone_number_id, status, status_at, provider_message_id,
+    created_at, sent_at, delivered_at, sequence, quota_month)
+  select ${
+    id("msg")
+  }, workspace_id, api_key_id, phone_number_id, 'delivered', ${at}, ${providerMessageId}, ${at}, ${at},
+    ${at}, 1, to_char(now() at time zone 'UTC', 'YYYY-MM')
+  from ${from}`,
+  `insert into message_names (provider_message_id, message_id)
+  select ${providerMessageId}, ${id("msg")} from ${from}`,
+  `insert into message_contents (message_id, workspace_id, from_number, content)
+  select ${id("msg")}, workspace_id, phone_number, ${content} from ${from}`,
+  `insert into bindings (workspace_id, route, key, fingerprint, message_id, answer, expires_at)
+  select workspace_id, 'POST /v1/messages', md5('key' || n)::uuid::text, encode(sha256(n::text::bytea), 'hex'), ${
+    id("msg")
+  },
+    json_build_object('_tag', 'Sent', 'messageId', ${id("msg")}, 'providerMessageId', ${providerMessageId},
+      'workspaceId', workspace_id, 'apiKeyId', api_key_id),
+    ${at} + 86400000 + 3600000
+  from ${from}`,
+  `insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
+  select ${id("evt")}, workspace_id, 'message.sent', ${at}, ${id("msg")}, 1, json_build_object('message_id', ${
+    id("msg")
+  },
+    'provider_message_id', ${providerMessageId}, 'to', ${customerOf}, 'status', 'sent', 'sequence', 1)
+  from ${from}`,
+  `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
+    attempt_count, first_attempt_at, last_attempt_at, created_at, completed_at)
+  select ${id("dlv")}, workspace_id, webhook_id, ${id("evt")}, 'message.sent', envelope, ${
+    id("msg")
+  }, 1, 'delivered', 1,
+    ${at}, ${at}, ${at}, ${at}
+  from ${from}`,
+  `insert into contacts (workspace_id, phone_number_id, customer, last_inbound_at)
+  select workspace_id, phone_number_id, ${customerOf}, ${at} from ${from} where n % 5 = 0
+  on conflict do nothing`,
+  `insert into messaging_ledger (phone_number_id, customer, counted_at)
+  select phone_number_id, ${customerOf}, ${at} from ${from} where n % 5 <> 0
+  on conflict do nothing`
+]
+
+/** Stores so many messages in the one workspace of a database. */
+export const fill = (database: Database, messages: number): Effect.Effect<void, BenchFailed> =>
+  Effect.gen(function*() {
+    // rows that are made to fit need no look-up of what they refer to, and need not be durable one by one
+    yield* database.query("set session_replication_role = replica; set synchronous_commit = off")
+    for (let first = 1; first <= messages; first += chunk) {
+      const last = Math.min(messages, first + chunk - 1)
+      for (const insert of inserts) {
+        // every statement gets all parameters, and each has to be mentioned
+        yield* database.query(`with customers as (select $3::bigint) ${insert}`, [first, last, Workload.customers])
+      }
+    }
+    yield* database.query(
+      `insert into quota_usage (workspace_id, month, used)
+      select id, to_char(now() at time zone 'UTC', 'YYYY-MM'), $1::integer from workspaces
+      on conflict (workspace_id, month) do update set used = quota_usage.used + excluded.used`,
+      [messages]
+    )
+    yield* database.query("reset session_replication_role; reset synchronous_commit")
+    yield* database.tidy
+  })

@@ -1,0 +1,324 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { ApiKeys } from "../src/ApiKeys.ts"
+import { ContactStore } from "../src/ContactStore.ts"
+import { EventStore } from "../src/EventStore.ts"
+import type { MessageId } from "../src/Id.ts"
+import { Inbound, type InboundItem } from "../src/Inbound.ts"
+import type { InboundMessage } from "../src/InboundMessage.ts"
+import type { Report } from "../src/Message.ts"
+import { Messages } from "../src/Messages.ts"
+import { StoreError } from "../src/StoreError.ts"
+import { iso } from "../src/Time.ts"
+import { day, hour, second } from "./checks.ts"
+import { start } from "./samples.ts"
+import { foundation, issueKey, key, newId, plain, stubProvider, world } from "./world.ts"
+
+const setUp = () => {
+  const provider = stubProvider()
+  const layer = Layer.merge(Inbound.layer, Messages.layer).pipe(
+    Layer.provideMerge(Layer.merge(ApiKeys.layer, provider.layer)),
+    Layer.provideMerge(foundation)
+  )
+  return { provider, layer }
+}
+
+const upstream = <E>(
+  test: (
+    given: ReturnType<typeof setUp>
+  ) => Effect.Effect<void, E, Layer.Success<ReturnType<typeof setUp>["layer"]>>
+) =>
+() =>
+  Effect.suspend(() => {
+    const given = setUp()
+    return Effect.andThen(TestClock.setTime(start), test(given).pipe(Effect.provide(given.layer)))
+  })
+
+/** A message that was sent a moment ago. */
+const sent = Effect.gen(function*() {
+  const { number, workspace } = yield* world()
+  const { key: apiKey } = yield* issueKey(workspace.id)
+  const answer = yield* Messages.use((messages) =>
+    Effect.flatMap(
+      newId("req"),
+      (requestId) =>
+        messages.send({ workspaceId: workspace.id, apiKeyId: apiKey.id, key: key("k"), requestId, message: plain() })
+    )
+  )
+  const message = Messages.use((messages) => messages.get(workspace.id, answer.messageId))
+  return { ...answer, number, workspace, message }
+})
+
+const receive = (...items: ReadonlyArray<InboundItem>) => Inbound.use((inbound) => inbound.receive(items))
+
+const status = (
+  reference: MessageId | null,
+  status: Report["status"],
+  at: number,
+  providerMessageId: string | null = "wamid.1"
+): InboundItem => ({
+  _tag: "Status",
+  reference,
+  report: {
+    status,
+    at,
+    providerMessageId,
+    error: status === "failed" ? { code: "forbidden", reason: "provider_policy", message: "no" } : null
+  }
+})
+
+const received = (
+  number: { readonly providerNumberId: string },
+  fields: Partial<InboundMessage> = {}
+): InboundItem => ({
+  _tag: "Message",
+  message: {
+    providerNumberId: number.providerNumberId,
+    providerMessageId: "wamid.in.1",
+    customer: "+12025550123",
+    at: start,
+    type: "text",
+    content: { body: "Hello" },
+    preference: undefined,
+    late: false,
+    ...fields
+  }
+})
+
+const events = (workspaceId: Parameters<EventStore["Service"]["list"]>[0]) =>
+  Effect.map(
+    EventStore.use((store) => store.list(workspaceId, {}, { limit: 100, after: null })),
+    ({ items }) => items
+  )
+const told = (workspaceId: Parameters<EventStore["Service"]["list"]>[0]) =>
+  Effect.map(events(workspaceId), (all) => all.map(({ type }) => type))
+
+describe("status reports", () => {
+  it.effect(
+    "move the message, found by our reference or by upstream's name",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, workspace } = yield* sent
+        yield* receive(status(messageId, "delivered", start + 1000, null))
+        assert.strictEqual((yield* message).status, "delivered")
+        yield* receive(status(null, "read", start + 2000, "wamid.1"))
+        const { deliveredAt, readAt, status: now } = yield* message
+        assert.deepStrictEqual([now, deliveredAt, readAt], ["read", start + 1000, start + 2000])
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.sent", "message.delivered", "message.read"])
+      })
+    )
+  )
+
+  it.effect(
+    "in disorder and more than once tell every step once and in order",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, workspace } = yield* sent
+        yield* TestClock.adjust(5 * second)
+        yield* receive(
+          status(messageId, "read", start + 2000),
+          status(messageId, "delivered", start + 1000),
+          status(messageId, "read", start + 2000),
+          status(messageId, "sent", start + 500),
+          status(messageId, "delivered", start + 1000)
+        )
+        yield* receive(status(messageId, "read", start + 9000), status(messageId, "failed", start + 9000))
+        const { deliveredAt, readAt, sentAt, status: now } = yield* message
+        assert.deepStrictEqual([now, sentAt, deliveredAt, readAt], ["read", start, start + 2000, start + 2000])
+        assert.deepStrictEqual(
+          (yield* events(workspace.id)).map(({ createdAt, data, sequence, type }) => [
+            type,
+            sequence,
+            createdAt,
+            data[`${type.slice("message.".length)}_at`]
+          ]),
+          [
+            ["message.sent", 1, start, iso(start)],
+            ["message.delivered", 2, start + 5000, iso(start + 2000)],
+            ["message.read", 3, start + 5000, iso(start + 2000)]
+          ]
+        )
+      })
+    )
+  )
+
+  it.effect(
+    "of a failure tell why",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, workspace } = yield* sent
+        yield* receive(status(messageId, "failed", start + 1000))
+        assert.deepStrictEqual([(yield* message).status, (yield* message).failedAt], ["failed", start + 1000])
+        const [, failed] = yield* events(workspace.id)
+        assert.deepStrictEqual([failed?.type, failed?.data.error], ["message.failed", {
+          code: "forbidden",
+          reason: "provider_policy",
+          message: "no"
+        }])
+      })
+    )
+  )
+
+  it.effect(
+    "of messages that are not ours are passed over, and do not stop what follows",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId } = yield* sent
+        yield* receive(
+          status(yield* newId("msg"), "read", start, "wamid.unknown"),
+          status(null, "read", start, "wamid.unknown"),
+          status(null, "read", start, null),
+          status(messageId, "delivered", start)
+        )
+        assert.strictEqual((yield* message).status, "delivered")
+      })
+    )
+  )
+})
+
+describe("customers' messages", () => {
+  it.effect(
+    "open the window of the number that was written to, and are told of",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* TestClock.adjust(second)
+        yield* receive(received(number, { at: start + 300, late: true }))
+        const contact = yield* ContactStore.use((store) => store.get(workspace.id, number.id, "+12025550123"))
+        assert.deepStrictEqual(Option.getOrThrow(contact), {
+          workspaceId: workspace.id,
+          phoneNumberId: number.id,
+          customer: "+12025550123",
+          lastInboundAt: start + 300,
+          optedOut: false
+        })
+        const [event, ...others] = yield* events(workspace.id)
+        assert.deepStrictEqual(others, [])
+        assert.match(String(event!.data.message_id), /^msg_/)
+        assert.deepStrictEqual(event, {
+          id: event!.id,
+          workspaceId: workspace.id,
+          type: "message.received",
+          createdAt: start + second,
+          orderKey: null,
+          sequence: null,
+          data: {
+            message_id: event!.data.message_id!,
+            provider_message_id: "wamid.in.1",
+            from: "+12025550123",
+            to: "+14155550100",
+            type: "text",
+            text: { body: "Hello" },
+            received_at: iso(start + 300),
+            late: true
+          }
+        })
+      })
+    )
+  )
+
+  it.effect(
+    "that come twice count once",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* receive(received(number), received(number), received(number, { at: start + hour }))
+        yield* receive(received(number))
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.received"])
+        yield* receive(received(number, { providerMessageId: "wamid.in.2" }))
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.received", "message.received"])
+      })
+    )
+  )
+
+  it.effect(
+    "move a window only forward, and never into the future",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        const lastInboundAt = Effect.map(
+          ContactStore.use((store) => store.get(workspace.id, number.id, "+12025550123")),
+          (contact) => Option.getOrThrow(contact).lastInboundAt
+        )
+        yield* receive(received(number, { providerMessageId: "1", at: start - hour }))
+        assert.strictEqual(yield* lastInboundAt, start - hour)
+        yield* receive(received(number, { providerMessageId: "2", at: start - 2 * hour }))
+        assert.strictEqual(yield* lastInboundAt, start - hour)
+        yield* receive(received(number, { providerMessageId: "3", at: start + 10 * day }))
+        assert.strictEqual(yield* lastInboundAt, start)
+      })
+    )
+  )
+
+  it.effect(
+    "opt out and in, and otherwise leave that as it is",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        const optedOut = Effect.map(
+          ContactStore.use((store) => store.get(workspace.id, number.id, "+12025550123")),
+          (contact) => Option.getOrThrow(contact).optedOut
+        )
+        const seen: Array<boolean> = []
+        for (const [i, preference] of ([undefined, "opt_out", undefined, "opt_in", undefined] as const).entries()) {
+          yield* receive(received(number, { providerMessageId: `${i}`, preference }))
+          seen.push(yield* optedOut)
+        }
+        assert.deepStrictEqual(seen, [false, true, true, false, false])
+      })
+    )
+  )
+
+  it.effect(
+    "to numbers that are not ours are passed over",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* receive(received({ providerNumberId: "nobody" }), received(number))
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.received"])
+      })
+    )
+  )
+
+  it.effect(
+    "of any kind have their content under its name",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* receive(received(number, { type: "button", content: { text: "Yes", payload: "yes" } }))
+        const [event] = yield* events(workspace.id)
+        assert.deepStrictEqual([event!.data.type, event!.data.button], ["button", { text: "Yes", payload: "yes" }])
+      })
+    )
+  )
+})
+
+it.effect(
+  "what failed in the storage can be received again, and the rest is not done twice",
+  upstream(() =>
+    Effect.gen(function*() {
+      const { number, workspace } = yield* world()
+      const store = yield* ContactStore
+      let calls = 0
+      const failing = ContactStore.of({
+        ...store,
+        recordInbound: (command) =>
+          ++calls === 2
+            ? Effect.fail(new StoreError({ operation: "ContactStore.recordInbound" }))
+            : store.recordInbound(command)
+      })
+      const items = [1, 2, 3].map((n) => received(number, { providerMessageId: `wamid.in.${n}` }))
+      const once = Inbound.use((inbound) => inbound.receive(items)).pipe(
+        Effect.provide(Layer.fresh(Inbound.layer)),
+        Effect.provideService(ContactStore, failing)
+      )
+      assert.strictEqual((yield* Effect.flip(once))._tag, "StoreError")
+      yield* once
+      assert.deepStrictEqual(
+        (yield* events(workspace.id)).map(({ data }) => data.provider_message_id),
+        ["wamid.in.1", "wamid.in.2", "wamid.in.3"]
+      )
+    })
+  )
+)

@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { MemoryStorage } from "@wac/memory"
+import { Context, Effect, Exit, Layer, Redacted, type Scope } from "effect"
+import { PepperStore } from "../src/PepperStore.ts"
+import { type MasterKeys, Vault } from "../src/Vault.ts"
+import { crypto } from "./world.ts"
+
+const masterKey = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
+const [one, two] = [masterKey(1), masterKey(2)]
+
+/** A vault as of a process of its own, over the storage at hand. */
+const vault = (keys: MasterKeys) =>
+  Effect.map(Layer.build(Layer.fresh(Vault.layer(keys))), (context) => Context.get(context, Vault))
+
+const storage = Layer.merge(MemoryStorage.layer, crypto)
+const run = <A, E>(test: Effect.Effect<A, E, Layer.Success<typeof storage> | Scope.Scope>) =>
+  Effect.provide(test, storage)
+
+describe("a sealed secret", () => {
+  it.effect("opens again for its row, and looks different every time", () =>
+    run(Effect.gen(function*() {
+      const { open, seal } = yield* vault({ current: one })
+      for (const secret of ["", "whsec_abc", "olá 👋", "x".repeat(10_000)]) {
+        const [first, second] = [yield* seal(secret, "key_1"), yield* seal(secret, "key_1")]
+        assert.strictEqual(yield* open(first, "key_1"), secret)
+        assert.strictEqual(yield* open(second, "key_1"), secret)
+        assert.notDeepEqual(first.nonce, second.nonce)
+        assert.notDeepEqual(first.ciphertext, second.ciphertext)
+        assert.deepStrictEqual([first.nonce.length, first.ciphertext.length], [
+          12,
+          new TextEncoder().encode(secret).length + 16
+        ])
+      }
+    })))
+
+  it.effect("does not open for another row", () =>
+    run(Effect.gen(function*() {
+      const { open, seal } = yield* vault({ current: one })
+      const sealed = yield* seal("secret", "key_1")
+      for (const row of ["key_2", "key_", "key_11", "", "pepper"]) {
+        const error = yield* Effect.flip(open(sealed, row))
+        assert.deepStrictEqual([error._tag, error.row], ["UnreadableSecret", row])
+        assert.notInclude(error.message, "secret\"")
+      }
+    })))
+
+  it.effect("does not open when a bit of it was changed", () =>
+    run(Effect.gen(function*() {
+      const { open, seal } = yield* vault({ current: one })
+      const sealed = yield* seal("secret", "key_1")
+      for (const part of ["nonce", "ciphertext"] as const) {
+        for (let i = 0; i < sealed[part].length; i++) {
+          const changed = Uint8Array.from(sealed[part], (byte, j) => i === j ? byte ^ 1 : byte)
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(open({ ...sealed, [part]: changed }, "key_1"))))
+        }
+      }
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(open({ ...sealed, ciphertext: new Uint8Array(0) }, "key_1"))))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(open({ ...sealed, keyId: "00000000" }, "key_1"))))
+    })))
+})
+
+describe("a change of the master key", () => {
+  it.effect("leaves what was sealed under the previous one readable, and seals under the new one", () =>
+    run(Effect.gen(function*() {
+      const before = yield* vault({ current: one })
+      const sealed = yield* before.seal("secret", "key_1")
+      const after = yield* vault({ current: two, previous: one })
+      assert.strictEqual(yield* after.open(sealed, "key_1"), "secret")
+      const again = yield* after.seal("secret", "key_1")
+      assert.notStrictEqual(again.keyId, sealed.keyId)
+      assert.strictEqual((yield* Effect.flip(before.open(again, "key_1")))._tag, "UnreadableSecret")
+    })))
+
+  it.effect("kills no API key: fingerprints stay", () =>
+    run(Effect.gen(function*() {
+      const before = yield* (yield* vault({ current: one })).fingerprint("wac_live_x")
+      const after = yield* (yield* vault({ current: two, previous: one })).fingerprint("wac_live_x")
+      assert.strictEqual(after, before)
+      assert.match(before, /^[0-9a-f]{64}$/)
+    })))
+
+  it.effect("to a wrong one stops the start", () =>
+    run(Effect.gen(function*() {
+      yield* vault({ current: one })
+      const exit = yield* Effect.exit(vault({ current: two }))
+      assert.isTrue(Exit.isFailure(exit) && Exit.hasDies(exit))
+      assert.include(String(Exit.isFailure(exit) && exit.cause), "pepper")
+    })))
+
+  it.effect("from a wrong one to the right one works", () =>
+    run(Effect.gen(function*() {
+      const before = yield* (yield* vault({ current: one })).fingerprint("x")
+      yield* Effect.exit(vault({ current: two }))
+      assert.strictEqual(yield* (yield* vault({ current: one })).fingerprint("x"), before)
+      assert.strictEqual(yield* (yield* vault({ current: one, previous: two })).fingerprint("x"), before)
+    })))
+})
+
+describe("the pepper", () => {
+  it.effect("is the same for all who start at once, and another in another storage", () =>
+    run(Effect.gen(function*() {
+      const vaults = yield* Effect.all(Array.from({ length: 10 }, () => vault({ current: one })), {
+        concurrency: "unbounded"
+      })
+      const prints = yield* Effect.forEach(vaults, ({ fingerprint }) => fingerprint("x"))
+      assert.strictEqual(new Set(prints).size, 1)
+      const elsewhere = yield* Effect.flatMap(vault({ current: one }), ({ fingerprint }) => fingerprint("x")).pipe(
+        Effect.provide(Layer.fresh(storage))
+      )
+      assert.notStrictEqual(elsewhere, prints[0])
+      assert.notStrictEqual(yield* vaults[0]!.fingerprint("y"), prints[0])
+    })))
+
+  it.effect("is never stored in the clear", () =>
+    run(Effect.gen(function*() {
+      const { open } = yield* vault({ current: one })
+      const kept = yield* PepperStore.use((store) =>
+        store.adopt({ keyId: "x", nonce: new Uint8Array(12), ciphertext: new Uint8Array(0) })
+      )
+      assert.strictEqual(kept.ciphertext.length, 48)
+      // and cannot be asked for as if it were a secret of a row
+      assert.strictEqual((yield* Effect.flip(open(kept, "key_1")))._tag, "UnreadableSecret")
+    })))
+})

@@ -1,0 +1,108 @@
+/**
+ * One step for many callers. Those who come while a batch is under way go into the next one; nobody waits for company:
+ * a lone caller leaves at the end of the turn of the event loop in which they came.
+ */
+import { Cause, Clock, Effect, Exit, FiberSet, type Scope } from "effect"
+
+export interface Options<Command, Answer, E> {
+  /** Carries out commands, and answers in their order; when it fails, every caller of the batch gets that. */
+  readonly run: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>
+  /** How many commands go into one batch at most. */
+  readonly maxSize: number
+  /** How many batches are under way at once at most. */
+  readonly maxInFlight: number
+  /** A caller who waited longer for a place in a batch (milliseconds) is turned away. */
+  readonly maxWait: number
+  /** What those get who are turned away, or are still there when the scope closes. */
+  readonly unavailable: () => E
+}
+
+interface Caller<Command, Answer, E> {
+  readonly command: Command
+  readonly since: number
+  readonly answer: (exit: Exit.Exit<Answer, E>) => void
+}
+
+/**
+ * Makes the operation. A caller who is interrupted while waiting takes the command along; one whose batch is under way
+ * just leaves, and the batch goes on.
+ */
+export const make = <Command, Answer, E>(
+  options: Options<Command, Answer, E>
+): Effect.Effect<(command: Command) => Effect.Effect<Answer, E>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const clock = yield* Clock.Clock
+    const fork = yield* FiberSet.makeRuntime<never>()
+    const waiting = new Set<Caller<Command, Answer, E>>()
+    let inFlight = 0
+    let starting = false
+    let closed = false
+
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        closed = true
+        for (const caller of waiting) caller.answer(Exit.fail(options.unavailable()))
+        waiting.clear()
+      })
+    )
+
+    const board = (): ReadonlyArray<Caller<Command, Answer, E>> => {
+      const oldest = clock.currentTimeMillisUnsafe() - options.maxWait
+      const batch: Array<Caller<Command, Answer, E>> = []
+      for (const caller of waiting) {
+        if (batch.length === options.maxSize) break
+        waiting.delete(caller)
+        if (caller.since < oldest) caller.answer(Exit.fail(options.unavailable()))
+        else batch.push(caller)
+      }
+      // in the same breath as finding nobody: who comes later must find a free flight
+      if (batch.length === 0) inFlight--
+      return batch
+    }
+
+    const land = (
+      batch: ReadonlyArray<Caller<Command, Answer, E>>,
+      exit: Exit.Exit<ReadonlyArray<Exit.Exit<Answer, E>>, E>
+    ): void =>
+      batch.forEach(({ answer }, i) => {
+        if (Exit.isSuccess(exit)) answer(exit.value[i] ?? Exit.fail(options.unavailable()))
+        else answer(Cause.hasInterrupts(exit.cause) ? Exit.fail(options.unavailable()) : Exit.failCause(exit.cause))
+      })
+
+    const launch = (): void => {
+      if (starting || closed || waiting.size === 0 || inFlight >= options.maxInFlight) return
+      starting = true
+      inFlight++
+      fork(fly)
+    }
+
+    const fly: Effect.Effect<void> = Effect.gen(function*() {
+      // whoever comes in this turn of the event loop comes along
+      yield* Effect.yieldNow
+      starting = false
+      let batch = board()
+      launch()
+      while (batch.length > 0) {
+        const boarded = batch
+        yield* Effect.ignoreCause(Effect.onExit(
+          Effect.suspend(() => options.run(boarded.map(({ command }) => command))),
+          (exit) => Effect.sync(() => land(boarded, exit))
+        ))
+        batch = board()
+      }
+    })
+
+    return (command) =>
+      Effect.callback<Answer, E>((resume) => {
+        if (closed) return resume(Effect.fail(options.unavailable()))
+        const caller: Caller<Command, Answer, E> = {
+          command,
+          since: clock.currentTimeMillisUnsafe(),
+          // resuming runs the caller at once: the next batch must leave first
+          answer: (exit) => resume(Effect.andThen(Effect.yieldNow, exit))
+        }
+        waiting.add(caller)
+        launch()
+        return Effect.sync(() => waiting.delete(caller))
+      })
+  })

@@ -1,0 +1,46 @@
+import { type Contact, ContactStore } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { plain } from "./Column.ts"
+import { Database } from "./Database.ts"
+
+/** A command for `wac_record_inbound`. */
+const inboundOf = (
+  { ids, message, messageId, now }: Parameters<ContactStore.ContactStore["Service"]["recordInbound"]>[0]
+) => ({
+  now,
+  provider_number_id: message.providerNumberId,
+  provider_message_id: message.providerMessageId,
+  customer: message.customer,
+  at: message.at,
+  type: message.type,
+  // as text: it may hold what PostgreSQL can keep in JSON, and cannot read
+  content: JSON.stringify(message.content),
+  preference: message.preference,
+  late: message.late,
+  message_id: messageId,
+  event: ids.events[0],
+  delivery: ids.deliveries[0]
+})
+
+export const getText =
+  "select wac_contact(c) as contact from contacts c where c.phone_number_id = $2 and c.customer = $3 and c.workspace_id = $1"
+
+export const layer = Layer.effect(
+  ContactStore.ContactStore,
+  Effect.gen(function*() {
+    const { batched, query } = yield* Database
+    const recordInbound = yield* batched<ReturnType<typeof inboundOf>, ContactStore.Recorded>(
+      "ContactStore.recordInbound",
+      "wac_record_inbound"
+    )
+
+    return ContactStore.ContactStore.of({
+      recordInbound: (command) => recordInbound(inboundOf(command)),
+      get: (workspaceId, phoneNumberId, customer) =>
+        Effect.map(
+          query("ContactStore.get", getText, [workspaceId, phoneNumberId, customer]),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Contact.Contact>(row, "contact"))
+        )
+    })
+  })
+)

@@ -1,0 +1,140 @@
+/**
+ * The database, as the stores see it: statements that answer or fail with `StoreError` within a deadline, functions
+ * that take many callers' commands in one statement, and hints from other processes.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { StoreError } from "@wac/core"
+import { Context, Effect, Exit, Fiber, Layer, Predicate, type Queue, Schedule, type Scope } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Batch from "./Batch.ts"
+import { Notifications } from "./Notifications.ts"
+import { describe, isOfContent, isPassing } from "./SqlFailure.ts"
+
+/** A row by column name. `bigint` comes as `bigint`: cast to `double precision` or answer in JSON. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** Within this a statement answers or has failed, waiting for a connection and repetitions included (milliseconds). */
+export const Deadline = Context.Reference<number>("@wac/postgres/Database/Deadline", { defaultValue: () => 5000 })
+
+/** For how long what certainly left nothing behind is tried again; a restart of PostgreSQL takes about that. */
+const patience = "2 seconds"
+
+/**
+ * Commands in one statement, and statements under way at once, per operation. Two at once let one be carried out while
+ * the other's answer is on its way; more make the batches smaller and wait for each other's rows.
+ */
+const batchSize = 64
+const batchesInFlight = 2
+
+export class Database extends Context.Service<Database, {
+  /** Runs one statement, which is a transaction of its own. `operation` is `Port.method`, for errors and the log. */
+  readonly query: (
+    operation: string,
+    text: string,
+    params: ReadonlyArray<unknown>
+  ) => Effect.Effect<ReadonlyArray<Row>, StoreError.StoreError>
+  /**
+   * Makes an operation that carries out the commands of many callers in one statement: callers that arrive while a
+   * batch is under way go into the next one; a lone caller leaves at once.
+   *
+   * `fn` is an SQL function from a JSON array of commands to a JSON array of answers in the same order:
+   * `fn(commands json) returns json`. An answer `{"_tag": "StoreError", "cause": "…"}` fails its own caller alone. An
+   * error that PostgreSQL raises for what is in a command (a value, a constraint, `raise`) fails the command that it
+   * is raised for and no other: the batch is split until that one is found, so no function needs to catch.
+   */
+  readonly batched: <Command, Answer>(
+    operation: string,
+    fn: string
+  ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
+  /**
+   * The payloads that are notified on a channel, across reconnections; an empty one says that anything may have been
+   * missed, and comes first. Of a reader who is far behind the oldest are dropped: a hint, not a log.
+   */
+  readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
+}>()("@wac/postgres/Database") {
+  static readonly layer: Layer.Layer<Database, never, PgClient.PgClient | Notifications> = Layer.effect(
+    Database,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function*() {
+  const client = yield* PgClient.PgClient
+  const { listen } = yield* Notifications
+  const scope = yield* Effect.scope
+  const deadline = yield* Deadline
+
+  const again = Schedule.exponential("20 millis").pipe(
+    Schedule.jittered,
+    Schedule.upTo({ duration: patience })
+  )
+
+  /** The statement, until it has answered or failed for good. */
+  const run = (text: string, params: ReadonlyArray<unknown>) =>
+    Effect.retry(client.unsafe<Row>(text, params), { while: isPassing, schedule: again })
+
+  /** Answers within the deadline; what is left of the statement then is cancelled behind the caller's back. */
+  const timely = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError | "late"> =>
+    Effect.flatMap(Effect.forkIn(statement, scope), (fiber) => {
+      const cancel = Effect.forkIn(Fiber.interrupt(fiber), scope)
+      return Fiber.join(fiber).pipe(
+        Effect.timeoutOrElse({
+          duration: deadline,
+          orElse: () => Effect.andThen(cancel, Effect.fail("late" as const))
+        }),
+        Effect.onInterrupt(() => cancel)
+      )
+    })
+
+  const failed = (operation: string) => (error: SqlError | "late"): Effect.Effect<never, StoreError.StoreError> =>
+    Effect.andThen(
+      Effect.logWarning(
+        `${operation} failed: ${error === "late" ? `no answer within ${deadline} ms` : describe(error)}`
+      ),
+      Effect.fail(new StoreError.StoreError({ operation }))
+    )
+
+  const batch = <Command, Answer>(operation: string, fn: string) => {
+    const text = `select ${fn}($1::text::json) as answers`
+    const all = (
+      commands: ReadonlyArray<Command>
+    ): Effect.Effect<ReadonlyArray<Exit.Exit<Answer, StoreError.StoreError>>, StoreError.StoreError> =>
+      Effect.matchEffect(timely(run(text, [JSON.stringify(commands)])), {
+        onSuccess: ([row]) => Effect.forEach(row!["answers"] as ReadonlyArray<Answer>, one),
+        onFailure: (error) => {
+          if (commands.length === 1 || error === "late" || !isOfContent(error)) return failed(operation)(error)
+          const half = commands.length >> 1
+          return Effect.map(
+            Effect.forEach(
+              [commands.slice(0, half), commands.slice(half)],
+              (part) => Effect.catch(all(part), (error) => Effect.succeed(part.map(() => Exit.fail(error))))
+            ),
+            (parts) => parts.flat()
+          )
+        }
+      })
+    const one = (answer: Answer): Effect.Effect<Exit.Exit<Answer, StoreError.StoreError>> =>
+      Predicate.isTagged(answer, "StoreError")
+        ? Effect.as(
+          Effect.logWarning(
+            `${operation} failed: ${Predicate.hasProperty(answer, "cause") ? String(answer.cause) : "no cause given"}`
+          ),
+          Exit.fail(new StoreError.StoreError({ operation }))
+        )
+        : Effect.succeed(Exit.succeed(answer))
+    return all
+  }
+
+  return Database.of({
+    query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
+    batched: <Command, Answer>(operation: string, fn: string) =>
+      Batch.make({
+        run: batch<Command, Answer>(operation, fn),
+        maxSize: batchSize,
+        maxInFlight: batchesInFlight,
+        maxWait: deadline,
+        unavailable: () => new StoreError.StoreError({ operation })
+      }),
+    listen
+  })
+})

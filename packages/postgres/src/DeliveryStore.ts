@@ -1,0 +1,216 @@
+import { Delivery, DeliveryStore, type Event, type Id, Page, type Time } from "@wac/core"
+import { Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
+import { plain } from "./Column.ts"
+import { Database, type Row } from "./Database.ts"
+import { secretOf, type StoredSecret } from "./WebhookStore.ts"
+
+type Store = DeliveryStore.DeliveryStore["Service"]
+
+/**
+ * Tells claimers that something may have become due. All who wait are woken; what nobody waited for is kept for the
+ * next who does, unless a claim that began later has seen it.
+ */
+class Hint {
+  readonly #waiting = new Set<() => void>()
+  #told = false
+
+  readonly tell = (): void => {
+    this.#told = true
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
+  }
+
+  readonly claiming = (): void => {
+    this.#told = false
+  }
+
+  readonly wait: Effect.Effect<void> = Effect.callback<void>((resume) => {
+    if (this.#told) {
+      this.#told = false
+      return resume(Effect.void)
+    }
+    // resuming runs the fiber at once: whoever tells must be through first
+    const wake = () => resume(Effect.yieldNow)
+    this.#waiting.add(wake)
+    return Effect.sync(() => this.#waiting.delete(wake))
+  })
+}
+
+/** What a claim answers. */
+interface ClaimAnswer {
+  readonly deliveries: ReadonlyArray<{ readonly delivery: Delivery.Delivery; readonly event: Event.Event }>
+  readonly webhooks: ReadonlyArray<{
+    readonly id: Id.WebhookId
+    readonly url: string
+    readonly secrets: ReadonlyArray<StoredSecret>
+  }>
+  readonly nextDueAt: Time.Instant | null
+  readonly seen: string
+  readonly again: ReadonlyArray<Id.WebhookId>
+}
+
+const claimedOf = ({ deliveries, nextDueAt, webhooks }: ClaimAnswer): DeliveryStore.Claimed => {
+  const senders = new Map(
+    webhooks.map(({ id, secrets, url }) => [id, { url, secrets: secrets.map(secretOf) }] as const)
+  )
+  return {
+    deliveries: deliveries.map((one) => ({ ...one, ...senders.get(one.delivery.webhookId)! })),
+    nextDueAt
+  }
+}
+
+/** A command for `wac_complete`. */
+const commandOf = ({ attempt, deliveryId, jitter, now, token }: Parameters<Store["complete"]>[0]) => ({
+  now,
+  delivery_id: deliveryId,
+  token,
+  jitter,
+  attempt_id: attempt.id,
+  number: attempt.number,
+  started_at: attempt.startedAt,
+  duration_ms: attempt.durationMs,
+  outcome: attempt.outcome,
+  status_code: attempt.statusCode,
+  // PostgreSQL's text holds neither of what these replace
+  message: attempt.message.toWellFormed().replaceAll("\0", "\uFFFD"),
+  // as text: what is escaped in it is PostgreSQL's to keep, not to read
+  response: attempt.response === null ? null : JSON.stringify(attempt.response),
+  retry_after_ms: attempt.retryAfter === null
+    ? null
+    : Math.min(Math.ceil(Duration.toMillis(attempt.retryAfter)), Number.MAX_SAFE_INTEGER)
+})
+
+interface StoredAttempt extends Omit<Delivery.Attempt, "retryAfter"> {
+  readonly retryAfterMs: number | null
+}
+
+const attemptOf = ({ retryAfterMs, ...attempt }: StoredAttempt): Delivery.Attempt => ({
+  ...attempt,
+  retryAfter: retryAfterMs === null ? null : Duration.millis(retryAfterMs)
+})
+
+const attempts = `(
+  select coalesce(json_agg(json_build_object(
+    'id', a.id,
+    'number', a.number,
+    'startedAt', a.started_at,
+    'durationMs', a.duration_ms,
+    'outcome', a.outcome,
+    'statusCode', a.status_code,
+    'message', a.message,
+    'response', a.response,
+    'retryAfterMs', a.retry_after_ms
+  ) order by a.number), '[]')
+  from attempts a where a.delivery_id = d.id
+)`
+
+const shown = (more = "") =>
+  `select wac_delivery(d) as delivery, w.paused_at::double precision, r.removed_at::double precision${more}
+  from deliveries d
+  left join webhooks w on w.id = d.webhook_id
+  left join removed_webhooks r on r.webhook_id = d.webhook_id`
+
+const viewOf = (row: Row): DeliveryStore.DeliveryView => {
+  const stored = plain<Delivery.Delivery>(row, "delivery")
+  const removedAt = plain<Time.Instant | null>(row, "removed_at")
+  const delivery: Delivery.Delivery = removedAt !== null && Delivery.isOpen(stored)
+    ? { ...stored, status: "skipped", nextAttemptAt: null, completedAt: removedAt }
+    : stored
+  const webhook = { id: delivery.webhookId, pausedAt: plain<Time.Instant | null>(row, "paused_at") }
+  return { delivery, status: Delivery.statusShown(delivery, webhook), webhook }
+}
+
+/**
+ * Newest first. What is pending or held is that of the present webhook, in an index of its own: its like may be a
+ * million rows away from the newest.
+ */
+export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string => {
+  const where = {
+    all: "d.workspace_id = $1",
+    delivered: "d.workspace_id = $1 and d.status = 'delivered'",
+    exhausted: "d.workspace_id = $1 and d.status = 'exhausted'",
+    skipped: "d.workspace_id = $1 and (d.status = 'skipped' or (d.status = 'pending' and r.removed_at is not null))",
+    pending: present("null"),
+    held: present("not null")
+  }[status ?? "all"]
+  return `${shown()} where ${where}${isAfter ? " and d.id < $3" : ""} order by d.id desc limit $2`
+}
+
+const present = (pausedAt: string): string =>
+  `d.status = 'pending'
+  and d.webhook_id = (select p.id from webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt})`
+
+export const layer = Layer.effect(
+  DeliveryStore.DeliveryStore,
+  Effect.gen(function*() {
+    const { batched, listen, query } = yield* Database
+    const complete = yield* batched<ReturnType<typeof commandOf>, 0 | 1 | 2>("DeliveryStore.complete", "wac_complete")
+    const claiming = yield* Semaphore.make(1)
+    const hint = new Hint()
+
+    /** What the last claim saw; null when it must look at everything. */
+    let seen: string | null = null
+    /** Webhooks to look at again, besides those whose turn it is. */
+    let again: ReadonlyArray<Id.WebhookId> = []
+    /** Whether the last claim may have left something that is due. */
+    let isMore = false
+
+    const notifications = yield* listen("wac_deliveries")
+    yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(notifications), (payload) => {
+      // after a reconnection this may be another server, for which what we saw means nothing
+      if (payload === "") seen = null
+      hint.tell()
+    })))
+
+    const claimDue = Effect.fnUntraced(function*(command: Parameters<Store["claimDue"]>[0]) {
+      hint.claiming()
+      const before = seen
+      const [row] = yield* query("DeliveryStore.claimDue", "select wac_claim_due($1::text::json) as answer", [
+        JSON.stringify({ ...command, seen, again })
+      ])
+      const answer = plain<ClaimAnswer>(row!, "answer")
+      // unless it was forgotten meanwhile
+      if (seen === before) seen = answer.seen
+      again = answer.again
+      isMore = answer.deliveries.length >= command.limit || (answer.nextDueAt ?? Infinity) <= command.now
+      return claimedOf(answer)
+    })
+
+    return DeliveryStore.DeliveryStore.of({
+      // claims wait for each other in the database, and need not do so with a connection each
+      claimDue: (command) => claiming.withPermit(claimDue(command)),
+      complete: (command) =>
+        Effect.map(complete(commandOf(command)), (answer) => {
+          if (answer === 2 || isMore) hint.tell()
+          return answer !== 0
+        }),
+      release: (token, ids) =>
+        ids.length === 0 ? Effect.void : Effect.map(
+          query("DeliveryStore.release", "select wac_release($1, $2)", [token, ids]),
+          hint.tell
+        ),
+      awaitHint: hint.wait,
+      list: (workspaceId, { status }, page) =>
+        Effect.map(
+          query("DeliveryStore.list", listText(status, page.after !== null), [
+            workspaceId,
+            page.limit + 1,
+            ...page.after === null ? [] : [page.after]
+          ]),
+          (rows) => Page.fromOverread(rows.map(viewOf), page, ({ delivery }) => delivery.id)
+        ),
+      get: (workspaceId, id) =>
+        Effect.map(
+          query("DeliveryStore.get", `${shown(`, ${attempts} as attempts`)} where d.workspace_id = $1 and d.id = $2`, [
+            workspaceId,
+            id
+          ]),
+          ([row]) =>
+            Option.map(Option.fromUndefinedOr(row), (row) => ({
+              ...viewOf(row),
+              attempts: plain<ReadonlyArray<StoredAttempt>>(row, "attempts").map(attemptOf)
+            }))
+        )
+    })
+  })
+)

@@ -1,0 +1,106 @@
+/**
+ * One process at a time in a directory. Node has no lock that the system would take back from a dead process, so the
+ * lock is a file that says who holds it, and whoever finds one judges whether that process still lives.
+ */
+import { Clock, Effect, Option, Predicate, Schedule, Schema, type Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import { OpenError } from "./OpenError.ts"
+
+/** Process numbers mean something within one `space`: a machine since its start, and there a container. */
+const Holder = Schema.Struct({ pid: Schema.Int, startedAt: Schema.String, space: Schema.String })
+type Holder = typeof Holder.Type
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Holder))
+
+/** How often a holder shows that it lives, and for how long one of another space is believed to (milliseconds). */
+const heartbeat = 3000
+const believed = 15_000
+
+/** Holds the lock file until the scope closes; fails when another process, or another part of this one, holds it. */
+export const hold = (path: string): Effect.Effect<void, OpenError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => take(path, now),
+        catch: (error) =>
+          error instanceof OpenError ? error : new OpenError({ message: `cannot lock ${path}: ${error}` })
+      }),
+      () => Effect.sync(() => fs.rmSync(path, { force: true }))
+    )
+    const beat = Effect.map(Clock.currentTimeMillis, (now) => fs.utimesSync(path, now / 1000, now / 1000))
+    yield* beat.pipe(Effect.ignoreCause, Effect.repeat(Schedule.spaced(heartbeat)), Effect.forkScoped)
+  })
+
+const take = (path: string, now: number): void => {
+  const mine: Holder = { pid: process.pid, startedAt: startOf(process.pid), space: space() }
+  if (write(path, mine)) return
+  if (isHeld(path, mine, now)) throw inUse(path)
+  // taken away under another name first: what is judged there can no longer change
+  const left = `${path}.${randomBytes(6).toString("hex")}`
+  fs.renameSync(path, left)
+  if (isHeld(left, mine, now)) {
+    fs.renameSync(left, path)
+    throw inUse(path)
+  }
+  fs.rmSync(left, { force: true })
+  if (!write(path, mine)) throw inUse(path)
+}
+
+const write = (path: string, holder: Holder): boolean => {
+  try {
+    fs.writeFileSync(path, JSON.stringify(holder), { flag: "wx", mode: 0o600 })
+    return true
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false
+    throw error
+  }
+}
+
+const read = (path: string): Holder | undefined => Option.getOrUndefined(decode(textOf(path)))
+
+const isHeld = (path: string, mine: Holder, now: number): boolean => {
+  const holder = read(path)
+  if (holder?.space === mine.space) return isRunning(holder)
+  return now - (fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < believed
+}
+
+const isRunning = ({ pid, startedAt }: Holder): boolean => {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    return hasCode(error, "EPERM")
+  }
+  return startOf(pid) === startedAt
+}
+
+/** When a process started, in the system's own words: its number may have come to another process since. */
+const startOf = (pid: number): string => {
+  const status = textOf(`/proc/${pid}/stat`)
+  return status.slice(status.lastIndexOf(")") + 2).split(" ")[19] ?? ""
+}
+
+const space = (): string => {
+  try {
+    return `${textOf("/proc/sys/kernel/random/boot_id").trim()} ${fs.readlinkSync("/proc/self/ns/pid")}`
+  } catch {
+    return os.hostname()
+  }
+}
+
+const textOf = (path: string): string => {
+  try {
+    return fs.readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+const hasCode = (error: unknown, code: string): boolean => Predicate.hasProperty(error, "code") && error.code === code
+
+const inUse = (path: string): OpenError => {
+  const holder = read(path)
+  return new OpenError({ message: `in use${holder ? ` by process ${holder.pid}` : ""}, as ${path} says` })
+}

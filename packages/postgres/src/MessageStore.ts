@@ -1,0 +1,339 @@
+import {
+  ApiKey,
+  Id,
+  Idempotency,
+  Limits,
+  Message,
+  MessageStore,
+  type PhoneNumber,
+  Policy,
+  RateLimit,
+  type Template,
+  type Time,
+  Workspace
+} from "@wac/core"
+import type { Contact } from "@wac/core"
+import { Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { plain } from "./Column.ts"
+import { Database } from "./Database.ts"
+
+/** How many messages one step of a sweep looks at. */
+const sweepBatch = 256
+
+const encodeAnswer = Schema.encodeSync(Idempotency.Answer)
+const decodeAnswer = Schema.decodeUnknownSync(Idempotency.Answer)
+
+/** As text in the command: it may hold what PostgreSQL can keep in JSON, and cannot read. */
+const storedAnswer = (answer: Idempotency.Answer): string => JSON.stringify(encodeAnswer(answer))
+
+/** A verdict as it is stored: with answers in their encoded form. */
+type StoredVerdict = Idempotency.Verdict & { readonly answer?: unknown; readonly lastFailure?: unknown }
+
+const verdictOf = (stored: StoredVerdict): Idempotency.Verdict => {
+  switch (stored._tag) {
+    case "Answered":
+      return { _tag: "Answered", answer: decodeAnswer(stored.answer) }
+    case "Released":
+      return { _tag: "Released", lastFailure: stored.lastFailure === null ? null : decodeAnswer(stored.lastFailure) }
+    default:
+      return stored
+  }
+}
+
+// accept
+
+/** What the SQL functions take of a bucket's policy. */
+const refillOf = ({ capacity, interval }: RateLimit.Policy): readonly [number, number] => [interval, capacity]
+
+/** Limits as the SQL functions take them: every tier worked out. */
+const written = (limits: Limits.Limits) => ({
+  workspaceTiers: Object.fromEntries(
+    Object.keys(limits.workspaceTiers).map((tier) => [tier, refillOf(Limits.workspace(limits, tier))])
+  ),
+  workspace: refillOf(Limits.workspace(limits, null)),
+  numberTiers: Object.fromEntries(
+    Object.keys(limits.phoneNumberTiers).map((tier) => [tier, refillOf(Limits.phoneNumber(limits, tier))])
+  ),
+  number: refillOf(Limits.phoneNumber(limits, null)),
+  pair: refillOf(Limits.pair(limits)),
+  monthlyQuota: limits.defaults.monthlyQuota,
+  messagingLimit: limits.defaults.messagingLimit
+})
+
+/** A process has one set of limits, so that they are worked out once. */
+const remembered = new WeakMap<Limits.Limits, ReturnType<typeof written>>()
+
+const limitsOf = (limits: Limits.Limits): ReturnType<typeof written> => {
+  const known = remembered.get(limits) ?? written(limits)
+  remembered.set(limits, known)
+  return known
+}
+
+/** A command for `wac_accept`. */
+const sendOf = (
+  { apiKeyId, claimToken, leaseUntil, limits, message, messageId, now, request }: MessageStore.AcceptSend
+) => ({
+  now,
+  workspace_id: request.workspaceId,
+  route: request.route,
+  key: request.key,
+  fingerprint: request.fingerprint,
+  api_key_id: apiKeyId,
+  message_id: messageId,
+  claim_token: claimToken,
+  lease_until: leaseUntil,
+  content: message,
+  customer: message.to,
+  sender: message.from,
+  ...(message.type === "template"
+    ? {
+      template: message.template.name,
+      language: message.template.language,
+      given_values: message.template.bodyParams?.length ?? 0
+    }
+    : {}),
+  limits: limitsOf(limits)
+})
+
+/** The state of each bucket that was consulted, before a token was asked for. */
+interface Consulted {
+  readonly tier: Workspace.Workspace["tier"]
+  readonly workspaceFullAt: Time.Instant
+}
+
+interface CallConsulted extends Consulted {
+  readonly sender: PhoneNumber.PhoneNumber
+  readonly numberFullAt: Time.Instant
+  readonly pairFullAt: Time.Instant
+}
+
+/** What `wac_accept` answers. */
+type AcceptAnswer =
+  | { readonly _tag: "Stranger" }
+  | {
+    readonly _tag: "Barred"
+    readonly revokedAt: Time.Instant | null
+    readonly expiresAt: Time.Instant | null
+    readonly suspended: boolean
+  }
+  | { readonly _tag: "Limited" } & (Consulted & { readonly sender?: never } | CallConsulted)
+  | { readonly _tag: "Judged"; readonly verdict: StoredVerdict } & Consulted
+  | {
+    readonly _tag: "Refused"
+    readonly sender: PhoneNumber.PhoneNumber | null
+    readonly template: Template.Template | null
+    readonly contact: Contact.Contact | null
+    readonly quota: number | null
+    readonly quotaUsed: number
+    readonly messagingLimit: number | null
+    readonly customersCounted: number
+    readonly customerCounted: boolean
+  } & Consulted
+  | {
+    readonly _tag: "Claimed"
+    readonly template: Template.Template | null
+    readonly contact: Contact.Contact | null
+    /** The message of the try before. */
+    readonly before: Message.Message | null
+  } & CallConsulted
+
+type Refusal = Extract<MessageStore.Accepted, { readonly _tag: "Refused" }>["error"]
+
+/** The answer in the domain's words: the database says what it found, core what that means. */
+const acceptedOf = (command: MessageStore.AcceptSend, answer: AcceptAnswer): MessageStore.Accepted => {
+  const { limits, message: content, now } = command
+  const reading = (policy: RateLimit.Policy, fullAt: Time.Instant) => RateLimit.take(policy, fullAt, now).reading
+  const ofWorkspace = ({ tier, workspaceFullAt }: Consulted) => reading(Limits.workspace(limits, tier), workspaceFullAt)
+  const ofCall = (consulted: CallConsulted) => [
+    ofWorkspace(consulted),
+    reading(Limits.phoneNumber(limits, consulted.sender.tier), consulted.numberFullAt),
+    reading(Limits.pair(limits), consulted.pairFullAt)
+  ]
+  const refused = (readings: ReadonlyArray<RateLimit.Reading>, error: Refusal | undefined): MessageStore.Accepted => {
+    if (error === undefined) throw new Error("the database refused what core's rules allow")
+    return { _tag: "Refused", readings, error }
+  }
+  switch (answer._tag) {
+    case "Stranger":
+      return refused([], ApiKey.invalid())
+    case "Barred":
+      return refused([], ApiKey.refusal(answer, now) ?? Workspace.suspension(answer))
+    case "Limited": {
+      const readings = answer.sender === undefined ? [ofWorkspace(answer)] : ofCall(answer)
+      return refused(readings, RateLimit.refusal(readings))
+    }
+    case "Judged": {
+      const verdict = verdictOf(answer.verdict)
+      if (verdict._tag === "Unbound" || verdict._tag === "Released") {
+        throw new Error("the database did not claim a key that is free")
+      }
+      return { ...verdict, readings: [ofWorkspace(answer)] }
+    }
+    case "Refused":
+      return refused(
+        [ofWorkspace(answer)],
+        Policy.refusal({
+          ...answer,
+          now,
+          message: content,
+          sender: answer.sender ?? undefined,
+          template: answer.template ?? undefined,
+          contact: answer.contact ?? undefined
+        })
+      )
+    case "Claimed": {
+      const { apiKeyId } = command
+      const { before, sender } = answer
+      const message: Message.Message = before === null
+        ? firstTry(command, sender)
+        : { ...before, apiKeyId, status: "sending", statusAt: now }
+      return {
+        _tag: "Claimed",
+        readings: ofCall(answer),
+        message,
+        sender,
+        template: answer.template ?? undefined,
+        contact: answer.contact ?? undefined
+      }
+    }
+  }
+}
+
+const firstTry = (
+  { apiKeyId, message, messageId, now, request }: MessageStore.AcceptSend,
+  sender: PhoneNumber.PhoneNumber
+): Message.Message => ({
+  id: messageId,
+  workspaceId: request.workspaceId,
+  apiKeyId,
+  phoneNumberId: sender.id,
+  from: sender.phoneNumber,
+  content: message,
+  status: "sending",
+  statusAt: now,
+  providerMessageId: null,
+  createdAt: now,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  error: null,
+  sequence: 0
+})
+
+// settle and reports
+
+/** A `wac_report`. */
+const reportOf = (
+  now: Time.Instant,
+  reference: Id.MessageId | null,
+  { at, error, providerMessageId, status }: Message.Report,
+  { deliveries, events }: MessageStore.EventIds
+) => ({
+  now,
+  reference,
+  status,
+  at,
+  provider_message_id: providerMessageId,
+  error: error === null ? null : JSON.stringify(error),
+  concludes: Message.isDeliveryUnknown({ status, error }),
+  events,
+  deliveries
+})
+
+/** A command for `wac_settle`. */
+const settlementOf = ({ claimToken, end, ids, messageId, now, workspaceId }: MessageStore.SettleSend) => {
+  const claim = { workspace_id: workspaceId, message_id: messageId, claim_token: claimToken, end: end._tag }
+  switch (end._tag) {
+    case "Accepted": {
+      const { providerMessageId } = end
+      return { ...claim, report: reportOf(now, null, { status: "sent", at: now, providerMessageId, error: null }, ids) }
+    }
+    case "Refused":
+      return { ...claim, report: reportOf(now, null, end.report, ids), answer: storedAnswer(end.answer) }
+    case "NotSent":
+      return { ...claim, report: { now }, answer: storedAnswer(end.answer) }
+    case "Unknown":
+      return { ...claim, report: { now } }
+  }
+}
+
+interface SweepAnswer extends MessageStore.Swept {
+  /** Whether there may be more to do. */
+  readonly more: boolean
+}
+
+export const getText =
+  "select wac_message(m, c) as message from messages m join message_contents c on c.message_id = m.id " +
+  "where m.id = $2 and m.workspace_id = $1"
+
+export const layer = Layer.effect(
+  MessageStore.MessageStore,
+  Effect.gen(function*() {
+    const { batched, query } = yield* Database
+    const random = yield* SecureRandom.SecureRandom
+    const accept = yield* batched<ReturnType<typeof sendOf>, AcceptAnswer>("MessageStore.accept", "wac_accept")
+    const settle = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle")
+    const abandon = yield* batched<unknown, true>("MessageStore.abandon", "wac_abandon")
+    const lookUp = yield* batched<unknown, StoredVerdict>("MessageStore.lookUp", "wac_look_up")
+    const applyReport = yield* batched<ReturnType<typeof reportOf>, boolean>(
+      "MessageStore.applyReport",
+      "wac_apply_reports"
+    )
+
+    const ids: Effect.Effect<MessageStore.EventIds> = Effect.all({
+      events: Effect.replicateEffect(Id.generate(random, "evt"), sweepBatch),
+      deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), sweepBatch)
+    })
+
+    const sweepStep = Effect.fnUntraced(function*(now: Time.Instant) {
+      const { deliveries, events } = yield* ids
+      const [row] = yield* query("MessageStore.sweep", "select wac_sweep($1::text::json) as swept", [
+        JSON.stringify({
+          now,
+          events,
+          deliveries,
+          deliveryUnknown: Message.deliveryUnknown,
+          notSent: Message.notSent
+        })
+      ])
+      return plain<SweepAnswer>(row!, "swept")
+    })
+
+    return MessageStore.MessageStore.of({
+      accept: (command) => Effect.map(accept(sendOf(command)), (answer) => acceptedOf(command, answer)),
+      settle: (command) => settle(settlementOf(command)),
+      abandon: ({ claimToken, limits, messageId, now, workspaceId }) =>
+        Effect.asVoid(abandon({
+          now,
+          workspace_id: workspaceId,
+          message_id: messageId,
+          claim_token: claimToken,
+          limits: limitsOf(limits)
+        })),
+      lookUp: ({ fingerprint, key, route, workspaceId }, now) =>
+        Effect.map(lookUp({ now, workspace_id: workspaceId, route, key, fingerprint }), verdictOf),
+      applyReport: ({ ids, now, reference, report }) => applyReport(reportOf(now, reference, report, ids)),
+      get: (workspaceId, id) =>
+        Effect.map(
+          query("MessageStore.get", getText, [workspaceId, id]),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Message.Message>(row, "message"))
+        ),
+      sweep: Effect.fnUntraced(function*(now) {
+        let swept: SweepAnswer = { unknown: 0, failed: 0, forgotten: 0, more: true }
+        while (swept.more) {
+          const { failed, forgotten, more, unknown } = yield* sweepStep(now)
+          swept = {
+            unknown: swept.unknown + unknown,
+            failed: swept.failed + failed,
+            forgotten: swept.forgotten + forgotten,
+            more
+          }
+        }
+        const { more: _, ...counts } = swept
+        return counts
+      })
+    })
+  })
+)

@@ -1,0 +1,124 @@
+/**
+ * The schema: numbered steps, forward only. A step that has been released never changes; what comes after it is a new
+ * step, written so that the code before it still runs beside it.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Schedule } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { createHash } from "node:crypto"
+import * as tables from "./migrations/0001_tables.ts"
+import * as messages from "./migrations/0002_messages.ts"
+import * as deliveries from "./migrations/0003_deliveries.ts"
+import * as stores from "./migrations/0004_stores.ts"
+import { OpenError } from "./OpenError.ts"
+import { describe, isPassing } from "./SqlFailure.ts"
+
+export interface Migration {
+  readonly name: string
+  /** Statements, divided by `;`, carried out in one transaction. */
+  readonly sql: string
+}
+
+/** In order; the first is version 1. */
+export const all: ReadonlyArray<Migration> = [
+  { name: "tables", sql: tables.sql },
+  { name: "messages", sql: messages.sql },
+  { name: "deliveries", sql: deliveries.sql },
+  { name: "stores", sql: stores.sql }
+]
+
+/** What processes that migrate at once wait for; the number is arbitrary, and only has to stay. */
+const lock = 7_305_148_209
+
+const checksum = ({ sql }: Migration): string => createHash("sha256").update(sql).digest("hex")
+
+/** Brings the schema up to date; answers with how many steps that took. Any number of processes may do so at once. */
+export const run = (
+  migrations: ReadonlyArray<Migration> = all
+): Effect.Effect<number, OpenError, PgClient.PgClient> =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    const next = Effect.retry(client.withTransaction(Effect.andThen(alone, step(migrations))), {
+      while: (error) => error._tag === "SqlError" && isPassing(error),
+      schedule: again
+    })
+    let steps = 0
+    while (yield* next) steps++
+    return steps
+  }).pipe(Effect.catchTag("SqlError", cannotRead))
+
+/** Refuses a schema that is not exactly the one that this code was written for; changes nothing. */
+export const check = (
+  migrations: ReadonlyArray<Migration> = all
+): Effect.Effect<void, OpenError, PgClient.PgClient> =>
+  Effect.gen(function*() {
+    const version = yield* versionOf(migrations)
+    if (version < migrations.length) {
+      return yield* new OpenError({
+        message: `the database has schema version ${version}, and this wac needs ${migrations.length}: migrate it first`
+      })
+    }
+  }).pipe(Effect.catchTag("SqlError", cannotRead))
+
+/** A server that is started together with us may take a while to answer. */
+const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
+
+const cannotRead = (error: SqlError) =>
+  Effect.fail(new OpenError({ message: `cannot prepare the database: ${describe(error)}` }))
+
+/** Waits, as long as it takes, until no other process migrates; holds until the end of the transaction. */
+const alone = Effect.gen(function*() {
+  const client = yield* PgClient.PgClient
+  yield* client`set local statement_timeout = 0`
+  yield* client`select pg_advisory_xact_lock(${lock})`
+})
+
+/** Carries out the first step that is missing; false when none is. */
+const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
+  const client = yield* PgClient.PgClient
+  const version = yield* versionOf(migrations)
+  const next = migrations[version]
+  if (next === undefined) return false
+  if (version === 0) {
+    yield* client`create table schema_versions (
+      version integer primary key,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now()
+    )`
+  }
+  // the wire protocol of parameters takes one statement at a time; a dynamic one may hold many
+  yield* client.unsafe(`do $step$ begin execute $statements$${next.sql}$statements$; end $step$`).pipe(
+    Effect.mapError((error) =>
+      new OpenError({ message: `cannot migrate to version ${version + 1} (${next.name}): ${describe(error)}` })
+    )
+  )
+  const row = { version: version + 1, name: next.name, checksum: checksum(next) }
+  yield* client`insert into schema_versions ${client.insert(row)}`
+  return true
+})
+
+/** The schema's version, if it is one that this code knows. */
+const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
+  const client = yield* PgClient.PgClient
+  const [table] = yield* client<{ found: boolean }>`select to_regclass('schema_versions') is not null as found`
+  if (table?.found !== true) return 0
+  const applied = yield* client<{ version: number; name: string; checksum: string }>`
+    select version, name, checksum from schema_versions order by version`
+  const newest = applied.at(-1)
+  if (newest !== undefined && newest.version > migrations.length) {
+    return yield* new OpenError({
+      message: `the database has schema version ${newest.version} (${newest.name}), ` +
+        `newer than this wac, which knows ${migrations.length}: start a newer wac`
+    })
+  }
+  const changed = applied.find((row) => row.checksum !== checksum(migrations[row.version - 1]!))
+  if (changed !== undefined) {
+    return yield* new OpenError({
+      message:
+        `the database's schema version ${changed.version} (${changed.name}) is not the one that this wac knows ` +
+        "under that number: it was made by another build"
+    })
+  }
+  return newest?.version ?? 0
+})

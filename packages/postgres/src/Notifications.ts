@@ -1,0 +1,88 @@
+/**
+ * Notifications of other processes (`LISTEN`), as hints: they survive reconnections, and may be lost.
+ */
+import { PgConnection } from "@effect/sql-pg"
+import { Context, Effect, Layer, Queue, Schedule, type Scope, Stream } from "effect"
+import { describe } from "./SqlFailure.ts"
+
+/** How many hints are kept for a reader; beyond it the oldest go, since one hint is as good as many. */
+const kept = 256
+
+/** How long to wait before connecting again; readers look by themselves meanwhile. */
+const pause = "500 millis"
+
+export class Notifications extends Context.Service<Notifications, {
+  /** See `Database.listen`. */
+  readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
+}>()("@wac/postgres/Notifications") {
+  /** Over one connection of its own, which is opened again whenever it is lost. */
+  static readonly layerConnection = (config: PgConnection.Config): Layer.Layer<Notifications> =>
+    Layer.effect(
+      Notifications,
+      Effect.gen(function*() {
+        const readers = new Readers()
+        const unheard = yield* Queue.unbounded<string>()
+
+        const follow = Effect.fnUntraced(function*(connection: PgConnection.PgConnection, channel: string) {
+          const notifications = yield* connection.listen(channel)
+          readers.tell(channel, "")
+          return yield* Effect.forever(
+            Effect.map(Queue.take(notifications), ({ payload }) => readers.tell(channel, payload))
+          )
+        })
+
+        const session = Effect.gen(function*() {
+          // pinned, so that several channels share it
+          const connection = yield* Effect.flatMap(PgConnection.make(config), ({ pin }) => pin)
+          yield* Queue.clear(unheard)
+          yield* Queue.offerAll(unheard, readers.channels())
+          yield* Stream.fromQueue(unheard).pipe(
+            Stream.mapEffect((channel) => follow(connection, channel), { concurrency: "unbounded" }),
+            Stream.runDrain,
+            Effect.tapError((error) => Effect.logWarning(`notifications were cut: ${describe(error)}`))
+          )
+        }).pipe(Effect.scoped)
+
+        yield* Effect.forkScoped(Effect.retry(session, Schedule.spaced(pause)))
+
+        return Notifications.of({
+          listen: (channel) => readers.add(channel, Effect.asVoid(Queue.offer(unheard, channel)))
+        })
+      })
+    )
+}
+
+/** Who reads which channel. */
+export class Readers {
+  readonly #queues = new Map<string, Set<Queue.Queue<string>>>()
+
+  /** Adds a reader; the first one of a channel has it listened to. */
+  add(
+    channel: string,
+    listen: Effect.Effect<void>
+  ): Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope> {
+    return Effect.gen({ self: this }, function*() {
+      const queue = yield* Queue.sliding<string>(kept)
+      const queues = this.#queues.get(channel)
+      if (queues === undefined) {
+        this.#queues.set(channel, new Set([queue]))
+        yield* listen
+      } else {
+        queues.add(queue)
+        Queue.offerUnsafe(queue, "")
+      }
+      yield* Effect.addFinalizer(() =>
+        Effect.andThen(Effect.sync(() => this.#queues.get(channel)?.delete(queue)), Queue.shutdown(queue))
+      )
+      return queue
+    })
+  }
+
+  channels(): ReadonlyArray<string> {
+    return [...this.#queues.keys()]
+  }
+
+  tell(channel: string, payload: string): void {
+    for (const queue of this.#queues.get(channel) ?? []) Queue.offerUnsafe(queue, payload)
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * PostgreSQL embedded in the process (PGlite): the same client over another wire.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { PGlite, type PGliteOptions } from "@electric-sql/pglite"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import * as DirectoryLock from "./DirectoryLock.ts"
+import { DurableFiles, syncAll } from "./DurableFiles.ts"
+import { Notifications, Readers } from "./Notifications.ts"
+import { OpenError } from "./OpenError.ts"
+import * as PgliteStream from "./PgliteStream.ts"
+import * as PgliteUpkeep from "./PgliteUpkeep.ts"
+
+export interface Options {
+  /** Where the data is kept, beside whatever else is there; in memory when left out. */
+  readonly directory?: string
+}
+
+const settings = (...given: ReadonlyArray<string>): Array<string> => given.flatMap((setting) => ["-c", setting])
+
+/** What PGlite would start with, but for `-F`, which turns `fsync` off. */
+const durable = [
+  ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
+  // the one method that ends in the call which DurableFiles answers
+  ...settings("wal_sync_method=fsync", "max_wal_size=128MB")
+]
+
+/**
+ * Opens the database; a new directory is prepared under another name, so that it is there whole or not at all.
+ * One process at a time has it, and closing it closes the database.
+ */
+export const layer = (
+  options: Options = {}
+): Layer.Layer<PgClient.PgClient | Notifications, OpenError> =>
+  Layer.effectContext(
+    Effect.gen(function*() {
+      const db = options.directory === undefined ? yield* opened({}) : yield* openDirectory(options.directory)
+      const readers = new Readers()
+      const client = yield* PgClient.make({
+        stream: PgliteStream.make(db, readers),
+        username: "postgres",
+        database: "postgres",
+        // PGlite has one session: statements wait for one another here
+        maxConnections: 1,
+        minConnections: 1
+      }).pipe(Effect.mapError(({ message }) => new OpenError({ message })))
+      if (options.directory !== undefined) yield* PgliteUpkeep.run(client)
+      const listen = (channel: string) =>
+        readers.add(
+          channel,
+          client`listen ${client(channel)}`.pipe(
+            Effect.andThen(Effect.sync(() => readers.tell(channel, ""))),
+            Effect.ignore
+          )
+        )
+      return Context.make(PgClient.PgClient, client).pipe(Context.add(Notifications, Notifications.of({ listen })))
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+
+const opened = (
+  options: PGliteOptions
+): Effect.Effect<PGlite, OpenError, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () => PGlite.create(options),
+      catch: (error) => new OpenError({ message: `embedded PostgreSQL does not start: ${error}` })
+    }),
+    (db) => Effect.promise(() => db.close())
+  )
+
+const openDirectory = Effect.fnUntraced(function*(directory: string) {
+  yield* attempt(directory, () => fs.mkdirSync(directory, { recursive: true, mode: 0o700 }))
+  yield* Effect.mapError(
+    DirectoryLock.hold(path.join(directory, "lock")),
+    ({ message }) => new OpenError({ message: `the embedded database in ${directory} is ${message}` })
+  )
+  const data = path.join(directory, "postgres")
+  if (!fs.existsSync(data)) yield* prepare(directory, data)
+  return yield* opened({ fs: new DurableFiles(data), startParams: durable })
+})
+
+const prepare = Effect.fnUntraced(function*(directory: string, data: string) {
+  const draft = `${data}.new`
+  yield* attempt(directory, () => fs.rmSync(draft, { recursive: true, force: true }))
+  yield* Effect.scoped(opened({ fs: new DurableFiles(draft), startParams: durable }))
+  yield* attempt(directory, () => {
+    syncAll(draft)
+    fs.renameSync(draft, data)
+    syncAll(directory)
+  })
+})
+
+const attempt = (directory: string, step: () => unknown): Effect.Effect<void, OpenError> =>
+  Effect.try({
+    try: () => void step(),
+    catch: (error) => new OpenError({ message: `cannot keep a database in ${directory}: ${error}` })
+  })

@@ -1,0 +1,36 @@
+/**
+ * What a PostgreSQL server does in processes of its own, and PGlite does not do: checkpoints, without which the log of
+ * changes grows without end, and vacuuming, without which dead rows are kept and statistics never taken.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Schedule, type Scope } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { describe } from "./SqlFailure.ts"
+
+const every = "1 minute"
+
+/** A checkpoint is due when this much was logged since the last one (bytes): what a restart would read again. */
+const logged = 32 * 1024 * 1024
+
+/** Starts the upkeep, until the scope closes. */
+export const run = (client: PgClient.PgClient): Effect.Effect<void, never, Scope.Scope> =>
+  once(client).pipe(
+    Effect.catch((error) => Effect.logWarning(`upkeep of the embedded database failed: ${describe(error)}`)),
+    Effect.schedule(Schedule.spaced(every)),
+    Effect.forkScoped,
+    Effect.asVoid
+  )
+
+/** Does what is due. */
+export const once = Effect.fnUntraced(
+  function*(client: PgClient.PgClient): Effect.fn.Return<void, SqlError> {
+    // the usual rule of autovacuum: a fixed number and a share of the table
+    const due = yield* client<{ name: string }>`
+      select relname as name from pg_stat_user_tables
+      where n_dead_tup > 1000 + 0.1 * n_live_tup or n_mod_since_analyze > 1000 + 0.1 * n_live_tup`
+    for (const { name } of due) yield* client`vacuum (analyze) ${client(name)}`
+    const [log] = yield* client<{ due: boolean }>`
+      select pg_current_wal_insert_lsn() - redo_lsn > ${logged} as due from pg_control_checkpoint()`
+    if (log?.due === true) yield* client`checkpoint`
+  }
+)

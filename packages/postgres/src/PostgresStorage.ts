@@ -1,0 +1,77 @@
+/**
+ * Every storage port of `@wac/core`, in PostgreSQL: a server, or embedded in the process.
+ */
+import { Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as ApiKeyStore from "./ApiKeyStore.ts"
+import * as ContactStore from "./ContactStore.ts"
+import { Database } from "./Database.ts"
+import * as DeliveryStore from "./DeliveryStore.ts"
+import * as EventStore from "./EventStore.ts"
+import * as MemberStore from "./MemberStore.ts"
+import * as MessageStore from "./MessageStore.ts"
+import * as Migrations from "./Migrations.ts"
+import * as PepperStore from "./PepperStore.ts"
+import * as PgliteClient from "./PgliteClient.ts"
+import * as PostgresClient from "./PostgresClient.ts"
+import * as RateLimitStore from "./RateLimitStore.ts"
+import * as SessionStore from "./SessionStore.ts"
+import * as Storage from "./Storage.ts"
+import * as TemplateStore from "./TemplateStore.ts"
+import * as WebhookStore from "./WebhookStore.ts"
+import * as WorkspaceStore from "./WorkspaceStore.ts"
+
+/** The ports over a database that has the schema. */
+export const layer = Layer.mergeAll(
+  ApiKeyStore.layer,
+  ContactStore.layer,
+  DeliveryStore.layer,
+  EventStore.layer,
+  MemberStore.layer,
+  MessageStore.layer,
+  PepperStore.layer,
+  RateLimitStore.layer,
+  SessionStore.layer,
+  TemplateStore.layer,
+  WebhookStore.layer,
+  WorkspaceStore.layer
+).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+
+const migrated = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run()))
+const checked = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.check()))
+
+export interface ServerOptions extends PostgresClient.Options {
+  /** Whether to bring the schema up to date first, as is the default; else one that is not is refused. */
+  readonly migrate?: boolean
+}
+
+/** The ports on a PostgreSQL server (15 or later), which any number of processes may share. */
+export const layerServer = (options: ServerOptions) =>
+  Layer.merge(layer, Storage.layer(serverName(options.url), true)).pipe(
+    Layer.provide(options.migrate === false ? checked : migrated),
+    Layer.provide(PostgresClient.layer(options))
+  )
+
+/** The ports on a database in this process, which has its directory to itself. */
+export const layerEmbedded = (options: PgliteClient.Options) =>
+  Layer.merge(
+    layer,
+    Storage.layer(
+      `embedded PostgreSQL in ${options.directory ?? "memory"}`,
+      options.directory !== undefined
+    )
+  ).pipe(
+    Layer.provide(migrated),
+    Layer.provide(PgliteClient.layer(options))
+  )
+
+/** Brings the schema of a server up to date, and answers with how many steps that took. */
+export const migrateServer = (options: PostgresClient.Options) =>
+  Effect.provide(Migrations.run(), PostgresClient.layer(options))
+
+const serverName = (url: Redacted.Redacted): string => {
+  const text = Redacted.value(url)
+  if (!URL.canParse(text)) return "PostgreSQL"
+  const { host, pathname } = new URL(text)
+  return `PostgreSQL at ${host}${pathname}`
+}

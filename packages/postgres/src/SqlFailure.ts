@@ -1,0 +1,48 @@
+/**
+ * What a failed statement means: whether it certainly left nothing behind, whose fault it was, and what may be said of
+ * it in a log.
+ */
+import { Predicate } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+
+const property = (value: unknown, name: string): string | undefined =>
+  Predicate.hasProperty(value, name) && typeof value[name] === "string" ? value[name] : undefined
+
+/** The server's code for what happened (SQLSTATE), if it was the server who said so. */
+const codeOf = (error: SqlError): string | undefined => property(error.reason.cause, "code")
+
+/** cannot_connect_now, too_many_connections, and a server that is about to stop. */
+const passingStates = ["57P03", "57P02", "57P01", "53300"]
+
+/** Whether the failure is that of connecting, before any statement was sent, and may pass. */
+const isRefusedConnection = (error: SqlError): boolean =>
+  error.reason.operation === "connect" &&
+  (error.reason._tag === "ConnectionError" || passingStates.includes(codeOf(error) ?? ""))
+
+/** Whether the statement certainly left nothing behind, and may succeed when it is sent again. */
+export const isPassing = (error: SqlError): boolean =>
+  error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError" || isRefusedConnection(error)
+
+/**
+ * Whether the server refused the statement for what was in it (a value, a constraint, a rule of a function): it left
+ * nothing behind, and another command of the same batch may be at fault.
+ */
+export const isOfContent = (error: SqlError): boolean =>
+  error.reason.operation !== "connect" && /^(21|22|23|54|P0)/.test(codeOf(error) ?? "")
+
+/**
+ * What happened, for a log. Messages of the data classes (22, 23) are left out, since they quote values; parameters
+ * and the server's `detail` never appear.
+ */
+export const describe = (error: SqlError): string => {
+  const { cause, message } = error.reason
+  const code = codeOf(error)
+  const text = property(cause, "message")
+  const quotesValues = /^2[23]/.test(code ?? "")
+  return [
+    quotesValues || text === undefined ? message ?? error.reason._tag : text,
+    code,
+    property(cause, "constraint"),
+    quotesValues ? property(cause, "routine") : undefined
+  ].filter((part) => part !== undefined && part !== "").join(", ")
+}

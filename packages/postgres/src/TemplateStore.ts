@@ -1,0 +1,68 @@
+import { Page, Template, TemplateStore } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { instant, plain } from "./Column.ts"
+import { Database, type Row } from "./Database.ts"
+
+const templateOf = (row: Row): Template.Template => ({
+  id: plain(row, "id"),
+  workspaceId: plain(row, "workspace_id"),
+  name: plain(row, "name"),
+  language: plain(row, "language"),
+  category: plain(row, "category"),
+  status: plain(row, "status"),
+  parameterFormat: plain(row, "parameter_format"),
+  components: plain(row, "components"),
+  variables: plain(row, "variables"),
+  quality: plain(row, "quality"),
+  rejectionReason: plain(row, "rejection_reason"),
+  providerTemplateId: plain(row, "provider_template_id"),
+  syncedAt: instant(row, "synced_at")
+})
+
+const filters = ["status", "category", "language", "name"] as const
+
+/** Of a template that is listed twice the first takes an id, and the last says what it is. */
+const distinct = (
+  { ids, listed }: Parameters<TemplateStore.TemplateStore["Service"]["replaceAll"]>[0]
+): ReadonlyArray<unknown> => {
+  const byName = new Map<string, Template.ProviderTemplate & Pick<Template.Template, "id" | "variables">>()
+  listed.forEach((template, i) => {
+    const name = `${template.language} ${template.name}`
+    const id = byName.get(name)?.id ?? ids[i]!
+    byName.set(name, { ...template, id, variables: Template.variablesOf(template.components) })
+  })
+  return [...byName.values()]
+}
+
+export const layer = Layer.effect(
+  TemplateStore.TemplateStore,
+  Effect.map(Database, ({ query }) =>
+    TemplateStore.TemplateStore.of({
+      replaceAll: (command) =>
+        Effect.asVoid(query("TemplateStore.replaceAll", "select wac_replace_templates($1, $2, $3::text::json)", [
+          command.workspaceId,
+          command.now,
+          JSON.stringify(distinct(command))
+        ])),
+      list: (workspaceId, filter, page) => {
+        const conditions = ["workspace_id = $1"]
+        const params: Array<unknown> = [workspaceId, page.limit + 1]
+        const require = (column: string, operator: string, value: unknown) => {
+          params.push(value)
+          conditions.push(`${column} ${operator} $${params.length}`)
+        }
+        for (const field of filters) {
+          if (filter[field] !== undefined) require(field, "=", filter[field])
+        }
+        if (page.after !== null) require("id", "<", page.after)
+        return Effect.map(
+          query(
+            "TemplateStore.list",
+            `select * from templates where ${conditions.join(" and ")} order by id desc limit $2`,
+            params
+          ),
+          (rows) => Page.fromOverread(rows.map(templateOf), page, ({ id }) => id)
+        )
+      }
+    }))
+)

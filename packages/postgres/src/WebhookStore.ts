@@ -1,0 +1,85 @@
+import { type Id, type StoreError, type Time, type Webhook, WebhookStore } from "@wac/core"
+import { Effect, Layer, Option, Result } from "effect"
+import { Hex } from "effect/encoding"
+import { plain } from "./Column.ts"
+import { Database } from "./Database.ts"
+
+/** A secret in JSON: bytes in hexadecimal. */
+export interface StoredSecret {
+  readonly keyId: string
+  readonly nonce: string
+  readonly ciphertext: string
+  readonly expiresAt: Time.Instant | null
+}
+
+export const secretOf = ({ ciphertext, expiresAt, keyId, nonce }: StoredSecret): Webhook.WebhookSecret => ({
+  sealed: { keyId, nonce: bytes(nonce), ciphertext: bytes(ciphertext) },
+  expiresAt
+})
+
+const bytes = (hex: string): Uint8Array => Result.getOrThrow(Hex.decode(hex))
+
+const storedSecret = ({ expiresAt, sealed }: Webhook.WebhookSecret): StoredSecret => ({
+  keyId: sealed.keyId,
+  nonce: Hex.encode(sealed.nonce),
+  ciphertext: Hex.encode(sealed.ciphertext),
+  expiresAt
+})
+
+interface StoredWebhook extends Omit<Webhook.Webhook, "secrets"> {
+  readonly secrets: ReadonlyArray<StoredSecret>
+}
+
+const webhookOf = ({ secrets, ...webhook }: StoredWebhook): Webhook.Webhook => ({
+  ...webhook,
+  secrets: secrets.map(secretOf)
+})
+
+/** What waits for it is counted in the index; the oldest held delivery is the one with the least identifier. */
+export const getText = `
+  select wac_webhook(w.id) as webhook,
+    case when w.paused_at is null then 0 else (
+      select count(*) from deliveries d where d.webhook_id = w.id and d.status = 'pending'
+    ) end::double precision as held_count,
+    case when w.paused_at is not null then (
+      select d.created_at from deliveries d where d.webhook_id = w.id and d.status = 'pending' order by d.id limit 1
+    ) end::double precision as oldest_held_at,
+    (
+      select d.first_attempt_at from deliveries d
+      where d.webhook_id = w.id and d.status = 'pending' and d.attempt_count > 0
+        and d.first_attempt_at > coalesce(h.last_success_at, -9007199254740992)
+      order by d.first_attempt_at limit 1
+    )::double precision as oldest_tried_at
+  from webhooks w join webhook_health h on h.webhook_id = w.id
+  where w.workspace_id = $1`
+
+export const layer = Layer.effect(
+  WebhookStore.WebhookStore,
+  Effect.map(Database, ({ query }) =>
+    WebhookStore.WebhookStore.of({
+      put: (candidate) =>
+        Effect.map(
+          query("WebhookStore.put", "select wac_put_webhook($1::text::json) as put", [
+            JSON.stringify({ ...candidate, secrets: candidate.secrets.map(storedSecret) })
+          ]),
+          ([row]) => {
+            const put = plain<{ readonly webhook: StoredWebhook; readonly created: boolean }>(row!, "put")
+            return { webhook: webhookOf(put.webhook), created: put.created }
+          }
+        ),
+      get: (workspaceId) =>
+        Effect.map(query("WebhookStore.get", getText, [workspaceId]), ([row]) =>
+          Option.map(Option.fromUndefinedOr(row), (row): WebhookStore.WebhookState => ({
+            webhook: webhookOf(plain(row, "webhook")),
+            heldCount: plain(row, "held_count"),
+            oldestHeldAt: plain(row, "oldest_held_at"),
+            oldestTriedAt: plain(row, "oldest_tried_at")
+          }))),
+      remove: (workspaceId: Id.WorkspaceId, now: Time.Instant): Effect.Effect<boolean, StoreError.StoreError> =>
+        Effect.map(
+          query("WebhookStore.remove", "select wac_remove_webhook($1, $2) as removed", [workspaceId, now]),
+          ([row]) =>
+            plain(row!, "removed")
+        )
+    }))
+)

@@ -1,0 +1,3 @@
+export * as Migrations from "./Migrations.ts"
+export { OpenError } from "./OpenError.ts"
+export * as PostgresStorage from "./PostgresStorage.ts"

@@ -1,0 +1,378 @@
+/**
+ * Tables. Names are the domain's; every instant is a `bigint` of milliseconds since the epoch (UTC), the domain's own
+ * form, so that a rule compares numbers and never asks the database for the time.
+ *
+ * Every table is keyed by, or reached through, its workspace, so that a distributed PostgreSQL can spread it. Rows that
+ * change often are narrow: what is written once (contents, bodies, answers of receivers) stands apart.
+ */
+export const sql = `
+create table peppers (
+  single boolean primary key default true check (single),
+  key_id text not null,
+  nonce bytea not null,
+  ciphertext bytea not null
+);
+comment on table peppers is 'The one pepper of API key hashes, wrapped under the master key';
+
+create table workspaces (
+  id text primary key,
+  name text not null,
+  created_at bigint not null,
+  tier text,
+  monthly_quota integer check (monthly_quota >= 0),
+  suspended boolean not null default false,
+  -- where accept leaves the workspace's rate limit; on this row because accept locks it anyway
+  bucket_full_at double precision not null default 0
+);
+comment on table workspaces is 'Tenants. accept locks the row, which makes everything it judges atomic';
+comment on column workspaces.tier is 'Belongs to the operator; null is the default of the limits in force';
+comment on column workspaces.bucket_full_at is 'Rate limit: when the bucket is full again (ms); see RateLimit.ts';
+
+create table members (
+  user_id text primary key,
+  workspace_id text not null references workspaces,
+  email text not null unique check (email = lower(email)),
+  password_hash text not null,
+  role text not null check (role in ('member', 'developer', 'admin', 'owner')),
+  created_at bigint not null
+);
+create index members_workspace on members (workspace_id);
+
+create table sessions (
+  token_hash text primary key,
+  user_id text not null references members on delete cascade,
+  created_at bigint not null,
+  idle_until bigint not null,
+  absolute_until bigint not null
+);
+create index sessions_ended on sessions (absolute_until);
+comment on table sessions is 'Dashboard sessions; only the hash of the token is kept';
+
+create table phone_numbers (
+  id text primary key,
+  workspace_id text not null references workspaces,
+  phone_number text not null,
+  provider_number_id text not null unique,
+  tier text,
+  messaging_limit integer check (messaging_limit >= 0),
+  available boolean not null default true,
+  is_default boolean not null default false,
+  bucket_full_at double precision not null default 0,
+  customers_counted integer not null default 0 check (customers_counted >= 0),
+  unique (workspace_id, phone_number)
+);
+comment on column phone_numbers.customers_counted is 'How many rows messaging_ledger has of it, so that accept need not count';
+create unique index phone_numbers_default on phone_numbers (workspace_id) where is_default;
+
+create table buckets (
+  key text primary key,
+  full_at double precision not null
+);
+create index buckets_full on buckets (full_at);
+comment on table buckets is 'Rate limits that are no column elsewhere: pairs, sign-ins. A full bucket (full_at in the past) may go';
+
+create table api_keys (
+  id text primary key,
+  workspace_id text not null references workspaces,
+  name text not null,
+  prefix text not null,
+  scopes text[] not null,
+  token_hash text not null unique,
+  secret_key_id text not null,
+  secret_nonce bytea not null,
+  secret_ciphertext bytea not null,
+  require_signature boolean not null,
+  created_at bigint not null,
+  expires_at bigint,
+  revoked_at bigint
+);
+create index api_keys_workspace on api_keys (workspace_id, id desc);
+comment on column api_keys.token_hash is 'HMAC under the pepper; the token itself is never kept';
+comment on column api_keys.secret_ciphertext is 'Signing secret, AES-256-GCM under the master key, bound to the row id';
+
+create table api_key_uses (
+  api_key_id text primary key references api_keys on delete cascade,
+  last_used_at bigint not null
+);
+comment on table api_key_uses is 'Apart from api_keys: written every few seconds, while the key''s row hardly changes';
+
+create table api_key_requests (
+  workspace_id text not null references workspaces,
+  idempotency_key text not null,
+  fingerprint text not null,
+  api_key_id text not null references api_keys on delete cascade,
+  expires_at bigint not null,
+  primary key (workspace_id, idempotency_key)
+);
+create index api_key_requests_expiry on api_key_requests (expires_at);
+
+create table templates (
+  id text primary key,
+  workspace_id text not null references workspaces,
+  name text not null,
+  language text not null,
+  category text not null,
+  status text not null,
+  parameter_format text not null check (parameter_format in ('positional', 'named')),
+  components json not null,
+  variables text[] not null,
+  quality text,
+  rejection_reason text,
+  provider_template_id text not null,
+  synced_at bigint not null,
+  unique (workspace_id, name, language)
+);
+
+create table contacts (
+  workspace_id text not null references workspaces,
+  phone_number_id text not null references phone_numbers,
+  customer text not null,
+  last_inbound_at bigint,
+  opted_out boolean not null default false,
+  primary key (phone_number_id, customer)
+);
+create index contacts_workspace on contacts (workspace_id);
+comment on column contacts.last_inbound_at is 'Opens the 24-hour service window; the message''s own time, never in the future';
+
+create table inbound_messages (
+  workspace_id text not null,
+  phone_number_id text not null references phone_numbers,
+  provider_message_id text not null,
+  message_id text not null,
+  recorded_at bigint not null,
+  primary key (phone_number_id, provider_message_id)
+);
+create index inbound_messages_age on inbound_messages (recorded_at);
+comment on table inbound_messages is 'Which customers'' messages were recorded, so that each is recorded once';
+
+create table quota_usage (
+  workspace_id text not null references workspaces,
+  month text not null,
+  used integer not null check (used >= 0),
+  primary key (workspace_id, month)
+);
+
+create table messaging_ledger (
+  phone_number_id text not null references phone_numbers,
+  customer text not null,
+  counted_at bigint not null,
+  primary key (phone_number_id, customer)
+);
+create index messaging_ledger_age on messaging_ledger (phone_number_id, counted_at);
+comment on table messaging_ledger is 'Customers written to outside a window: those of the last 24 h count against the messaging limit';
+
+create table messages (
+  id text primary key,
+  workspace_id text not null references workspaces,
+  api_key_id text not null,
+  phone_number_id text not null,
+  status text not null check (status in ('queued', 'sending', 'unknown', 'sent', 'delivered', 'read', 'failed')),
+  status_at bigint not null,
+  provider_message_id text,
+  created_at bigint not null,
+  sent_at bigint,
+  delivered_at bigint,
+  read_at bigint,
+  failed_at bigint,
+  delivery_unknown boolean not null default false,
+  sequence smallint not null default 0 check (sequence >= 0),
+  quota_month text,
+  check ((status = 'failed') = (failed_at is not null)),
+  check (not delivery_unknown or status = 'failed')
+) with (fillfactor = 70);
+create index messages_open on messages (status, status_at) where status in ('sending', 'unknown');
+comment on table messages is 'The state of a message: narrow, because it is updated several times';
+comment on column messages.delivery_unknown is 'Failed by our conclusion from silence, which alone yields to a later report';
+comment on column messages.quota_month is 'The month whose quota it was counted in; null once given back';
+comment on index messages_open is 'What the sweep looks for: messages without an end';
+
+create table message_names (
+  provider_message_id text primary key,
+  message_id text not null
+);
+comment on table message_names is
+  'Which message a provider''s name is of. The first to bear it keeps it; a message may have been given two';
+
+create table message_contents (
+  message_id text primary key references messages on delete cascade,
+  workspace_id text not null,
+  from_number text not null,
+  content json not null,
+  error json
+);
+comment on table message_contents is 'What is written once: the message as it was asked for, and why it failed';
+
+create table bindings (
+  workspace_id text not null references workspaces,
+  route text not null,
+  key text not null,
+  fingerprint text not null,
+  message_id text not null,
+  claim_token text,
+  lease_until bigint,
+  answer json,
+  last_failure json,
+  expires_at bigint,
+  -- what the last try changed, for abandon to take back
+  tried_before bigint,
+  counted_at bigint,
+  counted_before bigint,
+  primary key (workspace_id, route, key),
+  check ((claim_token is null) = (lease_until is null)),
+  check (answer is null or claim_token is null)
+) with (fillfactor = 70);
+create unique index bindings_message on bindings (message_id);
+create index bindings_expiry on bindings (expires_at) where expires_at is not null;
+create index bindings_lease on bindings (lease_until) where lease_until is not null;
+comment on column bindings.tried_before is 'When the try before ended; null at the first';
+comment on column bindings.counted_at is 'When the last try was noted in messaging_ledger; null when it was not';
+comment on column bindings.counted_before is 'What messaging_ledger held before that';
+comment on table bindings is 'Idempotency keys: what each is bound to, who is sending, and the answer once there is one';
+
+create table events (
+  id text primary key,
+  workspace_id text not null references workspaces,
+  type text not null,
+  created_at bigint not null,
+  order_key text,
+  sequence smallint,
+  data json not null,
+  written_by xid8 not null default pg_current_xact_id(),
+  check ((order_key is null) = (sequence is null)),
+  unique (order_key, sequence)
+);
+create index events_list on events (workspace_id, type, written_by, id);
+create index events_time on events (workspace_id, created_at);
+comment on column events.data is 'json, not jsonb: the order of fields is part of the signed body';
+comment on column events.written_by is
+  'Transaction. Lists are in this order and stop before the oldest that is still open, so that they skip nothing';
+
+create table webhooks (
+  id text primary key,
+  workspace_id text not null unique references workspaces,
+  url text not null,
+  envelope text not null check (envelope in ('combined', 'a', 'b')),
+  event_types text[] not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  paused_at bigint
+);
+comment on table webhooks is 'Configuration and state, read with every event: pausing or resuming updates this one row';
+
+create table webhook_health (
+  webhook_id text primary key references webhooks on delete cascade,
+  consecutive_failures integer not null default 0 check (consecutive_failures >= 0),
+  failures_since bigint,
+  last_failure_at bigint,
+  last_failure_message text,
+  last_success_at bigint,
+  last_attempt_at bigint,
+  recovered_at bigint,
+  ready_at bigint,
+  slots_taken boolean not null default false,
+  changes bigint not null default 0,
+  check ((consecutive_failures = 0) = (failures_since is null)),
+  check ((last_failure_at is null) = (last_failure_message is null))
+) with (fillfactor = 50);
+create index webhook_health_ready on webhook_health (ready_at) where ready_at is not null;
+comment on table webhook_health is 'What attempts have told of a receiver; apart from webhooks, since every attempt writes it';
+comment on column webhook_health.ready_at is
+  'Its place in line: nothing of it can be claimed before, as far as is recorded here (see wac_claim_due)';
+comment on column webhook_health.slots_taken is 'Whether what is due may have to wait for an attempt in flight to end';
+comment on column webhook_health.changes is 'Grows with each change that a claim, which does not lock, may have missed';
+
+create table removed_webhooks (
+  webhook_id text primary key,
+  workspace_id text not null references workspaces,
+  removed_at bigint not null
+);
+comment on table removed_webhooks is 'Whose pending deliveries are skipped: they may be a million, so they are left as they are';
+
+create table webhook_secrets (
+  webhook_id text not null references webhooks on delete cascade,
+  -- 0 is the newest
+  position smallint not null,
+  key_id text not null,
+  nonce bytea not null,
+  ciphertext bytea not null,
+  expires_at bigint,
+  primary key (webhook_id, position)
+);
+
+create table deliveries (
+  id text not null,
+  workspace_id text not null,
+  -- no foreign key: deliveries outlive a webhook that was removed
+  webhook_id text not null,
+  event_id text not null references events,
+  event_type text not null,
+  envelope text not null,
+  order_key text,
+  sequence smallint,
+  status text not null check (status in ('pending', 'delivered', 'exhausted', 'skipped')),
+  attempt_count smallint not null default 0,
+  first_attempt_at bigint,
+  last_attempt_at bigint,
+  next_attempt_at bigint,
+  created_at bigint not null,
+  completed_at bigint,
+  written_by xid8 not null default pg_current_xact_id(),
+  primary key (workspace_id, id),
+  check ((order_key is null) = (sequence is null)),
+  check ((status = 'pending') = (completed_at is null)),
+  check (status = 'pending' or next_attempt_at is null),
+  check ((attempt_count = 0) = (first_attempt_at is null) and (attempt_count = 0) = (last_attempt_at is null))
+) with (fillfactor = 70);
+create index deliveries_first on deliveries (webhook_id, next_attempt_at)
+  where status = 'pending' and next_attempt_at is not null and attempt_count = 0;
+create index deliveries_retry on deliveries (webhook_id, next_attempt_at)
+  where status = 'pending' and next_attempt_at is not null and attempt_count > 0;
+create index deliveries_recovered on deliveries (webhook_id, last_attempt_at)
+  where status = 'pending' and next_attempt_at is not null and attempt_count > 0;
+create index deliveries_tried on deliveries (webhook_id, first_attempt_at)
+  where status = 'pending' and attempt_count > 0;
+create index deliveries_arrived on deliveries (written_by)
+  where status = 'pending' and next_attempt_at is not null and attempt_count = 0;
+create index deliveries_order on deliveries (order_key, sequence) where status = 'pending' and order_key is not null;
+create index deliveries_open on deliveries (webhook_id, id) where status = 'pending';
+create index deliveries_exhausted on deliveries (workspace_id, id) where status = 'exhausted';
+create index deliveries_event on deliveries (event_id);
+comment on column deliveries.status is 'pending also while its webhook is paused (held), and for ever when that was removed (skipped)';
+comment on column deliveries.next_attempt_at is 'null while a predecessor of the same order key is on its way, and at the end';
+comment on column deliveries.written_by is 'Transaction: tells a claimer what has appeared since its last look';
+comment on index deliveries_first is 'Due, never attempted; per webhook, since webhooks take turns';
+comment on index deliveries_retry is 'To be tried again';
+comment on index deliveries_recovered is 'To be tried again, by the last attempt: what a recovery brings forward';
+comment on index deliveries_tried is 'For the warning when a webhook will be paused';
+comment on index deliveries_arrived is 'What has appeared since a claimer''s last look';
+comment on index deliveries_order is 'Who waits for whom';
+comment on index deliveries_open is 'What is held, and lists of what is pending';
+
+create table delivery_claims (
+  delivery_id text primary key,
+  workspace_id text not null,
+  webhook_id text not null,
+  token text not null,
+  lease_until bigint not null
+);
+create index delivery_claims_webhook on delivery_claims (webhook_id);
+comment on table delivery_claims is
+  'Who attempts what, apart from deliveries so that a claim rewrites none of them; a claim stays after its lease until '
+  'somebody else claims';
+
+create table attempts (
+  delivery_id text not null,
+  number smallint not null check (number > 0),
+  id text not null,
+  workspace_id text not null,
+  started_at bigint not null,
+  duration_ms integer not null,
+  outcome text not null,
+  status_code smallint,
+  message text not null,
+  response json,
+  retry_after_ms bigint,
+  -- no foreign key: one function writes both, and to have every row looked up again costs a tenth of it
+  primary key (delivery_id, number)
+);
+`

@@ -1,0 +1,688 @@
+/**
+ * Functions of webhooks and their deliveries: each is one statement of its caller.
+ *
+ * They wait for rows in one order: webhook_health by webhook, then delivery_claims, then deliveries. A claim waits for
+ * no row at all. Each statement of a function sees what was committed before it began, so what must be seen is read
+ * after the lock behind which it may have changed.
+ *
+ * The numbers are those of `Webhook.ts` and `RetrySchedule.ts`, which a test compares; a change of them is a new
+ * migration.
+ */
+export const sql = `
+create function wac_delivery(d deliveries) returns json
+language sql stable
+return json_build_object(
+  'id', d.id,
+  'workspaceId', d.workspace_id,
+  'webhookId', d.webhook_id,
+  'eventId', d.event_id,
+  'eventType', d.event_type,
+  'envelope', d.envelope,
+  'orderKey', d.order_key,
+  'sequence', d.sequence,
+  'status', d.status,
+  'attemptCount', d.attempt_count,
+  'firstAttemptAt', d.first_attempt_at,
+  'lastAttemptAt', d.last_attempt_at,
+  'nextAttemptAt', d.next_attempt_at,
+  'createdAt', d.created_at,
+  'completedAt', d.completed_at
+);
+
+create function wac_event(e events) returns json
+language sql stable
+return json_build_object(
+  'id', e.id,
+  'workspaceId', e.workspace_id,
+  'type', e.type,
+  'createdAt', e.created_at,
+  'orderKey', e.order_key,
+  'sequence', e.sequence,
+  'data', e.data
+);
+
+create function wac_webhook_secret(s webhook_secrets) returns json
+language sql stable
+return json_build_object(
+  'keyId', s.key_id,
+  'nonce', encode(s.nonce, 'hex'),
+  'ciphertext', encode(s.ciphertext, 'hex'),
+  'expiresAt', s.expires_at
+);
+
+create function wac_webhook(webhook text) returns json
+language sql stable
+return (
+  select json_build_object(
+    'id', w.id,
+    'workspaceId', w.workspace_id,
+    'url', w.url,
+    'envelope', w.envelope,
+    'eventTypes', w.event_types,
+    'secrets', (
+      select coalesce(json_agg(wac_webhook_secret(s) order by s.position), '[]') from webhook_secrets s
+      where s.webhook_id = w.id
+    ),
+    'createdAt', w.created_at,
+    'updatedAt', w.updated_at,
+    'pausedAt', w.paused_at,
+    'health', json_build_object(
+      'consecutiveFailures', h.consecutive_failures,
+      'failuresSince', h.failures_since,
+      'lastFailure', case when h.last_failure_at is not null then
+        json_build_object('at', h.last_failure_at, 'message', h.last_failure_message)
+      end,
+      'lastSuccessAt', h.last_success_at,
+      'lastAttemptAt', h.last_attempt_at,
+      'recoveredAt', h.recovered_at
+    )
+  )
+  from webhooks w join webhook_health h on h.webhook_id = w.id
+  where w.id = webhook
+);
+
+create function wac_put_webhook(candidate json) returns json
+language plpgsql as $$
+declare
+  c record;
+  kept text;
+begin
+  select * into strict c from json_to_record(candidate) as c (id text, "workspaceId" text, url text, envelope text,
+    "eventTypes" text[], secrets json, "createdAt" bigint, "updatedAt" bigint, "pausedAt" bigint, health json);
+  loop
+    insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at)
+    values (c.id, c."workspaceId", c.url, c.envelope, c."eventTypes", c."createdAt", c."updatedAt", c."pausedAt")
+    on conflict (workspace_id) do nothing;
+    if found then
+      insert into webhook_health (webhook_id, consecutive_failures, failures_since, last_failure_at,
+        last_failure_message, last_success_at, last_attempt_at, recovered_at)
+      select c.id, h."consecutiveFailures", h."failuresSince", (h."lastFailure" ->> 'at')::bigint,
+        h."lastFailure" ->> 'message', h."lastSuccessAt", h."lastAttemptAt", h."recoveredAt"
+      from json_to_record(c.health) as h ("consecutiveFailures" integer, "failuresSince" bigint, "lastFailure" json,
+        "lastSuccessAt" bigint, "lastAttemptAt" bigint, "recoveredAt" bigint);
+      insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext, expires_at)
+      select c.id, s.position - 1, s."keyId", decode(s.nonce, 'hex'), decode(s.ciphertext, 'hex'), s."expiresAt"
+      from rows from (
+        json_to_recordset(c.secrets) as ("keyId" text, nonce text, ciphertext text, "expiresAt" bigint)
+      ) with ordinality as s ("keyId", nonce, ciphertext, "expiresAt", position);
+      return json_build_object('webhook', wac_webhook(c.id), 'created', true);
+    end if;
+    update webhooks set url = c.url, envelope = c.envelope, event_types = c."eventTypes", updated_at = c."updatedAt"
+    where workspace_id = c."workspaceId"
+    returning id into kept;
+    if found then
+      return json_build_object('webhook', wac_webhook(kept), 'created', false);
+    end if;
+    -- it was removed in between: one more try to be the one who creates
+  end loop;
+end
+$$;
+
+-- The webhook goes; its deliveries stay as they are, and removed_webhooks says what has become of the pending ones.
+create function wac_remove_webhook(workspace text, at_time bigint) returns boolean
+language plpgsql as $$
+declare
+  gone text;
+begin
+  perform from webhook_health h
+  where h.webhook_id = (select w.id from webhooks w where w.workspace_id = workspace)
+  for update;
+  delete from webhooks w where w.workspace_id = workspace returning w.id into gone;
+  if gone is null then
+    return false;
+  end if;
+  insert into removed_webhooks (webhook_id, workspace_id, removed_at) values (gone, workspace, at_time);
+  delete from delivery_claims k where k.webhook_id = gone;
+  return true;
+end
+$$;
+
+-- Claims what is due.
+--
+-- Its cost is that of the webhooks whose turn it is: a webhook is looked at when its ready_at says so, or when a
+-- delivery of it has appeared since the claimer's last look (seen: the snapshot that it saw last). So nobody who
+-- records a delivery need write, or wait for, anything but the delivery. ready_at is never later than the time at which
+-- something can be claimed, but for what has just appeared; whoever makes something due earlier lowers it, and a claim
+-- raises it.
+--
+-- Claims of all processes come one after the other, so their count of attempts in flight is exact; what is ended or
+-- given back meanwhile is seen by the next claim. A claim does not wait for completions: where one of them holds the
+-- row, ready_at is left as it is, and the claimer is told to look at that webhook again.
+create function wac_claim_due(command json) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  at_time constant bigint := command ->> 'now';
+  most constant bigint := greatest((command ->> 'limit')::bigint, 0);
+  claimer constant text := command ->> 'token';
+  lease_end constant bigint := command ->> 'leaseUntil';
+  seen constant pg_snapshot := command ->> 'seen';
+  again text[] := array(select json_array_elements_text(command -> 'again'));
+  sees pg_snapshot;
+  line text[];
+  line_end bigint;
+  share bigint;
+  lapsed text[];
+  marked text[];
+  marked_changes bigint[];
+  marked_at bigint[];
+  turn_changes bigint[];
+  turn_at bigint[];
+  turn_taken boolean[];
+  turn text[];
+  claimed json;
+  senders json;
+begin
+  perform pg_advisory_xact_lock(7305148210);
+  -- a claim that a crash of the server loses is one whose attempt is made again; nobody need wait for the disk
+  perform set_config('synchronous_commit', 'off', true);
+
+  with arrived as (
+    select d.webhook_id, d.next_attempt_at as at from deliveries d
+    where d.written_by >= pg_snapshot_xmax(seen)
+      and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
+    union all
+    select d.webhook_id, d.next_attempt_at from deliveries d
+    where d.written_by = any (array(select pg_snapshot_xip(seen)))
+      and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
+    union all
+    -- who has never looked looks at all
+    select h.webhook_id, heads.at
+    from webhook_health h cross join lateral (
+      select least(
+        (
+          select d.next_attempt_at from deliveries d
+          where d.webhook_id = h.webhook_id
+            and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
+          order by d.next_attempt_at limit 1
+        ),
+        (
+          select least(d.next_attempt_at, h.recovered_at) from deliveries d
+          where d.webhook_id = h.webhook_id
+            and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
+          order by d.next_attempt_at limit 1
+        )
+      ) as at
+    ) heads
+    where seen is null and heads.at is not null
+  ), known as (
+    select a.webhook_id, min(a.at) as at from arrived a group by a.webhook_id
+    union all
+    select one, at_time from unnest(again) as one
+    union all
+    (
+      select h.webhook_id, h.ready_at from webhook_health h
+      where h.ready_at <= at_time order by h.ready_at limit most
+    )
+  ), placed as (
+    -- one that stands in line keeps its place
+    select k.webhook_id, h.changes, h.ready_at,
+      case
+        when w.paused_at is not null then at_time
+        when h.ready_at <= at_time then h.ready_at
+        else least(h.ready_at, min(k.at))
+      end as at
+    from known k
+    join webhook_health h on h.webhook_id = k.webhook_id
+    join webhooks w on w.id = k.webhook_id
+    -- one that was paused meanwhile leaves the line
+    where w.paused_at is null or h.ready_at is not null
+    group by h.webhook_id, k.webhook_id, w.paused_at
+  ), ranked as (
+    select p.*, p.at <= at_time and row_number() over (order by p.at, p.webhook_id) <= most as now from placed p
+  )
+  select pg_current_snapshot(),
+    coalesce(array_agg(r.webhook_id order by r.at, r.webhook_id) filter (where r.now), '{}'),
+    greatest(max(r.at) filter (where r.at <= at_time), (
+      select h.ready_at from webhook_health h where h.ready_at <= at_time order by h.ready_at desc limit 1
+    )),
+    coalesce(array_agg(r.webhook_id order by r.webhook_id) filter (where m.mark), '{}'),
+    coalesce(array_agg(r.changes order by r.webhook_id) filter (where m.mark), '{}'),
+    coalesce(array_agg(r.at order by r.webhook_id) filter (where m.mark), '{}')
+  into sees, line, line_end, marked, marked_changes, marked_at
+  from ranked r cross join lateral (select not r.now and (r.ready_at is null or r.ready_at > r.at) as mark) m;
+
+  -- a fair share, so that a long line is not gone through for the few that can be taken of it
+  share := ceil(most::numeric / greatest(cardinality(line), 1)) + 1;
+
+  -- claims whose lease has ended and which nobody is just ending late
+  select coalesce(array_agg(l.delivery_id), '{}') into lapsed from (
+    select k.delivery_id from delivery_claims k
+    where k.webhook_id = any (line) and k.lease_until <= at_time
+    for update skip locked
+  ) l;
+
+  with chosen as (
+    select t.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at,
+      w.paused_at is not null as paused,
+      h.consecutive_failures >= 5 as failing, h.last_attempt_at + 1000 as gap_end,
+      f.claimed, f.in_flight, f.first_end, f.last_end
+    from unnest(line) with ordinality as t (webhook_id, place)
+    join webhook_health h on h.webhook_id = t.webhook_id
+    join webhooks w on w.id = t.webhook_id
+    cross join lateral (
+      select coalesce(array_agg(k.delivery_id), '{}') as claimed,
+        count(*) filter (where k.lease_until > at_time) as in_flight,
+        min(k.lease_until) as first_end,
+        max(k.lease_until) as last_end
+      from delivery_claims k
+      where k.webhook_id = h.webhook_id and k.delivery_id <> all (lapsed)
+    ) f
+  ), open as (
+    select c.*,
+      case
+        when c.paused then 0
+        when not c.failing then greatest(least(16 - c.in_flight, share), 0)
+        when c.in_flight = 0 and coalesce(c.gap_end, at_time) <= at_time then 1
+        else 0
+      end as slots
+    from chosen c
+  ), candidates as (
+    -- of each line the first that fit, and one more, which says when there is something to do again
+    select o.*, d.id, d.workspace_id, d.due_at,
+      row_number() over (
+        partition by o.webhook_id
+        order by d.due_at <= at_time desc, o.failing and d.tried, d.due_at, d.id
+      ) as turn
+    from open o left join lateral (
+      (
+        select d.id, d.workspace_id, false as tried, d.next_attempt_at as due_at
+        from deliveries d
+        where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+          and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
+        order by d.next_attempt_at limit o.slots + 1
+      )
+      union all
+      (
+        select distinct r.id, r.workspace_id, true,
+          case when r.last_attempt_at < o.recovered_at then least(r.next_attempt_at, o.recovered_at)
+            else r.next_attempt_at
+          end
+        from (
+          (
+            select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
+            where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+              and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
+            order by d.next_attempt_at limit o.slots + 1
+          )
+          union all
+          -- those that its recovery brings forward
+          (
+            select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
+            where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+              and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
+              and d.last_attempt_at < o.recovered_at
+            order by d.last_attempt_at limit o.slots + 1
+          )
+        ) r
+      )
+    ) d on not o.paused
+  ), turns as (
+    select c.*, e.eligible and row_number() over (partition by e.eligible order by c.turn, c.place) <= most as taken
+    from candidates c
+    cross join lateral (select coalesce(c.turn <= c.slots and c.due_at <= at_time, false) as eligible) e
+  ), claims as (
+    insert into delivery_claims as k (delivery_id, workspace_id, webhook_id, token, lease_until)
+    select t.id, t.workspace_id, t.webhook_id, claimer, lease_end from turns t where t.taken
+    on conflict (delivery_id) do update set token = excluded.token, lease_until = excluded.lease_until
+  ), served as (
+    select t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end,
+      t.in_flight + count(*) filter (where t.taken) as in_flight,
+      least(t.first_end, max(lease_end) filter (where t.taken)) as first_end,
+      greatest(t.last_end, max(lease_end) filter (where t.taken)) as last_end,
+      min(t.due_at) filter (where not t.taken) as head
+    from turns t
+    group by t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end, t.in_flight, t.first_end,
+      t.last_end
+  ), ready as (
+    select s.webhook_id, s.changes, s.ready_at as was, s.slots_taken as were_taken,
+      not s.paused and not s.failing and s.in_flight >= 16 as taken,
+      case when not s.paused and (s.head is not null or s.first_end is not null) then
+        greatest(
+          -- behind everybody in line; not by the clock, which another claimer's may be behind
+          least(line_end + 1, at_time),
+          -- when a slot is free
+          case
+            when s.failing then greatest(s.gap_end, case when s.in_flight > 0 then s.last_end end)
+            when s.in_flight >= 16 then s.first_end
+          end,
+          least(s.head, s.first_end)
+        )
+      end as at
+    from served s
+  )
+  select
+    (
+      select json_agg(
+        json_build_object('delivery', wac_delivery(d), 'event', wac_event(e)) order by t.turn, t.place
+      )
+      from turns t
+      join deliveries d on d.workspace_id = t.workspace_id and d.id = t.id
+      join events e on e.id = d.event_id
+      where t.taken
+    ),
+    (
+      select json_agg(json_build_object(
+        'id', w.id,
+        'url', w.url,
+        'secrets', (
+          select coalesce(json_agg(wac_webhook_secret(s) order by s.position), '[]') from webhook_secrets s
+          where s.webhook_id = w.id and (s.expires_at is null or s.expires_at > at_time)
+        )
+      ))
+      from (select distinct t.webhook_id from turns t where t.taken) t join webhooks w on w.id = t.webhook_id
+    ),
+    array_agg(r.webhook_id order by r.webhook_id),
+    array_agg(r.changes order by r.webhook_id),
+    array_agg(r.at order by r.webhook_id),
+    array_agg(r.taken order by r.webhook_id)
+  into claimed, senders, turn, turn_changes, turn_at, turn_taken
+  from ready r
+  -- a place that is too early, but not in the past, is corrected when it comes: it is not worth a write
+  where r.taken <> r.were_taken
+    or (r.was is distinct from r.at and not coalesce(r.was > at_time and r.was <= r.at, false));
+
+  with wanted as (
+    -- slots_taken stays as it is where a place is only marked
+    select * from unnest(turn || marked, turn_changes || marked_changes, turn_at || marked_at, turn_taken)
+      as w (webhook_id, changes, at, taken)
+  ), free as (
+    select h.webhook_id, w.at, coalesce(w.taken, h.slots_taken) as taken
+    from wanted w join webhook_health h on h.webhook_id = w.webhook_id
+    where h.changes = w.changes
+    for no key update of h skip locked
+  ), done as (
+    update webhook_health h set ready_at = f.at, slots_taken = f.taken from free f where h.webhook_id = f.webhook_id
+    returning h.webhook_id
+  )
+  select array(select w.webhook_id from wanted w where w.webhook_id not in (select d.webhook_id from done d))
+  into again;
+
+  return json_build_object(
+    'deliveries', coalesce(claimed, '[]'),
+    'webhooks', coalesce(senders, '[]'),
+    'nextDueAt', least(
+      (
+        select h.ready_at from webhook_health h
+        where h.ready_at is not null and h.webhook_id <> all (again)
+        order by h.ready_at limit 1
+      ),
+      -- by then the completion that holds its row is through
+      case when again <> '{}' then at_time + 10 end
+    ),
+    'seen', sees,
+    'again', again
+  );
+end
+$$;
+
+create type wac_ended_attempt as (
+  now bigint,
+  delivery_id text,
+  token text,
+  jitter double precision,
+  attempt_id text,
+  number smallint,
+  started_at bigint,
+  duration_ms integer,
+  outcome text,
+  status_code smallint,
+  message text,
+  -- JSON as text, so that nothing escaped in it is read
+  response text,
+  retry_after_ms bigint
+);
+
+-- Records attempts: Delivery.afterAttempt for delivery and webhook, command after command. Answers per command with 0
+-- when the claim was lost, 1 when it is recorded, 2 when besides something may have become due.
+create function wac_complete(commands json) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  delays constant bigint[] := '{1000, 5000, 25000, 120000, 600000, 3000000, 15000000}';
+  given constant wac_ended_attempt[] := array(
+    select a from json_populate_recordset(null::wac_ended_attempt, commands) a
+  );
+  answers integer[] := array_fill(0, array[cardinality(given)]);
+  concerned text[];
+  lowers boolean := false;
+  c record;
+  -- the webhook whose commands are being gone through, and how it is after them
+  health webhook_health;
+  pause bigint;
+  ready_before bigint;
+  -- what is written in the end, an entry per command, per ended order key and per webhook
+  places integer[] := '{}';
+  workspaces text[] := '{}';
+  statuses text[] := '{}';
+  firsts bigint[] := '{}';
+  ends bigint[] := '{}';
+  nexts bigint[] := '{}';
+  keys text[] := '{}';
+  key_webhooks text[] := '{}';
+  key_times bigint[] := '{}';
+  healths webhook_health[] := '{}';
+  paused text[] := '{}';
+  pauses bigint[] := '{}';
+  followers text[] := '{}';
+  follower_times bigint[] := '{}';
+  was_failing boolean;
+  ended_at bigint;
+  first_at bigint;
+  last_at bigint;
+  next_at bigint;
+  new_status text;
+begin
+  concerned := array(
+    select distinct k.webhook_id from unnest(given) g join delivery_claims k on k.delivery_id = g.delivery_id
+  );
+  perform from webhook_health h where h.webhook_id = any (concerned) order by h.webhook_id for no key update;
+
+  for c in
+    with ended as (
+      delete from delivery_claims k
+      using (
+        -- a claim ends with the first command
+        select distinct on (g.delivery_id, g.token) g.* from unnest(given) with ordinality g
+        order by g.delivery_id, g.token, g.ordinality
+      ) g
+      where k.delivery_id = g.delivery_id and k.token = g.token
+      returning g.*, k.workspace_id, k.webhook_id
+    )
+    select e.*, d.first_attempt_at, d.order_key, w.paused_at, h as health
+    from ended e
+    join deliveries d on d.workspace_id = e.workspace_id and d.id = e.delivery_id
+    join webhooks w on w.id = e.webhook_id
+    join webhook_health h on h.webhook_id = e.webhook_id
+    order by e.webhook_id, e.ordinality
+  loop
+    if health.webhook_id is distinct from (c.health).webhook_id then
+      if health.webhook_id is not null then
+        healths := healths || health;
+      end if;
+      health := c.health;
+      ready_before := health.ready_at;
+      pause := c.paused_at;
+      if pause is not null then
+        paused := paused || health.webhook_id;
+        pauses := pauses || pause;
+      end if;
+    end if;
+    ended_at := c.started_at + c.duration_ms;
+    was_failing := health.consecutive_failures >= 5;
+    first_at := coalesce(c.first_attempt_at, c.started_at);
+    next_at := null;
+
+    health.last_attempt_at := ended_at;
+    if c.outcome = 'delivered' then
+      health.consecutive_failures := 0;
+      health.failures_since := null;
+      health.last_success_at := greatest(ended_at, health.last_success_at);
+      if was_failing then
+        health.recovered_at := ended_at;
+      end if;
+      new_status := 'delivered';
+    else
+      health.consecutive_failures := health.consecutive_failures + 1;
+      health.failures_since := coalesce(health.failures_since, ended_at);
+      health.last_failure_at := ended_at;
+      health.last_failure_message := c.message;
+      last_at := first_at + 86400000;
+      new_status := 'pending';
+      if c.started_at < last_at then
+        next_at := least(
+          ended_at + ceil(greatest(
+            delays[least(c.number, 7)] * (1 + 0.1::double precision * c.jitter),
+            least(coalesce(c.retry_after_ms, 0), 3600000)
+          ))::bigint,
+          last_at
+        );
+      elsif health.last_success_at >= first_at then
+        new_status := 'exhausted';
+      else
+        next_at := ended_at;
+        if pause is null then
+          pause := ended_at;
+          paused := paused || health.webhook_id;
+          pauses := pauses || pause;
+        end if;
+      end if;
+    end if;
+
+    health.ready_at := case when pause is null then least(
+      health.ready_at,
+      next_at,
+      -- a slot that somebody may have waited for
+      case
+        when health.consecutive_failures >= 5 then ended_at + 1000
+        when was_failing or health.slots_taken then c.now
+      end
+    ) end;
+    health.slots_taken := false;
+    lowers := lowers or health.ready_at is distinct from ready_before;
+    answers[c.ordinality] := 1;
+    places := places || c.ordinality;
+    workspaces := workspaces || c.workspace_id;
+    statuses := statuses || new_status;
+    firsts := firsts || first_at;
+    ends := ends || ended_at;
+    nexts := nexts || next_at;
+    if new_status <> 'pending' and c.order_key is not null then
+      keys := keys || c.order_key;
+      key_webhooks := key_webhooks || health.webhook_id;
+      key_times := key_times || c.now;
+    end if;
+  end loop;
+  if health.webhook_id is null then
+    return to_json(answers);
+  end if;
+  healths := healths || health;
+
+  update deliveries d set
+    status = u.status,
+    attempt_count = given[u.place].number,
+    first_attempt_at = u.first_at,
+    last_attempt_at = u.ended_at,
+    next_attempt_at = u.next_at,
+    completed_at = case when u.status <> 'pending' then u.ended_at end
+  from unnest(places, workspaces, statuses, firsts, ends, nexts)
+    as u (place, workspace_id, status, first_at, ended_at, next_at)
+  where d.workspace_id = u.workspace_id and d.id = given[u.place].delivery_id;
+
+  insert into attempts (delivery_id, number, id, workspace_id, started_at, duration_ms, outcome, status_code, message,
+    response, retry_after_ms)
+  select g.delivery_id, g.number, g.attempt_id, u.workspace_id, g.started_at, g.duration_ms, g.outcome, g.status_code,
+    g.message, g.response::json, g.retry_after_ms
+  from unnest(places, workspaces) as u (place, workspace_id)
+  cross join lateral unnest(given[u.place:u.place]) g;
+
+  -- whoever records a follower locks its predecessor, so that either it sees that the predecessor has ended, or we see
+  -- the follower: this statement begins after that lock was ours
+  if keys <> '{}' then
+    with next as (
+      select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, k.at
+      from unnest(keys, key_webhooks, key_times) as k (key, webhook_id, at)
+      cross join lateral (
+        select d.workspace_id, d.id from deliveries d
+        where d.order_key = k.key and d.webhook_id = k.webhook_id and d.status = 'pending'
+        order by d.sequence limit 1
+      ) n
+    ), freed as (
+      update deliveries d set next_attempt_at = n.at from next n
+      where d.workspace_id = n.workspace_id and d.id = n.id
+      returning d.webhook_id, n.at
+    )
+    select coalesce(array_agg(f.webhook_id), '{}'), coalesce(array_agg(f.at), '{}')
+    into followers, follower_times
+    from freed f;
+    lowers := lowers or followers <> '{}';
+  end if;
+
+  update webhook_health h set
+    consecutive_failures = u.consecutive_failures,
+    failures_since = u.failures_since,
+    last_failure_at = u.last_failure_at,
+    last_failure_message = u.last_failure_message,
+    last_success_at = u.last_success_at,
+    last_attempt_at = u.last_attempt_at,
+    recovered_at = u.recovered_at,
+    slots_taken = u.slots_taken,
+    ready_at = case when u.webhook_id <> all (paused) then least(u.ready_at, (
+      select min(f.at) from unnest(followers, follower_times) as f (webhook_id, at)
+      where f.webhook_id = u.webhook_id
+    )) end,
+    changes = u.changes + 1
+  from unnest(healths) as u
+  where h.webhook_id = u.webhook_id;
+
+  if paused <> '{}' then
+    update webhooks w set paused_at = p.at
+    from unnest(paused, pauses) as p (webhook_id, at)
+    where w.id = p.webhook_id and w.paused_at is null;
+  end if;
+
+  if lowers then
+    answers := array(select a * 2 from unnest(answers) with ordinality as u (a, place) order by place);
+  end if;
+  return to_json(answers);
+end
+$$;
+
+-- Gives claims back.
+create function wac_release(claimer text, released text[]) returns void
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  concerned text[];
+begin
+  concerned := array(select distinct k.webhook_id from delivery_claims k where k.delivery_id = any (released));
+  perform from webhook_health h where h.webhook_id = any (concerned) order by h.webhook_id for no key update;
+
+  with given as (
+    delete from delivery_claims k where k.delivery_id = any (released) and k.token = claimer
+    returning k.workspace_id, k.delivery_id, k.webhook_id
+  ), due as (
+    select g.webhook_id, min(d.next_attempt_at) as at
+    from given g join deliveries d on d.workspace_id = g.workspace_id and d.id = g.delivery_id
+    group by g.webhook_id
+  )
+  update webhook_health h set ready_at = least(h.ready_at, due.at, h.recovered_at), changes = h.changes + 1
+  from due where h.webhook_id = due.webhook_id;
+  if found then
+    perform pg_notify('wac_deliveries', 'released');
+  end if;
+end
+$$;
+`

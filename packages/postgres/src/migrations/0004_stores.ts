@@ -1,0 +1,170 @@
+/**
+ * Functions of the stores that change several rows after having looked: each is one statement of its caller, and locks
+ * before it looks, so that it sees what was committed before it got its turn.
+ */
+export const sql = `
+create function wac_create_workspace(command json) returns void
+language sql
+begin atomic
+  insert into workspaces (id, name, created_at, tier, monthly_quota, suspended)
+  select w.id, w.name, w."createdAt", w.tier, w."monthlyQuota", w.suspended
+  from json_to_record(command -> 'workspace')
+    as w (id text, name text, "createdAt" bigint, tier text, "monthlyQuota" integer, suspended boolean);
+  insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, tier, messaging_limit, available,
+    is_default)
+  select p.id, p."workspaceId", p."phoneNumber", p."providerNumberId", p.tier, p."messagingLimit", p.available,
+    p."isDefault"
+  from json_to_record(command -> 'phoneNumber')
+    as p (id text, "workspaceId" text, "phoneNumber" text, "providerNumberId" text, tier text,
+      "messagingLimit" integer, available boolean, "isDefault" boolean);
+end;
+
+create function wac_create_first_workspace(command json) returns boolean
+language plpgsql as $$
+begin
+  if exists (select from workspaces) then
+    return false;
+  end if;
+  -- racers wait here, and then see the winner's
+  lock table workspaces in share row exclusive mode;
+  if exists (select from workspaces) then
+    return false;
+  end if;
+  perform wac_create_workspace(command);
+  insert into members (user_id, workspace_id, email, password_hash, role, created_at)
+  select m."userId", m."workspaceId", m.email, m."passwordHash", m.role, m."createdAt"
+  from json_to_record(command -> 'owner')
+    as m ("userId" text, "workspaceId" text, email text, "passwordHash" text, role text, "createdAt" bigint);
+  return true;
+end
+$$;
+
+create function wac_replace_templates(workspace text, now bigint, listed json) returns void
+language plpgsql as $$
+begin
+  -- one sync of a workspace at a time; the row itself stays free for sends
+  perform pg_advisory_xact_lock(hashtextextended('templates ' || workspace, 0));
+  delete from templates t
+  where t.workspace_id = workspace and not exists (
+    select from json_to_recordset(listed) as l (name text, language text)
+    where l.name = t.name and l.language = t.language
+  );
+  insert into templates (id, workspace_id, name, language, category, status, parameter_format, components, variables,
+    quality, rejection_reason, provider_template_id, synced_at)
+  select l.id, workspace, l.name, l.language, l.category, l.status, l."parameterFormat", l.components, l.variables,
+    l.quality, l."rejectionReason", l."providerTemplateId", now
+  from json_to_recordset(listed) as l (id text, name text, language text, category text, status text,
+    "parameterFormat" text, components json, variables text[], quality text, "rejectionReason" text,
+    "providerTemplateId" text)
+  on conflict (workspace_id, name, language) do update set
+    category = excluded.category,
+    status = excluded.status,
+    parameter_format = excluded.parameter_format,
+    components = excluded.components,
+    variables = excluded.variables,
+    quality = excluded.quality,
+    rejection_reason = excluded.rejection_reason,
+    provider_template_id = excluded.provider_template_id,
+    synced_at = excluded.synced_at;
+end
+$$;
+
+-- Token buckets, as in RateLimit.ts. The state of a workspace's and a number's bucket is on their rows, where accept
+-- keeps it; all others are in buckets. Answers, per command, each bucket's state before its token was asked for.
+create function wac_spend_tokens(commands json) returns json
+language plpgsql as $$
+declare
+  keys text[] := array(
+    select distinct b.key from json_to_recordset(commands) as c (buckets json), json_to_recordset(c.buckets) as b (key text)
+    order by 1
+  );
+  workspace_ids text[] := array(select substr(k, 11) from unnest(keys) k where starts_with(k, 'workspace:'));
+  number_ids text[] := array(select substr(k, 14) from unnest(keys) k where starts_with(k, 'phone_number:'));
+  other_keys text[] := array(
+    select k from unnest(keys) k where not starts_with(k, 'workspace:') and not starts_with(k, 'phone_number:')
+  );
+  -- by key, as this batch has left them so far
+  state jsonb := '{}';
+  found jsonb;
+  taken jsonb;
+  command record;
+  bucket record;
+  before double precision;
+  next double precision;
+  allowed boolean;
+  answer double precision[];
+  answers json[] := '{}';
+begin
+  -- locks are taken in the order of accept: workspaces, numbers, buckets
+  select jsonb_object_agg('workspace:' || id, bucket_full_at) into found from (
+    select id, bucket_full_at from workspaces where id = any (workspace_ids) order by id for no key update
+  ) locked;
+  state := state || coalesce(found, '{}');
+  select jsonb_object_agg('phone_number:' || id, bucket_full_at) into found from (
+    select id, bucket_full_at from phone_numbers where id = any (number_ids) order by id for no key update
+  ) locked;
+  state := state || coalesce(found, '{}');
+  insert into buckets (key, full_at) select k, 0 from unnest(other_keys) k order by k on conflict (key) do nothing;
+  select jsonb_object_agg(key, full_at) into found from (
+    select key, full_at from buckets where key = any (other_keys) order by key for no key update
+  ) locked;
+  state := state || coalesce(found, '{}');
+
+  for command in select * from json_to_recordset(commands) as c (now double precision, buckets json) loop
+    taken := state;
+    allowed := true;
+    answer := '{}';
+    for bucket in
+      select * from json_to_recordset(command.buckets) as b (key text, "interval" double precision, capacity double precision)
+    loop
+      before := coalesce((taken ->> bucket.key)::double precision, 0);
+      answer := answer || before;
+      next := greatest(before, command.now) + bucket."interval";
+      if next - command.now - bucket."interval" * bucket.capacity > 0 then
+        allowed := false;
+      else
+        taken := taken || jsonb_build_object(bucket.key, next);
+      end if;
+    end loop;
+    answers := answers || to_json(answer);
+    if allowed then
+      state := taken;
+    end if;
+  end loop;
+
+  update workspaces set bucket_full_at = (state ->> ('workspace:' || id))::double precision
+  where id = any (workspace_ids) and bucket_full_at <> (state ->> ('workspace:' || id))::double precision;
+  update phone_numbers set bucket_full_at = (state ->> ('phone_number:' || id))::double precision
+  where id = any (number_ids) and bucket_full_at <> (state ->> ('phone_number:' || id))::double precision;
+  update buckets set full_at = (state ->> key)::double precision
+  where key = any (other_keys) and full_at <> (state ->> key)::double precision;
+  return array_to_json(answers);
+end
+$$;
+
+-- One token back to each. A bucket that is fuller than full counts as full.
+create function wac_give_tokens_back(spent json) returns void
+language sql
+begin atomic
+  update workspaces set bucket_full_at = bucket_full_at - s.intervals
+  from (
+    select substr(key, 11) as id, sum("interval") as intervals
+    from json_to_recordset(spent) as b (key text, "interval" double precision)
+    where starts_with(key, 'workspace:') group by 1
+  ) s
+  where workspaces.id = s.id;
+  update phone_numbers set bucket_full_at = bucket_full_at - s.intervals
+  from (
+    select substr(key, 14) as id, sum("interval") as intervals
+    from json_to_recordset(spent) as b (key text, "interval" double precision)
+    where starts_with(key, 'phone_number:') group by 1
+  ) s
+  where phone_numbers.id = s.id;
+  update buckets set full_at = full_at - s.intervals
+  from (
+    select key, sum("interval") as intervals
+    from json_to_recordset(spent) as b (key text, "interval" double precision) group by 1
+  ) s
+  where buckets.key = s.key;
+end;
+`

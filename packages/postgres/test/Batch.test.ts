@@ -1,0 +1,185 @@
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Queue, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as Batch from "../src/Batch.ts"
+
+/** A batch that is under way: the commands in it, and how it ends. */
+interface Flight {
+  readonly commands: ReadonlyArray<number>
+  readonly end: (exit: Exit.Exit<ReadonlyArray<Exit.Exit<string, string>>, string>) => Effect.Effect<boolean>
+}
+
+/** An operation whose batches the test sees leave, and ends. */
+const operation = (
+  options: { readonly maxSize?: number; readonly maxInFlight?: number; readonly maxWait?: number } = {}
+) =>
+  Effect.gen(function*() {
+    const flights = yield* Queue.unbounded<Flight>()
+    const run = Effect.fnUntraced(function*(commands: ReadonlyArray<number>) {
+      const landed = yield* Deferred.make<ReadonlyArray<Exit.Exit<string, string>>, string>()
+      yield* Queue.offer(flights, { commands, end: (exit) => Deferred.done(landed, exit) })
+      return yield* Deferred.await(landed)
+    })
+    const ask = yield* Batch.make<number, string, string>({
+      maxSize: 64,
+      maxInFlight: 1,
+      maxWait: 5000,
+      unavailable: () => "unavailable",
+      ...options,
+      run
+    })
+    return { ask, next: Queue.take(flights), size: Queue.size(flights) }
+  })
+
+const answered = ({ commands, end }: Flight) => end(Exit.succeed(commands.map((n) => Exit.succeed(`answer ${n}`))))
+
+const ask = (call: (n: number) => Effect.Effect<string, string>, ...commands: ReadonlyArray<number>) =>
+  Effect.forEach(commands, (n) => Effect.forkChild(call(n), { startImmediately: true }))
+
+it.effect("a lone caller leaves at once, while no time passes", () =>
+  Effect.gen(function*() {
+    const { ask: call, next } = yield* operation()
+    const [caller] = yield* ask(call, 1)
+    const flight = yield* next
+    assert.deepStrictEqual(flight.commands, [1])
+    yield* answered(flight)
+    assert.strictEqual(yield* Fiber.join(caller!), "answer 1")
+  }))
+
+it.effect("who comes while a batch is under way goes into the next one, and gets the own answer", () =>
+  Effect.gen(function*() {
+    const { ask: call, next } = yield* operation()
+    const early = yield* ask(call, 1, 2)
+    const first = yield* next
+    const late = yield* ask(call, 3, 4, 5)
+    assert.deepStrictEqual(first.commands, [1, 2])
+    yield* answered(first)
+    assert.deepStrictEqual(yield* Effect.forEach(early, Fiber.join), ["answer 1", "answer 2"])
+    const second = yield* next
+    assert.deepStrictEqual(second.commands, [3, 4, 5])
+    yield* answered(second)
+    assert.deepStrictEqual(yield* Effect.forEach(late, Fiber.join), ["answer 3", "answer 4", "answer 5"])
+    const [again] = yield* ask(call, 6)
+    yield* Effect.flatMap(next, answered)
+    assert.strictEqual(yield* Fiber.join(again!), "answer 6")
+  }))
+
+it.effect("a batch holds no more than its size, and no more are under way than may be", () =>
+  Effect.gen(function*() {
+    const { ask: call, next, size } = yield* operation({ maxSize: 2, maxInFlight: 2 })
+    const callers = yield* ask(call, 1, 2, 3, 4, 5)
+    const first = yield* next
+    const second = yield* next
+    assert.deepStrictEqual([first.commands, second.commands], [[1, 2], [3, 4]])
+    yield* Effect.yieldNow
+    assert.strictEqual(yield* size, 0)
+    yield* answered(second)
+    const third = yield* next
+    assert.deepStrictEqual(third.commands, [5])
+    yield* answered(third)
+    yield* answered(first)
+    assert.strictEqual((yield* Effect.forEach(callers, Fiber.join)).length, 5)
+  }))
+
+it.effect("the next batch leaves before the callers of the last one go on", () =>
+  Effect.gen(function*() {
+    const { ask: call, next } = yield* operation()
+    const order: Array<string> = []
+    const noted = (n: number) => Effect.tap(call(n), (answer) => Effect.sync(() => order.push(answer)))
+    const one = yield* Effect.forkChild(noted(1), { startImmediately: true })
+    const first = yield* next
+    const two = yield* Effect.forkChild(noted(2), { startImmediately: true })
+    yield* answered(first)
+    const second = yield* next
+    order.push("second leaves")
+    yield* answered(second)
+    yield* Fiber.join(one)
+    yield* Fiber.join(two)
+    assert.deepStrictEqual(order, ["second leaves", "answer 1", "answer 2"])
+  }))
+
+it.effect("a failure of one command is its caller's alone", () =>
+  Effect.gen(function*() {
+    const { ask: call, next } = yield* operation()
+    const callers = yield* ask(call, 1, 2, 3)
+    const { end } = yield* next
+    yield* end(Exit.succeed([Exit.succeed("one"), Exit.fail("bad"), Exit.succeed("three")]))
+    assert.deepStrictEqual(yield* Effect.forEach(callers, Fiber.await), [
+      Exit.succeed("one"),
+      Exit.fail("bad"),
+      Exit.succeed("three")
+    ])
+  }))
+
+it.effect("a failure of the statement is that of all in the batch, and of nobody after", () =>
+  Effect.gen(function*() {
+    const { ask: call, next } = yield* operation()
+    const unlucky = yield* ask(call, 1, 2)
+    const first = yield* next
+    const lucky = yield* ask(call, 3)
+    yield* first.end(Exit.fail("down"))
+    assert.deepStrictEqual(yield* Effect.forEach(unlucky, Fiber.await), [Exit.fail("down"), Exit.fail("down")])
+    yield* Effect.flatMap(next, answered)
+    assert.deepStrictEqual(yield* Effect.forEach(lucky, Fiber.join), ["answer 3"])
+    const dying = yield* ask(call, 4)
+    yield* (yield* next).end(Exit.die("a bug"))
+    assert.deepStrictEqual(yield* Effect.forEach(dying, Fiber.await), [Exit.die("a bug")])
+    const after = yield* ask(call, 5)
+    yield* Effect.flatMap(next, answered)
+    assert.deepStrictEqual(yield* Effect.forEach(after, Fiber.join), ["answer 5"])
+  }))
+
+it.effect("who is interrupted while waiting takes the command along", () =>
+  Effect.gen(function*() {
+    const { ask: call, next } = yield* operation()
+    yield* ask(call, 1)
+    const first = yield* next
+    const [two, three] = yield* ask(call, 2, 3)
+    yield* Fiber.interrupt(two!)
+    yield* answered(first)
+    const second = yield* next
+    assert.deepStrictEqual(second.commands, [3])
+    yield* answered(second)
+    assert.strictEqual(yield* Fiber.join(three!), "answer 3")
+  }))
+
+it.effect("who is interrupted under way leaves the others their answers", () =>
+  Effect.gen(function*() {
+    const { ask: call, next } = yield* operation()
+    const [one, two] = yield* ask(call, 1, 2)
+    const flight = yield* next
+    yield* Fiber.interrupt(one!)
+    yield* answered(flight)
+    assert.strictEqual(yield* Fiber.join(two!), "answer 2")
+  }))
+
+it.effect("who waited too long for a place is turned away, and the command is not carried out", () =>
+  Effect.gen(function*() {
+    const { ask: call, next, size } = yield* operation({ maxWait: 5000 })
+    yield* ask(call, 1)
+    const first = yield* next
+    const [late] = yield* ask(call, 2)
+    yield* TestClock.adjust(3000)
+    const [patient] = yield* ask(call, 3)
+    yield* TestClock.adjust(2001)
+    yield* answered(first)
+    assert.deepStrictEqual(yield* Fiber.await(late!), Exit.fail("unavailable"))
+    const second = yield* next
+    assert.deepStrictEqual(second.commands, [3])
+    yield* answered(second)
+    assert.strictEqual(yield* Fiber.join(patient!), "answer 3")
+    assert.strictEqual(yield* size, 0)
+  }))
+
+it.effect("at the end everybody is told, and nobody is taken on", () =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const { ask: call, next } = yield* Scope.provide(operation(), scope)
+    const [underWay] = yield* ask(call, 1)
+    yield* next
+    const [waiting] = yield* ask(call, 2)
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual(yield* Fiber.await(underWay!), Exit.fail("unavailable"))
+    assert.deepStrictEqual(yield* Fiber.await(waiting!), Exit.fail("unavailable"))
+    assert.deepStrictEqual(yield* Effect.exit(call(3)), Exit.fail("unavailable"))
+  }))

@@ -1,0 +1,94 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { StoreError } from "@wac/core"
+import { Effect, Exit, Fiber, Layer, Queue } from "effect"
+import { Database } from "../src/Database.ts"
+import { clients } from "./servers.ts"
+
+/** A function over commands `{n}`: zero divides, a negative one is marked as failed, others double. */
+const doubled = `
+  create function doubled(commands json) returns json language plpgsql as $$
+  begin
+    insert into seen select n from json_to_recordset(commands) as c (n integer) where n >= 0;
+    return (
+      select json_agg(
+        case when n < 0 then json_build_object('_tag', 'StoreError', 'cause', 'negative')
+        else json_build_object('doubled', 2 * n, 'share', 100 / n) end
+      )
+      from json_to_recordset(commands) as c (n integer)
+    );
+  end $$`
+
+const failed = (operation: string) => Exit.fail(new StoreError.StoreError({ operation }))
+
+for (const { layer: client, name } of clients) {
+  const database = Layer.provideMerge(Database.layer, client)
+
+  layer(database, { timeout: "60 seconds", excludeTestServices: true })(name, (it) => {
+    it.effect("a statement answers with rows, or fails with the operation's name", () =>
+      Effect.gen(function*() {
+        const { query } = yield* Database
+        const rows = yield* query("Test.add", "select $1::integer + $2::integer as sum", [1, 2])
+        assert.deepStrictEqual(rows.map((row) => ({ ...row })), [{ sum: 3 }])
+        assert.deepStrictEqual(
+          yield* Effect.exit(query("Test.divide", "select 1 / $1::integer", [0])),
+          failed("Test.divide")
+        )
+        assert.deepStrictEqual(yield* Effect.exit(query("Test.wrong", "select from nowhere", [])), failed("Test.wrong"))
+      }))
+
+    it.effect("callers of one statement get their own answers and failures", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const { batched } = yield* Database
+        yield* client`create table seen (n integer)`
+        yield* client.unsafe(doubled)
+        const double = yield* batched<{ n: number }, { doubled: number }>("Test.double", "doubled")
+        const commands = Array.from({ length: 150 }, (_, i) => ({ n: i + 1 }))
+        commands[20] = { n: 0 }
+        commands[70] = { n: -1 }
+        const exits = yield* Effect.forEach(commands, (command) => Effect.exit(double(command)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(
+          exits,
+          commands.map(({ n }) =>
+            n > 0 ? Exit.succeed({ doubled: 2 * n, share: Math.floor(100 / n) }) : failed("Test.double")
+          )
+        )
+        const [row] = yield* client`select count(*)::integer as times, count(distinct n)::integer as commands from seen`
+        assert.deepStrictEqual({ ...row }, { times: 148, commands: 148 })
+      }))
+
+    it.effect("readers hear of what is notified, each of the own channel", () =>
+      Effect.gen(function*() {
+        const { listen, query } = yield* Database
+        const notify = (channel: string, payload: string) =>
+          query("Test.notify", "select pg_notify($1, $2)", [channel, payload])
+        const one = yield* listen("channel one")
+        const again = yield* listen("channel one")
+        const two = yield* listen("two")
+        for (const reader of [one, again, two]) assert.strictEqual(yield* Queue.take(reader), "")
+        yield* notify("channel one", "a")
+        yield* notify("nobody", "b")
+        yield* notify("two", "ü")
+        // who joins a channel may be told twice that something was missed
+        const heard = (reader: Queue.Dequeue<string>) =>
+          Effect.repeat(Queue.take(reader), { until: (hint) => hint !== "" })
+        assert.strictEqual(yield* heard(one), "a")
+        assert.strictEqual(yield* heard(again), "a")
+        assert.strictEqual(yield* heard(two), "ü")
+      }))
+
+    it.effect("a caller who is interrupted leaves the database usable", () =>
+      Effect.gen(function*() {
+        const { query } = yield* Database
+        const caller = yield* Effect.forkChild(query("Test.sleep", "select pg_sleep(0.2)", []), {
+          startImmediately: true
+        })
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(caller)
+        assert.strictEqual((yield* query("Test.after", "select 1 as one", []))[0]!["one"], 1)
+      }))
+  })
+}

@@ -1,0 +1,95 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, it, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as Migrations from "../src/Migrations.ts"
+import * as PostgresClient from "../src/PostgresClient.ts"
+import { clients, freshDatabase } from "./servers.ts"
+
+const first: Migrations.Migration = {
+  name: "first",
+  sql:
+    "create table one (x integer); comment on table one is 'semicolons; and $$dollars$$'; insert into one values (1);"
+}
+const second: Migrations.Migration = { name: "second", sql: "alter table one add column y integer default 7" }
+
+/** The client of a database with nothing in it. */
+const emptied = Effect.gen(function*() {
+  const client = yield* PgClient.PgClient
+  yield* client`drop schema public cascade`
+  yield* client`create schema public`
+  return client
+})
+
+for (const { layer: clientLayer, name } of clients) {
+  layer(clientLayer, { timeout: "60 seconds", excludeTestServices: true })(name, (it) => {
+    it.effect("an empty database comes to the newest version, once", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        assert.strictEqual(yield* Migrations.run(), Migrations.all.length)
+        assert.strictEqual(yield* Migrations.run(), 0)
+        yield* Migrations.check()
+        assert.deepStrictEqual(
+          (yield* client`select version, name from schema_versions order by version`).map((row) => ({ ...row })),
+          Migrations.all.map(({ name }, i) => ({ version: i + 1, name }))
+        )
+      }))
+
+    it.effect("an older one comes on by the steps that it lacks", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        assert.strictEqual(yield* Migrations.run([first]), 1)
+        const behind = yield* Effect.flip(Migrations.check([first, second]))
+        assert.include(behind.message, "has schema version 1, and this wac needs 2")
+        assert.strictEqual(yield* Migrations.run([first, second]), 1)
+        assert.deepStrictEqual({ ...(yield* client`select x, y from one`)[0] }, { x: 1, y: 7 })
+      }))
+
+    it.effect("a newer one is refused", () =>
+      Effect.gen(function*() {
+        yield* emptied
+        yield* Migrations.run([first, second])
+        const refused = yield* Effect.flip(Migrations.run([first]))
+        assert.strictEqual(
+          refused.message,
+          "the database has schema version 2 (second), newer than this wac, which knows 1: start a newer wac"
+        )
+        assert.strictEqual((yield* Effect.flip(Migrations.check([first]))).message, refused.message)
+      }))
+
+    it.effect("one that another build made is refused", () =>
+      Effect.gen(function*() {
+        yield* emptied
+        yield* Migrations.run([first])
+        const refused = yield* Effect.flip(Migrations.run([{ ...first, sql: `${first.sql} select 1` }]))
+        assert.include(refused.message, "was made by another build")
+      }))
+
+    it.effect("a step that fails leaves nothing behind, and those before it stay", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        const broken = { name: "broken", sql: "create table two (); select 1 / 0" }
+        const failed = yield* Effect.flip(Migrations.run([first, broken]))
+        assert.include(failed.message, "cannot migrate to version 2 (broken)")
+        assert.deepStrictEqual(
+          {
+            ...(yield* client`select to_regclass('two') is null as gone, count(*)::int as steps from schema_versions`)[
+              0
+            ]
+          },
+          { gone: true, steps: 1 }
+        )
+        assert.strictEqual(yield* Migrations.run([first, second]), 1)
+      }))
+  })
+}
+
+it.live("processes that migrate at once do each step once", () =>
+  Effect.gen(function*() {
+    const url = yield* freshDatabase()
+    const process = Effect.provide(
+      Effect.andThen(Migrations.run(), Migrations.check()),
+      Layer.fresh(PostgresClient.layer({ url })),
+      { local: true }
+    )
+    yield* Effect.forEach([1, 2, 3, 4], () => process, { concurrency: "unbounded", discard: true })
+  }).pipe(Effect.scoped))

@@ -1,0 +1,147 @@
+/**
+ * The embedded database in a directory: what is acknowledged stays, whatever becomes of the process.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { ApiKeyStore, type Id, Storage, WorkspaceStore } from "@wac/core"
+import { Clock, Effect, Layer, Option, type Scope } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll } from "vitest"
+import { PostgresStorage } from "../src/index.ts"
+
+const temporary: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "wac-embedded-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+let template: string
+beforeAll(async () => {
+  template = mkdtempSync(join(tmpdir(), "wac-embedded-"))
+  await Effect.runPromise(opened(template, Effect.void))
+}, 60_000)
+afterAll(() => rmSync(template, { recursive: true, force: true }))
+
+/** A directory with a database that was opened once and has nothing in it: a first start takes seconds. */
+const prepared = Effect.tap(
+  temporary,
+  (directory) => Effect.sync(() => cpSync(template, directory, { recursive: true }))
+)
+
+/** Builds the storage anew, runs the effect on it and closes it. */
+const opened = <A, E>(directory: string, effect: Effect.Effect<A, E, PortsOf>) =>
+  Effect.provide(effect, Layer.fresh(PostgresStorage.layerEmbedded({ directory })), { local: true })
+type PortsOf = Layer.Success<ReturnType<typeof PostgresStorage.layerEmbedded>>
+
+/** A process that keeps a database in the directory, and the lines that it prints. */
+const keeper = (directory: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const child = spawn(process.execPath, [
+        "--conditions=source",
+        "--disable-warning=ExperimentalWarning",
+        fileURLToPath(new URL("keeper.ts", import.meta.url)),
+        directory
+      ], { stdio: ["ignore", "pipe", "inherit"] })
+      return { child, lines: createInterface({ input: child.stdout }) }
+    }),
+    ({ child }) => Effect.promise(() => killed(child))
+  )
+
+const killed = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, "exit")
+  child.kill("SIGKILL")
+  await exit
+}
+
+describe("the embedded database", () => {
+  it.live("keeps all that was acknowledged when the process is killed", () =>
+    Effect.gen(function*() {
+      const directory = yield* prepared
+      const { child, lines } = yield* keeper(directory)
+      const acknowledged: Array<string> = []
+      yield* Effect.promise(async () => {
+        for await (const line of lines) {
+          if (acknowledged.push(line) === 60) await killed(child)
+        }
+      })
+      const [workspaceId, ...keyIds] = acknowledged as [Id.WorkspaceId, ...Array<Id.ApiKeyId>]
+      assert.isAtLeast(keyIds.length, 59)
+      const check = Effect.gen(function*() {
+        const keys = yield* ApiKeyStore.ApiKeyStore
+        const workspaces = yield* WorkspaceStore.WorkspaceStore
+        const workspace = yield* Effect.fromOption(yield* workspaces.get(workspaceId))
+        assert.deepStrictEqual([workspace.tier, workspace.monthlyQuota], ["scale", 5])
+        for (const id of keyIds) assert.isTrue(Option.isSome(yield* keys.get(workspaceId, id)), id)
+        // closed by a kill, it goes on as if nothing had been
+        yield* workspaces.configure(workspaceId, { tier: "free" })
+      })
+      yield* opened(directory, check)
+      const tier = yield* opened(
+        directory,
+        WorkspaceStore.WorkspaceStore.use((store) => Effect.map(store.get(workspaceId), Option.getOrThrow))
+      )
+      assert.strictEqual(tier.tier, "free")
+    }), 60_000)
+
+  it.live("is one process's at a time, and says whose", () =>
+    Effect.gen(function*() {
+      const directory = yield* prepared
+      const { child, lines } = yield* keeper(directory)
+      yield* Effect.promise(() => once(lines, "line"))
+      const refused = yield* Effect.flip(opened(directory, Effect.void))
+      assert.strictEqual(
+        refused.message,
+        `the embedded database in ${directory} is in use by process ${child.pid}, as ${join(directory, "lock")} says`
+      )
+      yield* Effect.promise(() => killed(child))
+      yield* opened(directory, Effect.void)
+    }), 60_000)
+
+  it.live("names itself, and leaves nothing open or half made", () =>
+    Effect.gen(function*() {
+      const directory = join(yield* temporary, "deeply", "new")
+      // what an interrupted first start leaves behind
+      mkdirSync(join(directory, "postgres.new"), { recursive: true })
+      writeFileSync(join(directory, "postgres.new", "PG_VERSION"), "18\n")
+      yield* opened(
+        directory,
+        Effect.gen(function*() {
+          const storage = yield* Storage.Storage
+          assert.deepStrictEqual([storage.name, storage.durable], [`embedded PostgreSQL in ${directory}`, true])
+          yield* storage.ping
+          // twice in one process is twice too
+          assert.include((yield* Effect.flip(opened(directory, Effect.void))).message, `process ${process.pid}`)
+        })
+      )
+      assert.deepStrictEqual(readdirSync(directory), ["postgres"])
+      assert.strictEqual(readFileSync(join(directory, "postgres", "PG_VERSION"), "utf8").trim(), "18")
+    }), 60_000)
+
+  it.live("judges a lock of another container by its sign of life", () =>
+    Effect.gen(function*() {
+      const directory = yield* prepared
+      const lock = join(directory, "lock")
+      const holder = JSON.stringify({ pid: 1, startedAt: "1", space: "elsewhere" })
+      writeFileSync(lock, holder)
+      const refused = yield* Effect.flip(opened(directory, Effect.void))
+      assert.include(refused.message, "is in use by process 1")
+      assert.strictEqual(readFileSync(lock, "utf8"), holder)
+      const long = (yield* Clock.currentTimeMillis) / 1000 - 60
+      utimesSync(lock, long, long)
+      yield* opened(directory, Effect.void)
+    }), 60_000)
+
+  it.live("says in one line why a directory is of no use", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporary, "file")
+      writeFileSync(file, "")
+      const refused = yield* Effect.flip(opened(file, Effect.void))
+      assert.match(refused.message, /^cannot keep a database in .*file: .*EEXIST/)
+    }))
+})

@@ -1,0 +1,289 @@
+/**
+ * The SQL functions that mirror pure functions of core, each compared with what it mirrors over every kind of input.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Event, type Id, Idempotency, Message, Quota, RateLimit, ServiceWindow, Time } from "@wac/core"
+import { Effect } from "effect"
+import { databases } from "./servers.ts"
+
+const now = Date.parse("2026-03-01T00:00:00.000Z")
+
+/** Evaluates an expression over the fields of each case. */
+const evaluate = <Answer>(expression: string, columns: string, cases: ReadonlyArray<object>) =>
+  Effect.map(
+    PgClient.PgClient.use((client) =>
+      client.unsafe<{ readonly answers: ReadonlyArray<Answer> }>(
+        `select json_agg(${expression} order by e.place) as answers
+        from json_array_elements($1::text::json) with ordinality as e (value, place),
+          json_to_record(e.value) as c (${columns})`,
+        [JSON.stringify(cases)]
+      )
+    ),
+    ([row]) => row!.answers
+  )
+
+/** Every combination of one value of each field. */
+const combinations = <A extends object>(
+  fields: { readonly [K in keyof A]: ReadonlyArray<A[K]> }
+): ReadonlyArray<A> =>
+  Object.entries<ReadonlyArray<unknown>>(fields).reduce<ReadonlyArray<object>>(
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}]
+  ) as ReadonlyArray<A>
+
+const providerError: Message.MessageError = {
+  code: "invalid_body",
+  reason: "undeliverable",
+  message: "“no” \u0000 \ud800",
+  provider: { code: "131026", message: "é" }
+}
+
+const failures = [null, providerError, Message.deliveryUnknown]
+
+/** What is told of a message's life so far. */
+interface Life {
+  readonly status: Message.MessageStatus
+  readonly error: Message.MessageError | null
+  readonly providerMessageId: string | null
+  readonly sentAt: number | null
+  readonly deliveredAt: number | null
+  readonly readAt: number | null
+  readonly clientReference: string | undefined
+  readonly sequence: number
+}
+
+const lives = combinations<Life>({
+  status: ["queued", "sending", "unknown", "sent", "delivered", "read", "failed"],
+  error: failures,
+  providerMessageId: [null, "wamid.one"],
+  sentAt: [null, now - 5],
+  deliveredAt: [null, now - 4],
+  readAt: [null, now - 3],
+  clientReference: [undefined, "“7”\n\u{1F4E6}"],
+  sequence: [0, 2]
+}).filter(({ error, status }) => status === "failed" || error === null)
+
+const messageOf = ({ clientReference, ...life }: Life): Message.Message => ({
+  id: "msg_01" as Id.MessageId,
+  workspaceId: "ws_01" as Id.WorkspaceId,
+  apiKeyId: "key_01" as Id.ApiKeyId,
+  phoneNumberId: "pn_01" as Id.PhoneNumberId,
+  from: "+14155550000",
+  content: {
+    type: "text",
+    to: "+12025550001",
+    text: { body: "…" },
+    ...(clientReference === undefined ? {} : { clientReference })
+  },
+  statusAt: now - 10,
+  createdAt: now - 20,
+  failedAt: life.status === "failed" ? now - 9 : null,
+  ...life
+})
+
+/** The row of a message. */
+const rowOf = (message: Message.Message) => ({
+  id: message.id,
+  workspace_id: message.workspaceId,
+  api_key_id: message.apiKeyId,
+  phone_number_id: message.phoneNumberId,
+  status: message.status,
+  status_at: message.statusAt,
+  provider_message_id: message.providerMessageId,
+  created_at: message.createdAt,
+  sent_at: message.sentAt,
+  delivered_at: message.deliveredAt,
+  read_at: message.readAt,
+  failed_at: message.failedAt,
+  delivery_unknown: Message.isDeliveryUnknown(message),
+  sequence: message.sequence,
+  quota_month: "2026-02"
+})
+
+const text = (value: unknown) => value === null ? null : JSON.stringify(value)
+
+const message = "json_populate_record(null::messages, c.message)"
+
+for (const { layer: database, name } of databases) {
+  layer(database, { timeout: "60 seconds", excludeTestServices: true })(name, (it) => {
+    it.effect("wac_apply is Message.apply with Event.ofTransitions", () =>
+      Effect.gen(function*() {
+        const ids = ["evt_1", "evt_2", "evt_3"].map((id) => id as Id.EventId)
+        const reports = combinations<Message.Report>({
+          status: ["sent", "delivered", "read", "failed"],
+          at: [now - 100],
+          providerMessageId: [null, "wamid.one", "wamid.two"],
+          error: failures
+        }).filter(({ error, status }) => status === "failed" || error === null)
+        const cases = lives.flatMap((life) => reports.map((report) => ({ before: messageOf(life), report })))
+        const answers = yield* evaluate<{
+          readonly message: object
+          readonly error: string | null
+          readonly told: ReadonlyArray<object>
+        }>(
+          `(
+            select json_build_object('message', to_json((x).message), 'error', (x).error::text, 'told', to_json((x).told))
+            from wac_apply(${message}, c.error::json, c.content, json_populate_record(null::wac_report, c.report)) x
+          )`,
+          "message json, error text, content json, report json",
+          cases.map(({ before, report: { at, error, providerMessageId, status } }) => ({
+            message: rowOf(before),
+            error: text(before.error),
+            content: before.content,
+            report: {
+              now,
+              status,
+              at,
+              provider_message_id: providerMessageId,
+              error: text(error),
+              concludes: Message.isDeliveryUnknown({ status, error }),
+              events: ids,
+              deliveries: ["dlv_1", "dlv_2", "dlv_3"]
+            }
+          }))
+        )
+        assert.strictEqual(answers.length, cases.length)
+        cases.forEach(({ before, report }, i) => {
+          const moved = Message.apply(before, report, now)
+          const { events, message } = Event.ofTransitions(moved.message, moved.transitions, ids, now)
+          assert.deepStrictEqual(
+            answers[i],
+            {
+              message: rowOf(message),
+              error: text(message.error),
+              told: events.map((event, i) => ({
+                id: event.id,
+                delivery_id: `dlv_${i + 1}`,
+                workspace_id: event.workspaceId,
+                type: event.type,
+                created_at: event.createdAt,
+                order_key: event.orderKey,
+                sequence: event.sequence,
+                data: event.data
+              }))
+            },
+            JSON.stringify({ before, report })
+          )
+          // to the byte
+          const bodies = (event: Event.Event, data: Event.EventData) =>
+            Event.Envelope.literals.map((envelope) => Event.body({ ...event, data }, envelope))
+          events.forEach((event, step) => {
+            const { data } = answers[i]!.told[step] as { readonly data: Event.EventData }
+            assert.deepStrictEqual(bodies(event, data), bodies(event, event.data))
+          })
+        })
+      }))
+
+    it.effect("wac_verdict is Idempotency.judge", () =>
+      Effect.gen(function*() {
+        const answer: Idempotency.Answer = Idempotency.sent(messageOf(lives[0]!), "wamid.answered")
+        const claim = (leaseUntil: number) => ({ token: "t", leaseUntil })
+        const bindings = combinations<Omit<Idempotency.Binding, "messageId">>({
+          fingerprint: ["one", "two"],
+          claim: [null, claim(now - 1), claim(now), claim(now + 1)],
+          answer: [null, answer],
+          lastFailure: [null, answer],
+          expiresAt: [null, now - 1, now, now + 1]
+        }).filter(({ answer, claim }) => answer === null || claim === null)
+        const messages = lives
+          .filter(({ clientReference, deliveredAt, readAt, sentAt, sequence }) =>
+            clientReference === undefined && sequence === 0 && deliveredAt === null && readAt === null &&
+            sentAt === null
+          )
+          .map(messageOf)
+        const cases = [
+          { binding: undefined, message: undefined },
+          ...bindings.flatMap((binding) =>
+            messages.map((message) => ({ binding: { ...binding, messageId: message.id }, message }))
+          )
+        ]
+        const answers = yield* evaluate<Idempotency.Verdict>(
+          `(
+            select wac_told_verdict(x.b, x.m, wac_verdict(x.b, x.m, 'one', c.now))
+            from (select json_populate_record(null::bindings, c.binding) as b, ${message} as m offset 0) x
+          )`,
+          "now bigint, binding json, message json",
+          cases.map(({ binding, message }) => ({
+            now,
+            binding: binding === undefined ? {} : {
+              workspace_id: "ws_01",
+              route: "r",
+              key: "k",
+              fingerprint: binding.fingerprint,
+              message_id: binding.messageId,
+              claim_token: binding.claim?.token,
+              lease_until: binding.claim?.leaseUntil,
+              answer: binding.answer,
+              last_failure: binding.lastFailure,
+              expires_at: binding.expiresAt
+            },
+            message: message === undefined ? {} : rowOf(message)
+          }))
+        )
+        assert.deepStrictEqual(
+          answers,
+          cases.map(({ binding, message }) => Idempotency.judge(binding, message, "one", now))
+        )
+      }))
+
+    it.effect("wac_take is RateLimit.take", () =>
+      Effect.gen(function*() {
+        const cases = [0.001, 0.3, 1, 3, 7, 10, 80, 999, 1000, 123_456].flatMap((rate) => {
+          const policy = RateLimit.perSecond("workspace", rate)
+          const burst = policy.interval * policy.capacity
+          return [0, now, now - burst, now + burst, now + burst - policy.interval, now + burst - policy.interval / 2]
+            .flatMap((fullAt) => [-1, 0, 1 / 1024, 1].map((step) => ({ policy, fullAt: fullAt + step })))
+        })
+        const answers = yield* evaluate<number | null>(
+          "wac_take(c.full_at, c.now, c.refill, c.capacity)",
+          "full_at double precision, now double precision, refill double precision, capacity double precision",
+          cases.map(({ fullAt, policy }) => ({
+            full_at: fullAt,
+            now,
+            refill: policy.interval,
+            capacity: policy.capacity
+          }))
+        )
+        assert.deepStrictEqual(
+          answers,
+          cases.map(({ fullAt, policy }) => {
+            const { fullAt: next, reading } = RateLimit.take(policy, fullAt, now)
+            return reading.allowed ? next : null
+          })
+        )
+      }))
+
+    it.effect("times, months and windows are those of Time, Quota and ServiceWindow", () =>
+      Effect.gen(function*() {
+        const times = [
+          0,
+          -1,
+          now - 1,
+          now,
+          now + 7,
+          now + 86_400_000 - 1,
+          Date.parse("0001-01-01T00:00:00.000Z"),
+          Date.parse("2024-02-29T23:59:59.999Z"),
+          Date.parse("9999-12-31T23:59:59.999Z")
+        ]
+        const columns = "at bigint, last bigint"
+        assert.deepStrictEqual(
+          yield* evaluate(
+            "json_build_array(wac_iso(c.at), left(wac_iso(c.at), 7))",
+            columns,
+            times.map((at) => ({ at }))
+          ),
+          times.map((at) => [Time.iso(at), Quota.monthOf(at)])
+        )
+        const pairs = combinations<{ readonly at: number; readonly last: number | null }>({
+          at: times,
+          last: [null, now, now - 86_400_000, now - 1]
+        })
+        assert.deepStrictEqual(
+          yield* evaluate("wac_window_is_open(c.last, c.at)", columns, pairs),
+          pairs.map(({ at, last }) => ServiceWindow.isOpen(last, at))
+        )
+      }))
+  })
+}

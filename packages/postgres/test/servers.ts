@@ -1,0 +1,57 @@
+/**
+ * Databases for tests: whenever a layer is built, a database of its own.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted, type Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import { inject } from "vitest"
+import { Database } from "../src/Database.ts"
+import * as Migrations from "../src/Migrations.ts"
+import type { Notifications } from "../src/Notifications.ts"
+import type { OpenError } from "../src/OpenError.ts"
+import * as PgliteClient from "../src/PgliteClient.ts"
+import * as PostgresClient from "../src/PostgresClient.ts"
+
+/** Makes an empty database on the server, for as long as the scope is open; answers with its URL. */
+export const freshDatabase = (
+  server: string = inject("postgresUrl")
+): Effect.Effect<Redacted.Redacted, never, Scope.Scope> => {
+  const name = `wac_test_${randomBytes(6).toString("hex")}`
+  const run = (statement: string) =>
+    Effect.flatMap(PgClient.PgClient, (client) => client.unsafe(statement)).pipe(
+      Effect.provide(PgClient.layer({ url: Redacted.make(server), maxConnections: 1 })),
+      Effect.orDie
+    )
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return Effect.as(
+    Effect.acquireRelease(
+      run(`create database ${name} template template0 encoding 'UTF8'`),
+      () => run(`drop database if exists ${name} with (force)`)
+    ),
+    Redacted.make(url.href)
+  )
+}
+
+/** Clients of an empty database each, by the name of what it is kept in. */
+export const clients: ReadonlyArray<{
+  readonly name: string
+  readonly layer: Layer.Layer<PgClient.PgClient | Notifications, OpenError>
+}> = [
+  {
+    name: "PostgreSQL",
+    layer: Layer.unwrap(
+      Effect.map(freshDatabase(), (url) => Layer.orDie(PostgresClient.layer({ url })))
+    )
+  },
+  { name: "PGlite", layer: PgliteClient.layer() }
+]
+
+/** Databases with the schema, and nothing in it. */
+export const databases: ReadonlyArray<{
+  readonly name: string
+  readonly layer: Layer.Layer<Database | PgClient.PgClient, OpenError>
+}> = clients.map(({ layer, name }) => ({
+  name,
+  layer: Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run())).pipe(Layer.provideMerge(layer))
+}))
