@@ -5,7 +5,7 @@ import { Provider, Setup, Storage, Templates } from "@wac/core"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import * as Server from "./Server.ts"
-import { fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
+import { BadVariable, fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
 
 /** Nobody else may have the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -47,10 +47,17 @@ export const run = Effect.fnUntraced(function*(
 ) {
   const config = yield* fromEnvironment(environment)
   const services = yield* Layer.build(Server.layer(config, adapters)).pipe(
-    Effect.catchTag(
-      "ServeError",
-      ({ cause }) => Effect.fail(new CannotListen({ host: config.host, port: config.port, why: codeOf(cause) }))
-    )
+    Effect.catchTags({
+      ServeError: ({ cause }) =>
+        Effect.fail(new CannotListen({ host: config.host, port: config.port, why: codeOf(cause) })),
+      UnreadableSecret: () =>
+        Effect.fail(
+          new BadVariable({
+            variable: "WAC_MASTER_KEY",
+            expected: "the key that this storage's secrets are under, or that key in WAC_MASTER_KEY_PREVIOUS"
+          })
+        )
+    })
   )
   const guide = yield* Effect.gen(function*() {
     for (const name of unknownVariables(Object.keys(environment))) {

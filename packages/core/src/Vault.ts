@@ -36,7 +36,10 @@ export class Vault extends Context.Service<Vault, {
   /** HMAC-SHA-256 with the pepper, in hex: what is kept of an API key. */
   readonly fingerprint: (secret: string) => Effect.Effect<string>
 }>()("@wac/core/Vault") {
-  /** Reads the pepper, or makes one on first use; dies when the stored one cannot be opened. */
+  /**
+   * Reads the pepper, or makes one on first use. One that is under the previous master key is wrapped anew under the
+   * current one, so that every API key stays good; fails when neither opens it.
+   */
   static readonly layer = (keys: MasterKeys) =>
     Layer.effect(
       Vault,
@@ -73,9 +76,9 @@ export class Vault extends Context.Service<Vault, {
         })
 
         const stored = yield* store.adopt(yield* sealBytes(yield* random.randomBytes(32), pepperRow))
-        const pepper = yield* Effect.orDie(
-          Effect.flatMap(Effect.orDie(openBytes(stored, pepperRow)), (pepper) => Mac.key(Mac.hmacSha256, pepper))
-        )
+        const material = yield* openBytes(stored, pepperRow)
+        if (stored.keyId !== current.id) yield* store.rewrap(stored, yield* sealBytes(material, pepperRow))
+        const pepper = yield* Effect.orDie(Mac.key(Mac.hmacSha256, material))
 
         return Vault.of({
           seal: (secret, row) => sealBytes(bytes(secret), row),

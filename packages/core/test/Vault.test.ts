@@ -83,7 +83,7 @@ describe("a change of the master key", () => {
     run(Effect.gen(function*() {
       yield* vault({ current: one })
       const exit = yield* Effect.exit(vault({ current: two }))
-      assert.isTrue(Exit.isFailure(exit) && Exit.hasDies(exit))
+      assert.strictEqual(Exit.isFailure(exit) && Exit.hasDies(exit), false)
       assert.include(String(Exit.isFailure(exit) && exit.cause), "pepper")
     })))
 
@@ -122,3 +122,10 @@ describe("the pepper", () => {
       assert.strictEqual((yield* Effect.flip(open(kept, "key_1")))._tag, "UnreadableSecret")
     })))
 })
+
+it.effect("a change of the master key wraps the pepper anew, so that the previous key can go", () =>
+  run(Effect.gen(function*() {
+    const before = yield* (yield* vault({ current: one })).fingerprint("x")
+    yield* vault({ current: two, previous: one })
+    assert.strictEqual(yield* (yield* vault({ current: two })).fingerprint("x"), before)
+  })))

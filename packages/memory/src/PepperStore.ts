@@ -6,6 +6,13 @@ export const layer = Layer.effect(
   PepperStore.PepperStore,
   Effect.map(
     State,
-    (memory) => PepperStore.PepperStore.of({ adopt: (candidate) => Effect.sync(() => memory.pepper ??= candidate) })
+    (memory) =>
+      PepperStore.PepperStore.of({
+        adopt: (candidate) => Effect.sync(() => memory.pepper ??= candidate),
+        rewrap: (before, after) =>
+          Effect.sync(() => {
+            if (memory.pepper?.keyId === before.keyId) memory.pepper = after
+          })
+      })
   )
 )
