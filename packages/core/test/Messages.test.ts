@@ -1113,6 +1113,30 @@ describe("stopping", () => {
   )
 
   it.effect(
+    "cuts the provider's call short when it must, and that is recorded",
+    sending(({ interfere, provider }) =>
+      Effect.gen(function*() {
+        const { request } = yield* caller()
+        const { messages, scope } = yield* another
+        // so much time is lost before the call that its eight seconds go beyond what stopping waits for
+        interfere.accept = (real) => (command) => Effect.tap(real(command), Effect.sleep("4 seconds"))
+        let interruptedAt: number | undefined
+        provider.answer = () =>
+          Effect.onInterrupt(never, () => Effect.map(Clock.currentTimeMillis, (at) => void (interruptedAt = at)))
+        const fiber = yield* Effect.forkChild(Effect.exit(messages.send(request("k"))))
+        yield* advance("1 second")
+        const stopped = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+        yield* advance("10 seconds")
+        yield* Fiber.join(stopped)
+        assert.deepStrictEqual([provider.calls[0]?.at, interruptedAt], [start + 4 * second, start + 11 * second])
+        const exit = yield* Fiber.join(fiber)
+        assert.strictEqual(reason({ exit, replays: [], at: 0 }), "outcome_unknown")
+        assert.strictEqual((yield* messageOf(request("k"), provider.calls[0]!.messageId)).status, "unknown")
+      })
+    )
+  )
+
+  it.effect(
     "leaves nothing to send with: a send afterwards ends, and nothing goes out",
     sending(({ provider }) =>
       Effect.gen(function*() {
