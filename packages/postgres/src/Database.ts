@@ -19,12 +19,11 @@ export const Deadline = Context.Reference<number>("@wac/postgres/Database/Deadli
 /** For how long what certainly left nothing behind is tried again; a restart of PostgreSQL takes about that. */
 const patience = "2 seconds"
 
-/**
- * Commands in one statement, and statements under way at once, per operation. Two at once let one be carried out while
- * the other's answer is on its way; more make the batches smaller and wait for each other's rows.
- */
-const batchSize = 64
-const batchesInFlight = 2
+/** Commands in one statement, and statements under way at once, per operation. */
+export const Batching = Context.Reference<{ readonly size: number; readonly inFlight: number }>(
+  "@wac/postgres/Database/Batching",
+  { defaultValue: () => ({ size: 64, inFlight: 2 }) }
+)
 
 export class Database extends Context.Service<Database, {
   /** Runs one statement, which is a transaction of its own. `operation` is `Port.method`, for errors and the log. */
@@ -63,6 +62,7 @@ const make = Effect.gen(function*() {
   const { listen } = yield* Notifications
   const scope = yield* Effect.scope
   const deadline = yield* Deadline
+  const { inFlight, size } = yield* Batching
 
   const again = Schedule.exponential("20 millis").pipe(
     Schedule.jittered,
@@ -130,8 +130,8 @@ const make = Effect.gen(function*() {
     batched: <Command, Answer>(operation: string, fn: string) =>
       Batch.make({
         run: batch<Command, Answer>(operation, fn),
-        maxSize: batchSize,
-        maxInFlight: batchesInFlight,
+        maxSize: size,
+        maxInFlight: inFlight,
         maxWait: deadline,
         unavailable: () => new StoreError.StoreError({ operation })
       }),

@@ -1,5 +1,5 @@
 import { Delivery, DeliveryStore, type Event, type Id, Page, type Time } from "@wac/core"
-import { Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
+import { Duration, Effect, Exit, Layer, Option, Queue, Semaphore } from "effect"
 import { plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
 import { secretOf, type StoredSecret } from "./WebhookStore.ts"
@@ -180,10 +180,13 @@ export const layer = Layer.effect(
       // claims wait for each other in the database, and need not do so with a connection each
       claimDue: (command) => claiming.withPermit(claimDue(command)),
       complete: (command) =>
-        Effect.map(complete(commandOf(command)), (answer) => {
-          if (answer === 2 || isMore) hint.tell()
-          return answer !== 0
-        }),
+        complete(commandOf(command)).pipe(
+          // whoever has all hands full waits for one to be free, and then for what the last claim has left
+          Effect.onExit((exit) => Effect.sync(() => {
+            if (isMore || Exit.isSuccess(exit) && exit.value === 2) hint.tell()
+          })),
+          Effect.map((answer) => answer !== 0)
+        ),
       release: (token, ids) =>
         ids.length === 0 ? Effect.void : Effect.map(
           query("DeliveryStore.release", "select wac_release($1, $2)", [token, ids]),

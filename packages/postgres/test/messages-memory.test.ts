@@ -1,20 +1,25 @@
 /**
  * The same random commands to PostgreSQL and to memory: both must answer alike and hold the same afterwards. Commands
  * come in groups, each of which is one batch, so that those in a batch must see what the others did. A test's name
- * holds its seed; a failure also tells the commands that led to it.
+ * holds its seed; a failure also tells what led to it.
  */
 import { assert, layer } from "@effect/vitest"
 import {
+  type ApiKey,
   ApiKeyStore,
   ContactStore,
+  type Delivery,
   DeliveryStore,
   Errors,
   Event,
   EventStore,
   type Id,
-  Limits,
-  Message,
+  type Idempotency,
+  type Limits,
+  type Message,
   MessageStore,
+  type Page,
+  TemplateStore,
   WebhookStore,
   WorkspaceStore
 } from "@wac/core"
@@ -25,69 +30,420 @@ import * as PostgresStorage from "../src/PostgresStorage.ts"
 import * as Storage from "../src/Storage.ts"
 import { databases } from "./servers.ts"
 
-const { day, hour, minute, second } = Fixture
+const { customer, day, hour, minute, second } = Fixture
 
-const seeds = Array.from({ length: 30 }, (_, i) => ({ seed: i + 1 }))
+/** Groups of commands per seed, how many commands a group has at most, and how far their time goes. */
+const length = 70
+const groupSize = 8
+const horizon = 20 * day
 
-/** Groups of commands per seed. */
-const length = 80
-
-type Ports = Context.Context<Fixture.Ports>
-
-class Memory extends Context.Service<Memory, Ports>()("test/Memory") {}
+class Memory extends Context.Service<Memory, Context.Context<Fixture.Ports>>()("test/Memory") {}
 
 const memory = Layer.effect(Memory, Layer.build(MemoryStorage.layer))
 
-/** An answer that can be compared: errors by their fields, classes and words. */
-const comparable = (value: unknown): unknown =>
+type Needs = Fixture.Services | Scope.Scope | Memory
+
+/** An answer with its errors by class, fields and words. */
+const plain = (value: unknown): unknown =>
   Errors.isDomainError(value)
-    ? { _tag: value._tag, ...value, message: value.message }
-    : typeof value === "object" && value !== null && !Option.isOption(value)
-    ? Array.isArray(value)
-      ? value.map(comparable)
-      : Object.fromEntries(Object.entries(value).map(([name, field]) => [name, comparable(field)]))
+    ? { class: value._tag, ...value, message: value.message }
+    : Array.isArray(value)
+    ? value.map(plain)
+    : typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+    ? Object.fromEntries(Object.entries(value).map(([name, field]) => [name, plain(field)]))
     : value
 
-/** Limits that are met now and then; `null` and an unknown tier are the defaults. */
-const limits: Limits.Limits = {
-  workspaceTiers: { narrow: 0.05, wide: 1000 },
-  phoneNumberTiers: { narrow: 0.1, wide: 1000 },
-  pair: { everySeconds: 60, burst: 6 },
-  defaults: { workspaceTier: "wide", phoneNumberTier: "wide", monthlyQuota: 40, messagingLimit: null }
-}
-const otherLimits: Limits.Limits = { ...limits, defaults: { ...limits.defaults, messagingLimit: 3 } }
+/** Asks PostgreSQL in one batch, and memory one after the other; both must answer alike. */
+const ask = <A, E>(
+  questions: ReadonlyArray<Effect.Effect<A, E, Fixture.Ports>>
+): Effect.Effect<ReadonlyArray<A>, E, Needs> =>
+  Effect.gen(function*() {
+    const remembered = yield* Memory
+    const answers = yield* Effect.all(questions, { concurrency: "unbounded" })
+    const expected = yield* Effect.provide(Effect.all(questions), remembered)
+    answers.forEach((answer, i) => {
+      const both = `${JSON.stringify(plain(answer))} is not memory's ${JSON.stringify(plain(expected[i]))}`
+      assert.deepStrictEqual(plain(answer), plain(expected[i]), `command ${i + 1} of ${answers.length}: ${both}`)
+    })
+    return answers
+  })
 
-const templates = [
-  { name: "plain" },
-  { name: "order", bodyParams: ["1", "2"] },
-  { name: "order", bodyParams: ["1"] },
-  { name: "promo", bodyParams: ["“x”"] },
-  { name: "waiting", bodyParams: ["a"] },
-  { name: "none" }
+/** Limits that are met now and then. */
+const limits: Limits.Limits = {
+  workspaceTiers: { narrow: 0.4, wide: 1000 },
+  phoneNumberTiers: { narrow: 0.3, wide: 1000 },
+  pair: { everySeconds: 61, burst: 5 },
+  defaults: { workspaceTier: "wide", phoneNumberTier: "wide", monthlyQuota: null, messagingLimit: null }
+}
+const otherLimits: Limits.Limits = { ...limits, defaults: { ...limits.defaults, monthlyQuota: 25, messagingLimit: 2 } }
+
+const templates: ReadonlyArray<Message.OutboundMessage> = [
+  Fixture.template(),
+  Fixture.template({ name: "order", bodyParams: ["№ 1", "“2”"], clientReference: "ref \u{1F4E6}" }),
+  Fixture.template({ name: "order", bodyParams: ["1"] }),
+  Fixture.template({ name: "promo", bodyParams: ["x"] }),
+  Fixture.template({ name: "waiting", bodyParams: ["a"] }),
+  Fixture.template({ name: "none" })
 ]
 
-const run = (seed: number, history: Array<string>) =>
-  Effect.gen(function*() {
-    const random = SeededRandom.make(seed)
-    const here = yield* Effect.context<Fixture.Services | Scope.Scope>()
-    const there: Context.Context<Fixture.Services | Scope.Scope> = Context.merge(here, yield* Memory)
+const failure: Message.MessageError = { code: "forbidden", reason: "provider_policy", message: "no \u0000 \ud800 “”" }
 
-    // the same workspaces in both
-    const worlds = yield* Effect.replicateEffect(Fixture.world(), 2)
-    const copied = Effect.fnUntraced(function*({ key, number, start, workspace }: Fixture.World) {
-      yield* WorkspaceStore.WorkspaceStore.use((store) => store.create({ workspace, phoneNumber: number }))
-      yield* ApiKeyStore.ApiKeyStore.use((store) =>
-        Effect.flatMap(Fixture.word, (word) => store.issue(key, { key: word as never, fingerprint: "one" }))
-      )
-      const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), Fixture.templates.length)
-      return { now: start, workspaceId: workspace.id, listed: Fixture.templates, ids }
-    })
-    for (const own of worlds) {
-      const templates = yield* Effect.provide(copied(own), there)
-      // anew in both, for the same identifiers
-      yield* both((store) => store.templates.replaceAll({ ...templates, listed: [] }))
-      yield* both((store) => store.templates.replaceAll(templates))
+/** The events and deliveries of a workspace, without the identifiers that a sweep makes. */
+const journal = ({ workspace: { id } }: Fixture.World) =>
+  Effect.gen(function*() {
+    const events = yield* all((page) => EventStore.EventStore.use((store) => store.list(id, {}, page)))
+    const deliveries = yield* all((page) => DeliveryStore.DeliveryStore.use((store) => store.list(id, {}, page)))
+    const name = (orderKey: unknown, sequence: unknown, createdAt: unknown) => `${orderKey} ${sequence} ${createdAt}`
+    const byName = (a: { readonly name: string }, b: { readonly name: string }) => a.name < b.name ? -1 : 1
+    return {
+      events: events
+        .map((event) => ({
+          name: name(event.data["message_id"], event.sequence, event.createdAt),
+          bodies: Event.Envelope.literals.map((envelope) => Event.body({ ...event, id: "evt" as Id.EventId }, envelope)),
+          orderKey: event.orderKey
+        }))
+        .sort(byName),
+      deliveries: deliveries
+        .map(({ delivery: { eventId, id: _, orderKey, sequence, ...delivery }, status }) => ({
+          ...delivery,
+          name: name(orderKey ?? eventId, sequence, delivery.createdAt),
+          status
+        }))
+        .sort(byName)
     }
   })
 
-export { comparable, day, hour, length, limits, minute, otherLimits, run, second, seeds, templates }
+const all = <A, E, R>(
+  page: (request: Page.PageRequest) => Effect.Effect<Page.Page<A>, E, R>
+): Effect.Effect<ReadonlyArray<A>, E, R> =>
+  Effect.gen(function*() {
+    const found: Array<A> = []
+    let after: string | null = null
+    do {
+      const { items, next }: Page.Page<A> = yield* page({ limit: 100, after })
+      found.push(...items)
+      after = next
+    } while (after !== null)
+    return found
+  })
+
+const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown, Needs> =>
+  Effect.gen(function*() {
+    const random = SeededRandom.make(seed)
+    const remembered = yield* Memory
+    const some = <A>(make: () => A): ReadonlyArray<A> => Array.from({ length: 1 + random.below(groupSize) }, make)
+    const often = <A>(usual: A, ...others: ReadonlyArray<A>): A => random.below(4) > 0 ? usual : random.pick(others)
+
+    const worlds = yield* Effect.replicateEffect(Fixture.world(), 2)
+    const keys = new Map<Id.WorkspaceId, ReadonlyArray<ApiKey.ApiKey>>()
+    const start = Math.max(...worlds.map(({ start }) => start))
+    for (const { key, number, workspace } of worlds) {
+      const founded = WorkspaceStore.WorkspaceStore.use((store) => store.create({ workspace, phoneNumber: number }))
+      yield* Effect.provide(founded, remembered)
+      const words = yield* Effect.replicateEffect(Fixture.word, 3)
+      const issue = (key: ApiKey.ApiKey, word: string) =>
+        ApiKeyStore.ApiKeyStore.use((store) =>
+          store.issue(key, { key: word as Idempotency.IdempotencyKey, fingerprint: "one" })
+        )
+      yield* Effect.provide(issue(key, words[0]!), remembered)
+      const ending = yield* Fixture.apiKey(workspace.id, start, { expiresAt: start + 2 * day })
+      const revoked = yield* Fixture.apiKey(workspace.id, start)
+      yield* ask([issue(ending, words[1]!)])
+      yield* ask([issue(revoked, words[2]!)])
+      yield* ask([ApiKeyStore.ApiKeyStore.use((store) => store.revoke(workspace.id, revoked.id, start))])
+      keys.set(workspace.id, [ending, revoked])
+      const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), Fixture.templates.length)
+      const listing = { now: start, workspaceId: workspace.id, ids }
+      for (const listed of [[], Fixture.templates]) {
+        yield* ask([TemplateStore.TemplateStore.use((store) => store.replaceAll({ ...listing, listed }))])
+      }
+    }
+
+    let now = start
+    /** Commands that were claimed, with the identifier of their message. */
+    const claims: Array<MessageStore.AcceptSend> = []
+    const owners = new Map<string, Id.MessageId>()
+    const names = yield* Effect.replicateEffect(Effect.map(Fixture.tookIt, ({ providerMessageId }) => providerMessageId), 4)
+
+    const sendOf = Effect.fnUntraced(function*() {
+      const own = random.pick(worlds)
+      const to = customer(random.below(4))
+      const from = often(undefined, own.number.id, own.number.phoneNumber, "+14155550000")
+      const content = random.below(3) === 0 ? Fixture.text(to) : { ...random.pick(templates), to }
+      return yield* Fixture.send(own, {
+        now,
+        key: often(`key ${random.below(12)}`, yield* Fixture.word).replace(" ", "-"),
+        fingerprint: often("usual", "other"),
+        route: often("POST /v1/messages", "POST /v1/others"),
+        apiKeyId: often(own.key.id, ...keys.get(own.workspace.id)!.map(({ id }) => id), worlds[0]!.key.id),
+        message: from === undefined ? content : { ...content, from },
+        limits: often(limits, otherLimits)
+      })
+    })
+
+    /** The place of a send in its batch. */
+    const placeOf = ({ message, request }: MessageStore.AcceptSend) =>
+      `${request.workspaceId} ${message.from === "+14155550000" ? "~" : " "} ${message.to}`
+
+    const accept = Effect.gen(function*() {
+      const commands = (yield* Effect.all(some(sendOf)))
+        .map((command, i) => ({ command, i }))
+        .sort((a, b) => placeOf(a.command) < placeOf(b.command) ? -1 : placeOf(a.command) > placeOf(b.command) ? 1 : a.i - b.i)
+        .map(({ command }) => command)
+      const answers = yield* ask(
+        commands.map((command) => MessageStore.MessageStore.use((store) => store.accept(command)))
+      )
+      answers.forEach((accepted, i) => {
+        history.push(`  ${Fixture.describe(accepted)}`)
+        if (accepted._tag === "Claimed") claims.push({ ...commands[i]!, messageId: accepted.message.id })
+      })
+    })
+
+    const pickClaims = () =>
+      [...new Set(some(() => claims[claims.length - 1 - random.below(Math.min(claims.length, 12))]))]
+        .filter((claim) => claim !== undefined)
+        .sort((a, b) => a.messageId < b.messageId ? -1 : a.messageId > b.messageId ? 1 : 0)
+
+    const endOf = Effect.fnUntraced(function*() {
+      const ends: ReadonlyArray<MessageStore.SendEnd> = [
+        often(yield* Fixture.tookIt, { _tag: "Accepted", providerMessageId: random.pick(names) } as const),
+        yield* Fixture.refusedIt(now - random.below(3)),
+        yield* Fixture.notSent,
+        yield* Fixture.notSent,
+        { _tag: "Unknown" }
+      ]
+      return random.pick(ends)
+    })
+
+    const settle = Effect.gen(function*() {
+      const commands: Array<MessageStore.SettleSend> = []
+      for (const { claimToken, messageId, request } of pickClaims()) {
+        commands.push({
+          now,
+          workspaceId: often(request.workspaceId, worlds[0]!.workspace.id),
+          messageId,
+          claimToken: often(claimToken, yield* Fixture.word),
+          end: yield* endOf(),
+          ids: yield* Fixture.eventIds
+        })
+      }
+      const answers = yield* ask(
+        commands.map((command) => MessageStore.MessageStore.use((store) => store.settle(command)))
+      )
+      answers.forEach((settled, i) => {
+        const { end, messageId } = commands[i]!
+        history.push(`  ${end._tag} ${settled}`)
+        if (settled && end._tag === "Accepted" && !owners.has(end.providerMessageId)) {
+          owners.set(end.providerMessageId, messageId)
+        }
+      })
+    })
+
+    const report = Effect.gen(function*() {
+      const commands: Array<MessageStore.ApplyReport> = []
+      for (const { messageId } of pickClaims()) {
+        const status = random.pick(["sent", "delivered", "read", "failed"] as const)
+        const error = random.pick([failure, Fixture.refusedError])
+        commands.push({
+          now,
+          reference: often<Id.MessageId | null>(messageId, null, yield* Fixture.id("msg")),
+          report: {
+            status,
+            at: now - random.below(5) * second,
+            providerMessageId: random.pick([...owners.keys(), ...names, null, null]),
+            error: status === "failed" ? error : null
+          },
+          ids: yield* Fixture.eventIds
+        })
+      }
+      const known = new Set<Id.MessageId>()
+      for (const { messageId, request: { workspaceId } } of claims) {
+        const found = yield* MessageStore.MessageStore.use((store) => store.get(workspaceId, messageId))
+        if (Option.isSome(found)) known.add(messageId)
+      }
+      // those on nothing that is known come first: in a batch, nobody hears a name that another of it brings
+      const target = ({ reference, report }: MessageStore.ApplyReport) =>
+        reference !== null && known.has(reference) ? reference : owners.get(report.providerMessageId ?? "") ?? ""
+      commands.sort((a, b) => target(a) < target(b) ? -1 : target(a) > target(b) ? 1 : 0)
+      const targets = commands.map(target)
+      const answers = yield* ask(
+        commands.map((command) => MessageStore.MessageStore.use((store) => store.applyReport(command)))
+      )
+      answers.forEach((found, i) => {
+        const { report: { providerMessageId, status } } = commands[i]!
+        history.push(`  ${status} ${found}`)
+        if (found && providerMessageId !== null && !owners.has(providerMessageId)) {
+          owners.set(providerMessageId, targets[i] as Id.MessageId)
+        }
+      })
+    })
+
+    const abandon = Effect.gen(function*() {
+      const commands = []
+      for (const { claimToken, limits, messageId, request: { workspaceId } } of pickClaims()) {
+        commands.push({
+          now,
+          workspaceId,
+          messageId,
+          claimToken: often(claimToken, yield* Fixture.word),
+          limits
+        })
+      }
+      commands.sort((a, b) =>
+        `${a.workspaceId} ${a.messageId}` < `${b.workspaceId} ${b.messageId}` ? -1 : 1
+      )
+      yield* ask(commands.map((command) => MessageStore.MessageStore.use((store) => store.abandon(command))))
+    })
+
+    const receive = Effect.gen(function*() {
+      const commands = yield* Effect.all(some(Effect.fnUntraced(function*() {
+        const { number } = random.pick(worlds)
+        const at = now + random.pick([0, 0, -hour, -minute, minute])
+        const type = random.pick(["text", "button", "from"])
+        return {
+          now,
+          message: {
+            providerNumberId: often(number.providerNumberId, "nobody"),
+            providerMessageId: often(yield* Fixture.word, "wamid.again"),
+            customer: customer(random.below(4)),
+            at,
+            type,
+            content: { body: "“Hi” \u0000 \ud800", nested: [{ a: null }] },
+            preference: random.pick([undefined, undefined, "opt_out", "opt_in"] as const),
+            late: random.below(2) === 0
+          },
+          messageId: yield* Fixture.id("msg"),
+          ids: yield* Fixture.eventIds
+        }
+      })))
+      yield* ask(commands.map((command) => ContactStore.ContactStore.use((store) => store.recordInbound(command))))
+    })
+
+    const sweep = ask([MessageStore.MessageStore.use((store) => store.sweep(now))])
+
+    const configure = Effect.gen(function*() {
+      const { number, workspace } = random.pick(worlds)
+      const settings = {
+        tier: often(null, "narrow", "unknown"),
+        monthlyQuota: often<number | null>(null, 3, 30),
+        suspended: random.below(12) === 0
+      }
+      const ofNumber = {
+        tier: often(null, "narrow", "unknown"),
+        messagingLimit: often<number | null>(null, 1, 2, 3),
+        available: random.below(12) > 0
+      }
+      yield* ask([WorkspaceStore.WorkspaceStore.use((store) => store.configure(workspace.id, settings))])
+      yield* ask([WorkspaceStore.WorkspaceStore.use((store) => store.configurePhoneNumber(number.id, ofNumber))])
+    })
+
+    const setWebhook = Effect.gen(function*() {
+      const own = random.pick(worlds)
+      const webhook = yield* Fixture.webhook(own, {
+        envelope: random.pick(Event.Envelope.literals),
+        eventTypes: random.shuffle(Event.EventType.literals).slice(0, 4 + random.below(4)),
+        createdAt: now
+      })
+      yield* ask([
+        random.below(4) > 0
+          ? Effect.asVoid(WebhookStore.WebhookStore.use((store) => store.put(webhook)))
+          : Effect.asVoid(WebhookStore.WebhookStore.use((store) => store.remove(own.workspace.id, now)))
+      ])
+    })
+
+    /** Has deliveries made, so that those that wait for them are due. */
+    const deliver = Effect.gen(function*() {
+      const token = yield* Fixture.word
+      const delivered = Effect.gen(function*() {
+        const store = yield* DeliveryStore.DeliveryStore
+        const ended: Array<Delivery.Delivery> = []
+        // a claim takes a few of each webhook's
+        while (true) {
+          const { deliveries } = yield* store.claimDue({ now, limit: 64, token, leaseUntil: now + minute })
+          if (deliveries.length === 0) break
+          for (const { delivery } of deliveries) {
+            const attempt: Delivery.Attempt = {
+              id: `att_${delivery.id.slice(4)}` as Id.AttemptId,
+              number: delivery.attemptCount + 1,
+              startedAt: now,
+              durationMs: 0,
+              outcome: "delivered",
+              statusCode: 200,
+              message: "answered 200",
+              response: null,
+              retryAfter: null
+            }
+            assert.isTrue(yield* store.complete({ now, deliveryId: delivery.id, token, attempt, jitter: 0 }))
+            ended.push(delivery)
+          }
+        }
+        return ended.map(({ eventType, orderKey, sequence }) => `${orderKey} ${sequence} ${eventType}`).sort()
+      })
+      yield* ask([delivered])
+    })
+
+    const wait = Effect.sync(() => {
+      now += random.pick([1, second, 10 * second, 29 * second, 30 * second, 10 * minute, hour, 8 * hour, day])
+      if (now > start + horizon) now = start + horizon
+      history.push(`  until ${now - start} ms`)
+    })
+
+    const check = Effect.gen(function*() {
+      const messages = [...new Set(claims.map(({ messageId }) => messageId))]
+      yield* ask(worlds.flatMap(({ workspace: { id } }) =>
+        messages.map((message) => MessageStore.MessageStore.use((store) => store.get(id, message)))
+      ))
+      const requests = new Map(claims.map(({ request }) => [JSON.stringify(request), request]))
+      yield* ask([...requests.values()].map((request) =>
+        MessageStore.MessageStore.use((store) => store.lookUp(request, now))
+      ))
+      yield* ask(worlds.flatMap(({ number, workspace }) =>
+        [0, 1, 2, 3].map((n) =>
+          ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, customer(n)))
+        )
+      ))
+      yield* ask(worlds.map(journal))
+    })
+
+    const steps: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown, Needs>]> = [
+      ["accept", accept],
+      ["accept", accept],
+      ["accept", accept],
+      ["accept", accept],
+      ["settle", settle],
+      ["settle", settle],
+      ["report", report],
+      ["report", report],
+      ["abandon", abandon],
+      ["receive", receive],
+      ["sweep", sweep],
+      ["sweep", sweep],
+      ["configure", configure],
+      ["webhook", setWebhook],
+      ["deliver", deliver],
+      ["wait", wait],
+      ["wait", wait],
+      ["wait", wait]
+    ]
+    for (let i = 0; i < length; i++) {
+      const [name, step] = random.pick(steps)
+      history.push(name)
+      yield* step
+      if (i % 5 === 4 || i === length - 1) yield* check
+    }
+  })
+
+for (const { layer: database, name } of databases) {
+  const storage = Layer.mergeAll(PostgresStorage.layer, Storage.layer(name, false)).pipe(Layer.provide(database))
+  const services = Layer.mergeAll(storage, memory, Fixture.layer)
+
+  layer(services, { timeout: "60 seconds", excludeTestServices: true })(name, (it) => {
+    const seeds = Array.from({ length: name === "PGlite" ? 4 : 25 }, (_, i) => ({ seed: i + 1 }))
+    it.effect.each(seeds)("agrees with memory, seed $seed", ({ seed }) =>
+      Effect.suspend(() => {
+        const history: Array<string> = []
+        return Effect.catchCause(run(seed, history), (cause) =>
+          Effect.die(new Error(`seed ${seed}, after:\n${history.slice(-40).join("\n")}\n${Cause.pretty(cause)}`)))
+      }), { timeout: 120_000 })
+  })
+}

@@ -475,9 +475,8 @@ declare
   quota_months text[] := '{}';
   quota_counts integer[] := '{}';
 begin
-  select array_agg(c), count(*) > count(distinct (c.workspace_id, c.route, c.key))
-  into sends, has_twins
-  from json_populate_recordset(null::wac_send, commands) c;
+  sends := array(select c from json_populate_recordset(null::wac_send, commands) c);
+  select count(*) > count(distinct (c.workspace_id, c.route, c.key)) into has_twins from unnest(sends) c;
   answers := array_fill(null::json, array[cardinality(sends)]);
 
   perform from workspaces w
@@ -900,8 +899,8 @@ begin
       where e.message_id = u.id and e.message_id = any (failed);
     end if;
     insert into message_names (provider_message_id, message_id)
-    select u.name, u.id from unnest(names, named) as u (name, id) where u.name is not null
-    order by u.name
+    select u.name, u.id from unnest(names, named) with ordinality as u (name, id, place) where u.name is not null
+    order by u.name, u.place
     on conflict do nothing;
     if quota_months <> '{}' then
       perform wac_give_quota_back(quota_workspaces, quota_months);
@@ -942,7 +941,7 @@ declare
   named text[] := '{}';
   told wac_recorded[] := '{}';
 begin
-  select array_agg(c) into reports from json_populate_recordset(null::wac_report, commands) c;
+  reports := array(select c from json_populate_recordset(null::wac_report, commands) c);
 
   -- by our reference, then by the provider's name
   select array_agg(coalesce(a.id, b.id) order by c.ordinality) into targets
@@ -1002,8 +1001,8 @@ begin
       where e.message_id = u.id and e.message_id = any (failed);
     end if;
     insert into message_names (provider_message_id, message_id)
-    select u.name, u.id from unnest(names, named) as u (name, id) where u.name is not null
-    order by u.name
+    select u.name, u.id from unnest(names, named) with ordinality as u (name, id, place) where u.name is not null
+    order by u.name, u.place
     on conflict do nothing;
     if cardinality(told) > 0 then
       perform wac_record_events(told);
@@ -1301,7 +1300,7 @@ declare
   fresh text[];
   told wac_recorded[];
 begin
-  select array_agg(c) into heard from json_populate_recordset(null::wac_inbound, commands) c;
+  heard := array(select c from json_populate_recordset(null::wac_inbound, commands) c);
   select array_agg(p.id order by c.ordinality) into numbers
   from unnest(heard) with ordinality c
   left join lateral (select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0) p on true;

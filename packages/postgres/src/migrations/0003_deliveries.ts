@@ -563,7 +563,7 @@ begin
       -- a slot that somebody may have waited for
       case
         when health.consecutive_failures >= 5 then ended_at + 1000
-        when was_failing or health.slots_taken then c.now
+        when was_failing then c.now
       end
     ) end;
     health.slots_taken := false;
@@ -604,8 +604,8 @@ begin
   from unnest(places, workspaces) as u (place, workspace_id)
   cross join lateral unnest(given[u.place:u.place]) g;
 
-  -- whoever records a follower locks its predecessor, so that either it sees that the predecessor has ended, or we see
-  -- the follower: this statement begins after that lock was ours
+  -- whoever records a follower of something pending locks the webhook's health (wac_record_events), so that either they
+  -- see that it has ended, or we see the follower
   if keys <> '{}' then
     with next as (
       select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, k.at

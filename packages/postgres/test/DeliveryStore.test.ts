@@ -1,0 +1,445 @@
+/**
+ * What PostgreSQL adds to the conformance suites: several processes on one database, transactions that overlap, and
+ * core's decisions in SQL.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Delivery, DeliveryStore, type Id, RetrySchedule, Webhook, WebhookStore } from "@wac/core"
+import { DeliveryFixture, Fixture, SeededRandom } from "@wac/testkit"
+import { Clock, Duration, Effect, Fiber, FiberSet, Option } from "effect"
+import * as DeliveryProcesses from "./DeliveryProcesses.ts"
+
+const { claim, claimOne, complete, tryOne, view } = DeliveryFixture
+const { hour, minute, putWebhook, second, world } = Fixture
+const { elsewhere, open, Other, record, startProcess } = DeliveryProcesses
+
+const idsOf = ({ deliveries }: DeliveryStore.Claimed) => deliveries.map(({ delivery }) => delivery.id)
+
+/** How many of the deliveries are of each webhook. */
+const countsOf = (claims: ReadonlyArray<DeliveryStore.Claimed>) => {
+  const counts = new Map<Id.WebhookId, number>()
+  for (const { delivery } of claims.flatMap(({ deliveries }) => deliveries)) {
+    counts.set(delivery.webhookId, (counts.get(delivery.webhookId) ?? 0) + 1)
+  }
+  return counts
+}
+
+const failing = (start: number): Webhook.Health => ({
+  ...Webhook.unknownHealth,
+  consecutiveFailures: Webhook.failingAfter,
+  failuresSince: start - hour,
+  lastFailure: { at: start - hour, message: "answered 500; only 200 counts" },
+  lastAttemptAt: start - hour
+})
+
+layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: true })("two processes", (it) => {
+  it.effect("racing claimers fill every webhook's slots and no more, round after round", () =>
+    Effect.gen(function*() {
+      const first = yield* world()
+      const worlds = [first]
+      while (worlds.length < 5) worlds.push(yield* world({ start: first.start }))
+      for (const own of worlds) {
+        yield* putWebhook(own, own === first ? { health: failing(own.start) } : {})
+        yield* DeliveryFixture.record(own, 20)
+      }
+      const deliveries = yield* DeliveryStore.DeliveryStore
+      for (let round = 0; round < 25; round++) {
+        const now = first.start + minute + round * second
+        const claimer = Effect.replicateEffect(claim(worlds, { now, limit: 9 }), 3)
+        const claims = yield* Effect.all([claimer, elsewhere(claimer), elsewhere(claimer), claimer], {
+          concurrency: "unbounded"
+        })
+        const rest = yield* claim(worlds, { now })
+        const all = [...claims.flat(), rest]
+        const ids = all.flatMap(idsOf)
+        assert.strictEqual(new Set(ids).size, ids.length)
+        const counts = countsOf(all)
+        assert.deepStrictEqual([...counts.values()].sort((a, b) => a - b), [1, 16, 16, 16, 16])
+        for (const claimed of all) yield* deliveries.release(claimed.token, idsOf(claimed))
+      }
+    }))
+
+  it.effect("what one does to a delivery, the other goes on with", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      // look once, so that both know only what they are told from here on
+      yield* claim(own, { now: own.start })
+      yield* elsewhere(claim(own, { now: own.start }))
+
+      const { messageId } = yield* Fixture.sent(own)
+      yield* Fixture.report({ status: "read", at: own.start + 1, reference: messageId })
+      const { attempt, claimed } = yield* tryOne(own, { startedAt: own.start + 1 })
+      const retryAt = attempt.startedAt + attempt.durationMs + second
+      const early = yield* elsewhere(claim(own, { now: retryAt - 1 }))
+      assert.deepStrictEqual([early.deliveries, early.nextDueAt], [[], retryAt])
+      const retry = yield* elsewhere(claimOne(own, { now: retryAt }))
+      assert.strictEqual(retry.delivery.id, claimed.delivery.id)
+      assert.deepStrictEqual((yield* claim(own, { now: retryAt })).deliveries, [])
+
+      // given back there, taken here, and left lying
+      yield* elsewhere(DeliveryStore.DeliveryStore.use(({ release }) => release(retry.token, [retry.delivery.id])))
+      const again = yield* claimOne(own, { now: retryAt })
+      const late = yield* elsewhere(claimOne(own, { now: retryAt + DeliveryFixture.lease }))
+      assert.strictEqual(late.delivery.id, again.delivery.id)
+      assert.isFalse((yield* complete(again, { startedAt: retryAt, outcome: "delivered" })).recorded)
+      yield* elsewhere(complete(late, { startedAt: retryAt, outcome: "delivered", now: retryAt + minute }))
+      const follower = yield* claimOne(own, { now: retryAt + minute })
+      assert.deepStrictEqual([follower.delivery.orderKey, follower.delivery.sequence], [messageId, 2])
+    }))
+
+  it.effect("who waits is woken by what the other records, and by what it gives back", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const waiter = Effect.gen(function*() {
+        const { awaitHint } = yield* DeliveryStore.DeliveryStore
+        let quiet = false
+        while (!quiet) quiet = Option.isNone(yield* Effect.timeoutOption(awaitHint, "300 millis"))
+        return yield* Effect.forkChild(awaitHint, { startImmediately: true })
+      })
+      const recording = yield* elsewhere(waiter)
+      yield* DeliveryFixture.record(own, 1)
+      yield* Fiber.join(recording).pipe(Effect.timeout("2 seconds"))
+      const claimed = yield* claimOne(own, { now: own.start })
+      const releasing = yield* elsewhere(waiter)
+      yield* DeliveryStore.DeliveryStore.use(({ release }) => release(claimed.token, [claimed.delivery.id]))
+      yield* Fiber.join(releasing).pipe(Effect.timeout("2 seconds"))
+    }))
+
+  it.effect("what was recorded while an older transaction was open is claimed, and so is that one's", () =>
+    Effect.gen(function*() {
+      const slowOwn = yield* world()
+      const own = yield* world({ start: slowOwn.start })
+      yield* putWebhook(slowOwn)
+      yield* putWebhook(own)
+      const both = [slowOwn, own]
+      yield* claim(both, { now: own.start })
+      const slow = yield* open(record(slowOwn, {}))
+      const [deliveryId] = yield* record(own, {})
+      assert.deepStrictEqual(idsOf(yield* claim(both, { now: own.start })), [deliveryId!])
+      assert.deepStrictEqual(idsOf(yield* claim(both, { now: own.start })), [])
+      yield* slow.commit
+      assert.strictEqual((yield* claim(both, { now: own.start })).deliveries.length, 1)
+      assert.deepStrictEqual((yield* claim(both, { now: own.start })).deliveries, [])
+    }))
+
+  it.effect("a claim does not wait for a completion, and nothing that it passes over is forgotten", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const webhook = yield* putWebhook(own)
+      yield* claim(own, { now: own.start })
+      yield* DeliveryFixture.record(own, 20)
+      const now = own.start + second
+      const completion = yield* open(client`select from webhook_health where webhook_id = ${webhook.id} for update`)
+      const first = yield* claim(own, { now, limit: 3 }).pipe(Effect.timeout("1 second"))
+      assert.strictEqual(first.deliveries.length, 3)
+      const second_ = yield* claim(own, { now, limit: 3 }).pipe(Effect.timeout("1 second"))
+      assert.strictEqual(second_.deliveries.length, 3)
+      // whom it could not put in line is looked at again soon, whatever happens
+      assert.isAbove(second_.nextDueAt!, now)
+      assert.isAtMost(second_.nextDueAt!, now + 50)
+      yield* completion.commit
+      assert.strictEqual((yield* claim(own, { now })).deliveries.length, 10)
+      assert.strictEqual((yield* claim(own, { now: now + DeliveryFixture.lease })).deliveries.length, 16)
+    }))
+
+  it.effect("a follower that is recorded while its predecessor ends is due, whoever comes first", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      for (const first of ["the follower", "the end"] as const) {
+        const own = yield* world()
+        yield* putWebhook(own)
+        const { messageId } = yield* Fixture.sent(own)
+        const predecessor = yield* claimOne(own, { now: own.start })
+        const follow = record(own, { orderKey: messageId, sequence: 2, type: "message.delivered" })
+        const attempt = yield* DeliveryFixture.attempt(predecessor.delivery, {
+          startedAt: own.start,
+          outcome: "delivered"
+        })
+        if (first === "the follower") {
+          const following = yield* open(follow)
+          const ending = yield* Effect.forkChild(
+            complete(predecessor, { startedAt: own.start, outcome: "delivered" }),
+            { startImmediately: true }
+          )
+          yield* Effect.sleep("100 millis")
+          yield* following.commit
+          assert.isTrue((yield* Fiber.join(ending)).recorded)
+        } else {
+          const ending = yield* open(client.unsafe("select wac_complete($1::text::json)", [JSON.stringify([{
+            now: own.start + attempt.durationMs,
+            delivery_id: predecessor.delivery.id,
+            token: predecessor.token,
+            jitter: 0,
+            attempt_id: attempt.id,
+            number: 1,
+            started_at: attempt.startedAt,
+            duration_ms: attempt.durationMs,
+            outcome: attempt.outcome,
+            message: attempt.message
+          }])]))
+          const following = yield* Effect.forkChild(follow, { startImmediately: true })
+          yield* Effect.sleep("100 millis")
+          yield* ending.commit
+          yield* Fiber.join(following)
+        }
+        const { delivery } = yield* claimOne(own, { now: own.start + minute })
+        assert.deepStrictEqual([delivery.orderKey, delivery.sequence], [messageId, 2], first)
+      }
+    }))
+
+  it.effect("a process that starts finds what another took notice of and left", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const { url } = yield* Other
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* DeliveryFixture.record(own, 2)
+      yield* tryOne(own, { startedAt: own.start })
+      // as if a crash had come between the look and the note of it
+      yield* client`update webhook_health set ready_at = null`
+      const now = own.start + minute
+      const seen = yield* Effect.scoped(
+        Effect.flatMap(startProcess(url), (process) => Effect.provideContext(claim(own, { now }), process))
+      )
+      assert.strictEqual(seen.deliveries.length, 2)
+    }))
+
+  it.effect("an ended lease is taken over, unless its owner is just recording its attempt", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* DeliveryFixture.record(own, 1)
+      const first = yield* claimOne(own, { now: own.start })
+      const now = own.start + DeliveryFixture.lease
+      const recording = yield* open(client`delete from delivery_claims where delivery_id = ${first.delivery.id}`)
+      const early = yield* claim(own, { now }).pipe(Effect.timeout("1 second"))
+      assert.deepStrictEqual(early.deliveries, [])
+      assert.isNotNull(early.nextDueAt)
+      yield* recording.commit
+      yield* claimOne(own, { now })
+    }))
+
+  it.effect("what a receiver says is kept, whatever it is", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* DeliveryFixture.record(own, 3)
+      const said = ["\0 \ud800 \\u0000 \u{1F44D}", "{\"a\":\"\\u0000\"}", ""]
+      for (const [i, body] of said.entries()) {
+        const startedAt = own.start + (i + 1) * minute
+        const claimed = yield* claim(own, { now: startedAt, limit: 1 })
+        const [{ delivery }] = claimed.deliveries as [DeliveryStore.ClaimedDelivery]
+        const response = { headers: { "x-odd": body, "": "" }, body }
+        const { attempt, recorded } = yield* complete({ delivery, token: claimed.token }, {
+          startedAt,
+          outcome: "delivered",
+          attempt: { response, message: `said ${body}` }
+        })
+        assert.isTrue(recorded)
+        const { attempts } = yield* view(own, delivery.id)
+        assert.deepStrictEqual(attempts, [{
+          ...attempt,
+          message: attempt.message.toWellFormed().replaceAll("\0", "\uFFFD")
+        }])
+      }
+    }))
+
+  const seeds = Array.from({ length: 60 }, (_, i) => ({ seed: i + 1 }))
+
+  it.effect.each(seeds)("core's decisions and those in SQL are the same, seed $seed", ({ seed }) =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const deliveries = yield* DeliveryStore.DeliveryStore
+      const random = SeededRandom.make(seed)
+      const own = yield* world()
+      const at = (spread: number) => own.start + random.below(spread) - spread / 2
+      const moment = () => at(random.pick([2 * second, 2 * minute, 50 * hour]))
+      const orNull = <A>(value: A) => random.pick([value, value, null])
+      const failures = random.pick([0, 1, 4, 5, 6, 40])
+      const lastFailure = orNull({ at: moment(), message: "before" })
+      let webhook = yield* putWebhook(own, {
+        pausedAt: random.pick([null, null, null, own.start - hour]),
+        health: {
+          consecutiveFailures: failures,
+          failuresSince: failures === 0 ? null : moment(),
+          lastFailure,
+          lastSuccessAt: orNull(moment()),
+          lastAttemptAt: orNull(moment()),
+          recoveredAt: orNull(moment())
+        }
+      })
+      const rows = new Map<Id.DeliveryId, Delivery.Delivery>()
+      for (const deliveryId of yield* record(own, ...Array.from({ length: 1 + random.below(6) }, () => ({})))) {
+        const attemptCount = random.pick([0, 1, 2, 3, 4, 5, 6, 7, 8, 12])
+        const firstAttemptAt = attemptCount === 0 ? null : own.start - random.pick([0, 1, hour, 24 * hour, 30 * hour])
+        const lastAttemptAt = firstAttemptAt === null ? null : firstAttemptAt + 7
+        yield* client`update deliveries set attempt_count = ${attemptCount}, first_attempt_at = ${firstAttemptAt},
+          last_attempt_at = ${lastAttemptAt} where id = ${deliveryId}`
+        yield* client`insert into delivery_claims (delivery_id, workspace_id, webhook_id, token, lease_until)
+          values (${deliveryId}, ${own.workspace.id}, ${webhook.id}, 'mine', ${own.start + hour})`
+        const { delivery } = yield* view(own, deliveryId)
+        assert.deepStrictEqual([delivery.attemptCount, delivery.firstAttemptAt], [attemptCount, firstAttemptAt])
+        rows.set(deliveryId, delivery)
+      }
+
+      // in one batch: some twice, some under a token that is not the claim's
+      const open = new Set(rows.keys())
+      const commands = yield* Effect.forEach(
+        random.shuffle([...rows.values(), ...random.shuffle([...rows.values()]).slice(0, 2)]),
+        (delivery) =>
+          Effect.map(
+            DeliveryFixture.attempt(delivery, {
+              startedAt: moment(),
+              durationMs: random.below(5001),
+              outcome: random.pick(["delivered", "delivered", "status", "timeout", "dns"]),
+              attempt: {
+                message: random.pick(["so", "otherwise"]),
+                retryAfter: random.pick([
+                  null,
+                  null,
+                  Duration.zero,
+                  Duration.seconds(7),
+                  Duration.minutes(40),
+                  Duration.hours(5)
+                ])
+              }
+            }),
+            (attempt) => ({
+              now: attempt.startedAt + attempt.durationMs,
+              deliveryId: delivery.id,
+              token: random.pick(["mine", "mine", "mine", "not mine"]),
+              attempt,
+              jitter: random.pick([0, 0.1, 1 / 3, 0.5, 0.999999999, random.below(1_000_000) / 1_000_000])
+            })
+          )
+      )
+      const recorded = yield* Effect.forEach(commands, deliveries.complete, { concurrency: "unbounded" })
+      for (const [i, { attempt, deliveryId, jitter, token }] of commands.entries()) {
+        const counts = token === "mine" && open.delete(deliveryId)
+        assert.strictEqual(recorded[i], counts)
+        if (!counts) continue
+        const after = Delivery.afterAttempt(rows.get(deliveryId)!, webhook, attempt, jitter)
+        rows.set(deliveryId, after.delivery)
+        webhook = after.webhook
+      }
+      for (const [id, expected] of rows) assert.deepStrictEqual((yield* view(own, id)).delivery, expected)
+      const state = yield* WebhookStore.WebhookStore.use((store) => store.get(own.workspace.id))
+      assert.deepStrictEqual(Option.getOrThrow(state).webhook, webhook)
+    }))
+
+  it.effect("the numbers that are written out in SQL are those of core", () =>
+    Effect.sync(() => {
+      assert.deepStrictEqual(RetrySchedule.delays.map(Duration.toMillis), [
+        1000,
+        5000,
+        25_000,
+        120_000,
+        600_000,
+        3_000_000,
+        15_000_000
+      ])
+      assert.strictEqual(RetrySchedule.maxJitter, 0.1)
+      assert.strictEqual(Duration.toMillis(RetrySchedule.maxRetryAfter), 3_600_000)
+      assert.strictEqual(Duration.toMillis(RetrySchedule.duration), 86_400_000)
+      assert.strictEqual(Webhook.failingAfter, 5)
+      assert.strictEqual(Duration.toMillis(Webhook.failingGap), 1000)
+      assert.strictEqual(Webhook.maxInFlight, 16)
+    }))
+})
+
+/** Attempts in flight in one process. */
+const hands = 24
+/** How long a claimer sleeps at most: long, so that what nobody is told of is told apart. */
+const sleep = 6 * second
+
+layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: true })("two schedulers", (it) => {
+  it.effect("lose nothing, keep the order and the bounds, and sleep through nothing", () =>
+    Effect.gen(function*() {
+      const start = yield* Clock.currentTimeMillis
+      const worlds = yield* Effect.replicateEffect(world({ start }), 2)
+      for (const own of worlds) yield* putWebhook(own)
+      const random = SeededRandom.make(1)
+      const inFlight = new Map<Id.WebhookId, number>()
+      const delivered: Array<Delivery.Delivery> = []
+      let most = 0
+      let lastAt = start
+      let longestPause = 0
+
+      const attempt = Effect.fnUntraced(function*({ delivery }: DeliveryStore.ClaimedDelivery, token: string) {
+        const { webhookId } = delivery
+        inFlight.set(webhookId, (inFlight.get(webhookId) ?? 0) + 1)
+        most = Math.max(most, inFlight.get(webhookId)!)
+        const startedAt = yield* Clock.currentTimeMillis
+        longestPause = Math.max(longestPause, startedAt - lastAt)
+        lastAt = startedAt
+        yield* Effect.sleep(random.below(10))
+        const now = yield* Clock.currentTimeMillis
+        const outcome = random.below(25) === 0 ? "status" : "delivered"
+        inFlight.set(webhookId, inFlight.get(webhookId)! - 1)
+        if (outcome === "delivered") delivered.push(delivery)
+        const { recorded } = yield* complete({ delivery, token }, {
+          startedAt,
+          outcome,
+          durationMs: now - startedAt,
+          now
+        })
+        assert.isTrue(recorded)
+      })
+
+      const scheduler = Effect.gen(function*() {
+        const store = yield* DeliveryStore.DeliveryStore
+        const token = yield* Fixture.word
+        const busy = yield* FiberSet.make()
+        return yield* Effect.forever(Effect.gen(function*() {
+          const limit = hands - (yield* FiberSet.size(busy))
+          if (limit === 0) return yield* store.awaitHint
+          const now = yield* Clock.currentTimeMillis
+          const claimed = yield* store.claimDue({ now, limit, token, leaseUntil: now + DeliveryFixture.lease })
+          for (const one of claimed.deliveries) yield* FiberSet.run(busy, attempt(one, token))
+          if (claimed.deliveries.length === limit) return
+          const duration = Math.min(sleep, Math.max(0, (claimed.nextDueAt ?? Infinity) - now))
+          yield* Effect.timeoutOrElse(store.awaitHint, { duration, orElse: () => Effect.void })
+        }))
+      }).pipe(Effect.scoped)
+
+      // more at once than all slots, and messages in between
+      const sender = Effect.fnUntraced(function*(own: Fixture.World) {
+        for (let i = 0; i < 5; i++) {
+          yield* record(own, ...Array.from({ length: 60 }, () => ({ now: start })))
+          for (let j = 0; j < 4; j++) {
+            const { messageId } = yield* Fixture.sent(own, { now: yield* Clock.currentTimeMillis })
+            yield* Effect.sleep(random.below(60))
+            yield* Fixture.report({ status: "read", at: yield* Clock.currentTimeMillis, reference: messageId })
+          }
+        }
+      })
+      const expected = 4 * 5 * (60 + 4 * 3)
+
+      const schedulers = [
+        yield* Effect.forkChild(scheduler),
+        yield* Effect.forkChild(elsewhere(scheduler))
+      ]
+      yield* Effect.forEach(worlds, (own) => Effect.all([sender(own), elsewhere(sender(own))], { concurrency: 2 }), {
+        concurrency: "unbounded"
+      })
+      for (let i = 0; i < 300 && delivered.length < expected; i++) {
+        yield* Effect.raceFirst(Effect.sleep("100 millis"), Fiber.joinAll(schedulers))
+      }
+      yield* Fiber.interruptAll(schedulers)
+
+      assert.strictEqual(delivered.length, expected)
+      assert.strictEqual(new Set(delivered.map(({ id }) => id)).size, expected)
+      assert.isAtMost(most, Webhook.maxInFlight)
+      const sequences = new Map<string, Array<number>>()
+      for (const { orderKey, sequence } of delivered) {
+        if (orderKey !== null) sequences.set(orderKey, [...sequences.get(orderKey) ?? [], sequence!])
+      }
+      assert.deepStrictEqual([...sequences.values()].filter((those) => those.join() !== "1,2,3"), [])
+      // there is always something to do, so that nobody may lie asleep
+      assert.isBelow(longestPause, sleep / 2)
+    }), { timeout: 60_000 })
+})
