@@ -2,6 +2,7 @@
  * (a) Our server: everything that `apps/server` composes, over PostgreSQL, with a provider that accepts at once.
  */
 import { Effect, type Scope } from "effect"
+import { randomBytes } from "node:crypto"
 import { because, type BenchFailed } from "./BenchFailed.ts"
 import * as Child from "./Child.ts"
 import { type Contestant, counting, useOf } from "./Contestant.ts"
@@ -18,12 +19,12 @@ export interface Wac {
 }
 
 /** So high that nobody is refused; the buckets are still judged and written. */
-const limits: Options["limits"] = {
+const limits = JSON.stringify({
   workspaceTiers: { bench: 1_000_000 },
   phoneNumberTiers: { bench: 1_000_000 },
   pair: { everySeconds: 0.001, burst: 1_000_000 },
-  defaults: { workspaceTier: "bench", phoneNumberTier: "bench", monthlyQuota: null, messagingLimit: null }
-}
+  defaults: { workspaceTier: "bench", phoneNumberTier: "bench" }
+})
 
 const owner = { email: "owner@example.com", password: "correct horse battery staple" }
 
@@ -68,7 +69,16 @@ export const start = (
 ): Effect.Effect<Wac, BenchFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const database = yield* cluster.database(databaseName)
-    const options: Options = { databaseUrl: database.url, owner, limits }
+    const options: Options = {
+      PORT: "0",
+      DATABASE_URL: database.url,
+      LOG_LEVEL: "warn",
+      LOG_FORMAT: "json",
+      WAC_LIMITS: limits,
+      WAC_MASTER_KEY: randomBytes(32).toString("base64"),
+      WAC_OWNER_EMAIL: owner.email,
+      WAC_OWNER_PASSWORD: owner.password
+    }
     const { ask, pid, ready } = yield* Child.start<{ readonly url: string }>("WacProcess", options)
     const { url } = ready
 

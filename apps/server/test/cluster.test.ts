@@ -173,7 +173,9 @@ const cluster = Effect.gen(function*() {
   return { a, b, env, session, key, database: env.DATABASE_URL }
 })
 
-class Cluster extends Context.Service<Cluster, Effect.Success<typeof cluster>>()("@wac/server/test/cluster/Cluster") {
+class Cluster
+  extends Context.Service<Cluster, Effect.Success<typeof cluster>>()("@wac/server/test/cluster.test/Cluster")
+{
   static readonly layer = Layer.effect(Cluster, cluster)
 }
 

@@ -22,7 +22,7 @@ const inboundOf = (
   delivery: ids.deliveries[0]
 })
 
-export const getText =
+const getText =
   "select wac_contact(c) as contact from contacts c where c.phone_number_id = $2 and c.customer = $3 and c.workspace_id = $1"
 
 export const layer = Layer.effect(

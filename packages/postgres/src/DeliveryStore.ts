@@ -124,7 +124,7 @@ const viewOf = (row: Row): DeliveryStore.DeliveryView => {
  * Newest first. What is pending or held is that of the present webhook, in an index of its own: its like may be a
  * million rows away from the newest.
  */
-export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string => {
+const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string => {
   const where = {
     all: "d.workspace_id = $1",
     delivered: "d.workspace_id = $1 and d.status = 'delivered'",
@@ -182,9 +182,11 @@ export const layer = Layer.effect(
       complete: (command) =>
         complete(commandOf(command)).pipe(
           // whoever has all hands full waits for one to be free, and then for what the last claim has left
-          Effect.onExit((exit) => Effect.sync(() => {
-            if (isMore || Exit.isSuccess(exit) && exit.value === 2) hint.tell()
-          })),
+          Effect.onExit((exit) =>
+            Effect.sync(() => {
+              if (isMore || Exit.isSuccess(exit) && exit.value === 2) hint.tell()
+            })
+          ),
           Effect.map((answer) => answer !== 0)
         ),
       release: (token, ids) =>

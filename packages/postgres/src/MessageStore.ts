@@ -264,8 +264,7 @@ interface SweepAnswer extends MessageStore.Swept {
   readonly more: boolean
 }
 
-export const getText =
-  "select wac_message(m, c) as message from messages m join message_contents c on c.message_id = m.id " +
+const getText = "select wac_message(m, c) as message from messages m join message_contents c on c.message_id = m.id " +
   "where m.id = $2 and m.workspace_id = $1"
 
 export const layer = Layer.effect(

@@ -21,7 +21,7 @@ export const startProcess = (
 export class Other extends Context.Service<Other, {
   readonly url: Redacted.Redacted
   readonly process: Context.Context<Ports>
-}>()("test/Other") {}
+}>()("@wac/postgres/test/DeliveryProcesses/Other") {}
 
 /** A database with two processes: the ports are those of the first. */
 export const layer = Layer.unwrap(Effect.map(freshDatabase(), (url) =>
@@ -73,17 +73,20 @@ export const record = (
 ): Effect.Effect<ReadonlyArray<Id.DeliveryId>, SqlError, Fixture.Services | PgClient.PgClient> =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
-    const rows = yield* Effect.forEach(events, (event) =>
-      Effect.map(Effect.all([Fixture.id("evt"), Fixture.id("dlv")]), ([id, deliveryId]) => ({
-        id,
-        delivery_id: deliveryId,
-        workspace_id: workspace.id,
-        type: event.type ?? "message.received",
-        created_at: event.now ?? start,
-        order_key: event.orderKey ?? null,
-        sequence: event.sequence ?? null,
-        data: {}
-      })))
+    const rows = yield* Effect.forEach(
+      events,
+      (event) =>
+        Effect.map(Effect.all([Fixture.id("evt"), Fixture.id("dlv")]), ([id, deliveryId]) => ({
+          id,
+          delivery_id: deliveryId,
+          workspace_id: workspace.id,
+          type: event.type ?? "message.received",
+          created_at: event.now ?? start,
+          order_key: event.orderKey ?? null,
+          sequence: event.sequence ?? null,
+          data: {}
+        }))
+    )
     yield* client.unsafe(
       "select wac_record_events(array(select r from json_populate_recordset(null::wac_recorded, $1::text::json) r))",
       [JSON.stringify(rows)]

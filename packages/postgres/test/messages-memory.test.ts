@@ -37,7 +37,9 @@ const length = 70
 const groupSize = 8
 const horizon = 20 * day
 
-class Memory extends Context.Service<Memory, Context.Context<Fixture.Ports>>()("test/Memory") {}
+class Memory extends Context.Service<Memory, Context.Context<Fixture.Ports>>()(
+  "@wac/postgres/test/messages-memory.test/Memory"
+) {}
 
 const memory = Layer.effect(Memory, Layer.build(MemoryStorage.layer))
 
@@ -99,7 +101,9 @@ const journal = ({ workspace: { id } }: Fixture.World) =>
       events: events
         .map((event) => ({
           name: name(event.data["message_id"], event.sequence, event.createdAt),
-          bodies: Event.Envelope.literals.map((envelope) => Event.body({ ...event, id: "evt" as Id.EventId }, envelope)),
+          bodies: Event.Envelope.literals.map((envelope) =>
+            Event.body({ ...event, id: "evt" as Id.EventId }, envelope)
+          ),
           orderKey: event.orderKey
         }))
         .sort(byName),
@@ -163,7 +167,10 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
     /** Commands that were claimed, with the identifier of their message. */
     const claims: Array<MessageStore.AcceptSend> = []
     const owners = new Map<string, Id.MessageId>()
-    const names = yield* Effect.replicateEffect(Effect.map(Fixture.tookIt, ({ providerMessageId }) => providerMessageId), 4)
+    const names = yield* Effect.replicateEffect(
+      Effect.map(Fixture.tookIt, ({ providerMessageId }) => providerMessageId),
+      4
+    )
 
     const sendOf = Effect.fnUntraced(function*() {
       const own = random.pick(worlds)
@@ -188,7 +195,9 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
     const accept = Effect.gen(function*() {
       const commands = (yield* Effect.all(some(sendOf)))
         .map((command, i) => ({ command, i }))
-        .sort((a, b) => placeOf(a.command) < placeOf(b.command) ? -1 : placeOf(a.command) > placeOf(b.command) ? 1 : a.i - b.i)
+        .sort((a, b) =>
+          placeOf(a.command) < placeOf(b.command) ? -1 : placeOf(a.command) > placeOf(b.command) ? 1 : a.i - b.i
+        )
         .map(({ command }) => command)
       const answers = yield* ask(
         commands.map((command) => MessageStore.MessageStore.use((store) => store.accept(command)))
@@ -289,9 +298,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
           limits
         })
       }
-      commands.sort((a, b) =>
-        `${a.workspaceId} ${a.messageId}` < `${b.workspaceId} ${b.messageId}` ? -1 : 1
-      )
+      commands.sort((a, b) => `${a.workspaceId} ${a.messageId}` < `${b.workspaceId} ${b.messageId}` ? -1 : 1)
       yield* ask(commands.map((command) => MessageStore.MessageStore.use((store) => store.abandon(command))))
     })
 
@@ -395,7 +402,9 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       ))
       const requests = new Map(claims.map(({ request }) => [JSON.stringify(request), request]))
       yield* ask([...requests.values()].map((request) =>
-        MessageStore.MessageStore.use((store) => store.lookUp(request, now))
+        MessageStore.MessageStore.use((store) =>
+          store.lookUp(request, now)
+        )
       ))
       yield* ask(worlds.flatMap(({ number, workspace }) =>
         [0, 1, 2, 3].map((n) =>
@@ -429,7 +438,9 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       const [name, step] = random.pick(steps)
       history.push(name)
       yield* step
-      if (i % 5 === 4 || i === length - 1) yield* check
+      if (i % 5 === 4 || i === length - 1) {
+        yield* check
+      }
     }
   })
 

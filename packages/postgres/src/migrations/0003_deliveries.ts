@@ -563,7 +563,7 @@ begin
       -- a slot that somebody may have waited for
       case
         when health.consecutive_failures >= 5 then ended_at + 1000
-        when was_failing then c.now
+        when was_failing or health.slots_taken then c.now
       end
     ) end;
     health.slots_taken := false;
