@@ -126,14 +126,17 @@ export const measure = (
   })
 
 /** Begins to watch what processes that we did not start take; gives what they took since. */
-const disturbance: Effect.Effect<Effect.Effect<number | undefined>> = Effect.gen(function*() {
+const disturbance: Effect.Effect<Effect.Effect<number | undefined>> = Effect.suspend(() => {
   const read = Effect.promise(() => Promise.all([ProcessUse.machineTime(), ProcessUse.familyTime(process.pid)]))
-  const [machineBefore, ownBefore] = yield* read
   return Effect.map(
     read,
-    ([machine, own]) =>
-      machine === undefined || machineBefore === undefined || own === undefined || ownBefore === undefined
-        ? undefined
-        : Math.max(0, machine.spent - machineBefore.spent - (own - ownBefore)) / (machine.had - machineBefore.had)
+    ([machineBefore, ownBefore]) =>
+      Effect.map(
+        read,
+        ([machine, own]) =>
+          machine === undefined || machineBefore === undefined || own === undefined || ownBefore === undefined
+            ? undefined
+            : Math.max(0, machine.spent - machineBefore.spent - (own - ownBefore)) / (machine.had - machineBefore.had)
+      )
   )
 })

@@ -3,11 +3,11 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Provider } from "@wac/core"
-import { run } from "@wac/server/src/Run.ts"
-import * as Server from "@wac/server/src/Server.ts"
 import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { randomUUID } from "node:crypto"
+import { run } from "../../apps/server/src/Run.ts"
+import * as Server from "../../apps/server/src/Server.ts"
 import * as Child from "./Child.ts"
 import { median } from "./Statistics.ts"
 import * as Workload from "./Workload.ts"

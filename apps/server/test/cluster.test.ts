@@ -389,7 +389,6 @@ describe.concurrent("kill -9 of a process", () => {
         yield* kill(a)
         assert.strictEqual(second.status, 200, second.text)
         const before = (yield* hook.requests).length
-        const killedAt = checks.now() // TMP
         yield* hook.answerWith(RecordingReceiver.ok)
 
         const events = yield* sql<{ id: string; order_key: string; sequence: number }>(
@@ -404,10 +403,6 @@ describe.concurrent("kill -9 of a process", () => {
           return [...new Map(bodies.map((event) => [event.id, event])).values()]
         })
         const received = yield* checks.until(came, ({ length }) => length === events.length, 800)
-        const TMP = (yield* hook.requests).map(({ arrivedAt, body }) =>
-          `${arrivedAt % 1000000} ${new TextDecoder().decode(body).slice(0, 60)}`
-        )
-        console.error(before, killedAt % 1000000, TMP)
         assert.sameMembers(received.map(({ id }) => id), events.map(({ id }) => id))
         for (const id of sent) {
           const sequences = received.filter(({ data }) => data.message_id === id).map(({ data }) => data.sequence)

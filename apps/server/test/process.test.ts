@@ -23,7 +23,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const base = { PATH: process.env["PATH"]!, PORT: "0", DATABASE_URL: "memory:" }
 
 /** For tests that start processes, on a machine that has other things to do. */
-const patient = 60_000
+const patient = 180_000
 
 /** A process of somebody else: what it has written, and how it ends. */
 interface Running {

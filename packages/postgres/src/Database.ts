@@ -20,7 +20,7 @@ export const Deadline = Context.Reference<number>("@wac/postgres/Database/Deadli
 const patience = "2 seconds"
 
 /** Commands in one statement, and statements under way at once, per operation. */
-const Batching = Context.Reference<{ readonly size: number; readonly inFlight: number }>(
+export const Batching = Context.Reference<{ readonly size: number; readonly inFlight: number }>(
   "@wac/postgres/Database/Batching",
   { defaultValue: () => ({ size: 64, inFlight: 2 }) }
 )

@@ -24,7 +24,7 @@ const pause = Duration.millis(5)
  * `held_back` tells that events were left out that were committed already: those of transactions after an open one, up
  * to `$6`.
  */
-const listText = `
+export const listText = `
   with begin as (
     select coalesce(a.written_by, b.written_by, '0') as written_by, coalesce(a.id, '') as id
     from (select 1) as one
@@ -40,7 +40,7 @@ const listText = `
       where e.workspace_id = $1 and e.type = t.type
         and (e.written_by, e.id) > ((select written_by from begin), (select id from begin))
         and e.written_by < pg_snapshot_xmin(pg_current_snapshot())
-        and e.created_at >= coalesce($3::bigint, e.created_at)
+        and coalesce(e.created_at >= $3::bigint, true)
       order by e.written_by, e.id limit $5
     ) e
     order by e.written_by, e.id limit $5
@@ -55,7 +55,7 @@ const listText = `
     ) as held_back,
     coalesce($6::text, pg_snapshot_xmax(pg_current_snapshot())::text) as until`
 
-const getText = "select wac_event(e) as event from events e where e.id = $2 and e.workspace_id = $1"
+export const getText = "select wac_event(e) as event from events e where e.id = $2 and e.workspace_id = $1"
 
 export const layer = Layer.effect(
   EventStore.EventStore,
