@@ -24,7 +24,7 @@ const pause = Duration.millis(5)
  * `held_back` tells that events were left out that were committed already: those of transactions after an open one, up
  * to `$6`.
  */
-export const listText = `
+const listText = `
   with begin as (
     select coalesce(a.written_by, b.written_by, '0') as written_by, coalesce(a.id, '') as id
     from (select 1) as one
@@ -55,7 +55,7 @@ export const listText = `
     ) as held_back,
     coalesce($6::text, pg_snapshot_xmax(pg_current_snapshot())::text) as until`
 
-export const getText = "select wac_event(e) as event from events e where e.id = $2 and e.workspace_id = $1"
+const getText = "select wac_event(e) as event from events e where e.id = $2 and e.workspace_id = $1"
 
 export const layer = Layer.effect(
   EventStore.EventStore,
