@@ -88,7 +88,7 @@ export const start = (cluster: Cluster): Effect.Effect<Contestant, BenchFailed, 
     if (command === undefined) {
       return yield* new BenchFailed({
         message: "there is no pgbench: install it (Debian: apt-get install postgresql-contrib), or leave it out with " +
-          "--without pgbench"
+          "--no-pgbench"
       })
     }
     const database = yield* cluster.database("wac_bench_pgbench")

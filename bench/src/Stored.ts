@@ -88,6 +88,7 @@ export const fill = (database: Database, messages: number): Effect.Effect<void, 
       on conflict (workspace_id, month) do update set used = quota_usage.used + excluded.used`,
       [messages]
     )
+    yield* database.query("update phone_numbers set customers_counted = (select count(*) from messaging_ledger)")
     yield* database.query("reset session_replication_role; reset synchronous_commit")
     yield* database.tidy
   })

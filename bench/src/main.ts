@@ -2,7 +2,7 @@
  * `npm run bench -- sends` and `npm run bench -- growth`.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Effect, Schema } from "effect"
+import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Growth from "./Growth.ts"
 import * as Sends from "./Sends.ts"
@@ -65,6 +65,13 @@ Command.make("bench").pipe(
   ),
   Command.withSubcommands([sends, growth]),
   Command.run({ version: "0.1.0" }),
+  Effect.catchTag("BenchFailed", ({ message }) =>
+    Effect.andThen(
+      Console.error(`The run is invalid: ${message}`),
+      Effect.sync(() => {
+        process.exitCode = 1
+      })
+    )),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain
 )

@@ -98,8 +98,8 @@ export const make = <Command, Answer, E>(
         const caller: Caller<Command, Answer, E> = {
           command,
           since: clock.currentTimeMillisUnsafe(),
-          // resuming runs the caller at once: the next batch must leave first
-          answer: (exit) => resume(Effect.andThen(Effect.yieldNow, exit))
+          // resuming runs the caller at once: if there is a next batch, it must leave first
+          answer: (exit) => resume(waiting.size === 0 ? exit : Effect.andThen(Effect.yieldNow, exit))
         }
         waiting.add(caller)
         launch()

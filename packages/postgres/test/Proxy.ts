@@ -10,6 +10,8 @@ export interface Proxy {
   readonly thaw: () => void
   /** Every open connection breaks; new ones are made. */
   readonly cut: () => void
+  /** Every open connection breaks, and so do new ones, until `thaw`; resolves when the first new one was refused. */
+  readonly refuse: () => Promise<void>
   readonly close: () => void
 }
 
@@ -18,6 +20,7 @@ export const startProxy = async (server: string): Promise<Proxy> => {
   const { hostname, port } = new URL(server)
   const sockets = new Set<Socket>()
   let frozen = false
+  let refused: (() => void) | undefined
   const add = (socket: Socket, other: Socket) => {
     sockets.add(socket)
     if (frozen) socket.pause()
@@ -29,6 +32,10 @@ export const startProxy = async (server: string): Promise<Proxy> => {
     })
   }
   const proxy = createServer((socket) => {
+    if (refused !== undefined) {
+      socket.destroy()
+      return refused()
+    }
     const other = connect(Number(port), hostname)
     add(socket, other)
     add(other, socket)
@@ -48,9 +55,15 @@ export const startProxy = async (server: string): Promise<Proxy> => {
     },
     thaw: () => {
       frozen = false
+      refused = undefined
       for (const socket of sockets) socket.resume()
     },
     cut,
+    refuse: () =>
+      new Promise((resolve) => {
+        refused = resolve
+        cut()
+      }),
     close: () => {
       cut()
       proxy.close()

@@ -229,6 +229,41 @@ comment on column bindings.counted_at is 'When the last try was noted in messagi
 comment on column bindings.counted_before is 'What messaging_ledger held before that';
 comment on table bindings is 'Idempotency keys: what each is bound to, who is sending, and the answer once there is one';
 
+create sequence positions;
+select setval('positions', 1);
+comment on sequence positions is 'Places of events and deliveries, in the order of writing';
+
+-- Draws the next place. Transactions end in another order than they draw, so each announces first, for as long as it
+-- lasts, a place that is less than all it will draw (see wac_settled_position). Only our own short transactions do: one
+-- of somebody else, however long, holds nobody up.
+create function wac_next_position() returns bigint
+language plpgsql as $$
+begin
+  if coalesce(current_setting('wac.announced', true), '') = '' then
+    perform pg_advisory_xact_lock_shared(7305148000000000000 + (select p.last_value from positions p));
+    perform set_config('wac.announced', 'yes', true);
+  end if;
+  return nextval('positions');
+end
+$$;
+
+-- Whatever will ever have this place or a lesser one is seen by a statement that begins after this.
+create function wac_settled_position() returns bigint
+language plpgsql as $$
+declare
+  -- first: whoever announces later draws more
+  last constant bigint := (select p.last_value from positions p);
+begin
+  return least(last, (
+    select min((l.classid::bigint << 32 | l.objid::bigint) - 7305148000000000000)
+    from pg_locks l
+    where l.locktype = 'advisory' and l.objsubid = 1
+      and l.database = (select d.oid from pg_database d where d.datname = current_database())
+      and (l.classid::bigint << 32 | l.objid::bigint) >= 7305148000000000000
+  ));
+end
+$$;
+
 create table events (
   id text primary key,
   workspace_id text not null references workspaces,
@@ -237,15 +272,17 @@ create table events (
   order_key text,
   sequence smallint,
   data json not null,
-  written_by xid8 not null default pg_current_xact_id(),
+  position bigint not null default wac_next_position(),
   check ((order_key is null) = (sequence is null)),
   unique (order_key, sequence)
 );
-create index events_list on events (workspace_id, type, written_by, id);
+create index events_list on events (workspace_id, type, position);
 create index events_time on events (workspace_id, created_at);
 comment on column events.data is 'json, not jsonb: the order of fields is part of the signed body';
-comment on column events.written_by is
-  'Transaction. Lists are in this order and stop before the oldest that is still open, so that they skip nothing';
+comment on column events.position is
+  'Lists are in this order; identifiers are made before the transaction, and would skip the events of a slow one';
+comment on index events_list is 'By type, so that a rare one is found among many others';
+comment on index events_time is 'Where a list since a time begins';
 
 create table webhooks (
   id text primary key,
@@ -275,7 +312,8 @@ create table webhook_health (
   check ((last_failure_at is null) = (last_failure_message is null))
 ) with (fillfactor = 50);
 create index webhook_health_ready on webhook_health (ready_at) where ready_at is not null;
-comment on table webhook_health is 'What attempts have told of a receiver; apart from webhooks, since every attempt writes it';
+comment on table webhook_health is
+  'What attempts have told of a receiver; apart from webhooks, since every attempt writes it';
 comment on column webhook_health.ready_at is
   'Its place in line: nothing of it can be claimed before, as far as is recorded here (see wac_claim_due)';
 comment on column webhook_health.slots_taken is 'Whether what is due may have to wait for an attempt in flight to end';
@@ -286,7 +324,8 @@ create table removed_webhooks (
   workspace_id text not null references workspaces,
   removed_at bigint not null
 );
-comment on table removed_webhooks is 'Whose pending deliveries are skipped: they may be a million, so they are left as they are';
+comment on table removed_webhooks is
+  'Whose pending deliveries are skipped: they may be a million, so they are left as they are';
 
 create table webhook_secrets (
   webhook_id text not null references webhooks on delete cascade,
@@ -316,7 +355,7 @@ create table deliveries (
   next_attempt_at bigint,
   created_at bigint not null,
   completed_at bigint,
-  written_by xid8 not null default pg_current_xact_id(),
+  position bigint not null default wac_next_position(),
   primary key (workspace_id, id),
   check ((order_key is null) = (sequence is null)),
   check ((status = 'pending') = (completed_at is null)),
@@ -331,15 +370,17 @@ create index deliveries_recovered on deliveries (webhook_id, last_attempt_at)
   where status = 'pending' and next_attempt_at is not null and attempt_count > 0;
 create index deliveries_tried on deliveries (webhook_id, first_attempt_at)
   where status = 'pending' and attempt_count > 0;
-create index deliveries_arrived on deliveries (written_by)
+create index deliveries_arrived on deliveries (position)
   where status = 'pending' and next_attempt_at is not null and attempt_count = 0;
 create index deliveries_order on deliveries (order_key, sequence) where status = 'pending' and order_key is not null;
 create index deliveries_open on deliveries (webhook_id, id) where status = 'pending';
 create index deliveries_exhausted on deliveries (workspace_id, id) where status = 'exhausted';
 create index deliveries_event on deliveries (event_id);
-comment on column deliveries.status is 'pending also while its webhook is paused (held), and for ever when that was removed (skipped)';
-comment on column deliveries.next_attempt_at is 'null while a predecessor of the same order key is on its way, and at the end';
-comment on column deliveries.written_by is 'Transaction: tells a claimer what has appeared since its last look';
+comment on column deliveries.status is
+  'pending also while its webhook is paused (held), and for ever when that was removed (skipped)';
+comment on column deliveries.next_attempt_at is
+  'null while a predecessor of the same order key is on its way, and at the end';
+comment on column deliveries.position is 'Tells a claimer what has appeared since its last look';
 comment on index deliveries_first is 'Due, never attempted; per webhook, since webhooks take turns';
 comment on index deliveries_retry is 'To be tried again';
 comment on index deliveries_recovered is 'To be tried again, by the last attempt: what a recovery brings forward';

@@ -140,8 +140,8 @@ $$;
 -- Claims what is due.
 --
 -- Its cost is that of the webhooks whose turn it is: a webhook is looked at when its ready_at says so, or when a
--- delivery of it has appeared since the claimer's last look (seen: the snapshot that it saw last). So nobody who
--- records a delivery need write, or wait for, anything but the delivery. ready_at is never later than the time at which
+-- delivery of it has appeared since the claimer's last look (seen: what was settled then). So nobody who records a
+-- delivery need write, or wait for, anything but the delivery. ready_at is never later than the time at which
 -- something can be claimed, but for what has just appeared; whoever makes something due earlier lowers it, and a claim
 -- raises it.
 --
@@ -160,9 +160,9 @@ declare
   most constant bigint := greatest((command ->> 'limit')::bigint, 0);
   claimer constant text := command ->> 'token';
   lease_end constant bigint := command ->> 'leaseUntil';
-  seen constant pg_snapshot := command ->> 'seen';
+  seen constant bigint := command ->> 'seen';
   again text[] := array(select json_array_elements_text(command -> 'again'));
-  sees pg_snapshot;
+  settled bigint;
   line text[];
   line_end bigint;
   share bigint;
@@ -181,13 +181,11 @@ begin
   -- a claim that a crash of the server loses is one whose attempt is made again; nobody need wait for the disk
   perform set_config('synchronous_commit', 'off', true);
 
+  settled := wac_settled_position();
+
   with arrived as (
     select d.webhook_id, d.next_attempt_at as at from deliveries d
-    where d.written_by >= pg_snapshot_xmax(seen)
-      and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
-    union all
-    select d.webhook_id, d.next_attempt_at from deliveries d
-    where d.written_by = any (array(select pg_snapshot_xip(seen)))
+    where d.position > seen
       and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
     union all
     -- who has never looked looks at all
@@ -235,7 +233,7 @@ begin
   ), ranked as (
     select p.*, p.at <= at_time and row_number() over (order by p.at, p.webhook_id) <= most as now from placed p
   )
-  select pg_current_snapshot(),
+  select
     coalesce(array_agg(r.webhook_id order by r.at, r.webhook_id) filter (where r.now), '{}'),
     greatest(max(r.at) filter (where r.at <= at_time), (
       select h.ready_at from webhook_health h where h.ready_at <= at_time order by h.ready_at desc limit 1
@@ -243,164 +241,170 @@ begin
     coalesce(array_agg(r.webhook_id order by r.webhook_id) filter (where m.mark), '{}'),
     coalesce(array_agg(r.changes order by r.webhook_id) filter (where m.mark), '{}'),
     coalesce(array_agg(r.at order by r.webhook_id) filter (where m.mark), '{}')
-  into sees, line, line_end, marked, marked_changes, marked_at
+  into line, line_end, marked, marked_changes, marked_at
   from ranked r cross join lateral (select not r.now and (r.ready_at is null or r.ready_at > r.at) as mark) m;
 
-  -- a fair share, so that a long line is not gone through for the few that can be taken of it
-  share := ceil(most::numeric / greatest(cardinality(line), 1)) + 1;
+  if line <> '{}' then
+    -- a fair share, so that a long line is not gone through for the few that can be taken of it
+    share := ceil(most::numeric / greatest(cardinality(line), 1)) + 1;
 
-  -- claims whose lease has ended and which nobody is just ending late
-  select coalesce(array_agg(l.delivery_id), '{}') into lapsed from (
-    select k.delivery_id from delivery_claims k
-    where k.webhook_id = any (line) and k.lease_until <= at_time
-    for update skip locked
-  ) l;
+    -- claims whose lease has ended and which nobody is just ending late
+    select coalesce(array_agg(l.delivery_id), '{}') into lapsed from (
+      select k.delivery_id from delivery_claims k
+      where k.webhook_id = any (line) and k.lease_until <= at_time
+      for update skip locked
+    ) l;
 
-  with chosen as (
-    select t.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at,
-      w.paused_at is not null as paused,
-      h.consecutive_failures >= 5 as failing, h.last_attempt_at + 1000 as gap_end,
-      f.claimed, f.in_flight, f.first_end, f.last_end
-    from unnest(line) with ordinality as t (webhook_id, place)
-    join webhook_health h on h.webhook_id = t.webhook_id
-    join webhooks w on w.id = t.webhook_id
-    cross join lateral (
-      select coalesce(array_agg(k.delivery_id), '{}') as claimed,
-        count(*) filter (where k.lease_until > at_time) as in_flight,
-        min(k.lease_until) as first_end,
-        max(k.lease_until) as last_end
-      from delivery_claims k
-      where k.webhook_id = h.webhook_id and k.delivery_id <> all (lapsed)
-    ) f
-  ), open as (
-    select c.*,
-      case
-        when c.paused then 0
-        when not c.failing then greatest(least(16 - c.in_flight, share), 0)
-        when c.in_flight = 0 and coalesce(c.gap_end, at_time) <= at_time then 1
-        else 0
-      end as slots
-    from chosen c
-  ), candidates as (
-    -- of each line the first that fit, and one more, which says when there is something to do again
-    select o.*, d.id, d.workspace_id, d.due_at,
-      row_number() over (
-        partition by o.webhook_id
-        order by d.due_at <= at_time desc, o.failing and d.tried, d.due_at, d.id
-      ) as turn
-    from open o left join lateral (
-      (
-        select d.id, d.workspace_id, false as tried, d.next_attempt_at as due_at
-        from deliveries d
-        where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
-          and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
-        order by d.next_attempt_at limit o.slots + 1
-      )
-      union all
-      (
-        select distinct r.id, r.workspace_id, true,
-          case when r.last_attempt_at < o.recovered_at then least(r.next_attempt_at, o.recovered_at)
-            else r.next_attempt_at
-          end
-        from (
-          (
-            select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
-            where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
-              and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
-            order by d.next_attempt_at limit o.slots + 1
-          )
-          union all
-          -- those that its recovery brings forward
-          (
-            select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
-            where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
-              and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
-              and d.last_attempt_at < o.recovered_at
-            order by d.last_attempt_at limit o.slots + 1
-          )
-        ) r
-      )
-    ) d on not o.paused
-  ), turns as (
-    select c.*, e.eligible and row_number() over (partition by e.eligible order by c.turn, c.place) <= most as taken
-    from candidates c
-    cross join lateral (select coalesce(c.turn <= c.slots and c.due_at <= at_time, false) as eligible) e
-  ), claims as (
-    insert into delivery_claims as k (delivery_id, workspace_id, webhook_id, token, lease_until)
-    select t.id, t.workspace_id, t.webhook_id, claimer, lease_end from turns t where t.taken
-    on conflict (delivery_id) do update set token = excluded.token, lease_until = excluded.lease_until
-  ), served as (
-    select t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end,
-      t.in_flight + count(*) filter (where t.taken) as in_flight,
-      least(t.first_end, max(lease_end) filter (where t.taken)) as first_end,
-      greatest(t.last_end, max(lease_end) filter (where t.taken)) as last_end,
-      min(t.due_at) filter (where not t.taken) as head
-    from turns t
-    group by t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end, t.in_flight, t.first_end,
-      t.last_end
-  ), ready as (
-    select s.webhook_id, s.changes, s.ready_at as was, s.slots_taken as were_taken,
-      not s.paused and not s.failing and s.in_flight >= 16 as taken,
-      case when not s.paused and (s.head is not null or s.first_end is not null) then
-        greatest(
-          -- behind everybody in line; not by the clock, which another claimer's may be behind
-          least(line_end + 1, at_time),
-          -- when a slot is free
-          case
-            when s.failing then greatest(s.gap_end, case when s.in_flight > 0 then s.last_end end)
-            when s.in_flight >= 16 then s.first_end
-          end,
-          least(s.head, s.first_end)
+    with chosen as (
+      select t.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at,
+        w.paused_at is not null as paused,
+        h.consecutive_failures >= 5 as failing, h.last_attempt_at + 1000 as gap_end,
+        f.claimed, f.in_flight, f.first_end, f.last_end
+      from unnest(line) with ordinality as t (webhook_id, place)
+      join webhook_health h on h.webhook_id = t.webhook_id
+      join webhooks w on w.id = t.webhook_id
+      cross join lateral (
+        select coalesce(array_agg(k.delivery_id), '{}') as claimed,
+          count(*) filter (where k.lease_until > at_time) as in_flight,
+          min(k.lease_until) as first_end,
+          max(k.lease_until) as last_end
+        from delivery_claims k
+        where k.webhook_id = h.webhook_id and k.delivery_id <> all (lapsed)
+      ) f
+    ), open as (
+      select c.*,
+        case
+          when c.paused then 0
+          when not c.failing then greatest(least(16 - c.in_flight, share), 0)
+          when c.in_flight = 0 and coalesce(c.gap_end, at_time) <= at_time then 1
+          else 0
+        end as slots
+      from chosen c
+    ), candidates as (
+      -- of each line the first that fit, and one more, which says when there is something to do again
+      select o.*, d.id, d.workspace_id, d.due_at,
+        row_number() over (
+          partition by o.webhook_id
+          order by d.due_at <= at_time desc, o.failing and d.tried, d.due_at, d.id
+        ) as turn
+      from open o left join lateral (
+        (
+          select d.id, d.workspace_id, false as tried, d.next_attempt_at as due_at
+          from deliveries d
+          where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+            and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
+          order by d.next_attempt_at limit o.slots + 1
         )
-      end as at
-    from served s
-  )
-  select
-    (
-      select json_agg(
-        json_build_object('delivery', wac_delivery(d), 'event', wac_event(e)) order by t.turn, t.place
-      )
+        union all
+        (
+          select distinct r.id, r.workspace_id, true,
+            case when r.last_attempt_at < o.recovered_at then least(r.next_attempt_at, o.recovered_at)
+              else r.next_attempt_at
+            end
+          from (
+            (
+              select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
+              where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+                and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
+              order by d.next_attempt_at limit o.slots + 1
+            )
+            union all
+            -- those that its recovery brings forward
+            (
+              select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
+              where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+                and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
+                and d.last_attempt_at < o.recovered_at
+              order by d.last_attempt_at limit o.slots + 1
+            )
+          ) r
+        )
+      ) d on not o.paused
+    ), turns as (
+      select c.*, e.eligible and row_number() over (partition by e.eligible order by c.turn, c.place) <= most as taken
+      from candidates c
+      cross join lateral (select coalesce(c.turn <= c.slots and c.due_at <= at_time, false) as eligible) e
+    ), claims as (
+      insert into delivery_claims as k (delivery_id, workspace_id, webhook_id, token, lease_until)
+      select t.id, t.workspace_id, t.webhook_id, claimer, lease_end from turns t where t.taken
+      on conflict (delivery_id) do update set token = excluded.token, lease_until = excluded.lease_until
+    ), served as (
+      select t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end,
+        t.in_flight + count(*) filter (where t.taken) as in_flight,
+        least(t.first_end, max(lease_end) filter (where t.taken)) as first_end,
+        greatest(t.last_end, max(lease_end) filter (where t.taken)) as last_end,
+        min(t.due_at) filter (where not t.taken) as head
       from turns t
-      join deliveries d on d.workspace_id = t.workspace_id and d.id = t.id
-      join events e on e.id = d.event_id
-      where t.taken
-    ),
-    (
-      select json_agg(json_build_object(
-        'id', w.id,
-        'url', w.url,
-        'secrets', (
-          select coalesce(json_agg(wac_webhook_secret(s) order by s.position), '[]') from webhook_secrets s
-          where s.webhook_id = w.id and (s.expires_at is null or s.expires_at > at_time)
+      group by t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end, t.in_flight,
+        t.first_end, t.last_end
+    ), ready as (
+      select s.webhook_id, s.changes, s.ready_at as was, s.slots_taken as were_taken,
+        not s.paused and not s.failing and s.in_flight >= 16 as taken,
+        case when not s.paused and (s.head is not null or s.first_end is not null) then
+          greatest(
+            -- behind everybody in line; not by the clock, which another claimer's may be behind
+            least(line_end + 1, at_time),
+            -- when a slot is free
+            case
+              when s.failing then greatest(s.gap_end, case when s.in_flight > 0 then s.last_end end)
+              when s.in_flight >= 16 then s.first_end
+            end,
+            least(s.head, s.first_end)
+          )
+        end as at
+      from served s
+    )
+    select
+      (
+        select json_agg(
+          json_build_object('delivery', wac_delivery(d), 'event', wac_event(e)) order by t.turn, t.place
         )
-      ))
-      from (select distinct t.webhook_id from turns t where t.taken) t join webhooks w on w.id = t.webhook_id
-    ),
-    array_agg(r.webhook_id order by r.webhook_id),
-    array_agg(r.changes order by r.webhook_id),
-    array_agg(r.at order by r.webhook_id),
-    array_agg(r.taken order by r.webhook_id)
-  into claimed, senders, turn, turn_changes, turn_at, turn_taken
-  from ready r
-  -- a place that is too early, but not in the past, is corrected when it comes: it is not worth a write
-  where r.taken <> r.were_taken
-    or (r.was is distinct from r.at and not coalesce(r.was > at_time and r.was <= r.at, false));
+        from turns t
+        join deliveries d on d.workspace_id = t.workspace_id and d.id = t.id
+        join events e on e.id = d.event_id
+        where t.taken
+      ),
+      (
+        select json_agg(json_build_object(
+          'id', w.id,
+          'url', w.url,
+          'secrets', (
+            select coalesce(json_agg(wac_webhook_secret(s) order by s.position), '[]') from webhook_secrets s
+            where s.webhook_id = w.id and (s.expires_at is null or s.expires_at > at_time)
+          )
+        ))
+        from (select distinct t.webhook_id from turns t where t.taken) t join webhooks w on w.id = t.webhook_id
+      ),
+      array_agg(r.webhook_id order by r.webhook_id),
+      array_agg(r.changes order by r.webhook_id),
+      array_agg(r.at order by r.webhook_id),
+      array_agg(r.taken order by r.webhook_id)
+    into claimed, senders, turn, turn_changes, turn_at, turn_taken
+    from ready r
+    -- a place that is too early, but not in the past, is corrected when it comes: it is not worth a write
+    where r.taken <> r.were_taken
+      or (r.was is distinct from r.at and not coalesce(r.was > at_time and r.was <= r.at, false));
+  end if;
 
-  with wanted as (
-    -- slots_taken stays as it is where a place is only marked
-    select * from unnest(turn || marked, turn_changes || marked_changes, turn_at || marked_at, turn_taken)
-      as w (webhook_id, changes, at, taken)
-  ), free as (
-    select h.webhook_id, w.at, coalesce(w.taken, h.slots_taken) as taken
-    from wanted w join webhook_health h on h.webhook_id = w.webhook_id
-    where h.changes = w.changes
-    for no key update of h skip locked
-  ), done as (
-    update webhook_health h set ready_at = f.at, slots_taken = f.taken from free f where h.webhook_id = f.webhook_id
-    returning h.webhook_id
-  )
-  select array(select w.webhook_id from wanted w where w.webhook_id not in (select d.webhook_id from done d))
-  into again;
+  if turn || marked <> '{}' then
+    with wanted as (
+      -- slots_taken stays as it is where a place is only marked
+      select * from unnest(turn || marked, turn_changes || marked_changes, turn_at || marked_at, turn_taken)
+        as w (webhook_id, changes, at, taken)
+    ), free as (
+      select h.webhook_id, w.at, coalesce(w.taken, h.slots_taken) as taken
+      from wanted w join webhook_health h on h.webhook_id = w.webhook_id
+      where h.changes = w.changes
+      for no key update of h skip locked
+    ), done as (
+      update webhook_health h set ready_at = f.at, slots_taken = f.taken from free f where h.webhook_id = f.webhook_id
+      returning h.webhook_id
+    )
+    select array(select w.webhook_id from wanted w where w.webhook_id not in (select d.webhook_id from done d))
+    into again;
+  else
+    again := '{}';
+  end if;
 
   return json_build_object(
     'deliveries', coalesce(claimed, '[]'),
@@ -414,7 +418,7 @@ begin
       -- by then the completion that holds its row is through
       case when again <> '{}' then at_time + 10 end
     ),
-    'seen', sees,
+    'seen', settled,
     'again', again
   );
 end
@@ -683,6 +687,68 @@ begin
   if found then
     perform pg_notify('wac_deliveries', 'released');
   end if;
+end
+$$;
+
+-- A page of events, in the order of their places and no further than what is settled, so that following the pages
+-- skips nothing. It begins after the place of the event 'after' or, while there is none, of the last event that is
+-- certainly older than 'since': processes' clocks agree to within an hour, so of two events that are further apart by
+-- their times, the later one was written later too.
+--
+-- heldBack tells that events were left out though they are committed, of those written up to 'until' or, if that is
+-- not given, up to now.
+create function wac_list_events(command json) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  workspace constant text := command ->> 'workspaceId';
+  since constant bigint := command ->> 'since';
+  wanted constant text[] := array(select json_array_elements_text(command -> 'types'));
+  most constant bigint := command ->> 'limit';
+  until bigint := command ->> 'until';
+  settled bigint;
+  begins bigint;
+  items json;
+  held_back boolean;
+begin
+  until := coalesce(until, (select p.last_value from positions p));
+  settled := wac_settled_position();
+
+  begins := coalesce(
+    (select e.position from events e where e.id = command ->> 'after' and e.workspace_id = workspace),
+    (
+      select e.position from events e
+      where e.workspace_id = workspace and e.created_at < since - 3600000
+      order by e.created_at desc limit 1
+    ),
+    0
+  );
+
+  select coalesce(json_agg(wac_event(page) order by page.position), '[]') into items
+  from (
+    select e.* from unnest(wanted) as t (type) cross join lateral (
+      select * from events e
+      where e.workspace_id = workspace and e.type = t.type
+        and e.position > begins and e.position <= settled
+        -- not in the index's terms: a time's own index leads to other types, and out of order
+        and coalesce(e.created_at >= since, true)
+      order by e.position limit most
+    ) e
+    order by e.position limit most
+  ) page;
+
+  held_back := settled < until and exists (
+    select from unnest(wanted) as t (type) cross join lateral (
+      select from events e
+      where e.workspace_id = workspace and e.type = t.type and e.position > settled and e.position <= until
+      limit 1
+    ) e
+  );
+  return json_build_object('items', items, 'heldBack', held_back, 'until', until);
 end
 $$;
 `

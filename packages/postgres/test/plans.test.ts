@@ -1,0 +1,335 @@
+/**
+ * What the hot statements of webhooks, deliveries and events cost on a filled database: every one of them goes through
+ * its index and touches about as many rows as it answers with, whatever else is stored.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { type Delivery, Event } from "@wac/core"
+import { Effect, Layer } from "effect"
+import * as DeliveryStore from "../src/DeliveryStore.ts"
+import * as WebhookStore from "../src/WebhookStore.ts"
+import { databases } from "./servers.ts"
+
+const second = 1000
+const hour = 3600 * second
+
+/** When it is asked. */
+const now = 100 * hour
+
+const events = 50_000
+/** Of 4,000 webhooks: one is paused with a backlog, 50 wait for retries, the last 40 have something due. */
+const webhooks = 4000
+const held = 100_000
+const retrying = 50
+const active = 40
+
+const id = (prefix: string, n: number | string) => `${prefix}_${String(n).padStart(26, "0")}`
+const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
+
+const paused = { workspace: id("ws", 1), webhook: id("whk", 1) }
+
+const deliveries = (count: number, first: number, webhook: string, columns: string) =>
+  `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
+    attempt_count, first_attempt_at, last_attempt_at, next_attempt_at, created_at, completed_at)
+  select ${sqlId("dlv", `${first} + i`)}, ${sqlId("ws", webhook)}, ${sqlId("whk", webhook)},
+    ${sqlId("evt", `i % ${events} + 1`)}, 'message.sent', 'combined', ${sqlId("msg", `${first} + i`)}, 1, ${columns}
+  from generate_series(1, ${count}) i`
+
+const fill = [
+  `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one of many', 0
+  from generate_series(1, ${webhooks}) i`,
+  `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at)
+  select ${sqlId("whk", "i")}, ${sqlId("ws", "i")}, 'https://receiver.example/', 'combined', '{message.sent}', 0, 0,
+    case when i = 1 then ${now - hour} end
+  from generate_series(1, ${webhooks}) i`,
+  "insert into webhook_health (webhook_id) select id from webhooks",
+  `insert into removed_webhooks (webhook_id, workspace_id, removed_at)
+  select ${sqlId("whk", "100000 + i")}, ${sqlId("ws", "i")}, 0 from generate_series(1, ${webhooks}) i`,
+  `insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext)
+  select id, 0, 'one', '\\x00', '\\x00' from webhooks`,
+  // the first workspace has every other event, and all types; a campaign ends rarely
+  `insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
+  select ${sqlId("evt", "i")}, ${sqlId("ws", `case when i % 2 = 0 then 1 else i % ${webhooks} + 1 end`)},
+    case when i % 20000 = 0 then 'campaign.completed' else (array['message.sent', 'message.read'])[i % 4 / 2 + 1] end,
+    ${now - hour} + i, ${sqlId("msg", "i")}, 1, '{"message_id":"one"}'
+  from generate_series(1, ${events}) i`,
+  deliveries(held, 1_000_000, "1", `'pending', 0, null, null, ${now - hour}, ${now - hour} + i, null`),
+  // each retried thrice, and due a minute after the other
+  deliveries(
+    retrying * 800,
+    2_000_000,
+    `2 + i % ${retrying}`,
+    `'pending', 3, ${now - hour}, ${now - hour} + i, ${now} + i * 60, ${now - hour}, null`
+  ),
+  deliveries(60_000, 3_000_000, `2 + i % ${webhooks - 2}`, `'delivered', 1, 1, 2, null, 0, 2`),
+  deliveries(active * 50, 4_000_000, `${webhooks - active} + i % ${active}`, `'pending', 0, null, null, i, i, null`),
+  `update webhook_health set ready_at = ${now} + 1000 where webhook_id in (
+    select ${sqlId("whk", "i")} from generate_series(2, ${retrying + 1}) i)`,
+  `update webhook_health set ready_at = 0 where webhook_id in (
+    select ${sqlId("whk", "i")} from generate_series(${webhooks - active}, ${webhooks - 1}) i)`
+]
+
+interface Touched {
+  readonly scans: number
+  readonly read: number
+  readonly written: number
+}
+
+/** What this connection has touched of each table, in this transaction and in those that are not accounted for yet. */
+const counters = Effect.gen(function*() {
+  const client = yield* PgClient.PgClient
+  const rows = yield* client<Touched & { readonly name: string }>`
+    select relname as name, seq_scan::int as scans, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read,
+      (n_tup_ins + n_tup_upd + n_tup_del)::int as written
+    from pg_stat_xact_user_tables`
+  return new Map(rows.map(({ name, ...counts }) => [name, counts]))
+})
+
+const nothing: Touched = { scans: 0, read: 0, written: 0 }
+
+/** What a statement touches, by table; it is undone. */
+const touched = (statement: string, params: ReadonlyArray<unknown> = []) =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    const tables = new Map<string, Touched>()
+    const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+      const before = yield* counters
+      yield* client.unsafe(statement, params)
+      for (const [name, { read, scans, written }] of yield* counters) {
+        const was = before.get(name) ?? nothing
+        tables.set(name, { scans: scans - was.scans, read: read - was.read, written: written - was.written })
+      }
+      return yield* Effect.fail("undone" as const)
+    })))
+    assert.strictEqual(undone, "undone")
+    return (name: string): Touched => tables.get(name) ?? nothing
+  })
+
+/** Tables that grow. */
+const big = ["deliveries", "events", "attempts", "delivery_claims", "webhooks", "webhook_health", "removed_webhooks"]
+
+/** Asserts that a statement reads at most so many rows of each table, and never all of one. */
+const assertReads = (
+  touched: (name: string) => Touched,
+  most: { readonly [table: string]: number },
+  whole: ReadonlyArray<string> = []
+) => {
+  for (const name of big) {
+    const { read, scans } = touched(name)
+    if (!whole.includes(name)) assert.strictEqual(scans, 0, `${name} was read from end to end`)
+    assert.isAtMost(read, most[name] ?? 0, `rows of ${name}`)
+  }
+}
+
+interface Plan {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string
+  readonly "Index Name"?: string
+  readonly Plans?: ReadonlyArray<Plan>
+}
+
+/** The nodes of a statement's plan. */
+const planOf = (statement: string, params: ReadonlyArray<unknown>) =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    const [row] = yield* client.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
+      `explain (format json) ${statement}`,
+      params
+    )
+    const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+    return nodes(row!["QUERY PLAN"][0]!.Plan)
+  })
+
+/** Asserts that a statement goes through these indexes, and reads no table that grows from end to end. */
+const assertUses = (statement: string, params: ReadonlyArray<unknown>, indexes: ReadonlyArray<string>) =>
+  Effect.map(planOf(statement, params), (nodes) => {
+    const ends = nodes.filter((node) => node["Node Type"] === "Seq Scan" && big.includes(node["Relation Name"] ?? ""))
+    assert.deepStrictEqual(ends.map((node) => node["Relation Name"]), [])
+    const used = nodes.map((node) => node["Index Name"])
+    for (const index of indexes) assert.include(used, index)
+  })
+
+const claimText = "select wac_claim_due($1::text::json) as answer"
+
+const claim = (options: { readonly limit: number; readonly seen: number | null; readonly at?: number }) => [
+  JSON.stringify({
+    now: options.at ?? now,
+    limit: options.limit,
+    token: "mine",
+    leaseUntil: now + 15 * second,
+    seen: options.seen,
+    again: []
+  })
+]
+
+const settled = Effect.gen(function*() {
+  const client = yield* PgClient.PgClient
+  const [row] = yield* client<{ readonly settled: number }>`select wac_settled_position()::double precision as settled`
+  return row!.settled
+})
+
+for (const { layer: database, name } of databases) {
+  const filled = Layer.effectDiscard(Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    // statements that fill may take longer than those of the stores
+    yield* client.withTransaction(Effect.gen(function*() {
+      yield* client`set local statement_timeout = 0`
+      for (const statement of fill) yield* client.unsafe(statement)
+    }))
+    for (const table of [...big, "webhook_secrets"]) yield* client`vacuum (analyze) ${client(table)}`
+  }))
+
+  layer(filled.pipe(Layer.provideMerge(database)), { timeout: "180 seconds", excludeTestServices: true })(
+    name,
+    (it) => {
+      it.effect("a claim reads what is due of the webhooks whose turn it is, and nothing of a backlog", () =>
+        Effect.gen(function*() {
+          const seen = yield* settled
+          const few = yield* touched(claimText, claim({ limit: 10, seen }))
+          assertReads(few, {
+            deliveries: 10 * 4 + 10,
+            events: 10,
+            webhooks: 30,
+            webhook_health: 60,
+            delivery_claims: 0
+          })
+          assert.strictEqual(few("delivery_claims").written, 10)
+          assert.strictEqual(few("deliveries").written, 0)
+          const many = yield* touched(claimText, claim({ limit: 256, seen }))
+          assertReads(many, {
+            deliveries: 256 + active * 10,
+            events: 256,
+            webhooks: 3 * active,
+            webhook_health: 6 * active,
+            delivery_claims: 0
+          })
+          assert.strictEqual(many("delivery_claims").written, 256)
+        }))
+
+      it.effect("a claim that finds nothing reads nearly nothing", () =>
+        Effect.gen(function*() {
+          const seen = yield* settled
+          const tables = yield* touched(claimText, claim({ limit: 256, seen, at: -second }))
+          assertReads(tables, { webhook_health: 2 })
+        }))
+
+      it.effect("a claimer's first look reads the heads of what waits", () =>
+        Effect.gen(function*() {
+          const tables = yield* touched(claimText, claim({ limit: 10, seen: null }))
+          assertReads(
+            tables,
+            { deliveries: webhooks + 100, events: 10, webhooks: 200, webhook_health: webhooks + 400 },
+            ["webhook_health"]
+          )
+        }))
+
+      it.effect("completions and releases read and write their own rows", () =>
+        Effect.gen(function*() {
+          const client = yield* PgClient.PgClient
+          const [row] = yield* client.unsafe<
+            { readonly answer: { readonly deliveries: ReadonlyArray<{ readonly delivery: Delivery.Delivery }> } }
+          >(claimText, claim({ limit: 64, seen: yield* settled }))
+          const ids = row!.answer.deliveries.map(({ delivery }) => delivery.id)
+          assert.strictEqual(ids.length, 64)
+          const commands = ids.map((deliveryId, i) => ({
+            now,
+            delivery_id: deliveryId,
+            token: "mine",
+            jitter: 0,
+            attempt_id: id("att", i),
+            number: 1,
+            started_at: now,
+            duration_ms: 1,
+            outcome: i % 8 === 0 ? "status" : "delivered",
+            message: "so"
+          }))
+          const completed = yield* touched("select wac_complete($1::text::json)", [JSON.stringify(commands)])
+          assertReads(completed, {
+            // read, written, and looked for followers
+            deliveries: 3 * 64,
+            delivery_claims: 2 * 64,
+            webhooks: 64,
+            webhook_health: 4 * 64
+          })
+          assert.strictEqual(completed("deliveries").written, 64)
+          assert.strictEqual(completed("attempts").written, 64)
+          const released = yield* touched("select wac_release($1, $2)", ["mine", ids])
+          assertReads(released, { deliveries: 64, delivery_claims: 2 * 64, webhook_health: 2 * 64 })
+          assert.strictEqual(released("deliveries").written, 0)
+          yield* client`select wac_release('mine', ${ids})`
+        }))
+
+      it.effect("a webhook's pause, resumption and removal write none of its deliveries", () =>
+        Effect.gen(function*() {
+          const resumed = yield* touched("update webhooks set paused_at = null where id = $1", [paused.webhook])
+          assert.strictEqual(resumed("webhooks").written, 1)
+          assert.strictEqual(resumed("deliveries").written, 0)
+          const removed = yield* touched("select wac_remove_webhook($1, $2)", [paused.workspace, now])
+          assertReads(removed, { webhooks: 4, webhook_health: 4 })
+          assert.strictEqual(removed("deliveries").written, 0)
+        }))
+
+      it.effect("a webhook's state is counted in the index", () =>
+        Effect.gen(function*() {
+          yield* assertUses(WebhookStore.getText, [paused.workspace], [
+            "webhooks_workspace_id_key",
+            "deliveries_open",
+            "deliveries_tried"
+          ])
+          const tables = yield* touched(WebhookStore.getText, [id("ws", 2)])
+          assertReads(tables, { webhooks: 4, webhook_health: 4, deliveries: 2 })
+        }))
+
+      const lists: ReadonlyArray<readonly [Delivery.DeliveryStatus | undefined, string, number, string]> = [
+        [undefined, paused.workspace, 26, "deliveries_pkey"],
+        ["held", paused.workspace, 26, "deliveries_open"],
+        ["pending", paused.workspace, 0, "deliveries_open"],
+        ["pending", id("ws", 2), 26, "deliveries_open"],
+        ["held", id("ws", 2), 0, "deliveries_open"],
+        ["exhausted", paused.workspace, 0, "deliveries_exhausted"]
+      ]
+      it.effect.each(lists)(
+        "deliveries are listed by status %s (%s) through their index",
+        ([status, own, rows, index]) =>
+          Effect.gen(function*() {
+            const first = DeliveryStore.listText(status, false)
+            yield* assertUses(first, [own, 26], [index])
+            yield* assertUses(DeliveryStore.listText(status, true), [own, 26, id("dlv", 2_000_500)], [index])
+            assertReads(yield* touched(first, [own, 26]), { deliveries: rows, webhooks: 27, removed_webhooks: 26 })
+          })
+      )
+
+      const eventsText = "select wac_list_events($1::text::json)"
+      const list = (
+        options: { readonly after?: string; readonly since?: number; readonly types?: ReadonlyArray<string> }
+      ) =>
+        touched(eventsText, [
+          JSON.stringify({ workspaceId: paused.workspace, types: Event.EventType.literals, limit: 26, ...options })
+        ])
+
+      it.effect("a page of events is read from wherever, and of a rare type too, at the cost of a page", () =>
+        Effect.gen(function*() {
+          const after = id("evt", events / 2)
+          assertReads(yield* list({}), { events: 3 * 26 })
+          assertReads(yield* list({ after }), { events: 3 * 26 + 1 })
+          assertReads(yield* list({ types: ["campaign.completed"] }), { events: 2 })
+          assertReads(yield* list({ types: ["campaign.completed"], after }), { events: 2 })
+          assertReads(yield* list({ types: ["webhook.test"] }), { events: 0 })
+        }))
+
+      it.effect("events since a time are found without going through all before it", () =>
+        Effect.gen(function*() {
+          const client = yield* PgClient.PgClient
+          const later = now + 10 * hour
+          yield* client.unsafe(
+            `insert into events (id, workspace_id, type, created_at, data)
+          select ${sqlId("evt", "900000 + i")}, $1, 'message.sent', $2::bigint + i * 60000, '{}'
+          from generate_series(1, 600) i`,
+            [paused.workspace, later]
+          )
+          assertReads(yield* list({ since: later + 5 * hour }), { events: 60 + 26 + 2 })
+          assertReads(yield* list({ since: later + 5 * hour, after: id("evt", 900_400) }), { events: 26 + 2 })
+        }))
+    }
+  )
+}
