@@ -4,6 +4,7 @@
 import { NodeCrypto, NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import {
   ApiKeys,
+  Events,
   Inbound,
   Limits,
   LocalAuthenticator,
@@ -74,7 +75,13 @@ export type Adapters = typeof standard
 
 /** The domain's services over storage, provider and receivers. */
 const services = (config: ServerConfig, { authenticator, provider }: Adapters) =>
-  Layer.mergeAll(ApiKeys.ApiKeys.layer, Messages.Messages.layer, Webhooks.Webhooks.layer, authenticator).pipe(
+  Layer.mergeAll(
+    ApiKeys.ApiKeys.layer,
+    Messages.Messages.layer,
+    Webhooks.Webhooks.layer,
+    Events.Events.layer,
+    authenticator
+  ).pipe(
     Layer.provideMerge(Setup.Setup.layer(SandboxProvider.firstNumber)),
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
     Layer.provideMerge(provider),

@@ -121,6 +121,9 @@ describe("the API definition", () => {
       "GET /internal/webhook": "session: member",
       "PUT /internal/webhook": "session: developer",
       "DELETE /internal/webhook": "session: developer",
+      "GET /v1/events": "key: messages:send",
+      "GET /internal/events": "session: member",
+      "GET /internal/events/:id": "session: member",
       "GET /healthz": "anybody",
       "GET /readyz": "anybody"
     })
@@ -251,9 +254,22 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
 
   describe("one workspace", () => {
     /** A thing of ours for each route that takes an id; a new such route needs one here. */
-    const things = (ids: { readonly message: string; readonly key: string }): { readonly [path: string]: string } => ({
+    const things = (
+      ids: { readonly message: string; readonly key: string; readonly event: string }
+    ): { readonly [path: string]: string } => ({
       "/v1/messages/:id": ids.message,
-      "/internal/api-keys/:id": ids.key
+      "/internal/api-keys/:id": ids.key,
+      "/internal/events/:id": ids.event
+    })
+
+    /** Sends a message of ours; gives its things. */
+    const thingsOf = Effect.fnUntraced(function*({ ours, url }: Hosted["Service"]) {
+      const sent = yield* send({ url, key: ours.key }, hello("+15005550003"))
+      const events = yield* call(`${url}/internal/events`, { headers: actor("owner", ours.id) })
+      return {
+        providerMessageId: sent.body.provider_message_id as string,
+        thing: things({ message: sent.body.message_id, key: ours.key.id, event: events.body.data[0].id })
+      }
     })
 
     const callerFor = (
@@ -264,13 +280,14 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
     it("has a thing for each route with an id", () => {
       assert.deepStrictEqual(
         [...new Set(routes.filter(({ path }) => path.includes(":")).map(({ path }) => path))].sort(),
-        Object.keys(things({ message: "", key: "" })).sort()
+        Object.keys(things({ message: "", key: "", event: "" })).sort()
       )
     })
 
     it.effect("reaches into no other, whatever route and id", () =>
       Effect.gen(function*() {
-        const { ours, services, theirs, url } = yield* Hosted
+        const hosted = yield* Hosted
+        const { ours, services, theirs, url } = hosted
         const owner = actor("owner", ours.id)
         const setWebhook = (who: typeof owner, port: number) =>
           call(`${url}/internal/webhook`, {
@@ -279,17 +296,15 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
             body: { url: `http://127.0.0.1:${port}/`, eventTypes: ["campaign.completed"] }
           })
         const webhook = (yield* setWebhook(owner, 1)).body
-        const sent = yield* send({ url, key: ours.key }, hello("+15005550003"))
+        const { providerMessageId, thing } = yield* thingsOf(hosted)
         const [number] = yield* Effect.orDie(
           Effect.flatMap(WorkspaceStore.WorkspaceStore, (store) => store.phoneNumbers(ours.id))
         ).pipe(Effect.provideContext(services))
         const templates = yield* call(`${url}/v1/templates`, { headers: bearer(ours.key.apiKey) })
-        const thing = things({ message: sent.body.message_id, key: ours.key.id })
         const ids = [
           ours.id,
-          ours.key.id,
-          sent.body.message_id,
-          sent.body.provider_message_id,
+          ...Object.values(thing),
+          providerMessageId,
           number!.id,
           webhook.id,
           ...templates.body.data.map(({ id }: { readonly id: string }) => id)
@@ -336,9 +351,9 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
 
     it.effect("answers for a foreign id as for one that nobody has", () =>
       Effect.gen(function*() {
-        const { ours, theirs, url } = yield* Hosted
-        const sent = yield* send({ url, key: ours.key }, hello("+15005550003"))
-        const thing = things({ message: sent.body.message_id, key: ours.key.id })
+        const hosted = yield* Hosted
+        const { theirs, url } = hosted
+        const { thing } = yield* thingsOf(hosted)
         for (const route of routes.filter(({ path }) => path.includes(":"))) {
           const caller = callerFor(route, theirs)
           const [foreign, unknown] = [

@@ -194,7 +194,6 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           "/metrics",
           "/debug",
           "/admin",
-          "/v1/events",
           "/v1/contacts",
           "/internal/members",
           "/internal/usage",

@@ -4,6 +4,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { ApiKeysApi } from "./ApiKeysApi.ts"
 import { ErrorBoundary } from "./Caller.ts"
+import { EventsApi, EventsDashboardApi } from "./EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { MessagesApi } from "./MessagesApi.ts"
 import { SessionApi, SignInApi } from "./SessionApi.ts"
@@ -14,7 +15,17 @@ import { WebhookApi } from "./WebhookApi.ts"
 const strict = { onExcessProperty: "error" } as const
 
 export class Api extends HttpApi.make("wac")
-  .add(MessagesApi, TemplatesApi, ApiKeysApi, SignInApi, SessionApi, WebhookApi, HealthApi)
+  .add(
+    MessagesApi,
+    TemplatesApi,
+    ApiKeysApi,
+    SignInApi,
+    SessionApi,
+    WebhookApi,
+    EventsApi,
+    EventsDashboardApi,
+    HealthApi
+  )
   .annotate(HttpApi.PayloadParseOptions, strict)
   .annotate(HttpApi.QueryParseOptions, strict)
   .middleware(ErrorBoundary)

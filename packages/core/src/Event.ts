@@ -111,18 +111,25 @@ const notInA = new Set(["provider_message_id", "sequence", "client_reference", "
 /** Fields of `data` that variant B leaves out. */
 const notInB = new Set(["status", "sequence", "client_reference", "late"])
 
+/** An event in combined form, with the fields in the order in which they are sent. */
+export const combined = ({ createdAt, data, id, type, workspaceId }: Event) => ({
+  id,
+  object: "event" as const,
+  type,
+  created_at: iso(createdAt),
+  tenant_id: workspaceId,
+  data
+})
+
 /**
  * The body that is signed and sent. A pure function of the event and the variant, so it is the same at every attempt,
  * replay and resume.
  */
 export const body = (event: Event, envelope: Envelope): string => {
-  const { data, type } = event
-  const id = event.id
-  const created_at = iso(event.createdAt)
-  const tenant_id = event.workspaceId
+  const { created_at, data, id, tenant_id, type } = combined(event)
   switch (envelope) {
     case "combined":
-      return JSON.stringify({ id, object: "event", type, created_at, tenant_id, data })
+      return JSON.stringify(combined(event))
     case "a":
       return JSON.stringify({ id, type, created_at, data: pick(data, (f) => !notInA.has(f) && !f.endsWith("_at")) })
     case "b":

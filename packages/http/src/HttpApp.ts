@@ -12,6 +12,7 @@ import * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
 import * as Boundary from "./Boundary.ts"
 import { CrossSite } from "./CrossSite.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
+import * as EventsHandlers from "./EventsHandlers.ts"
 import * as Exchange from "./Exchange.ts"
 import * as HealthHandlers from "./HealthHandlers.ts"
 import * as KeyAuthentication from "./KeyAuthentication.ts"
@@ -41,6 +42,7 @@ const routes = Layer.mergeAll(
       ApiKeysHandlers.layer,
       SessionHandlers.layer,
       WebhookHandlers.layer,
+      EventsHandlers.layer,
       HealthHandlers.layer
     ]),
     Layer.provide([KeyAuthentication.layer, SessionAuthentication.layer, Boundary.layer]),

@@ -2,7 +2,8 @@ import { type Event, EventStore, type Id, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "./State.ts"
 
-type Filter = Parameters<EventStore.EventStore["Service"]["list"]>[1]
+const matches = ({ since, type }: EventStore.EventFilter) => (event: Event.Event): boolean =>
+  (since === undefined || event.createdAt >= since) && (type === undefined || event.type === type)
 
 /**
  * In the order of recording, not of identifiers: those are made before the step that records the event, so that a
@@ -11,16 +12,31 @@ type Filter = Parameters<EventStore.EventStore["Service"]["list"]>[1]
 const list = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
-  { since, type }: Filter,
+  filter: EventStore.EventFilter,
   page: Page.PageRequest
 ): Page.Page<Event.Event> => {
   const log = memory.events.get(workspaceId) ?? []
+  const isWanted = matches(filter)
   const found: Array<Event.Event> = []
   for (let i = start(memory, log, page.after); i < log.length && found.length <= page.limit; i++) {
-    const event = log[i]!
-    if ((since === undefined || event.createdAt >= since) && (type === undefined || event.type === type)) {
-      found.push(event)
-    }
+    if (isWanted(log[i]!)) found.push(log[i]!)
+  }
+  return Page.fromOverread(found, page, ({ id }) => id)
+}
+
+/** What is older than an event that is gone is gone too. */
+const latest = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  filter: EventStore.EventFilter,
+  page: Page.PageRequest
+): Page.Page<Event.Event> => {
+  const log = memory.events.get(workspaceId) ?? []
+  const isWanted = matches(filter)
+  const found: Array<Event.Event> = []
+  const last = page.after === null ? log.length : log.findIndex(({ id }) => id === page.after)
+  for (let i = last - 1; i >= 0 && found.length <= page.limit; i--) {
+    if (isWanted(log[i]!)) found.push(log[i]!)
   }
   return Page.fromOverread(found, page, ({ id }) => id)
 }
@@ -44,6 +60,7 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     EventStore.EventStore.of({
       get: (workspaceId, id) => Effect.sync(() => get(memory, workspaceId, id)),
-      list: (workspaceId, filter, page) => Effect.sync(() => list(memory, workspaceId, filter, page))
+      list: (workspaceId, filter, page) => Effect.sync(() => list(memory, workspaceId, filter, page)),
+      latest: (workspaceId, filter, page) => Effect.sync(() => latest(memory, workspaceId, filter, page))
     }))
 )

@@ -25,6 +25,41 @@ interface Listed {
   readonly until: number
 }
 
+const typesOf = (type: Event.EventType | undefined): ReadonlyArray<Event.EventType> =>
+  type === undefined ? Event.EventType.literals : [type]
+
+/**
+ * Newest first. Each type has its own range of the index, so that a rare one is found among many others; where a range
+ * ends is read from the times, as `wac_list_events` does.
+ */
+export const latestText = `
+  with bounds as (
+    select
+      coalesce(
+        (
+          select e.position from events e where e.workspace_id = $1 and e.created_at < $3::bigint - 3600000
+          order by e.created_at desc limit 1
+        ),
+        0
+      ) as first,
+      case
+        when $2::text is null then 9223372036854775807
+        else (select e.position from events e where e.id = $2 and e.workspace_id = $1)
+      end as last
+  )
+  select wac_event(page) as event
+  from (
+    select e.* from unnest($4::text[]) as t (type) cross join lateral (
+      select * from events e
+      where e.workspace_id = $1 and e.type = t.type
+        and e.position > (select first from bounds) and e.position < (select last from bounds)
+        and coalesce(e.created_at >= $3, true)
+      order by e.position desc limit $5
+    ) e
+    order by e.position desc limit $5
+  ) page
+  order by page.position desc`
+
 export const layer = Layer.effect(
   EventStore.EventStore,
   Effect.map(Database, ({ query }) => {
@@ -60,11 +95,22 @@ export const layer = Layer.effect(
             workspaceId,
             after: page.after,
             since: since ?? null,
-            types: type === undefined ? Event.EventType.literals : [type],
+            types: typesOf(type),
             limit: page.limit + 1,
             until: null
           }),
           (items) => Page.fromOverread(items, page, ({ id }) => id)
+        ),
+      latest: (workspaceId, { since, type }, page) =>
+        Effect.map(
+          query("EventStore.latest", latestText, [
+            workspaceId,
+            page.after,
+            since ?? null,
+            typesOf(type),
+            page.limit + 1
+          ]),
+          (rows) => Page.fromOverread(rows.map((row) => plain<Event.Event>(row, "event")), page, ({ id }) => id)
         )
     })
   })

@@ -11,7 +11,7 @@ import * as DeliveryProcesses from "./DeliveryProcesses.ts"
 const { hour, minute, world } = Fixture
 const { open, record } = DeliveryProcesses
 
-type Filter = Parameters<EventStore.EventStore["Service"]["list"]>[1]
+type Filter = EventStore.EventFilter
 
 const list = ({ workspace }: Fixture.World, after: string | null, limit = 100, filter: Filter = {}) =>
   EventStore.EventStore.use((store) => store.list(workspace.id, filter, { limit, after }))

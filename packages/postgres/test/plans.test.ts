@@ -7,6 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { type Delivery, Event } from "@wac/core"
 import { Effect, Layer } from "effect"
 import * as DeliveryStore from "../src/DeliveryStore.ts"
+import * as EventStore from "../src/EventStore.ts"
 import * as WebhookStore from "../src/WebhookStore.ts"
 import { databases } from "./servers.ts"
 
@@ -315,6 +316,17 @@ for (const { layer: database, name } of databases) {
           assertReads(yield* list({ types: ["campaign.completed"] }), { events: 2 })
           assertReads(yield* list({ types: ["campaign.completed"], after }), { events: 2 })
           assertReads(yield* list({ types: ["webhook.test"] }), { events: 0 })
+        }))
+
+      it.effect("the newest events are read at the cost of a page too", () =>
+        Effect.gen(function*() {
+          const latest = (after: string | null, types: ReadonlyArray<string>) =>
+            touched(EventStore.latestText, [paused.workspace, after, null, types, 26])
+          const { literals } = Event.EventType
+          assertReads(yield* latest(null, literals), { events: 3 * 26 })
+          assertReads(yield* latest(id("evt", events / 2), literals), { events: 3 * 26 + 1 })
+          assertReads(yield* latest(null, ["campaign.completed"]), { events: 2 })
+          assertReads(yield* latest(null, ["webhook.test"]), { events: 0 })
         }))
 
       it.effect("events since a time are found without going through all before it", () =>

@@ -8,17 +8,22 @@ import * as Fixture from "./Fixture.ts"
 
 const { customer, inbound, world } = Fixture
 
-type Filter = Parameters<EventStore.EventStore["Service"]["list"]>[1]
+type Filter = EventStore.EventFilter
 
 /** Follows the pages to the end. */
-const follow = ({ workspace }: Fixture.World, filter: Filter = {}, limit = 100) =>
+const follow = (
+  { workspace }: Fixture.World,
+  filter: Filter = {},
+  limit = 100,
+  order: "list" | "latest" = "list"
+) =>
   Effect.gen(function*() {
     const store = yield* EventStore.EventStore
     const sizes: Array<number> = []
     const events: Array<Event.Event> = []
     let after: string | null = null
     do {
-      const page: { readonly items: ReadonlyArray<Event.Event>; readonly next: string | null } = yield* store.list(
+      const page: { readonly items: ReadonlyArray<Event.Event>; readonly next: string | null } = yield* store[order](
         workspace.id,
         filter,
         { limit, after }
@@ -115,6 +120,41 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(new Set(idsOf(all.events)).size, 16)
     }))
 
+  it.effect("latest gives the same events newest first, with any filter and any size of page", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      assert.deepStrictEqual(yield* follow(own, {}, 10, "latest"), { events: [], sizes: [0] })
+      for (let i = 0; i < 8; i++) {
+        yield* recorded(own, own.start + i)
+        yield* Fixture.sent(own, { now: own.start + i, message: Fixture.template({ to: customer(i) }) })
+      }
+      const filters: ReadonlyArray<Filter> = [
+        {},
+        { type: "message.received" },
+        { since: own.start + 3 },
+        { type: "message.sent", since: own.start + 5 },
+        { type: "campaign.completed" },
+        { since: own.start + 8 }
+      ]
+      for (const filter of filters) {
+        const forwards = yield* follow(own, filter)
+        for (const limit of [1, 3, 100]) {
+          const { events } = yield* follow(own, filter, limit, "latest")
+          assert.deepStrictEqual(events, forwards.events.toReversed())
+        }
+      }
+    }))
+
+  it.effect("latest knows nothing older than an event that is gone", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      yield* recorded(own, own.start)
+      const gone = yield* Fixture.id("evt")
+      const page = yield* store.latest(own.workspace.id, {}, { limit: 10, after: gone })
+      assert.deepStrictEqual(page, { items: [], next: null })
+    }))
+
   it.effect("following the pages does not skip an event whose id and time are older than what was read", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
@@ -181,6 +221,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue(Option.isSome(yield* store.get(own.workspace.id, event)))
       assert.deepStrictEqual(yield* store.get(other.workspace.id, event), Option.none())
       assert.deepStrictEqual((yield* follow(other)).events, [])
+      assert.deepStrictEqual((yield* follow(other, {}, 100, "latest")).events, [])
       const foreign = yield* recorded(other, own.start)
       const beyond = yield* store.list(other.workspace.id, {}, { limit: 100, after: event })
       assert.deepStrictEqual(idsOf(beyond.items).filter((id) => id !== foreign), [])

@@ -1,0 +1,53 @@
+/**
+ * `/v1/events` and `/internal/events` (contract §6): what happened, as webhooks tell it, for who reads instead.
+ */
+import { Event } from "@wac/core"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, apiKey, session } from "./Access.ts"
+import { ApiKeyAuthentication, SessionAuthentication } from "./Caller.ts"
+import { reading } from "./ErrorBody.ts"
+import { listOf, noQuery, pageQuery } from "./Lists.ts"
+import { Timestamp } from "./Timestamp.ts"
+
+/** An event in combined form: the same id and body as webhooks with that envelope are sent. */
+const RecordedEvent = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("event"),
+  type: Event.EventType,
+  created_at: Timestamp,
+  tenant_id: Schema.String,
+  data: Schema.Record(Schema.String, Schema.Json)
+}).annotate({ identifier: "Event" })
+
+const query = {
+  since: Schema.optionalKey(
+    Schema.DateTimeUtcFromString.annotate({ description: "Only events recorded at or after this time" })
+  ),
+  type: Schema.optionalKey(Event.EventType),
+  ...pageQuery
+}
+
+export class EventsApi extends HttpApiGroup.make("events").add(
+  HttpApiEndpoint.get("list", "/v1/events", { query, success: listOf(RecordedEvent), error: reading })
+    .annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
+      summary: "List events",
+      description:
+        "Oldest first, with the ids and bodies that webhooks deliver, so that a receiver can reconcile after " +
+        "an outage. Following the cursor never skips an event that was being committed meanwhile."
+    }))
+).middleware(ApiKeyAuthentication).annotateMerge(OpenApi.annotations({ title: "Events" })) {}
+
+export class EventsDashboardApi extends HttpApiGroup.make("eventsDashboard").add(
+  HttpApiEndpoint.get("list", "/internal/events", { query, success: listOf(RecordedEvent), error: reading })
+    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+      summary: "List events",
+      description: "Newest first."
+    })),
+  HttpApiEndpoint.get("get", "/internal/events/:id", {
+    params: { id: Schema.String },
+    query: noQuery,
+    success: RecordedEvent,
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Get an event" }))
+).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Events (dashboard)" })) {}
