@@ -56,10 +56,10 @@ const inserts = [
     'provider_message_id', ${providerMessageId}, 'to', ${customerOf}, 'status', 'sent', 'sequence', 1)
   from ${from}`,
   `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
-    attempt_count, first_attempt_at, last_attempt_at, created_at, completed_at)
+    attempt_count, round_attempts, first_attempt_at, last_attempt_at, created_at, completed_at)
   select ${id("dlv")}, workspace_id, webhook_id, ${id("evt")}, 'message.sent', envelope, ${
     id("msg")
-  }, 1, 'delivered', 1,
+  }, 1, 'delivered', 1, 1,
     ${at}, ${at}, ${at}, ${at}
   from ${from}`,
   `insert into contacts (workspace_id, phone_number_id, customer, last_inbound_at)

@@ -11,6 +11,16 @@ import * as Webhook from "./Webhook.ts"
 /** `held` is not stored: it is what `pending` is called while the webhook is paused. */
 export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
 
+/**
+ * Why a delivery is being attempted now: because its event was recorded, because a person or a replay job asked for it
+ * again, as a test, or as the probe before a resume.
+ */
+export type AttemptTrigger = "automatic" | "manual" | "replay" | "test" | "probe"
+
+/**
+ * Attempts come in *rounds*: the retry schedule runs once from the first attempt of a round, T0, to 24 hours later. A
+ * person's retry and a replay job begin a new round.
+ */
 export interface Delivery {
   readonly id: DeliveryId
   readonly workspaceId: WorkspaceId
@@ -22,11 +32,15 @@ export interface Delivery {
   readonly orderKey: MessageId | null
   readonly sequence: number | null
   readonly status: Exclude<DeliveryStatus, "held">
-  /** Attempts that have ended. An attempt given back does not count. */
+  /** What its present round was begun by. */
+  readonly trigger: AttemptTrigger
+  /** Attempts that have ended, over all rounds. An attempt given back does not count. */
   readonly attemptCount: number
-  /** T0, when the first attempt began. */
+  /** Those of the present round. */
+  readonly roundAttempts: number
+  /** T0, when the first attempt of the present round began. */
   readonly firstAttemptAt: Instant | null
-  /** When the last attempt ended. */
+  /** When the last attempt, of whatever round, ended. */
   readonly lastAttemptAt: Instant | null
   /** When the next attempt is due; `null` when none is, or while a predecessor is on its way. */
   readonly nextAttemptAt: Instant | null
@@ -54,8 +68,9 @@ export interface AttemptResponse {
 /** One POST to a receiver. */
 export interface Attempt {
   readonly id: AttemptId
-  /** 1 is the first. */
+  /** 1 is the first of all rounds. */
   readonly number: number
+  readonly trigger: AttemptTrigger
   readonly startedAt: Instant
   readonly durationMs: number
   readonly outcome: AttemptOutcome
@@ -67,6 +82,9 @@ export interface Attempt {
   readonly retryAfter: Duration.Duration | null
 }
 
+/** Whether it has not been attempted in its present round. */
+export const isUntried = (delivery: Pick<Delivery, "roundAttempts">): boolean => delivery.roundAttempts === 0
+
 export const isOpen = (delivery: Pick<Delivery, "status">): boolean => delivery.status === "pending"
 
 /** What a person is shown. */
@@ -77,14 +95,15 @@ export const statusShown = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "
 export const dueAt = (delivery: Delivery, health: Webhook.Health): Instant | null =>
   delivery.status !== "pending" || delivery.nextAttemptAt === null
     ? null
-    : delivery.lastAttemptAt !== null && health.recoveredAt !== null && delivery.lastAttemptAt < health.recoveredAt
+    : !isUntried(delivery) && delivery.lastAttemptAt !== null && health.recoveredAt !== null &&
+        delivery.lastAttemptAt < health.recoveredAt
     ? Math.min(delivery.nextAttemptAt, health.recoveredAt)
     : delivery.nextAttemptAt
 
 /**
  * A delivery and its webhook after an attempt. Success ends the delivery and any failing state. Failure plans the
- * next attempt; the last failure pauses the webhook when no attempt to it succeeded since this event's first one, and
- * then the event stays pending (held); otherwise the event alone is exhausted.
+ * next attempt; the round's last failure pauses the webhook when no attempt to it succeeded since the round's first one,
+ * and then the event stays pending (held); otherwise the event alone is exhausted.
  */
 export const afterAttempt = (
   delivery: Delivery,
@@ -98,6 +117,7 @@ export const afterAttempt = (
   const attempted: Delivery = {
     ...delivery,
     attemptCount: attempt.number,
+    roundAttempts: delivery.roundAttempts + 1,
     firstAttemptAt: delivery.firstAttemptAt ?? attempt.startedAt,
     lastAttemptAt: endedAt
   }
@@ -110,7 +130,13 @@ export const afterAttempt = (
   if (!failed) return { delivery: ended("delivered"), webhook: { ...webhook, health } }
   const firstStartedAt = attempted.firstAttemptAt!
   const nextAttemptAt = RetrySchedule.next(
-    { number: attempt.number, firstStartedAt, startedAt: attempt.startedAt, endedAt, retryAfter: attempt.retryAfter },
+    {
+      number: attempted.roundAttempts,
+      firstStartedAt,
+      startedAt: attempt.startedAt,
+      endedAt,
+      retryAfter: attempt.retryAfter
+    },
     jitter
   )
   if (nextAttemptAt !== null) return { delivery: { ...attempted, nextAttemptAt }, webhook: { ...webhook, health } }

@@ -35,8 +35,8 @@ export interface DeliveryView {
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
    * Claims up to `limit` deliveries that are due (`Delivery.dueAt`), until `leaseUntil`; one whose lease ended is due
-   * again. Fair over webhooks: they take turns. Within a webhook first attempts come before retries while it is
-   * failing, else the one longest due comes first; never more than `Webhook.freeSlots`. A delivery is claimed by one
+   * again. Fair over webhooks: they take turns. Within a webhook the first attempts of rounds come before retries while it
+   * is failing, else the one longest due comes first; never more than `Webhook.freeSlots`. A delivery is claimed by one
    * claimer at a time; of one order key only the first open sequence is ever due.
    */
   readonly claimDue: (command: {

@@ -4,7 +4,7 @@
 import { Duration } from "effect"
 import type { Instant } from "./Time.ts"
 
-/** Retries go on for this long after the start of the first attempt; the last one is at its end. */
+/** A round of retries goes on for this long after the start of its first attempt; the last one is at its end. */
 export const duration = Duration.hours(24)
 
 /** Five-fold growth, as specified, stopped where one more step would leave the 24 hours. */
@@ -24,13 +24,14 @@ export const maxJitter = 0.1
 /** `Retry-After` can lengthen a delay up to this. */
 export const maxRetryAfter = Duration.hours(1)
 
-/** The delay after the failure of attempt `number` (1 is the first), before jitter. */
+/** The delay after the failure of attempt `number` (1 is the first of its round), before jitter. */
 export const delay = (number: number): Duration.Duration => delays[Math.min(number, delays.length) - 1]!
 
 /** An attempt that has failed. */
 export interface FailedAttempt {
+  /** Its number in its round; 1 is the first. */
   readonly number: number
-  /** T0: when the first attempt at this event began. */
+  /** T0: when the first attempt of the round began. */
   readonly firstStartedAt: Instant
   readonly startedAt: Instant
   readonly endedAt: Instant

@@ -60,6 +60,7 @@ export const layer = Layer.effectDiscard(
           ...answer,
           id: yield* Id.generate(random, "att"),
           number: delivery.attemptCount + 1,
+          trigger: delivery.trigger,
           startedAt,
           durationMs: endedAt - startedAt
         }

@@ -19,6 +19,7 @@ const failures: ReadonlyArray<AttemptOutcome> = [
 const last = {
   delivery: delivery({
     attemptCount: 12,
+    roundAttempts: 12,
     firstAttemptAt: start - day,
     lastAttemptAt: start - 2 * hour,
     nextAttemptAt: start
@@ -34,6 +35,7 @@ describe("a delivery after an attempt", () => {
       delivery: delivery({
         status: "delivered",
         attemptCount: 1,
+        roundAttempts: 1,
         firstAttemptAt: start,
         lastAttemptAt: ended,
         nextAttemptAt: null,
@@ -48,6 +50,7 @@ describe("a delivery after an attempt", () => {
     assert.deepStrictEqual(after, {
       delivery: delivery({
         attemptCount: 1,
+        roundAttempts: 1,
         firstAttemptAt: start,
         lastAttemptAt: ended,
         nextAttemptAt: ended + second
@@ -64,7 +67,12 @@ describe("a delivery after an attempt", () => {
   })
 
   it("keeps T0 and counts on", () => {
-    const before = delivery({ attemptCount: 3, firstAttemptAt: start - minute, lastAttemptAt: start - 25 * second })
+    const before = delivery({
+      attemptCount: 3,
+      roundAttempts: 3,
+      firstAttemptAt: start - minute,
+      lastAttemptAt: start - 25 * second
+    })
     const { delivery: after } = afterAttempt(before, webhook(), attempt({ number: 4 }), 0)
     assert.deepStrictEqual(
       [after.attemptCount, after.firstAttemptAt, after.lastAttemptAt, after.nextAttemptAt],
@@ -88,6 +96,7 @@ describe("a delivery after an attempt", () => {
       assert.deepStrictEqual(after.delivery, {
         ...last.delivery,
         attemptCount: 13,
+        roundAttempts: 13,
         lastAttemptAt: ended,
         nextAttemptAt: ended
       })
@@ -104,6 +113,7 @@ describe("a delivery after an attempt", () => {
         ...last.delivery,
         status: "exhausted",
         attemptCount: 13,
+        roundAttempts: 13,
         lastAttemptAt: ended,
         nextAttemptAt: null,
         completedAt: ended
@@ -124,9 +134,27 @@ describe("a delivery after an attempt", () => {
     assert.deepStrictEqual([after.delivery.status, after.webhook.pausedAt], ["delivered", null])
   })
 
+  it("of a later round is planned by the attempts of that round", () => {
+    const before = delivery({
+      trigger: "manual",
+      attemptCount: 13,
+      roundAttempts: 1,
+      firstAttemptAt: start - 2 * second,
+      lastAttemptAt: start - second
+    })
+    const after = afterAttempt(before, webhook(), attempt({ number: 14, trigger: "manual" }), 0)
+    assert.deepStrictEqual(after.delivery, {
+      ...before,
+      attemptCount: 14,
+      roundAttempts: 2,
+      lastAttemptAt: ended,
+      nextAttemptAt: ended + 5 * second
+    })
+  })
+
   it("is tried a last time when the attempt before began less than 24 hours after T0", () => {
     const startedAt = start + day - 1
-    const before = delivery({ attemptCount: 12, firstAttemptAt: start })
+    const before = delivery({ attemptCount: 12, roundAttempts: 12, firstAttemptAt: start })
     const after = afterAttempt(before, webhook(), attempt({ number: 13, startedAt, durationMs: 5000 }), 0)
     assert.deepStrictEqual([after.delivery.nextAttemptAt, after.webhook.pausedAt], [start + day, null])
   })
@@ -147,7 +175,7 @@ describe("a delivery after an attempt", () => {
       one = moved.delivery
       hook = moved.webhook
       at += second
-      assert.strictEqual(one.attemptCount, count)
+      assert.deepStrictEqual([one.attemptCount, one.roundAttempts], [count, count])
       assert.strictEqual(one.firstAttemptAt, start)
       assert.strictEqual(one.lastAttemptAt, at)
       assert.strictEqual(one.completedAt !== null, one.status !== "pending")
@@ -183,6 +211,7 @@ describe("what a person is shown", () => {
 describe("when a delivery may be claimed", () => {
   const waiting = {
     attemptCount: 7,
+    roundAttempts: 7,
     firstAttemptAt: start - hour,
     lastAttemptAt: start,
     nextAttemptAt: start + 4 * hour
@@ -198,6 +227,7 @@ describe("when a delivery may be claimed", () => {
     ["a retry that failed just before the recovery", waiting, start + 1, start + 1],
     ["a retry that failed after the recovery", waiting, start - 1, start + 4 * hour],
     ["a retry that was due before the recovery", waiting, start + 9 * hour, start + 4 * hour],
+    ["a new round whose receiver recovered since", { ...waiting, roundAttempts: 0 }, start + minute, start + 4 * hour],
     ["delivered", { ...waiting, status: "delivered" }, start + minute, null],
     ["exhausted", { ...waiting, status: "exhausted" }, start + minute, null],
     ["skipped", { ...waiting, status: "skipped" }, start + minute, null]
@@ -208,12 +238,14 @@ describe("when a delivery may be claimed", () => {
   it.prop("a recovery never puts it off", {
     lastAttemptAt: Schema.NullOr(between(start, start + hour)),
     nextAttemptAt: between(start, start + 5 * hour),
-    recoveredAt: between(start, start + 5 * hour)
+    recoveredAt: between(start, start + 5 * hour),
+    roundAttempts: between(0, 2)
   }, ({ recoveredAt, ...fields }) => {
     const due = dueAt(delivery(fields), health({ recoveredAt }))!
     assert.isAtMost(due, fields.nextAttemptAt)
     if (due < fields.nextAttemptAt) {
       assert.strictEqual(due, recoveredAt)
+      assert.isAbove(fields.roundAttempts, 0)
       assert.isNotNull(fields.lastAttemptAt)
       assert.isBelow(fields.lastAttemptAt!, recoveredAt)
     }

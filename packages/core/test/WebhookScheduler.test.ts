@@ -66,6 +66,7 @@ describe("an attempt", () => {
         assert.deepStrictEqual(attempts, [{
           id: attempts[0]!.id,
           number: 1,
+          trigger: "automatic",
           startedAt: start + 10_000,
           durationMs: 340,
           outcome: "delivered",

@@ -165,7 +165,9 @@ export const delivery = (fields: Partial<Delivery> = {}): Delivery => ({
   orderKey: id("msg"),
   sequence: 1,
   status: "pending",
+  trigger: "automatic",
   attemptCount: 0,
+  roundAttempts: 0,
   firstAttemptAt: null,
   lastAttemptAt: null,
   nextAttemptAt: start,
@@ -178,6 +180,7 @@ export const delivery = (fields: Partial<Delivery> = {}): Delivery => ({
 export const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   id: id("att"),
   number: 1,
+  trigger: "automatic",
   startedAt: start,
   durationMs: 1000,
   outcome: "status",

@@ -46,7 +46,7 @@ export class Outbox {
   readonly #sequences = new Map<Id.MessageId, Array<Consignment>>()
   /** Claimed ones whose lease had not ended when we last looked. */
   readonly #leased = new Set<Consignment>()
-  /** The lines of those never attempted and of those to be tried again. */
+  /** The lines of those not attempted in their round and of those to be tried again. */
   readonly #first = new Heap(isBefore)
   readonly #retries = new Heap(isBefore)
   #serial = 0
@@ -74,7 +74,9 @@ export class Outbox {
         orderKey: event.orderKey,
         sequence: event.sequence,
         status: "pending",
+        trigger: "automatic",
         attemptCount: 0,
+        roundAttempts: 0,
         firstAttemptAt: null,
         lastAttemptAt: null,
         nextAttemptAt: predecessors.length === 0 ? event.createdAt : null,
@@ -162,7 +164,7 @@ export class Outbox {
     const at = Delivery.dueAt(consignment.delivery, this.webhook.health)
     consignment.place = at === null ? null : { at, consignment }
     if (consignment.place === null) return
-    const line = consignment.delivery.attemptCount === 0 ? this.#first : this.#retries
+    const line = Delivery.isUntried(consignment.delivery) ? this.#first : this.#retries
     line.push(consignment.place)
   }
 
@@ -185,7 +187,7 @@ export class Outbox {
   #bringForward(): void {
     this.#retries.clear()
     for (const consignment of this.open) {
-      if (consignment.delivery.attemptCount > 0 && !this.#leased.has(consignment)) this.#enqueue(consignment)
+      if (!Delivery.isUntried(consignment.delivery) && !this.#leased.has(consignment)) this.#enqueue(consignment)
     }
   }
 

@@ -43,6 +43,7 @@ const claim = (outbox: Outbox, now: number, until = now + 15_000): ReadonlyArray
 const attempt = (consignment: Consignment, outcome: Delivery.AttemptOutcome, startedAt: number): Delivery.Attempt => ({
   id: "att_1" as Id.AttemptId,
   number: consignment.delivery.attemptCount + 1,
+  trigger: "automatic",
   startedAt,
   durationMs: 0,
   outcome,

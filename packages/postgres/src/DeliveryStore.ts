@@ -67,6 +67,7 @@ const commandOf = ({ attempt, deliveryId, jitter, now, token }: Parameters<Store
   jitter,
   attempt_id: attempt.id,
   number: attempt.number,
+  trigger: attempt.trigger,
   started_at: attempt.startedAt,
   duration_ms: attempt.durationMs,
   outcome: attempt.outcome,
@@ -93,6 +94,7 @@ const attempts = `(
   select coalesce(json_agg(json_build_object(
     'id', a.id,
     'number', a.number,
+    'trigger', a.trigger,
     'startedAt', a.started_at,
     'durationMs', a.duration_ms,
     'outcome', a.outcome,

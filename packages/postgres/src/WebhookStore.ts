@@ -46,7 +46,7 @@ export const getText = `
     ) end::double precision as oldest_held_at,
     (
       select d.first_attempt_at from deliveries d
-      where d.webhook_id = w.id and d.status = 'pending' and d.attempt_count > 0
+      where d.webhook_id = w.id and d.status = 'pending' and d.round_attempts > 0
         and d.first_attempt_at > coalesce(h.last_success_at, -9007199254740992)
       order by d.first_attempt_at limit 1
     )::double precision as oldest_tried_at

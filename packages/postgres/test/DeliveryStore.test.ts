@@ -175,6 +175,7 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
             jitter: 0,
             attempt_id: attempt.id,
             number: 1,
+            trigger: attempt.trigger,
             started_at: attempt.startedAt,
             duration_ms: attempt.durationMs,
             outcome: attempt.outcome,
@@ -277,14 +278,20 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
         const rows = new Map<Id.DeliveryId, Delivery.Delivery>()
         for (const deliveryId of yield* record(own, ...Array.from({ length: 1 + random.below(6) }, () => ({})))) {
           const attemptCount = random.pick([0, 1, 2, 3, 4, 5, 6, 7, 8, 12])
-          const firstAttemptAt = attemptCount === 0 ? null : own.start - random.pick([0, 1, hour, 24 * hour, 30 * hour])
-          const lastAttemptAt = firstAttemptAt === null ? null : firstAttemptAt + 7
-          yield* client`update deliveries set attempt_count = ${attemptCount}, first_attempt_at = ${firstAttemptAt},
-          last_attempt_at = ${lastAttemptAt} where id = ${deliveryId}`
+          const roundAttempts = random.pick([attemptCount, attemptCount, Math.min(attemptCount, random.below(3))])
+          const firstAttemptAt = roundAttempts === 0
+            ? null
+            : own.start - random.pick([0, 1, hour, 24 * hour, 30 * hour])
+          const lastAttemptAt = attemptCount === 0 ? null : (firstAttemptAt ?? own.start) + 7
+          yield* client`update deliveries set attempt_count = ${attemptCount}, round_attempts = ${roundAttempts},
+          first_attempt_at = ${firstAttemptAt}, last_attempt_at = ${lastAttemptAt} where id = ${deliveryId}`
           yield* client`insert into delivery_claims (delivery_id, workspace_id, webhook_id, token, lease_until)
           values (${deliveryId}, ${own.workspace.id}, ${webhook.id}, 'mine', ${own.start + hour})`
           const { delivery } = yield* view(own, deliveryId)
-          assert.deepStrictEqual([delivery.attemptCount, delivery.firstAttemptAt], [attemptCount, firstAttemptAt])
+          assert.deepStrictEqual(
+            [delivery.attemptCount, delivery.roundAttempts, delivery.firstAttemptAt],
+            [attemptCount, roundAttempts, firstAttemptAt]
+          )
           rows.set(deliveryId, delivery)
         }
 

@@ -372,6 +372,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
             const attempt: Delivery.Attempt = {
               id: `att_${delivery.id.slice(4)}` as Id.AttemptId,
               number: delivery.attemptCount + 1,
+              trigger: delivery.trigger,
               startedAt: now,
               durationMs: 0,
               outcome: "delivered",

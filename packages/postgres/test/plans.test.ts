@@ -31,7 +31,7 @@ const paused = { workspace: id("ws", 1), webhook: id("whk", 1) }
 
 const deliveries = (count: number, first: number, webhook: string, columns: string) =>
   `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
-    attempt_count, first_attempt_at, last_attempt_at, next_attempt_at, created_at, completed_at)
+    attempt_count, round_attempts, first_attempt_at, last_attempt_at, next_attempt_at, created_at, completed_at)
   select ${sqlId("dlv", `${first} + i`)}, ${sqlId("ws", webhook)}, ${sqlId("whk", webhook)},
     ${sqlId("evt", `i % ${events} + 1`)}, 'message.sent', 'combined', ${sqlId("msg", `${first} + i`)}, 1, ${columns}
   from generate_series(1, ${count}) i`
@@ -54,16 +54,16 @@ const fill = [
     case when i % 20000 = 0 then 'campaign.completed' else (array['message.sent', 'message.read'])[i % 4 / 2 + 1] end,
     ${now - hour} + i, ${sqlId("msg", "i")}, 1, '{"message_id":"one"}'
   from generate_series(1, ${events}) i`,
-  deliveries(held, 1_000_000, "1", `'pending', 0, null, null, ${now - hour}, ${now - hour} + i, null`),
+  deliveries(held, 1_000_000, "1", `'pending', 0, 0, null, null, ${now - hour}, ${now - hour} + i, null`),
   // each retried thrice, and due a minute after the other
   deliveries(
     retrying * 800,
     2_000_000,
     `2 + i % ${retrying}`,
-    `'pending', 3, ${now - hour}, ${now - hour} + i, ${now} + i * 60, ${now - hour}, null`
+    `'pending', 3, 3, ${now - hour}, ${now - hour} + i, ${now} + i * 60, ${now - hour}, null`
   ),
-  deliveries(60_000, 3_000_000, `2 + i % ${webhooks - 2}`, `'delivered', 1, 1, 2, null, 0, 2`),
-  deliveries(active * 50, 4_000_000, `${webhooks - active} + i % ${active}`, `'pending', 0, null, null, i, i, null`),
+  deliveries(60_000, 3_000_000, `2 + i % ${webhooks - 2}`, `'delivered', 1, 1, 1, 2, null, 0, 2`),
+  deliveries(active * 50, 4_000_000, `${webhooks - active} + i % ${active}`, `'pending', 0, 0, null, null, i, i, null`),
   `update webhook_health set ready_at = ${now} + 1000 where webhook_id in (
     select ${sqlId("whk", "i")} from generate_series(2, ${retrying + 1}) i)`,
   `update webhook_health set ready_at = 0 where webhook_id in (
@@ -239,6 +239,7 @@ for (const { layer: database, name } of databases) {
             jitter: 0,
             attempt_id: id("att", i),
             number: 1,
+            trigger: "automatic",
             started_at: now,
             duration_ms: 1,
             outcome: i % 8 === 0 ? "status" : "delivered",

@@ -68,12 +68,16 @@ export interface EndOptions {
 export const durationMs = 100
 
 /** The record of an attempt at a claimed delivery. */
-export const attempt = ({ attemptCount }: Pick<Delivery.Delivery, "attemptCount">, options: EndOptions) =>
+export const attempt = (
+  { attemptCount, trigger }: Pick<Delivery.Delivery, "attemptCount" | "trigger">,
+  options: EndOptions
+) =>
   Effect.map(Fixture.id("att"), (attemptId): Delivery.Attempt => {
     const delivered = options.outcome === "delivered"
     return {
       id: attemptId,
       number: attemptCount + 1,
+      trigger,
       startedAt: options.startedAt,
       durationMs: options.durationMs ?? durationMs,
       outcome: options.outcome ?? "status",

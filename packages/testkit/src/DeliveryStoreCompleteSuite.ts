@@ -52,6 +52,7 @@ export const tests = (it: Fixture.It): void => {
           ...claimed.delivery,
           status: "delivered",
           attemptCount: 1,
+          roundAttempts: 1,
           firstAttemptAt: own.start + second,
           lastAttemptAt: endedAt,
           nextAttemptAt: null,
@@ -85,6 +86,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(shown.delivery, {
         ...claimed.delivery,
         attemptCount: 1,
+        roundAttempts: 1,
         firstAttemptAt: own.start + 7,
         lastAttemptAt: endedAt,
         nextAttemptAt: endedAt + second

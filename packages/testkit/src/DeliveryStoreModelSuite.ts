@@ -55,7 +55,7 @@ const claimable = (side: Side, now: Time.Instant, leasedAt = now): number => {
 
 /** A place in line: what has the smaller one goes first. */
 const place = ({ webhook }: Side, { delivery }: Row): readonly [number, Time.Instant] => [
-  Webhook.isFailing(webhook.health) && delivery.attemptCount > 0 ? 1 : 0,
+  Webhook.isFailing(webhook.health) && !Delivery.isUntried(delivery) ? 1 : 0,
   Delivery.dueAt(delivery, webhook.health)!
 ]
 
@@ -114,7 +114,9 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
           webhookId: side.webhook.id,
           envelope: side.webhook.envelope,
           status: "pending",
+          trigger: "automatic",
           attemptCount: 0,
+          roundAttempts: 0,
           firstAttemptAt: null,
           lastAttemptAt: null,
           nextAttemptAt: waits ? null : now,

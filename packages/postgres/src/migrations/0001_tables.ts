@@ -349,7 +349,9 @@ create table deliveries (
   order_key text,
   sequence smallint,
   status text not null check (status in ('pending', 'delivered', 'exhausted', 'skipped')),
+  trigger text not null default 'automatic',
   attempt_count smallint not null default 0,
+  round_attempts smallint not null default 0,
   first_attempt_at bigint,
   last_attempt_at bigint,
   next_attempt_at bigint,
@@ -360,18 +362,19 @@ create table deliveries (
   check ((order_key is null) = (sequence is null)),
   check ((status = 'pending') = (completed_at is null)),
   check (status = 'pending' or next_attempt_at is null),
-  check ((attempt_count = 0) = (first_attempt_at is null) and (attempt_count = 0) = (last_attempt_at is null))
+  check (round_attempts between 0 and attempt_count),
+  check ((round_attempts = 0) = (first_attempt_at is null) and (attempt_count = 0) = (last_attempt_at is null))
 ) with (fillfactor = 70);
 create index deliveries_first on deliveries (webhook_id, next_attempt_at)
-  where status = 'pending' and next_attempt_at is not null and attempt_count = 0;
+  where status = 'pending' and next_attempt_at is not null and round_attempts = 0;
 create index deliveries_retry on deliveries (webhook_id, next_attempt_at)
-  where status = 'pending' and next_attempt_at is not null and attempt_count > 0;
+  where status = 'pending' and next_attempt_at is not null and round_attempts > 0;
 create index deliveries_recovered on deliveries (webhook_id, last_attempt_at)
-  where status = 'pending' and next_attempt_at is not null and attempt_count > 0;
+  where status = 'pending' and next_attempt_at is not null and round_attempts > 0;
 create index deliveries_tried on deliveries (webhook_id, first_attempt_at)
-  where status = 'pending' and attempt_count > 0;
+  where status = 'pending' and round_attempts > 0;
 create index deliveries_arrived on deliveries (position)
-  where status = 'pending' and next_attempt_at is not null and attempt_count = 0;
+  where status = 'pending' and next_attempt_at is not null and round_attempts = 0;
 create index deliveries_order on deliveries (order_key, sequence) where status = 'pending' and order_key is not null;
 create index deliveries_open on deliveries (webhook_id, id) where status = 'pending';
 create index deliveries_exhausted on deliveries (workspace_id, id) where status = 'exhausted';
@@ -380,8 +383,10 @@ comment on column deliveries.status is
   'pending also while its webhook is paused (held), and for ever when that was removed (skipped)';
 comment on column deliveries.next_attempt_at is
   'null while a predecessor of the same order key is on its way, and at the end';
+comment on column deliveries.trigger is 'What its present round was begun by; a round is one run of the retry schedule';
+comment on column deliveries.round_attempts is 'Attempts of the present round, which began at first_attempt_at';
 comment on column deliveries.position is 'Tells a claimer what has appeared since its last look';
-comment on index deliveries_first is 'Due, never attempted; per webhook, since webhooks take turns';
+comment on index deliveries_first is 'Due, not attempted in its round; per webhook, since webhooks take turns';
 comment on index deliveries_retry is 'To be tried again';
 comment on index deliveries_recovered is 'To be tried again, by the last attempt: what a recovery brings forward';
 comment on index deliveries_tried is 'For the warning when a webhook will be paused';
@@ -406,6 +411,7 @@ create table attempts (
   number smallint not null check (number > 0),
   id text not null,
   workspace_id text not null,
+  trigger text not null,
   started_at bigint not null,
   duration_ms integer not null,
   outcome text not null,

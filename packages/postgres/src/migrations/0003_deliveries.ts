@@ -21,7 +21,9 @@ return json_build_object(
   'orderKey', d.order_key,
   'sequence', d.sequence,
   'status', d.status,
+  'trigger', d.trigger,
   'attemptCount', d.attempt_count,
+  'roundAttempts', d.round_attempts,
   'firstAttemptAt', d.first_attempt_at,
   'lastAttemptAt', d.last_attempt_at,
   'nextAttemptAt', d.next_attempt_at,
@@ -186,7 +188,7 @@ begin
   with arrived as (
     select d.webhook_id, d.next_attempt_at as at from deliveries d
     where d.position > seen
-      and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
+      and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
     union all
     -- who has never looked looks at all
     select h.webhook_id, heads.at
@@ -195,13 +197,13 @@ begin
         (
           select d.next_attempt_at from deliveries d
           where d.webhook_id = h.webhook_id
-            and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
           order by d.next_attempt_at limit 1
         ),
         (
           select least(d.next_attempt_at, h.recovered_at) from deliveries d
           where d.webhook_id = h.webhook_id
-            and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
           order by d.next_attempt_at limit 1
         )
       ) as at
@@ -292,7 +294,7 @@ begin
           select d.id, d.workspace_id, false as tried, d.next_attempt_at as due_at
           from deliveries d
           where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
-            and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count = 0
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
           order by d.next_attempt_at limit o.slots + 1
         )
         union all
@@ -305,7 +307,7 @@ begin
             (
               select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
               where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
-                and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
+                and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
               order by d.next_attempt_at limit o.slots + 1
             )
             union all
@@ -313,7 +315,7 @@ begin
             (
               select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
               where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
-                and d.status = 'pending' and d.next_attempt_at is not null and d.attempt_count > 0
+                and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
                 and d.last_attempt_at < o.recovered_at
               order by d.last_attempt_at limit o.slots + 1
             )
@@ -431,6 +433,7 @@ create type wac_ended_attempt as (
   jitter double precision,
   attempt_id text,
   number smallint,
+  trigger text,
   started_at bigint,
   duration_ms integer,
   outcome text,
@@ -501,7 +504,7 @@ begin
       where k.delivery_id = g.delivery_id and k.token = g.token
       returning g.*, k.workspace_id, k.webhook_id
     )
-    select e.*, d.first_attempt_at, d.order_key, w.paused_at, h as health
+    select e.*, d.first_attempt_at, d.round_attempts, d.order_key, w.paused_at, h as health
     from ended e
     join deliveries d on d.workspace_id = e.workspace_id and d.id = e.delivery_id
     join webhooks w on w.id = e.webhook_id
@@ -544,7 +547,7 @@ begin
       if c.started_at < last_at then
         next_at := least(
           ended_at + ceil(greatest(
-            delays[least(c.number, 7)] * (1 + 0.1::double precision * c.jitter),
+            delays[least(c.round_attempts + 1, 7)] * (1 + 0.1::double precision * c.jitter),
             least(coalesce(c.retry_after_ms, 0), 3600000)
           ))::bigint,
           last_at
@@ -593,6 +596,7 @@ begin
   update deliveries d set
     status = u.status,
     attempt_count = given[u.place].number,
+    round_attempts = d.round_attempts + 1,
     first_attempt_at = u.first_at,
     last_attempt_at = u.ended_at,
     next_attempt_at = u.next_at,
@@ -601,9 +605,9 @@ begin
     as u (place, workspace_id, status, first_at, ended_at, next_at)
   where d.workspace_id = u.workspace_id and d.id = given[u.place].delivery_id;
 
-  insert into attempts (delivery_id, number, id, workspace_id, started_at, duration_ms, outcome, status_code, message,
+  insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code, message,
     response, retry_after_ms)
-  select g.delivery_id, g.number, g.attempt_id, u.workspace_id, g.started_at, g.duration_ms, g.outcome, g.status_code,
+  select g.delivery_id, g.number, g.attempt_id, u.workspace_id, g.trigger, g.started_at, g.duration_ms, g.outcome, g.status_code,
     g.message, g.response::json, g.retry_after_ms
   from unnest(places, workspaces) as u (place, workspace_id)
   cross join lateral unnest(given[u.place:u.place]) g;
