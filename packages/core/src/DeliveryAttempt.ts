@@ -1,0 +1,82 @@
+/**
+ * One attempt at a delivery (contract §6 *Attempt*): signed afresh, posted with one deadline, and recorded. What the
+ * scheduler, tests and probes share.
+ */
+import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Attempt } from "./Delivery.ts"
+import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
+import * as Event from "./Event.ts"
+import * as Id from "./Id.ts"
+import * as Signature from "./Signature.ts"
+import type { StoreError } from "./StoreError.ts"
+import { Vault } from "./Vault.ts"
+import { type WebhookAnswer, WebhookTransport } from "./WebhookTransport.ts"
+
+/** Specification §8: name look-up, connection, request and answer together. */
+export const timeout = Duration.seconds(5)
+
+/** A claim's lease: the attempt's deadline, time to record it, and room for a pause of the process (contract §8). */
+export const lease = Duration.seconds(15)
+
+const timedOut: WebhookAnswer = {
+  outcome: "timeout",
+  statusCode: null,
+  message: `did not answer within ${Duration.toSeconds(timeout)} seconds`,
+  response: null,
+  retryAfter: null
+}
+
+export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
+  /**
+   * Carries out the attempt that the claim under `token` is for. `recorded` is false when the claim was lost meanwhile;
+   * then nothing has changed. A secret that cannot be opened is a defect, and costs the receiver no attempt.
+   */
+  readonly attempt: (
+    claimed: ClaimedDelivery,
+    token: string
+  ) => Effect.Effect<{ readonly attempt: Attempt; readonly recorded: boolean }, StoreError>
+}>()("@wac/core/DeliveryAttempt") {
+  static readonly layer = Layer.effect(
+    DeliveryAttempt,
+    Effect.gen(function*() {
+      const store = yield* DeliveryStore
+      const transport = yield* WebhookTransport
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+
+      const attempt = Effect.fn("DeliveryAttempt.attempt")(
+        function*({ delivery, event, secrets, url }: ClaimedDelivery, token: string) {
+          const body = Event.body(event, delivery.envelope)
+          const startedAt = yield* Clock.currentTimeMillis
+          const opened = yield* Effect.orDie(
+            Effect.forEach(secrets, ({ sealed }) => vault.open(sealed, delivery.webhookId))
+          )
+          const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: startedAt })
+          const answer = yield* transport.post({ url, headers, body }).pipe(
+            Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.succeed(timedOut) })
+          )
+          const endedAt = yield* Clock.currentTimeMillis
+          const ended: Attempt = {
+            ...answer,
+            id: yield* Id.generate(random, "att"),
+            number: delivery.attemptCount + 1,
+            trigger: delivery.trigger,
+            startedAt,
+            durationMs: endedAt - startedAt
+          }
+          const recorded = yield* store.complete({
+            now: endedAt,
+            deliveryId: delivery.id,
+            token,
+            attempt: ended,
+            jitter: yield* Random.next
+          })
+          return { attempt: ended, recorded }
+        }
+      )
+
+      return DeliveryAttempt.of({ attempt })
+    })
+  )
+}
