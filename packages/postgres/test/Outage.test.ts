@@ -2,18 +2,18 @@
  * What becomes of callers while PostgreSQL is away, slow or out of reach, and afterwards.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { PostgresProxy } from "@wac/testkit"
 import { Effect, Exit, Fiber, Layer, Queue, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Database, Deadline } from "../src/Database.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { type PostgresServer, startServer } from "./PostgresServer.ts"
-import { type Proxy, startProxy } from "./Proxy.ts"
 
 let server: PostgresServer
-let proxy: Proxy
+let proxy: PostgresProxy.PostgresProxy
 beforeAll(async () => {
   server = await startServer("fsync=off", "max_connections=20")
-  proxy = await startProxy(server.url)
+  proxy = await PostgresProxy.start(server.url)
 })
 afterAll(async () => {
   proxy.close()

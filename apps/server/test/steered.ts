@@ -1,0 +1,108 @@
+/**
+ * The service as a process whose surroundings a test holds in its hands: every send is asked of the HTTP server
+ * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome`; the clock is `TEST_AHEAD` milliseconds ahead; and orders come
+ * from the parent process, which is told when each is carried out.
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { type Id, Inbound, type Message, Provider } from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
+import { Clock, Context, Effect, Layer } from "effect"
+import { run } from "../src/Run.ts"
+import * as Server from "../src/Server.ts"
+import { teardown } from "../src/Teardown.ts"
+
+export type Order =
+  /** Time passes. */
+  | { readonly _tag: "Advance"; readonly millis: number }
+  /** The provider reports on a message. */
+  | {
+    readonly _tag: "Report"
+    readonly messageId: string
+    readonly providerMessageId: string
+    readonly status: Exclude<Message.Report["status"], "failed">
+  }
+
+/** What the provider is told of a send. */
+export interface Asked {
+  readonly messageId: string
+  readonly to: string
+}
+
+class SteeredClock implements Clock.Clock {
+  readonly #real: Clock.Clock
+  #ahead: number
+  readonly currentTimeMillis = Effect.sync(() => this.currentTimeMillisUnsafe())
+  readonly currentTimeNanos = Effect.sync(() => this.currentTimeNanosUnsafe())
+  readonly monotonicTimeNanos: Effect.Effect<bigint>
+  constructor(real: Clock.Clock, ahead: number) {
+    this.#real = real
+    this.#ahead = ahead
+    this.monotonicTimeNanos = real.monotonicTimeNanos
+  }
+  advance(millis: number): void {
+    this.#ahead += millis
+  }
+  currentTimeMillisUnsafe() {
+    return this.#real.currentTimeMillisUnsafe() + this.#ahead
+  }
+  currentTimeNanosUnsafe() {
+    return this.#real.currentTimeNanosUnsafe() + BigInt(this.#ahead) * 1_000_000n
+  }
+  monotonicTimeNanosUnsafe() {
+    return this.#real.monotonicTimeNanosUnsafe()
+  }
+  sleep(...args: Parameters<Clock.Clock["sleep"]>) {
+    return this.#real.sleep(...args)
+  }
+}
+
+const unknown: Provider.ProviderOutcome = { _tag: "Unknown" }
+
+const ask = (asked: Asked): Effect.Effect<Provider.ProviderOutcome> =>
+  Effect.tryPromise(async (signal): Promise<Provider.ProviderOutcome> => {
+    const response = await fetch(process.env["TEST_UPSTREAM"]!, {
+      method: "POST",
+      body: JSON.stringify(asked),
+      signal
+    })
+    return JSON.parse(await response.text())
+  }).pipe(Effect.orElseSucceed(() => unknown))
+
+const provider = Layer.effect(
+  Provider.Provider,
+  Effect.map(Provider.Provider, (sandbox) =>
+    Provider.Provider.of({
+      ...sandbox,
+      send: ({ message, messageId }) => ask({ messageId, to: message.to })
+    }))
+).pipe(Layer.provide(SandboxProvider.layer))
+
+const main = Effect.gen(function*() {
+  const clock = new SteeredClock(yield* Clock.Clock, Number(process.env["TEST_AHEAD"]))
+  const { services } = yield* Effect.provideService(
+    run(process.env, { ...Server.standard, provider }),
+    Clock.Clock,
+    clock
+  )
+  const inbound = Context.get(services, Inbound.Inbound)
+  const carryOut = (order: Order) =>
+    order._tag === "Advance"
+      ? Effect.sync(() => clock.advance(order.millis))
+      : inbound.receive([{
+        _tag: "Status",
+        reference: order.messageId as Id.MessageId,
+        report: {
+          status: order.status,
+          at: clock.currentTimeMillisUnsafe(),
+          providerMessageId: order.providerMessageId,
+          error: null
+        }
+      }])
+  const runPromise = Effect.runPromiseWith(yield* Effect.context())
+  process.on("message", (order: Order) => {
+    void runPromise(Effect.provideService(carryOut(order), Clock.Clock, clock)).then(() => process.send!("done"))
+  })
+  return yield* Effect.never
+})
+
+NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown })
