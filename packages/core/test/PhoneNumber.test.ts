@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { getCountries, getCountryCallingCode, isPossiblePhoneNumber } from "libphonenumber-js/min"
 import { E164 } from "../src/PhoneNumber.ts"
 import { checks } from "./checks.ts"
 
@@ -60,6 +61,26 @@ describe("a phone number in E.164", () => {
   }, ({ rest }) => {
     assert.isTrue(is(`+1202${rest}`))
     assert.isFalse(is(`+1202${rest.slice(1)}`))
+  }, checks)
+
+  it("is what libphonenumber calls possible, after every calling code", () => {
+    // digits that begin with what is a national prefix, an area code or a carrier's code somewhere
+    const beginnings = ["", "0", "00", "0111", "1", "11", "15", "2", "268", "34", "39", "5", "6", "7", "8", "9"]
+    const codes = new Set([...getCountries().map((country) => getCountryCallingCode(country)), "800", "883", "999"])
+    for (const code of codes) {
+      for (let length = 1; length <= 15 - code.length; length++) {
+        for (const beginning of beginnings) {
+          const number = `+${code}${(beginning + "23456789012345").slice(0, length)}`
+          assert.strictEqual(is(number), isPossiblePhoneNumber(number), number)
+        }
+      }
+    }
+  })
+
+  it.prop("is what libphonenumber calls possible", {
+    digits: Schema.String.check(Schema.isPattern(/^[1-9][0-9]{6,14}$/))
+  }, ({ digits }) => {
+    assert.strictEqual(is(`+${digits}`), isPossiblePhoneNumber(`+${digits}`))
   }, checks)
 
   it("says what is expected and not what was given", () => {
