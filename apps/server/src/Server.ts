@@ -1,7 +1,7 @@
 /**
  * The composition: which adapters stand behind which ports, and what runs in the background. Read from the bottom up.
  */
-import { NodeCrypto, NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import {
   ApiKeys,
   Events,
@@ -26,6 +26,7 @@ import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { Otlp } from "effect/observability"
 import { createServer } from "node:http"
+import * as Cryptography from "./Cryptography.ts"
 import * as MasterKeyFile from "./MasterKeyFile.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
@@ -89,7 +90,7 @@ const services = (config: ServerConfig, { authenticator, provider }: Adapters) =
     Layer.provideMerge(Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer))),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(storage(config)),
-    Layer.provideMerge(NodeCrypto.layer),
+    Layer.provideMerge(Cryptography.layer),
     Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
   )
 

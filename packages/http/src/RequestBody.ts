@@ -17,6 +17,8 @@ const tooLarge = () =>
 
 const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
 
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
 const isJson = (contentType: string | undefined): boolean =>
   /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "")
 
@@ -45,7 +47,7 @@ export const read = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
     )
   )
   yield* Effect.try({
-    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    try: () => utf8.decode(bytes),
     catch: () => malformed("the body is not UTF-8")
   })
   return bytes

@@ -1,0 +1,59 @@
+/**
+ * The cryptography of the process, on `node:crypto`. Every request takes a digest, an HMAC and some randomness, all of
+ * a few bytes, for which most of the time would go into preparing to ask for them.
+ */
+import { NodeCrypto } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { Digest, Mac, SecureRandom } from "effect/crypto"
+import { createHmac, createSecretKey, hash, type KeyObject, randomFillSync } from "node:crypto"
+
+const hashNames: { readonly [name in Digest.Algorithm["name"]]: string } = {
+  "MD5": "md5",
+  "SHA-1": "sha1",
+  "SHA-256": "sha256",
+  "SHA-384": "sha384",
+  "SHA-512": "sha512"
+}
+
+/** Output is that of `NodeCrypto.layerDigest`. */
+const digest = Layer.succeed(Digest.Digest, {
+  digest: ({ name }, data) => Effect.sync(() => new Uint8Array(hash(hashNames[name], data, "buffer"))),
+  digestHex: ({ name }, data) => Effect.sync(() => hash(hashNames[name], data, "hex"))
+})
+
+/** Output is that of `NodeCrypto.layerMac`, which makes a key object for each tag. */
+const mac = Layer.unwrap(Effect.sync(() => {
+  const keys = new WeakMap<Uint8Array, KeyObject>()
+  const keyOf = (bytes: Uint8Array): KeyObject => {
+    const key = keys.get(bytes) ?? createSecretKey(bytes)
+    keys.set(bytes, key)
+    return key
+  }
+  return Mac.layerWebCryptoWith({
+    hmac: (name, key, data) => new Uint8Array(createHmac(hashNames[name], keyOf(key)).update(data).digest())
+  })
+}))
+
+/** Bytes that are fetched at once; Node keeps about as many for `randomUUID`. */
+const poolSize = 4096
+
+/** Random bytes out of a pool; those that are handed out are wiped there. */
+const random = Layer.sync(SecureRandom.SecureRandom, () => {
+  const pool = new Uint8Array(poolSize)
+  let used = poolSize
+  return SecureRandom.make((size) => {
+    if (size > poolSize) return randomFillSync(new Uint8Array(size))
+    if (used + size > poolSize) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const bytes = pool.slice(used, used + size)
+    pool.fill(0, used, used + size)
+    used += size
+    return bytes
+  })
+})
+
+export const layer = Layer.mergeAll(digest, mac, NodeCrypto.layerAead, NodeCrypto.layerKdf).pipe(
+  Layer.provideMerge(random)
+)
