@@ -120,8 +120,11 @@ language plpgsql as $$
 declare
   busy text[];
 begin
-  insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
-  select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data from unnest(recorded) e;
+  -- once for all places that are drawn here
+  perform wac_announce();
+  insert into events (id, workspace_id, type, created_at, order_key, sequence, data, position)
+  select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data, nextval('positions')
+  from unnest(recorded) e;
 
   -- A predecessor may be ending at this moment. Whoever ends one holds the webhook's health: we wait for them, and see
   -- that it has ended, or they wait for us, and see its follower.
@@ -139,7 +142,7 @@ begin
   end if;
 
   insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
-    next_attempt_at, created_at)
+    next_attempt_at, created_at, position)
   select e.delivery_id, e.workspace_id, w.id, e.id, e.type, w.envelope, e.order_key, e.sequence, 'pending',
     case when not (
       e.order_key is not null and lag(e.order_key) over (order by e.order_key, e.sequence) is not distinct from e.order_key
@@ -149,7 +152,7 @@ begin
         order by d.sequence limit 1
       )
     ) then e.created_at end,
-    e.created_at
+    e.created_at, nextval('positions')
   from unnest(recorded) e
   cross join lateral (
     select w.id, w.envelope from webhooks w
@@ -401,7 +404,7 @@ language sql
 begin atomic
   with old as (
     select l.customer from messaging_ledger l
-    where l.phone_number_id = number and l.counted_at <= counted_until and l.customer <> all (kept)
+    where l.phone_number_id = number and l.counted_at > 0 and l.counted_at <= counted_until and l.customer <> all (kept)
     order by l.counted_at limit 1000
   ), gone as (
     delete from messaging_ledger l using old
@@ -646,7 +649,7 @@ begin
         if counted >= customer_limit and cardinality(gone) = 1000 then
           select count(*) into counted from (
             select l.customer from messaging_ledger l
-            where l.phone_number_id = number_id and l.counted_at > s.now - 86400000
+            where l.phone_number_id = number_id and l.counted_at > 0 and l.counted_at > s.now - 86400000
             union
             select d.customer from unnest(noted_numbers, noted_customers) as d (number, customer) where d.number = number_id
             limit customer_limit
@@ -1066,6 +1069,7 @@ begin
       delete from bindings b where b.message_id = m.id and b.claim_token = r.claim_token;
       if found then
         delete from messages t where t.id = m.id;
+        delete from message_contents e where e.message_id = m.id;
       end if;
     end if;
     -- the same command again
