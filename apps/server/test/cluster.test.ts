@@ -2,7 +2,7 @@
  * Two server processes over one database.
  */
 import { assert, it, layer } from "@effect/vitest"
-import { WebhookScheduler } from "@wac/core"
+import { DeliveryAttempt } from "@wac/core"
 import { Migrations } from "@wac/postgres"
 import { RecordingReceiver } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
@@ -267,7 +267,7 @@ it.live(
       assert.strictEqual(second.status, 200, second.text)
       const before = (yield* hook.requests).length
       yield* hook.answerWith(RecordingReceiver.ok)
-      yield* b.order({ _tag: "Advance", millis: Duration.toMillis(WebhookScheduler.lease) })
+      yield* b.order({ _tag: "Advance", millis: Duration.toMillis(DeliveryAttempt.lease) })
 
       const events = yield* sql<{ id: string; order_key: string; sequence: number }>(
         env.DATABASE_URL,
