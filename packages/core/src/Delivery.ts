@@ -85,11 +85,18 @@ export interface Attempt {
 /** Whether it has not been attempted in its present round. */
 export const isUntried = (delivery: Pick<Delivery, "roundAttempts">): boolean => delivery.roundAttempts === 0
 
+/**
+ * Tests and probes are attempted once, also while the webhook is paused. A failure ends them and says nothing against
+ * the webhook; a success counts as any other.
+ */
+export const isTest = (delivery: Pick<Delivery, "trigger">): boolean =>
+  delivery.trigger === "test" || delivery.trigger === "probe"
+
 export const isOpen = (delivery: Pick<Delivery, "status">): boolean => delivery.status === "pending"
 
 /** What a person is shown. */
 export const statusShown = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "pausedAt">): DeliveryStatus =>
-  delivery.status === "pending" && webhook.pausedAt !== null ? "held" : delivery.status
+  delivery.status === "pending" && webhook.pausedAt !== null && !isTest(delivery) ? "held" : delivery.status
 
 /** When a delivery may be claimed, by its own clock; `null` when it may not. */
 export const dueAt = (delivery: Delivery, health: Webhook.Health): Instant | null =>
@@ -103,7 +110,7 @@ export const dueAt = (delivery: Delivery, health: Webhook.Health): Instant | nul
 /**
  * A delivery and its webhook after an attempt. Success ends the delivery and any failing state. Failure plans the
  * next attempt; the round's last failure pauses the webhook when no attempt to it succeeded since the round's first one,
- * and then the event stays pending (held); otherwise the event alone is exhausted.
+ * and then the event stays pending (held); otherwise the event alone is exhausted. For tests see {@link isTest}.
  */
 export const afterAttempt = (
   delivery: Delivery,
@@ -113,7 +120,6 @@ export const afterAttempt = (
 ): { readonly delivery: Delivery; readonly webhook: Webhook.Webhook } => {
   const endedAt = attempt.startedAt + attempt.durationMs
   const failed = attempt.outcome !== "delivered"
-  const health = Webhook.afterAttempt(webhook.health, { at: endedAt, failure: failed ? attempt.message : null })
   const attempted: Delivery = {
     ...delivery,
     attemptCount: attempt.number,
@@ -127,6 +133,8 @@ export const afterAttempt = (
     nextAttemptAt: null,
     completedAt: endedAt
   })
+  if (failed && isTest(delivery)) return { delivery: ended("exhausted"), webhook }
+  const health = Webhook.afterAttempt(webhook.health, { at: endedAt, failure: failed ? attempt.message : null })
   if (!failed) return { delivery: ended("delivered"), webhook: { ...webhook, health } }
   const firstStartedAt = attempted.firstAttemptAt!
   const nextAttemptAt = RetrySchedule.next(

@@ -37,7 +37,8 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
    * Claims up to `limit` deliveries that are due (`Delivery.dueAt`), until `leaseUntil`; one whose lease ended is due
    * again. Fair over webhooks: they take turns. Within a webhook the first attempts of rounds come before retries while it
    * is failing, else the one longest due comes first; never more than `Webhook.freeSlots`. A delivery is claimed by one
-   * claimer at a time; of one order key only the first open sequence is ever due.
+   * claimer at a time; of one order key only the first open sequence is ever due. Attempts in flight, tests among them,
+   * take a slot each.
    */
   readonly claimDue: (command: {
     readonly now: Instant
@@ -45,6 +46,19 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     readonly token: string
     readonly leaseUntil: Instant
   }) => Effect.Effect<Claimed, StoreError>
+  /**
+   * Records a test event with a delivery to the workspace's webhook, whichever types that wants, and claims it at once
+   * until `leaseUntil`, also while the webhook is paused. It is never due: a claim of it that was given back, or whose
+   * lease ended without a record, ends it (`exhausted`) as soon as `claimDue` is called. `None` without a webhook.
+   */
+  readonly beginTest: (command: {
+    readonly now: Instant
+    readonly event: Event
+    readonly deliveryId: DeliveryId
+    readonly trigger: "test" | "probe"
+    readonly token: string
+    readonly leaseUntil: Instant
+  }) => Effect.Effect<Option.Option<ClaimedDelivery>, StoreError>
   /**
    * Records an attempt and applies `Delivery.afterAttempt` to delivery and webhook in one step, only under the claim's
    * token; when the delivery has ended, the next of its order key is due at `now`. False, and nothing changed, when
@@ -65,7 +79,7 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
    * or not at all, so claimers look by themselves too.
    */
   readonly awaitHint: Effect.Effect<void>
-  /** Deliveries of the workspace, newest first. */
+  /** Deliveries of the workspace, newest first. A test that is being made is listed under no status. */
   readonly list: (
     workspaceId: WorkspaceId,
     filter: { readonly status?: DeliveryStatus },

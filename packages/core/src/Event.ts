@@ -3,7 +3,7 @@
  * it tells of.
  */
 import { Schema } from "effect"
-import type { EventId, MessageId, WorkspaceId } from "./Id.ts"
+import type { EventId, MessageId, WebhookId, WorkspaceId } from "./Id.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 import type { Message, Transition } from "./Message.ts"
 import type { E164 } from "./PhoneNumber.ts"
@@ -85,6 +85,20 @@ export const ofInbound = (
     received_at: iso(message.at),
     late: message.late
   }
+})
+
+/** The event of a test of the webhook. It is in no order with others. */
+export const ofTest = (
+  webhook: { readonly id: WebhookId; readonly workspaceId: WorkspaceId },
+  event: { readonly id: EventId; readonly createdAt: Instant }
+): Event => ({
+  id: event.id,
+  workspaceId: webhook.workspaceId,
+  type: "webhook.test",
+  createdAt: event.createdAt,
+  orderKey: null,
+  sequence: null,
+  data: { webhook_id: webhook.id, tested_at: iso(event.createdAt) }
 })
 
 /** How many events one report can make: `read` on a message that was only sending also tells of two skipped steps. */

@@ -86,6 +86,30 @@ export const afterAttempt = (
       lastAttemptAt: attempt.at
     }
 
+/** How many secrets may be live at once: as many as receivers' libraries read signatures (contract §5). */
+export const maxSecrets = 8
+
+/** For how long the secrets before a rotation go on signing, unless it says otherwise. */
+export const secretOverlap = Duration.hours(24)
+
+/**
+ * The secrets after a rotation, newest first: those before expire at `previousExpiresAt` unless they expire sooner, and
+ * those that have expired by `now` go, as do the oldest beyond {@link maxSecrets}.
+ */
+export const rotateSecrets = (
+  secrets: ReadonlyArray<WebhookSecret>,
+  rotation: { readonly secret: Sealed; readonly previousExpiresAt: Instant; readonly now: Instant }
+): ReadonlyArray<WebhookSecret> =>
+  [
+    { sealed: rotation.secret, expiresAt: null },
+    ...secrets
+      .map(({ expiresAt, sealed }) => ({
+        sealed,
+        expiresAt: Math.min(expiresAt ?? rotation.previousExpiresAt, rotation.previousExpiresAt)
+      }))
+      .filter(({ expiresAt }) => expiresAt > rotation.now)
+  ].slice(0, maxSecrets)
+
 /** How many more attempts may begin now, with `inFlight` under way. */
 export const freeSlots = (webhook: Pick<Webhook, "pausedAt" | "health">, inFlight: number, now: Instant): number => {
   if (webhook.pausedAt !== null) return 0

@@ -2,7 +2,8 @@
  * Port: webhook configuration. Health is written by `DeliveryStore`.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { WorkspaceId } from "./Id.ts"
+import type { WebhookId, WorkspaceId } from "./Id.ts"
+import type { Sealed } from "./Sealed.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Instant } from "./Time.ts"
 import type { Webhook } from "./Webhook.ts"
@@ -31,6 +32,18 @@ export class WebhookStore extends Context.Service<WebhookStore, {
     candidate: Webhook
   ) => Effect.Effect<{ readonly webhook: Webhook; readonly created: boolean }, StoreError>
   readonly get: (workspaceId: WorkspaceId) => Effect.Effect<Option.Option<WebhookState>, StoreError>
+  /**
+   * Gives the webhook another secret, by `Webhook.rotateSecrets`; `None` when the workspace's webhook is not (or no
+   * longer) this one. Rotations at once come one after the other.
+   */
+  readonly rotateSecret: (command: {
+    readonly workspaceId: WorkspaceId
+    readonly webhookId: WebhookId
+    /** Sealed for the webhook's row. */
+    readonly secret: Sealed
+    readonly previousExpiresAt: Instant
+    readonly now: Instant
+  }) => Effect.Effect<Option.Option<Webhook>, StoreError>
   /** Removes the webhook; its open deliveries become `skipped`. False when there was none. */
   readonly remove: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/WebhookStore") {}

@@ -3,8 +3,11 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { Attempt } from "./Delivery.ts"
+import { DeliveryAttempt, lease } from "./DeliveryAttempt.ts"
+import { DeliveryStore } from "./DeliveryStore.ts"
 import { type InvalidBody, NotFound } from "./Errors.ts"
-import { type Envelope, EventType } from "./Event.ts"
+import { type Envelope, EventType, ofTest } from "./Event.ts"
 import * as Id from "./Id.ts"
 import { ReceiverGuard } from "./ReceiverGuard.ts"
 import * as RetrySchedule from "./RetrySchedule.ts"
@@ -28,6 +31,12 @@ export interface PutWebhook {
 export interface SetWebhook {
   readonly webhook: Webhook.Webhook
   readonly signingSecret: Redacted.Redacted | null
+}
+
+/** What a rotation gives: the new secret, once, and when those before it no longer sign. */
+export interface RotatedSecret {
+  readonly signingSecret: Redacted.Redacted
+  readonly previousExpiresAt: Instant
 }
 
 /** A webhook with what its health means. */
@@ -57,6 +66,19 @@ export class Webhooks extends Context.Service<Webhooks, {
   /** Sets the workspace's one webhook, whole; a change leaves id, secret and state as they are. */
   readonly put: (command: PutWebhook) => Effect.Effect<SetWebhook, InvalidBody | StoreError>
   readonly get: (workspaceId: Id.WorkspaceId) => Effect.Effect<WebhookReport, NotFound | StoreError>
+  /**
+   * Posts a `webhook.test` event and answers with the one attempt at it. The event is recorded and listed like others;
+   * a failure counts neither against the webhook nor is it tried again, a success shows that the receiver has recovered.
+   */
+  readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<Attempt, NotFound | StoreError>
+  /**
+   * Makes a new secret, which signs from the next attempt on. Those before go on signing beside it for `overlap`, so
+   * that receivers can change at their leisure; with none the old ones end at once (contract §5).
+   */
+  readonly rotateSecret: (command: {
+    readonly workspaceId: Id.WorkspaceId
+    readonly overlap: Duration.Duration
+  }) => Effect.Effect<RotatedSecret, NotFound | StoreError>
   /** Removes it; what still waited for it is skipped. */
   readonly remove: (workspaceId: Id.WorkspaceId) => Effect.Effect<void, NotFound | StoreError>
 }>()("@wac/core/Webhooks") {
@@ -64,6 +86,8 @@ export class Webhooks extends Context.Service<Webhooks, {
     Webhooks,
     Effect.gen(function*() {
       const store = yield* WebhookStore
+      const deliveries = yield* DeliveryStore
+      const { attempt } = yield* DeliveryAttempt
       const guard = yield* ReceiverGuard
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
@@ -95,11 +119,52 @@ export class Webhooks extends Context.Service<Webhooks, {
         return Option.isSome(state) ? report(state.value) : yield* none()
       })
 
+      const test = Effect.fn("Webhooks.test")(function*(workspaceId: Id.WorkspaceId, trigger: "test" | "probe") {
+        const { webhook } = yield* get(workspaceId)
+        const now = yield* Clock.currentTimeMillis
+        const token = yield* random.uuidV4({})
+        const claimed = yield* deliveries.beginTest({
+          now,
+          event: ofTest(webhook, { id: yield* Id.generate(random, "evt"), createdAt: now }),
+          deliveryId: yield* Id.generate(random, "dlv"),
+          trigger,
+          token,
+          leaseUntil: now + Duration.toMillis(lease)
+        })
+        if (Option.isNone(claimed)) return yield* none()
+        const made = yield* attempt(claimed.value, token).pipe(
+          Effect.onInterrupt(() => Effect.ignore(deliveries.release(token, [claimed.value.delivery.id])))
+        )
+        return made.attempt
+      })
+
+      const rotateSecret = Effect.fn("Webhooks.rotateSecret")(
+        function*({ overlap, workspaceId }: {
+          readonly workspaceId: Id.WorkspaceId
+          readonly overlap: Duration.Duration
+        }) {
+          const { webhook: { id } } = yield* get(workspaceId)
+          const now = yield* Clock.currentTimeMillis
+          const previousExpiresAt = now + Duration.toMillis(overlap)
+          const signingSecret = yield* Signature.generateSecret(random)
+          const secret = yield* vault.seal(signingSecret, id)
+          const rotated = yield* store.rotateSecret({ workspaceId, webhookId: id, secret, previousExpiresAt, now })
+          if (Option.isNone(rotated)) return yield* none()
+          return { signingSecret: Redacted.make(signingSecret), previousExpiresAt }
+        }
+      )
+
       const remove = Effect.fn("Webhooks.remove")(function*(workspaceId: Id.WorkspaceId) {
         if (!(yield* store.remove(workspaceId, yield* Clock.currentTimeMillis))) return yield* none()
       })
 
-      return Webhooks.of({ put, get, remove })
+      return Webhooks.of({
+        put,
+        get,
+        test: (workspaceId) => test(workspaceId, "test"),
+        rotateSecret,
+        remove
+      })
     })
-  )
+  ).pipe(Layer.provide(DeliveryAttempt.layer))
 }

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { StubTransport } from "@wac/testkit"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { DeliveryStore } from "../src/DeliveryStore.ts"
@@ -23,7 +24,10 @@ const guard = Layer.succeed(
   })
 )
 
-const layer = Layer.merge(Webhooks.layer, Inbound.layer).pipe(Layer.provideMerge(guard), Layer.provideMerge(foundation))
+const layer = Layer.merge(Webhooks.layer, Inbound.layer).pipe(
+  Layer.provideMerge(Layer.merge(guard, StubTransport.layer())),
+  Layer.provideMerge(foundation)
+)
 
 const configuring = <E>(test: Effect.Effect<void, E, Layer.Success<typeof layer>>) => () =>
   Effect.andThen(TestClock.setTime(start), test.pipe(Effect.provide(layer)))

@@ -1,5 +1,6 @@
 import { Delivery, DeliveryStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
+import { log } from "./Journal.ts"
 import type { Consignment, Outbox } from "./Outbox.ts"
 import { type Memory, State } from "./State.ts"
 
@@ -27,14 +28,31 @@ const claimDue = (
   }
   if (limit > 0) memory.hint.claimed(turn.some((outbox) => outbox.isReady(now)))
   return {
-    deliveries: claimed.map(({ delivery, event, outbox: { webhook } }) => ({
-      delivery,
-      event,
-      url: webhook.url,
-      secrets: webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
-    })),
+    deliveries: claimed.map((consignment) => claimedOf(consignment, now)),
     nextDueAt: earliest(memory.outboxes.values(), now)
   }
+}
+
+const claimedOf = (
+  { delivery, event, outbox: { webhook } }: Consignment,
+  now: Time.Instant
+): DeliveryStore.ClaimedDelivery => ({
+  delivery,
+  event,
+  url: webhook.url,
+  secrets: webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+})
+
+const beginTest = (
+  memory: Memory,
+  { deliveryId, event, leaseUntil, now, token, trigger }: Parameters<Store["beginTest"]>[0]
+): Option.Option<DeliveryStore.ClaimedDelivery> => {
+  const outbox = memory.outboxes.get(event.workspaceId)
+  if (outbox === undefined) return Option.none()
+  log(memory, event)
+  const consignment = outbox.beginTest(event, deliveryId, trigger, { token, until: leaseUntil })
+  memory.deliveries.set(consignment)
+  return Option.some(claimedOf(consignment, now))
 }
 
 const earliest = (outboxes: Iterable<Outbox>, now: Time.Instant): Time.Instant | null => {
@@ -76,6 +94,7 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     DeliveryStore.DeliveryStore.of({
       claimDue: (command) => Effect.sync(() => claimDue(memory, command)),
+      beginTest: (command) => Effect.sync(() => beginTest(memory, command)),
       complete: (command) => Effect.sync(() => complete(memory, command)),
       release: (token, ids) => Effect.sync(() => release(memory, token, ids)),
       awaitHint: memory.hint.wait,
@@ -85,7 +104,10 @@ export const layer = Layer.effect(
             workspaceId,
             page,
             ({ delivery, outbox: { webhook } }) =>
-              status === undefined || Delivery.statusShown(delivery, webhook) === status
+              status === undefined || (
+                Delivery.statusShown(delivery, webhook) === status &&
+                !(Delivery.isTest(delivery) && Delivery.isOpen(delivery))
+              )
           )
           return { items: items.map(view), next }
         }),

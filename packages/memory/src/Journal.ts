@@ -11,14 +11,19 @@ export const record = (
   deliveryIds: MessageStore.EventIds["deliveries"]
 ): void =>
   events.forEach((event, i) => {
-    const log = memory.events.get(event.workspaceId) ?? []
-    memory.events.set(event.workspaceId, log)
-    memory.eventPosition.set(event.id, log.push(event) - 1)
+    log(memory, event)
     const outbox = memory.outboxes.get(event.workspaceId)
     if (outbox === undefined || !outbox.webhook.eventTypes.includes(event.type)) return
     memory.deliveries.set(outbox.add(event, deliveryIds[i]!))
     memory.hint.notify()
   })
+
+/** Writes an event to the log alone. */
+export const log = (memory: Memory, event: Event.Event): void => {
+  const events = memory.events.get(event.workspaceId) ?? []
+  memory.events.set(event.workspaceId, events)
+  memory.eventPosition.set(event.id, events.push(event) - 1)
+}
 
 /** Keeps a message as it is after its steps, and records them. */
 export const keepMoved = (

@@ -58,7 +58,35 @@ export class Outbox {
   /** Records a delivery of the event. */
   add(event: Event.Event, id: Id.DeliveryId): Consignment {
     const predecessors = event.orderKey === null ? [] : this.#sequences.get(event.orderKey) ?? []
-    const consignment: Consignment = {
+    const consignment = this.#make(event, id, {
+      trigger: "automatic",
+      nextAttemptAt: predecessors.length === 0 ? event.createdAt : null
+    })
+    this.open.add(consignment)
+    if (event.orderKey !== null) this.#sequences.set(event.orderKey, [...predecessors, consignment])
+    this.#enqueue(consignment)
+    return consignment
+  }
+
+  /** Records a delivery of a test event, which is claimed at once and never due. */
+  beginTest(
+    event: Event.Event,
+    id: Id.DeliveryId,
+    trigger: "test" | "probe",
+    lease: NonNullable<Consignment["lease"]>
+  ): Consignment {
+    const consignment = this.#make(event, id, { trigger, nextAttemptAt: null })
+    consignment.lease = lease
+    this.#leased.add(consignment)
+    return consignment
+  }
+
+  #make(
+    event: Event.Event,
+    id: Id.DeliveryId,
+    fields: Pick<Delivery.Delivery, "trigger" | "nextAttemptAt">
+  ): Consignment {
+    return {
       id,
       workspaceId: event.workspaceId,
       event,
@@ -74,33 +102,29 @@ export class Outbox {
         orderKey: event.orderKey,
         sequence: event.sequence,
         status: "pending",
-        trigger: "automatic",
         attemptCount: 0,
         roundAttempts: 0,
         firstAttemptAt: null,
         lastAttemptAt: null,
-        nextAttemptAt: predecessors.length === 0 ? event.createdAt : null,
         createdAt: event.createdAt,
-        completedAt: null
+        completedAt: null,
+        ...fields
       },
       lease: null,
       attempts: [],
       place: null
     }
-    this.open.add(consignment)
-    if (event.orderKey !== null) this.#sequences.set(event.orderKey, [...predecessors, consignment])
-    this.#enqueue(consignment)
-    return consignment
   }
 
   /** Whether something can be claimed; lets go of leases that have ended first. */
   isReady(now: Time.Instant): boolean {
-    if (this.open.size === 0) return false
     for (const consignment of this.#leased) {
       if (consignment.lease!.until > now) continue
       this.#leased.delete(consignment)
-      this.#enqueue(consignment)
+      if (Delivery.isTest(consignment.delivery)) this.#end(consignment, "exhausted", now)
+      else this.#enqueue(consignment)
     }
+    if (this.open.size === 0) return false
     return this.#slots(now) > 0 && this.#due(now) !== undefined
   }
 
@@ -142,6 +166,10 @@ export class Outbox {
 
   /** Gives a claim back. */
   release(consignment: Consignment): void {
+    if (Delivery.isTest(consignment.delivery)) {
+      consignment.lease = { token: "", until: -Infinity }
+      return
+    }
     consignment.lease = null
     this.#leased.delete(consignment)
     this.#enqueue(consignment)
@@ -149,14 +177,16 @@ export class Outbox {
 
   /** Ends all that waits, for a webhook that goes. */
   skipAll(now: Time.Instant): void {
-    for (const consignment of this.open) {
-      consignment.delivery = { ...consignment.delivery, status: "skipped", nextAttemptAt: null, completedAt: now }
-      consignment.lease = null
-      consignment.place = null
-    }
+    for (const consignment of [...this.open, ...this.#leased]) this.#end(consignment, "skipped", now)
     this.open.clear()
     this.#sequences.clear()
     this.#leased.clear()
+  }
+
+  #end(consignment: Consignment, status: "exhausted" | "skipped", now: Time.Instant): void {
+    consignment.delivery = { ...consignment.delivery, status, nextAttemptAt: null, completedAt: now }
+    consignment.lease = null
+    consignment.place = null
   }
 
   /** Puts a delivery in line, by its own clock. */

@@ -1,4 +1,4 @@
-import { type Id, type Time, type Webhook, WebhookStore } from "@wac/core"
+import { type Id, type Time, Webhook, WebhookStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { Outbox } from "./Outbox.ts"
 import { type Memory, State } from "./State.ts"
@@ -29,6 +29,17 @@ const stateOf = ({ open, webhook }: Outbox): WebhookStore.WebhookState => {
   return { webhook, heldCount: isPaused ? open.size : 0, oldestHeldAt, oldestTriedAt }
 }
 
+const rotateSecret = (
+  memory: Memory,
+  { webhookId, workspaceId, ...rotation }: Parameters<WebhookStore.WebhookStore["Service"]["rotateSecret"]>[0]
+): Option.Option<Webhook.Webhook> => {
+  const outbox = memory.outboxes.get(workspaceId)
+  if (outbox?.webhook.id !== webhookId) return Option.none()
+  const secrets = Webhook.rotateSecrets(outbox.webhook.secrets, rotation)
+  outbox.webhook = { ...outbox.webhook, secrets }
+  return Option.some(outbox.webhook)
+}
+
 const remove = (memory: Memory, workspaceId: Id.WorkspaceId, now: Time.Instant): boolean => {
   memory.outboxes.get(workspaceId)?.skipAll(now)
   return memory.outboxes.delete(workspaceId)
@@ -41,6 +52,7 @@ export const layer = Layer.effect(
       put: (candidate) => Effect.sync(() => put(memory, candidate)),
       get: (workspaceId) =>
         Effect.sync(() => Option.map(Option.fromUndefinedOr(memory.outboxes.get(workspaceId)), stateOf)),
+      rotateSecret: (command) => Effect.sync(() => rotateSecret(memory, command)),
       remove: (workspaceId, now) => Effect.sync(() => remove(memory, workspaceId, now))
     }))
 )

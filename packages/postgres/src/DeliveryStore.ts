@@ -59,6 +59,14 @@ const claimedOf = ({ deliveries, nextDueAt, webhooks }: ClaimAnswer): DeliverySt
   }
 }
 
+/** What a begun test answers. */
+interface TestAnswer {
+  readonly delivery: Delivery.Delivery
+  readonly event: Event.Event
+  readonly url: string
+  readonly secrets: ReadonlyArray<StoredSecret>
+}
+
 /** A command for `wac_complete`. */
 const commandOf = ({ attempt, deliveryId, jitter, now, token }: Parameters<Store["complete"]>[0]) => ({
   now,
@@ -181,6 +189,15 @@ export const layer = Layer.effect(
     return DeliveryStore.DeliveryStore.of({
       // claims wait for each other in the database, and need not do so with a connection each
       claimDue: (command) => claiming.withPermit(claimDue(command)),
+      beginTest: (command) =>
+        Effect.map(
+          query("DeliveryStore.beginTest", "select wac_begin_test($1::text::json) as test", [JSON.stringify(command)]),
+          ([row]) =>
+            Option.map(Option.fromNullOr(plain<TestAnswer | null>(row!, "test")), ({ secrets, ...test }) => ({
+              ...test,
+              secrets: secrets.map(secretOf)
+            }))
+        ),
       complete: (command) =>
         complete(commandOf(command)).pipe(
           // whoever has all hands full waits for one to be free, and then for what the last claim has left

@@ -10,6 +10,7 @@ import * as tables from "./migrations/0001_tables.ts"
 import * as messages from "./migrations/0002_messages.ts"
 import * as deliveries from "./migrations/0003_deliveries.ts"
 import * as stores from "./migrations/0004_stores.ts"
+import * as rounds from "./migrations/0005_rounds.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -24,7 +25,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "tables", sql: tables.sql },
   { name: "messages", sql: messages.sql },
   { name: "deliveries", sql: deliveries.sql },
-  { name: "stores", sql: stores.sql }
+  { name: "stores", sql: stores.sql },
+  { name: "rounds", sql: rounds.sql }
 ]
 
 /** What processes that migrate at once wait for; the number is arbitrary, and only has to stay. */

@@ -75,6 +75,14 @@ export const layer = Layer.effect(
             oldestHeldAt: plain(row, "oldest_held_at"),
             oldestTriedAt: plain(row, "oldest_tried_at")
           }))),
+      rotateSecret: ({ secret, ...command }) =>
+        Effect.map(
+          query("WebhookStore.rotateSecret", "select wac_rotate_secret($1::text::json) as webhook", [
+            JSON.stringify({ ...command, secret: storedSecret({ sealed: secret, expiresAt: null }) })
+          ]),
+          ([row]) =>
+            Option.map(Option.fromNullOr(plain<StoredWebhook | null>(row!, "webhook")), webhookOf)
+        ),
       remove: (workspaceId: Id.WorkspaceId, now: Time.Instant): Effect.Effect<boolean, StoreError.StoreError> =>
         Effect.map(
           query("WebhookStore.remove", "select wac_remove_webhook($1, $2) as removed", [workspaceId, now]),

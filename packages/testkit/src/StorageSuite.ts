@@ -10,6 +10,7 @@ import * as DeliveryStoreClaimSuite from "./DeliveryStoreClaimSuite.ts"
 import * as DeliveryStoreCompleteSuite from "./DeliveryStoreCompleteSuite.ts"
 import * as DeliveryStoreModelSuite from "./DeliveryStoreModelSuite.ts"
 import * as DeliveryStoreSuite from "./DeliveryStoreSuite.ts"
+import * as DeliveryStoreTestSuite from "./DeliveryStoreTestSuite.ts"
 import * as EventStoreSuite from "./EventStoreSuite.ts"
 import * as Fixture from "./Fixture.ts"
 import * as MessageStoreAcceptSuite from "./MessageStoreAcceptSuite.ts"
@@ -58,6 +59,7 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["DeliveryStore: claims", DeliveryStoreClaimSuite.tests],
   ["DeliveryStore: attempts", DeliveryStoreCompleteSuite.tests],
   ["DeliveryStore: random steps", DeliveryStoreModelSuite.tests],
+  ["DeliveryStore: tests of the webhook", DeliveryStoreTestSuite.tests],
   ["DeliveryStore: what is shown", DeliveryStoreSuite.tests],
   ["EventStore", EventStoreSuite.tests],
   ["RateLimitStore", RateLimitStoreSuite.tests],

@@ -2,7 +2,7 @@
  * Conformance of `WebhookStore`.
  */
 import { assert } from "@effect/vitest"
-import { type StoreError, WebhookStore } from "@wac/core"
+import { type Id, type StoreError, WebhookStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
@@ -134,6 +134,78 @@ export const tests = (it: Fixture.It): void => {
           ["message.sent", "b", "pending", first.id]
         ]
       )
+    }))
+
+  it.effect("rotateSecret puts a secret before those that are live, and lets them end", () =>
+    Effect.gen(function*() {
+      const store = yield* WebhookStore.WebhookStore
+      const own = yield* world()
+      const before = yield* putWebhook(own, {
+        secrets: [
+          { sealed: Fixture.sealed(9), expiresAt: null },
+          { sealed: Fixture.sealed(8), expiresAt: own.start + hour },
+          { sealed: Fixture.sealed(7), expiresAt: own.start + second },
+          { sealed: Fixture.sealed(6), expiresAt: own.start + second + 1 }
+        ]
+      })
+      const rotation = { workspaceId: own.workspace.id, webhookId: before.id }
+      const after = yield* store.rotateSecret({
+        ...rotation,
+        secret: Fixture.sealed(10),
+        previousExpiresAt: own.start + day,
+        now: own.start + second
+      })
+      const expected = {
+        ...before,
+        secrets: [
+          { sealed: Fixture.sealed(10), expiresAt: null },
+          { sealed: Fixture.sealed(9), expiresAt: own.start + day },
+          { sealed: Fixture.sealed(8), expiresAt: own.start + hour },
+          { sealed: Fixture.sealed(6), expiresAt: own.start + second + 1 }
+        ]
+      }
+      assert.deepStrictEqual(after, Option.some(expected))
+      assert.deepStrictEqual((yield* stateOf(own)).webhook, expected)
+      // a claim gives those that are live then
+      yield* record(own, 1)
+      const { deliveries } = yield* claim(own, { now: own.start + hour })
+      assert.deepStrictEqual(deliveries[0]!.secrets, expected.secrets.slice(0, 2))
+
+      const atOnce = { secret: Fixture.sealed(11), previousExpiresAt: own.start + hour, now: own.start + hour }
+      const alone = yield* store.rotateSecret({ ...rotation, ...atOnce })
+      assert.deepStrictEqual(Option.getOrThrow(alone).secrets, [{ sealed: Fixture.sealed(11), expiresAt: null }])
+    }))
+
+  it.effect("rotateSecret leaves eight live at most, whoever rotates at once, and knows its own webhook only", () =>
+    Effect.gen(function*() {
+      const store = yield* WebhookStore.WebhookStore
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      const rotate = (workspaceId: Id.WorkspaceId, webhookId: Id.WebhookId, mark: number) =>
+        store.rotateSecret({
+          workspaceId,
+          webhookId,
+          secret: Fixture.sealed(mark),
+          previousExpiresAt: own.start + day + mark,
+          now: own.start
+        })
+      const theirs = yield* putWebhook(other)
+      assert.deepStrictEqual(yield* rotate(own.workspace.id, theirs.id, 20), Option.none())
+      const mine = yield* putWebhook(own)
+      assert.deepStrictEqual(yield* rotate(own.workspace.id, theirs.id, 20), Option.none())
+      assert.deepStrictEqual(yield* rotate(own.workspace.id, yield* Fixture.id("whk"), 20), Option.none())
+
+      const marks = Array.from({ length: 12 }, (_, i) => 30 + i)
+      const rotated = yield* Effect.forEach(marks, (mark) => rotate(own.workspace.id, mine.id, mark), {
+        concurrency: "unbounded"
+      })
+      const { secrets } = (yield* stateOf(own)).webhook
+      assert.strictEqual(secrets.length, 8)
+      assert.deepStrictEqual(secrets.filter(({ expiresAt }) => expiresAt === null), secrets.slice(0, 1))
+      // each came after another: it sees that one's secrets behind its own
+      const lengths = rotated.map((one) => Option.getOrThrow(one).secrets.length)
+      assert.deepStrictEqual(lengths.sort((a, b) => a - b), [2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8])
+      assert.deepStrictEqual((yield* stateOf(other)).webhook, theirs)
     }))
 
   it.effect("remove skips what is open, also what is being attempted, and leaves what has ended", () =>

@@ -361,7 +361,7 @@ create table deliveries (
   envelope text not null,
   order_key text,
   sequence smallint,
-  status text not null check (status in ('pending', 'delivered', 'exhausted', 'skipped')),
+  status text not null check (status in ('pending', 'testing', 'delivered', 'exhausted', 'skipped')),
   trigger text not null default 'automatic',
   attempt_count smallint not null default 0,
   round_attempts smallint not null default 0,
@@ -373,7 +373,7 @@ create table deliveries (
   position bigint not null default wac_next_position(),
   primary key (workspace_id, id),
   check ((order_key is null) = (sequence is null)),
-  check ((status = 'pending') = (completed_at is null)),
+  check ((status in ('pending', 'testing')) = (completed_at is null)),
   check (status = 'pending' or next_attempt_at is null),
   check (round_attempts between 0 and attempt_count),
   check ((round_attempts = 0) = (first_attempt_at is null) and (attempt_count = 0) = (last_attempt_at is null))
@@ -390,10 +390,12 @@ create index deliveries_arrived on deliveries (position)
   where status = 'pending' and next_attempt_at is not null and round_attempts = 0;
 create index deliveries_order on deliveries (order_key, sequence) where status = 'pending' and order_key is not null;
 create index deliveries_open on deliveries (webhook_id, id) where status = 'pending';
+create index deliveries_testing on deliveries (webhook_id) where status = 'testing';
 create index deliveries_exhausted on deliveries (workspace_id, id) where status = 'exhausted';
 create index deliveries_event on deliveries (event_id);
 comment on column deliveries.status is
-  'pending also while its webhook is paused (held), and for ever when that was removed (skipped)';
+  'pending also while its webhook is paused (held), and for ever when that was removed (skipped); testing: a test that '
+  'is being made, which is shown as pending and is never due';
 comment on column deliveries.next_attempt_at is
   'null while a predecessor of the same order key is on its way, and at the end';
 comment on column deliveries.trigger is 'What its present round was begun by; a round is one run of the retry schedule';

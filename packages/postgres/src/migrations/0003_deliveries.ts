@@ -20,7 +20,7 @@ return json_build_object(
   'envelope', d.envelope,
   'orderKey', d.order_key,
   'sequence', d.sequence,
-  'status', d.status,
+  'status', case d.status when 'testing' then 'pending' else d.status end,
   'trigger', d.trigger,
   'attemptCount', d.attempt_count,
   'roundAttempts', d.round_attempts,
@@ -135,6 +135,7 @@ begin
   end if;
   insert into removed_webhooks (webhook_id, workspace_id, removed_at) values (gone, workspace, at_time);
   delete from delivery_claims k where k.webhook_id = gone;
+  update deliveries d set status = 'skipped', completed_at = at_time where d.webhook_id = gone and d.status = 'testing';
   return true;
 end
 $$;
@@ -182,6 +183,10 @@ begin
   perform pg_advisory_xact_lock(7305148210);
   -- a claim that a crash of the server loses is one whose attempt is made again; nobody need wait for the disk
   perform set_config('synchronous_commit', 'off', true);
+
+  if exists (select from deliveries d where d.status = 'testing') then
+    perform wac_end_tests(at_time);
+  end if;
 
   settled := wac_settled_position();
 
@@ -504,7 +509,7 @@ begin
       where k.delivery_id = g.delivery_id and k.token = g.token
       returning g.*, k.workspace_id, k.webhook_id
     )
-    select e.*, d.first_attempt_at, d.round_attempts, d.order_key, w.paused_at, h as health
+    select e.*, d.first_attempt_at, d.round_attempts, d.order_key, d.status = 'testing' as is_test, w.paused_at, h as health
     from ended e
     join deliveries d on d.workspace_id = e.workspace_id and d.id = e.delivery_id
     join webhooks w on w.id = e.webhook_id
@@ -528,8 +533,8 @@ begin
     first_at := coalesce(c.first_attempt_at, c.started_at);
     next_at := null;
 
-    health.last_attempt_at := ended_at;
     if c.outcome = 'delivered' then
+      health.last_attempt_at := ended_at;
       health.consecutive_failures := 0;
       health.failures_since := null;
       health.last_success_at := greatest(ended_at, health.last_success_at);
@@ -537,7 +542,10 @@ begin
         health.recovered_at := ended_at;
       end if;
       new_status := 'delivered';
+    elsif c.is_test then
+      new_status := 'exhausted';
     else
+      health.last_attempt_at := ended_at;
       health.consecutive_failures := health.consecutive_failures + 1;
       health.failures_since := coalesce(health.failures_since, ended_at);
       health.last_failure_at := ended_at;

@@ -1,0 +1,100 @@
+/**
+ * Functions of what people ask of a webhook and its deliveries: another secret, tests. They keep to the order in which
+ * 0003 waits for rows; who changes secrets waits for nothing but the webhook's own row.
+ */
+export const sql = `
+-- Another secret, first in line (Webhook.rotateSecrets).
+create function wac_rotate_secret(command json) returns json
+language plpgsql as $$
+declare
+  c record;
+  kept webhook_secrets[];
+begin
+  select * into strict c from json_to_record(command) as c ("workspaceId" text, "webhookId" text, secret json,
+    "previousExpiresAt" bigint, now bigint);
+  -- rotations come one after the other
+  perform from webhooks w where w.id = c."webhookId" and w.workspace_id = c."workspaceId" for no key update;
+  if not found then
+    return null;
+  end if;
+  kept := array(
+    select s from webhook_secrets s
+    where s.webhook_id = c."webhookId" and least(s.expires_at, c."previousExpiresAt") > c.now
+    order by s.position limit 7
+  );
+  delete from webhook_secrets s where s.webhook_id = c."webhookId";
+  insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext, expires_at)
+  select c."webhookId", 0, s."keyId", decode(s.nonce, 'hex'), decode(s.ciphertext, 'hex'), null
+  from json_to_record(c.secret) as s ("keyId" text, nonce text, ciphertext text)
+  union all
+  select s.webhook_id, s.place, s.key_id, s.nonce, s.ciphertext, least(s.expires_at, c."previousExpiresAt")
+  from unnest(kept) with ordinality
+    as s (webhook_id, position, key_id, nonce, ciphertext, expires_at, place);
+  return wac_webhook(c."webhookId");
+end
+$$;
+
+-- Records a test event and its delivery, which is claimed and never due.
+create function wac_begin_test(command json) returns json
+language plpgsql as $$
+declare
+  c record;
+  hook record;
+begin
+  select * into strict c from json_to_record(command) as c (event json, "deliveryId" text, trigger text, token text,
+    "leaseUntil" bigint, now bigint);
+  -- whoever removes the webhook waits for us, or we for them; nobody else does
+  perform from webhook_health h
+  where h.webhook_id = (select w.id from webhooks w where w.workspace_id = c.event ->> 'workspaceId')
+  for key share;
+  select w.id, w.url, w.envelope into hook from webhooks w where w.workspace_id = c.event ->> 'workspaceId';
+  if hook.id is null then
+    return null;
+  end if;
+  insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
+  select e.id, e."workspaceId", e.type, e."createdAt", e."orderKey", e.sequence, e.data
+  from json_to_record(c.event) as e (id text, "workspaceId" text, type text, "createdAt" bigint, "orderKey" text,
+    sequence smallint, data json);
+  insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, trigger, created_at)
+  select c."deliveryId", e.workspace_id, hook.id, e.id, e.type, hook.envelope, 'testing', c.trigger, e.created_at
+  from events e where e.id = c.event ->> 'id';
+  insert into delivery_claims (delivery_id, workspace_id, webhook_id, token, lease_until)
+  values (c."deliveryId", c.event ->> 'workspaceId', hook.id, c.token, c."leaseUntil");
+  return (
+    select json_build_object(
+      'delivery', wac_delivery(d),
+      'event', wac_event(e),
+      'url', hook.url,
+      'secrets', (
+        select coalesce(json_agg(wac_webhook_secret(s) order by s.position), '[]') from webhook_secrets s
+        where s.webhook_id = hook.id and (s.expires_at is null or s.expires_at > c.now)
+      )
+    )
+    from events e join deliveries d on d.workspace_id = e.workspace_id and d.id = c."deliveryId"
+    where e.id = c.event ->> 'id'
+  );
+end
+$$;
+
+-- Ends the tests that nobody is making any more: their claim was given back, or its lease has ended. One that is just
+-- being recorded late is left to that.
+create function wac_end_tests(at_time bigint) returns void
+language sql as $$
+  with left_over as (
+    select d.workspace_id, d.id, k.delivery_id is not null as is_claimed
+    from deliveries d left join delivery_claims k on k.delivery_id = d.id
+    where d.status = 'testing' and (k.delivery_id is null or k.lease_until <= at_time)
+  ), held as (
+    select k.delivery_id from delivery_claims k
+    where k.delivery_id in (select l.id from left_over l where l.is_claimed) and k.lease_until <= at_time
+    for update skip locked
+  ), freed as (
+    delete from delivery_claims k using held h where k.delivery_id = h.delivery_id
+    returning k.delivery_id
+  )
+  update deliveries d set status = 'exhausted', completed_at = at_time
+  from left_over l
+  where d.workspace_id = l.workspace_id and d.id = l.id and d.status = 'testing'
+    and (not l.is_claimed or l.id in (select f.delivery_id from freed f))
+$$;
+`
