@@ -31,7 +31,7 @@ const freePort = (): Promise<number> =>
   })
 
 /** A PostgreSQL server from the install, which can be stopped and started again; removed with the scope. */
-const ownPostgres = Effect.acquireRelease(
+export const ownPostgres = Effect.acquireRelease(
   Effect.promise(async () => {
     const directory = await mkdtemp(join(tmpdir(), "wac-server-"))
     // where tests run as root, the server runs as another user, who must reach its data
@@ -169,11 +169,17 @@ export const startSteered = Effect.fnUntraced(
       launch({ ...env, TEST_UPSTREAM: upstream, TEST_AHEAD: String(ahead) }, "apps/server/test/steered.ts"),
       listening
     )
+    let orders = 0
     const order = (order: Order) =>
       Effect.promise(() =>
         new Promise<void>((resolve) => {
-          started.child.once("message", () => resolve())
-          started.child.send(order)
+          const number = ++orders
+          const look = (done: unknown) => {
+            if (done !== number) return
+            started.child.off("message", look)
+            resolve()
+          }
+          started.child.on("message", look).send({ number, order })
         })
       )
     return { ...started, order }

@@ -1,7 +1,8 @@
 /**
  * The service as a process whose surroundings a test holds in its hands: every send is asked of the HTTP server
  * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome`; the clock is `TEST_AHEAD` milliseconds ahead; and orders come
- * from the parent process, which is told when each is carried out.
+ * from the parent process, which is told the number of each that is
+ * carried out.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { type Id, Inbound, type Message, Provider } from "@wac/core"
@@ -99,8 +100,8 @@ const main = Effect.gen(function*() {
         }
       }])
   const runPromise = Effect.runPromiseWith(yield* Effect.context())
-  process.on("message", (order: Order) => {
-    void runPromise(Effect.provideService(carryOut(order), Clock.Clock, clock)).then(() => process.send!("done"))
+  process.on("message", ({ number, order }: { readonly number: number; readonly order: Order }) => {
+    void runPromise(Effect.provideService(carryOut(order), Clock.Clock, clock)).then(() => process.send!(number))
   })
   return yield* Effect.never
 })

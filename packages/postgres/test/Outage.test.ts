@@ -1,12 +1,14 @@
 /**
  * What becomes of callers while PostgreSQL is away, slow or out of reach, and afterwards.
  */
+import { PgConnection } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { PostgresProxy } from "@wac/testkit"
-import { Effect, Exit, Fiber, Layer, Queue, Redacted } from "effect"
+import { Effect, Exit, Fiber, Layer, Queue, Redacted, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Database, Deadline } from "../src/Database.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
+import { describe as describeFailure } from "../src/SqlFailure.ts"
 import { type PostgresServer, startServer } from "./PostgresServer.ts"
 
 let server: PostgresServer
@@ -137,3 +139,97 @@ it.live("connections that break are replaced, once their break is noticed", () =
     proxy.cut()
     yield* Effect.retry(one, { times: 3 })
   }).pipe(Effect.provide(database())))
+
+describe("what PostgreSQL undid for the sake of others", () => {
+  /** Fails `times` times with a state of its own (a sequence remembers, as no transaction undoes it), and then answers. */
+  const undone = (name: string, state: string, times: number) =>
+    Effect.flatMap(Database, ({ query }) =>
+      Effect.andThen(
+        query("Test.create", `create sequence ${name}_calls`, []),
+        query(
+          "Test.create",
+          `create function ${name}(c json) returns json language plpgsql as $$
+          begin
+            if nextval('${name}_calls') <= ${times} then raise exception using errcode = '${state}'; end if;
+            return c;
+          end $$`,
+          []
+        )
+      ))
+
+  const calls = (name: string) =>
+    Effect.flatMap(
+      Database,
+      ({ query }) => query("Test.calls", `select last_value::integer as n from ${name}_calls`, [])
+    ).pipe(Effect.map(([row]) => row!["n"]))
+
+  it.live.each([["serialization_failure", "40001"], ["deadlock_detected", "40P01"]] as const)(
+    "is sent again, for one caller and for many: %s",
+    ([name, state]) =>
+      Effect.gen(function*() {
+        const { batched, query } = yield* Database
+        yield* undone(name, state, 3)
+        const echo = yield* batched<number, number>("Test.echo", name)
+        assert.deepStrictEqual(yield* Effect.forEach([1, 2, 3], echo, { concurrency: "unbounded" }), [1, 2, 3])
+        assert.strictEqual(yield* calls(name), 4)
+        yield* query("Test.again", `alter sequence ${name}_calls restart`, [])
+        assert.deepStrictEqual((yield* query("Test.echo", `select ${name}('[7]') as echo`, []))[0]!["echo"], [7])
+        assert.strictEqual(yield* calls(name), 4)
+      }).pipe(Effect.scoped, Effect.provide(database()))
+  )
+
+  it.live("fails its callers if it never ends", () =>
+    Effect.gen(function*() {
+      const { batched } = yield* Database
+      yield* undone("always", "40001", 1_000_000)
+      const echo = yield* batched<number, number>("Test.echo", "always")
+      const exits = yield* Effect.forEach([1, 2], (n) => Effect.exit(echo(n)), { concurrency: "unbounded" })
+      assert.isTrue(exits.every(isUnavailable))
+      assert.isAbove(Number(yield* calls("always")), 3)
+    }).pipe(Effect.scoped, Effect.provide(database())))
+
+  it.live("is done after all where two waited for each other", () =>
+    Effect.gen(function*() {
+      const { query } = yield* Database
+      yield* query("Test.create", "create table crossed (n integer primary key, times integer not null)", [])
+      yield* query("Test.create", "create sequence crossings", [])
+      yield* query("Test.create", "insert into crossed values (1, 0), (2, 0)", [])
+      yield* query(
+        "Test.create",
+        `create function cross_over(one integer, two integer) returns void language plpgsql as $$
+        begin
+          update crossed set times = times + 1 where n = one;
+          perform nextval('crossings');
+          -- until both have their first row
+          while (select last_value < 2 from crossings) loop perform pg_sleep(0.01); end loop;
+          update crossed set times = times + 1 where n = two;
+        end $$`,
+        []
+      )
+      const cross = (one: number, two: number) => query("Test.cross", "select cross_over($1, $2)", [one, two])
+      yield* Effect.all([cross(1, 2), cross(2, 1)], { concurrency: "unbounded" })
+      assert.deepStrictEqual(
+        (yield* query("Test.read", "select times from crossed order by n", [])).map((row) => row["times"]),
+        [2, 2]
+      )
+      const [row] = yield* query(
+        "Test.deadlocks",
+        "select deadlocks::integer as n from pg_stat_database where datname = current_database()",
+        []
+      )
+      assert.isAtLeast(Number(row!["n"]), 1)
+    }).pipe(Effect.provide(database())))
+})
+
+it.live("who finds every connection of the server taken is told after a while, and served once they are free", () =>
+  Effect.gen(function*() {
+    const others = yield* Scope.make()
+    const another = Effect.flatMap(PgConnection.make({ url: Redacted.make(server.url) }), ({ pin }) => pin)
+    const refused = yield* Effect.flip(Effect.forever(Scope.provide(another, others)))
+    assert.include(describeFailure(refused), "53300")
+    yield* Effect.gen(function*() {
+      assert.isTrue(isUnavailable(yield* Effect.exit(one)))
+      yield* Scope.close(others, Exit.void)
+      assert.strictEqual((yield* one)[0]!["one"], 1)
+    }).pipe(Effect.provide(database()))
+  }))
