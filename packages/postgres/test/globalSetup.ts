@@ -1,24 +1,53 @@
 /**
- * One PostgreSQL server for all test files of a run: that of `TEST_DATABASE_URL`, whose user may create databases, or
- * else one from the install.
+ * The PostgreSQL servers of a run. All test files share one: that of `TEST_DATABASE_URL`, whose user may create
+ * databases, or else one from the install. The conformance suite also runs on each of `TEST_POSTGRES_BIN`, directories of
+ * PostgreSQL's binaries on this machine, divided by `:`.
  */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
-import { type PostgresServer, startServer } from "./PostgresServer.ts"
+import { startInstalled } from "./InstalledPostgres.ts"
+import { startServer } from "./PostgresServer.ts"
+
+/** A server, by the name that tests on it have. */
+interface NamedServer {
+  readonly name: string
+  readonly url: string
+}
 
 declare module "vitest" {
   interface ProvidedContext {
     readonly postgresUrl: string
+    /** The servers that the storage is tested on as a whole. */
+    readonly postgresServers: ReadonlyArray<NamedServer>
   }
 }
 
-let server: PostgresServer | undefined
+const settings = ["fsync=off", "max_connections=300"]
+
+const named = (url: string): Promise<NamedServer> =>
+  Effect.runPromise(
+    Effect.flatMap(PgClient.PgClient, (client) => client<{ server_version: string }>`show server_version`).pipe(
+      Effect.map(([row]) => ({ name: `PostgreSQL ${row!.server_version.split(" ")[0]}`, url })),
+      Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+    )
+  )
+
+const started: Array<{ readonly url: string; readonly remove: () => Promise<void> }> = []
 
 export const setup = async ({ provide }: TestProject): Promise<void> => {
   const given = process.env["TEST_DATABASE_URL"]
-  if (given === undefined) server = await startServer("fsync=off", "max_connections=300")
-  provide("postgresUrl", given ?? server!.url)
+  if (given === undefined) started.push(await startServer(...settings))
+  for (const bin of (process.env["TEST_POSTGRES_BIN"] ?? "").split(":")) {
+    if (bin !== "") started.push(await startInstalled(bin, ...settings))
+  }
+  const urls = [...given === undefined ? [] : [given], ...started.map(({ url }) => url)]
+  const servers = await Promise.all(urls.map(named))
+  process.stdout.write(`storage is tested on ${servers.map(({ name }) => name).join(", ")} and PGlite\n`)
+  provide("postgresUrl", urls[0]!)
+  provide("postgresServers", servers)
 }
 
 export const teardown = async (): Promise<void> => {
-  await server?.remove()
+  for (const { remove } of started) await remove()
 }

@@ -1,0 +1,69 @@
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { rmSync } from "node:fs"
+import { chown, mkdir, mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { freePort } from "./PostgresServer.ts"
+
+/** PostgreSQL refuses to run as root: there it runs as the user whom its packages make. */
+const owner = (): { readonly uid: number; readonly gid: number } | undefined => {
+  if (process.getuid?.() !== 0) return undefined
+  const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
+  return { uid: idOf("-u"), gid: idOf("-g") }
+}
+
+const environment = { PATH: process.env["PATH"], LC_MESSAGES: "C" }
+
+/** Makes and starts a server from the binaries in a directory of this machine. */
+export const startInstalled = async (
+  bin: string,
+  ...settings: ReadonlyArray<string>
+): Promise<{ readonly url: string; readonly remove: () => Promise<void> }> => {
+  const user = owner()
+  const directory = await mkdtemp(join(tmpdir(), "wac-postgres-"))
+  const data = join(directory, "data")
+  await mkdir(data, { mode: 0o700 })
+  if (user !== undefined) {
+    for (const path of [directory, data]) await chown(path, user.uid, user.gid)
+  }
+  const options = { env: environment, cwd: directory, ...user }
+  execFileSync(
+    join(bin, "initdb"),
+    [`--pgdata=${data}`, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"],
+    { ...options, stdio: ["ignore", "ignore", "pipe"] }
+  )
+  const port = await freePort()
+  const server = spawn(
+    join(bin, "postgres"),
+    [
+      ...["-D", data, "-p", String(port)],
+      ...["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings].flatMap((setting) => ["-c", setting])
+    ],
+    { ...options, stdio: ["ignore", "ignore", "pipe"] }
+  )
+  // a run that is broken off calls no teardown
+  const tidy = () => {
+    server.kill("SIGQUIT")
+    rmSync(directory, { recursive: true, force: true })
+  }
+  process.once("exit", tidy)
+  const ended = once(server, "exit")
+  await new Promise<void>((resolve, reject) => {
+    let log = ""
+    server.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log += text
+      if (log.includes("ready to accept connections")) resolve()
+    })
+    void ended.then(() => reject(new Error(`${bin}/postgres does not start: ${log}`)))
+  })
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    remove: async () => {
+      server.kill("SIGINT")
+      await ended
+      process.off("exit", tidy)
+      tidy()
+    }
+  }
+}
