@@ -64,9 +64,10 @@ const unknown = { code: "server_error", reason: "outcome_unknown" }
 const sending = Effect.gen(function*() {
   const attempts: Array<Attempt> = []
   let over = false
-  const caller = Effect.gen(function*() {
-    while (!over) attempts.push(yield* sendOnce())
-  })
+  const caller = Effect.repeat(
+    Effect.map(sendOnce(), (attempt) => attempts.push(attempt)),
+    { until: () => over }
+  )
   const fiber = yield* Effect.forkChild(
     Effect.forEach(Array.from({ length: callers }), () => caller, { concurrency: "unbounded", discard: true }),
     { startImmediately: true }

@@ -34,12 +34,10 @@ export const startInstalled = async (
     { ...options, stdio: ["ignore", "ignore", "pipe"] }
   )
   const port = await freePort()
+  const all = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings]
   const server = spawn(
     join(bin, "postgres"),
-    [
-      ...["-D", data, "-p", String(port)],
-      ...["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings].flatMap((setting) => ["-c", setting])
-    ],
+    ["-D", data, "-p", String(port), ...all.flatMap((setting) => ["-c", setting])],
     { ...options, stdio: ["ignore", "ignore", "pipe"] }
   )
   // a run that is broken off calls no teardown
