@@ -65,6 +65,19 @@ export interface AttemptResponse {
   readonly body: string
 }
 
+/**
+ * How long each phase of an attempt took, in milliseconds. `null` for a phase that was not needed (a connection kept
+ * open needs none of the first three), not reached, or not over when the attempt ended.
+ */
+export interface AttemptTimings {
+  readonly lookupMs: number | null
+  readonly connectMs: number | null
+  readonly tlsMs: number | null
+  /** From the request's sending to the beginning of the answer. */
+  readonly firstByteMs: number | null
+  readonly bodyMs: number | null
+}
+
 /** One POST to a receiver. */
 export interface Attempt {
   readonly id: AttemptId
@@ -77,6 +90,12 @@ export interface Attempt {
   readonly statusCode: number | null
   /** One plain sentence: "answered 204; only 200 counts". */
   readonly message: string
+  /** Where it was posted to: the webhook's URL at that time. */
+  readonly url: string
+  /** The IP address connected to, or tried last; `null` when it did not come so far. */
+  readonly address: string | null
+  /** `null` when nothing was tried over the network. */
+  readonly timings: AttemptTimings | null
   readonly response: AttemptResponse | null
   /** What the receiver asked for with 429 or 503. */
   readonly retryAfter: Duration.Duration | null

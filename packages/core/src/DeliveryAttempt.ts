@@ -11,21 +11,13 @@ import * as Id from "./Id.ts"
 import * as Signature from "./Signature.ts"
 import type { StoreError } from "./StoreError.ts"
 import { Vault } from "./Vault.ts"
-import { type WebhookAnswer, WebhookTransport } from "./WebhookTransport.ts"
+import { WebhookTransport } from "./WebhookTransport.ts"
 
 /** Specification §8: name look-up, connection, request and answer together. */
 export const timeout = Duration.seconds(5)
 
 /** A claim's lease: the attempt's deadline, time to record it, and room for a pause of the process (contract §8). */
 export const lease = Duration.seconds(15)
-
-const timedOut: WebhookAnswer = {
-  outcome: "timeout",
-  statusCode: null,
-  message: `did not answer within ${Duration.toSeconds(timeout)} seconds`,
-  response: null,
-  retryAfter: null
-}
 
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
@@ -53,15 +45,14 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             Effect.forEach(secrets, ({ sealed }) => vault.open(sealed, delivery.webhookId))
           )
           const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: startedAt })
-          const answer = yield* transport.post({ url, headers, body }).pipe(
-            Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.succeed(timedOut) })
-          )
+          const answer = yield* transport.post({ url, headers, body, timeout })
           const endedAt = yield* Clock.currentTimeMillis
           const ended: Attempt = {
             ...answer,
             id: yield* Id.generate(random, "att"),
             number: delivery.attemptCount + 1,
             trigger: delivery.trigger,
+            url,
             startedAt,
             durationMs: endedAt - startedAt
           }

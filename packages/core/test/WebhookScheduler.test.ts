@@ -72,6 +72,9 @@ describe("an attempt", () => {
           outcome: "delivered",
           statusCode: 200,
           message: "answered 200",
+          url,
+          address: null,
+          timings: null,
           response: { headers: { server: "x" }, body: "thanks" },
           retryAfter: null
         }])

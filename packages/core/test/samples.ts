@@ -186,6 +186,9 @@ export const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   outcome: "status",
   statusCode: 500,
   message: "answered 500; only 200 counts",
+  url: "https://receiver.example/hooks",
+  address: "192.0.2.1",
+  timings: null,
   response: null,
   retryAfter: null,
   ...fields

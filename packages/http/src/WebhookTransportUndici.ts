@@ -138,6 +138,8 @@ const unanswered = (outcome: Delivery.AttemptOutcome, message: string): Answer =
   outcome,
   statusCode: null,
   message,
+  address: null,
+  timings: null,
   response: null,
   retryAfter: null
 })
@@ -216,6 +218,8 @@ const answer = (received: Received, now: number): Answer => {
   if (statusCode === null) return afterError(error ?? new Error("no answer"))
   const ended = {
     statusCode,
+    address: null,
+    timings: null,
     response: { headers: keptHeaders(headers), body: keptBody(body) },
     retryAfter: statusCode === 429 || statusCode === 503 ? retryAfter(one(headers["retry-after"]).trim(), now) : null
   }
@@ -230,7 +234,7 @@ const answer = (received: Received, now: number): Answer => {
 
 /**
  * The transport under these rules, with one pool of connections that ends with the layer. An answer counts once it
- * is whole or its first 16 KiB are here; until then the caller's deadline runs.
+ * is whole or its first 16 KiB are here; until then its time runs.
  */
 export const layer = (rules: ReceiverRules): Layer.Layer<WebhookTransport.WebhookTransport> =>
   Layer.effect(
@@ -255,8 +259,10 @@ export const layer = (rules: ReceiverRules): Layer.Layer<WebhookTransport.Webhoo
           if (url.protocol !== "https:" && !(url.protocol === "http:" && rules.allowInsecure)) {
             return unanswered("blocked_address", "has a URL that is not https; only https is allowed")
           }
-          const received = yield* exchange(agent, url, request)
-          return answer(received, yield* Clock.currentTimeMillis)
+          const received = yield* Effect.timeoutOption(exchange(agent, url, request), request.timeout)
+          return Option.isSome(received)
+            ? answer(received.value, yield* Clock.currentTimeMillis)
+            : unanswered("timeout", `did not answer within ${Duration.toSeconds(request.timeout)} seconds`)
         })
       })
     })

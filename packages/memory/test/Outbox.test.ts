@@ -49,6 +49,9 @@ const attempt = (consignment: Consignment, outcome: Delivery.AttemptOutcome, sta
   outcome,
   statusCode: null,
   message: outcome,
+  url: "https://receiver.example/",
+  address: null,
+  timings: null,
   response: null,
   retryAfter: null
 })

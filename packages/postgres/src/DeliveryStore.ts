@@ -82,6 +82,9 @@ const commandOf = ({ attempt, deliveryId, jitter, now, token }: Parameters<Store
   status_code: attempt.statusCode,
   // PostgreSQL's text holds neither of what these replace
   message: attempt.message.toWellFormed().replaceAll("\0", "\uFFFD"),
+  url: attempt.url,
+  address: attempt.address,
+  timings: attempt.timings,
   // as text: what is escaped in it is PostgreSQL's to keep, not to read
   response: attempt.response === null ? null : JSON.stringify(attempt.response),
   retry_after_ms: attempt.retryAfter === null
@@ -108,6 +111,9 @@ const attempts = `(
     'outcome', a.outcome,
     'statusCode', a.status_code,
     'message', a.message,
+    'url', a.url,
+    'address', a.address,
+    'timings', a.timings,
     'response', a.response,
     'retryAfterMs', a.retry_after_ms
   ) order by a.number), '[]')

@@ -179,7 +179,8 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
             started_at: attempt.startedAt,
             duration_ms: attempt.durationMs,
             outcome: attempt.outcome,
-            message: attempt.message
+            message: attempt.message,
+            url: attempt.url
           }])]))
           const following = yield* Effect.forkChild(follow, { startImmediately: true })
           yield* Effect.sleep("100 millis")

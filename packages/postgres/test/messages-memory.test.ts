@@ -378,6 +378,9 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
               outcome: "delivered",
               statusCode: 200,
               message: "answered 200",
+              url: "https://receiver.example/",
+              address: null,
+              timings: null,
               response: null,
               retryAfter: null
             }

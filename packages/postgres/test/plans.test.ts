@@ -243,7 +243,8 @@ for (const { layer: database, name } of databases) {
             started_at: now,
             duration_ms: 1,
             outcome: i % 8 === 0 ? "status" : "delivered",
-            message: "so"
+            message: "so",
+            url: "https://receiver.example/"
           }))
           const completed = yield* touched("select wac_complete($1::text::json)", [JSON.stringify(commands)])
           assertReads(completed, {

@@ -83,6 +83,9 @@ export const attempt = (
       outcome: options.outcome ?? "status",
       statusCode: delivered ? 200 : 500,
       message: delivered ? "answered 200" : "answered 500; only 200 counts",
+      url: "https://receiver.example/hooks?tenant=1",
+      address: "192.0.2.1",
+      timings: { lookupMs: 3, connectMs: 20, tlsMs: 41, firstByteMs: 35, bodyMs: 1 },
       response: { headers: { "content-type": "text/plain" }, body: delivered ? "ok" : "no" },
       retryAfter: null,
       ...options.attempt

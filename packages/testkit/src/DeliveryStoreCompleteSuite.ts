@@ -32,6 +32,10 @@ const withEvent = Effect.gen(function*() {
 /** What an attempt with `Retry-After` looks like. */
 const asksFor = (retryAfter: Duration.Duration) => ({ attempt: { statusCode: 503, retryAfter } })
 
+const untimed = { lookupMs: 0, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
+
+const unanswered = { statusCode: null, timings: untimed, response: null }
+
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
   it.effect("success ends the delivery, and is kept with all that it said", () =>
@@ -109,12 +113,18 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* withEvent
       const ends = [
-        { outcome: "dns", attempt: { statusCode: null, message: "no such host", response: null } },
-        { outcome: "connect", attempt: { statusCode: null, message: "refused", response: null } },
-        { outcome: "tls", attempt: { statusCode: null, message: "certificate expired", response: null } },
-        { outcome: "timeout", attempt: { statusCode: null, message: "did not answer", response: null } },
+        { outcome: "dns", attempt: { ...unanswered, message: "no such host", address: null } },
+        { outcome: "connect", attempt: { ...unanswered, message: "refused", address: "2001:db8::1" } },
+        { outcome: "tls", attempt: { ...unanswered, message: "certificate expired" } },
+        {
+          outcome: "timeout",
+          attempt: { statusCode: 200, message: "did not end", timings: { ...untimed, bodyMs: 9 } }
+        },
         { outcome: "redirect", attempt: { statusCode: 302, message: "answered 302; not followed" } },
-        { outcome: "blocked_address", attempt: { statusCode: null, message: "10.0.0.1", response: null } },
+        {
+          outcome: "blocked_address",
+          attempt: { ...unanswered, message: "10.0.0.1", url: "https://moved.example/", address: null, timings: null }
+        },
         { outcome: "status", attempt: { statusCode: 503, retryAfter: Duration.minutes(2) } },
         { outcome: "delivered" }
       ] as const

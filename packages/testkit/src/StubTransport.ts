@@ -3,7 +3,7 @@
  * it and a storage in memory the scheduler's days run in a moment under the test clock.
  */
 import { WebhookTransport } from "@wac/core"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import * as Arrivals from "./Arrivals.ts"
 
 /** A request that was posted. */
@@ -11,7 +11,7 @@ export interface PostedRequest extends WebhookTransport.WebhookRequest {
   readonly at: number
 }
 
-/** Answers one request; it may sleep, and never end. */
+/** Answers one request; it may sleep, and never end: then it is cut off when its time is over. */
 export type Answer = (request: PostedRequest) => Effect.Effect<WebhookTransport.WebhookAnswer>
 
 /** The answer of a receiver that gives this status. */
@@ -22,6 +22,8 @@ export const answered = (
   outcome: statusCode === 200 ? "delivered" : statusCode >= 300 && statusCode < 400 ? "redirect" : "status",
   statusCode,
   message: statusCode === 200 ? "answered 200" : `answered ${statusCode}; only 200 counts`,
+  address: null,
+  timings: null,
   response: { headers: {}, body: "" },
   retryAfter: null,
   ...rest
@@ -32,9 +34,18 @@ export const unreachable: WebhookTransport.WebhookAnswer = {
   outcome: "connect",
   statusCode: null,
   message: "the connection was refused",
+  address: null,
+  timings: null,
   response: null,
   retryAfter: null
 }
+
+/** The answer when the time is over. */
+const timedOut = (timeout: Duration.Duration): WebhookTransport.WebhookAnswer => ({
+  ...unreachable,
+  outcome: "timeout",
+  message: `did not answer within ${Duration.toSeconds(timeout)} seconds`
+})
 
 /** Every request is taken. */
 export const ok: Answer = () => Effect.succeed(answered(200))
@@ -53,7 +64,7 @@ export class StubTransport extends Context.Service<StubTransport, {
   readonly answerWith: (answer: Answer) => Effect.Effect<void>
   /** How many requests have no answer yet, and the most there ever were at once. */
   readonly inFlight: Effect.Effect<{ readonly now: number; readonly most: number }>
-  /** How many requests were cut off by their caller. */
+  /** How many requests were cut off, by their time or their caller. */
   readonly interrupted: Effect.Effect<number>
 }>()("@wac/testkit/StubTransport") {}
 
@@ -66,17 +77,20 @@ export const layer = (first: Answer = ok): Layer.Layer<StubTransport | WebhookTr
     let most = 0
     let interrupted = 0
 
+    const cutOff = Effect.sync(() => interrupted++)
+
     const post = (request: WebhookTransport.WebhookRequest) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           const posted = { ...request, at: yield* Clock.currentTimeMillis }
           most = Math.max(most, ++now)
           yield* requests.add(posted)
-          return yield* restore(Effect.suspend(() => answer(posted)))
-        }).pipe(
-          Effect.onInterrupt(() => Effect.sync(() => interrupted++)),
-          Effect.ensuring(Effect.sync(() => now--))
-        )
+          const answering = Effect.timeoutOrElse(Effect.suspend(() => answer(posted)), {
+            duration: request.timeout,
+            orElse: () => Effect.as(cutOff, timedOut(request.timeout))
+          })
+          return yield* Effect.onInterrupt(restore(answering), () => cutOff)
+        }).pipe(Effect.ensuring(Effect.sync(() => now--)))
       )
 
     return Context.empty().pipe(

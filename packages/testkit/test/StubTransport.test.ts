@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { WebhookTransport } from "@wac/core"
 import { StubTransport } from "@wac/testkit"
-import { Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-const request = { url: "https://receiver.example/", headers: { "x-a": "1" }, body: "{}" }
+const request = { url: "https://receiver.example/", headers: { "x-a": "1" }, body: "{}", timeout: Duration.seconds(5) }
 
 it.effect("keeps requests with the clock's time, and answers as it was told", () =>
   Effect.gen(function*() {
@@ -14,6 +14,8 @@ it.effect("keeps requests with the clock's time, and answers as it was told", ()
       outcome: "delivered",
       statusCode: 200,
       message: "answered 200",
+      address: null,
+      timings: null,
       response: { headers: {}, body: "" },
       retryAfter: null
     })
@@ -45,4 +47,9 @@ it.effect("counts what is in flight and what was cut off", () =>
     const slow = yield* Effect.forkChild(transport.post(request))
     yield* TestClock.adjust("2 seconds")
     assert.strictEqual((yield* Fiber.join(slow)).outcome, "redirect")
+    yield* stub.answerWith(StubTransport.hang)
+    const silent = yield* Effect.forkChild(transport.post(request))
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual((yield* Fiber.join(silent)).outcome, "timeout")
+    assert.strictEqual(yield* stub.interrupted, 4)
   }).pipe(Effect.provide(StubTransport.layer(StubTransport.hang))))

@@ -432,6 +432,9 @@ create table attempts (
   outcome text not null,
   status_code smallint,
   message text not null,
+  url text not null,
+  address text,
+  timings json,
   response json,
   retry_after_ms bigint,
   -- no foreign key: one function writes both, and to have every row looked up again costs a tenth of it

@@ -444,6 +444,9 @@ create type wac_ended_attempt as (
   outcome text,
   status_code smallint,
   message text,
+  url text,
+  address text,
+  timings json,
   -- JSON as text, so that nothing escaped in it is read
   response text,
   retry_after_ms bigint
@@ -613,10 +616,10 @@ begin
     as u (place, workspace_id, status, first_at, ended_at, next_at)
   where d.workspace_id = u.workspace_id and d.id = given[u.place].delivery_id;
 
-  insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code, message,
-    response, retry_after_ms)
-  select g.delivery_id, g.number, g.attempt_id, u.workspace_id, g.trigger, g.started_at, g.duration_ms, g.outcome, g.status_code,
-    g.message, g.response::json, g.retry_after_ms
+  insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
+    message, url, address, timings, response, retry_after_ms)
+  select g.delivery_id, g.number, g.attempt_id, u.workspace_id, g.trigger, g.started_at, g.duration_ms, g.outcome,
+    g.status_code, g.message, g.url, g.address, g.timings, g.response::json, g.retry_after_ms
   from unnest(places, workspaces) as u (place, workspace_id)
   cross join lateral unnest(given[u.place:u.place]) g;
 
