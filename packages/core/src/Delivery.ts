@@ -66,8 +66,8 @@ export interface AttemptResponse {
 }
 
 /**
- * How long each phase of an attempt took, in milliseconds. `null` for a phase that was not needed (a connection kept
- * open needs none of the first three), not reached, or not over when the attempt ended.
+ * How long each phase of an attempt took until it succeeded or failed, in milliseconds. `null` for a phase that was not
+ * needed (a connection kept open needs none of the first three), not reached, or cut off by the deadline.
  */
 export interface AttemptTimings {
   readonly lookupMs: number | null

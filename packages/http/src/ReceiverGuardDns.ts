@@ -1,6 +1,6 @@
 /**
  * `ReceiverGuard` by address and name look-up (contract §6 *Receiver addresses*). The same rules hold again at every
- * connection, in `WebhookTransportUndici.ts`.
+ * connection, in `ReceiverConnector.ts`.
  */
 import { Errors, ReceiverGuard } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"

@@ -1,0 +1,43 @@
+/**
+ * What a receiver's certificate says, for whoever has to replace it. Its text is the receiver's: it is kept short and
+ * plain.
+ */
+import { DateTime, Option } from "effect"
+import type { PeerCertificate } from "node:tls"
+
+/** A name in a certificate is shown up to here. */
+const maxNameLength = 64
+
+/** So many of a certificate's names are shown. */
+const maxNames = 3
+
+const plain = (text: string): string => text.replace(/[^ -~]/g, "?").slice(0, maxNameLength)
+
+/** A distinguished name's part; node gives a list where there are several. */
+const part = (value: string | ReadonlyArray<string> | undefined): string =>
+  plain(typeof value === "string" ? value : value?.[0] ?? "")
+
+const date = (text: string): string =>
+  Option.match(DateTime.make(text), { onNone: () => "an unknown date", onSome: DateTime.formatIsoDateUtc })
+
+const names = ({ subject, subjectaltname }: PeerCertificate): string => {
+  const all = (subjectaltname ?? "").split(", ")
+    .map((name) => name.replace(/^(DNS|IP Address):/, ""))
+    .filter((name) => name !== "")
+  const shown = all.slice(0, maxNames).map(plain)
+  if (shown.length === 0) return part(subject?.CN) || "no name"
+  return all.length > maxNames ? `${shown.join(", ")} and ${all.length - maxNames} more` : shown.join(", ")
+}
+
+const issuer = ({ issuer, subject }: PeerCertificate): string => {
+  const name = [part(issuer?.O), part(issuer?.CN)].filter((text) => text !== "").join(" ") || "nobody"
+  return JSON.stringify(issuer) === JSON.stringify(subject) ? `itself (${name})` : name
+}
+
+/** "for a.example, issued by Acme CA 1, valid from 2026-01-02 to 2026-04-02"; `null` when there is no certificate. */
+export const describe = (certificate: PeerCertificate | undefined): string | null =>
+  // node gives an empty object when the peer sent none
+  certificate === undefined || certificate.valid_from === undefined
+    ? null
+    : `for ${names(certificate)}, issued by ${issuer(certificate)}, ` +
+      `valid from ${date(certificate.valid_from)} to ${date(certificate.valid_to)}`

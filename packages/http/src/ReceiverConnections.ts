@@ -1,0 +1,204 @@
+/**
+ * Connections to receivers: kept open for a moment between requests, closed when nobody wants them.
+ */
+import type { WebhookTransport } from "@wac/core"
+import { type Clock, Duration, Effect, type Scope } from "effect"
+import type { Socket } from "node:net"
+import { Client, type Dispatcher } from "undici"
+import type { Connector } from "./ReceiverConnector.ts"
+import type { ReceiverExchange } from "./ReceiverExchange.ts"
+
+/** Common firewall rules refuse requests that name no agent. */
+const userAgent = "wac"
+
+/**
+ * So many unused connections are kept; beyond it the one unused longest is closed. As many as the scheduler has
+ * attempts in flight at most, so that a steady load connects to nobody twice.
+ */
+const maxIdle = 1024
+
+/** An unused connection is closed after this: common servers close theirs after 5 s, and then lose what is sent. */
+const idleTimeout = Duration.seconds(4)
+
+/** A receiver may ask for longer, up to this. */
+const maxIdleTimeout = Duration.seconds(10)
+
+/** No connection is used again at this age, so that a change of the name's addresses is noticed. */
+const maxAge = Duration.minutes(1)
+
+/** A connection, or the attempt at one; it serves one exchange at a time. */
+interface Connection {
+  readonly origin: string
+  readonly client: Client
+  readonly openedAt: bigint
+  /** Whom it serves, or served last. */
+  exchange: ReceiverExchange
+  socket: Socket | undefined
+}
+
+export interface Options {
+  /** How long an unused connection is kept; {@link idleTimeout} if left out. */
+  readonly idleTimeout?: Duration.Duration
+  /** How many unused ones are kept; {@link maxIdle} if left out. */
+  readonly maxIdle?: number
+}
+
+/**
+ * Every exchange has a connection of its own while it lasts, so that nobody waits for another's receiver. How many
+ * there are is bounded by the exchanges under way and by {@link maxIdle}; nothing is kept of a host without one.
+ */
+export class ReceiverConnections {
+  /** Unused ones by origin, the one used last at the end. */
+  readonly #idle = new Map<string, Array<Connection>>()
+  /** The same, the one unused longest first. */
+  readonly #resting = new Set<Connection>()
+  readonly #open = new Set<Connection>()
+  readonly #connector: Connector
+  readonly #clock: Clock.Clock
+  readonly #idleTimeoutMs: number
+  readonly #maxIdle: number
+
+  constructor(connector: Connector, clock: Clock.Clock, options: Options = {}) {
+    this.#connector = connector
+    this.#clock = clock
+    this.#idleTimeoutMs = Duration.toMillis(options.idleTimeout ?? idleTimeout)
+    this.#maxIdle = options.maxIdle ?? maxIdle
+  }
+
+  /** Connections that are used, kept or being made, and the hosts that anything is kept of. */
+  get size(): { readonly open: number; readonly idle: number; readonly idleOrigins: number } {
+    return { open: this.#open.size, idle: this.#resting.size, idleOrigins: this.#idle.size }
+  }
+
+  /**
+   * Posts, and notes in `exchange` what comes; ends with the answer's end, or when enough of it is here, with `null`,
+   * else with what went wrong. Interrupting closes the connection.
+   */
+  readonly post = (
+    url: URL,
+    request: Pick<WebhookTransport.WebhookRequest, "headers" | "body">,
+    exchange: ReceiverExchange,
+    options: { readonly fresh: boolean }
+  ): Effect.Effect<Error | null> =>
+    Effect.callback((resume) => {
+      const kept = options.fresh ? undefined : this.#take(url.origin)
+      const connection = kept ?? this.#connect(url.origin, exchange)
+      if (kept !== undefined) exchange.isKept = true
+      exchange.address = connection.exchange.address
+      connection.exchange = exchange
+      let isOver = false
+      const end = (error: Error | null, isReusable: boolean) => {
+        if (isOver) return
+        isOver = true
+        exchange.leave()
+        if (isReusable) this.#giveBack(connection)
+        else this.#close(connection)
+        // not before undici has left its own call: `resume` runs whatever comes next
+        queueMicrotask(() => resume(Effect.succeed(error)))
+      }
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart() {
+          exchange.enter("firstByte")
+        },
+        onResponseStart(_controller, statusCode, headers) {
+          if (statusCode < 200) return
+          exchange.enter("body")
+          exchange.statusCode = statusCode
+          exchange.headers = headers
+        },
+        onResponseData(_controller, chunk) {
+          if (!exchange.take(chunk)) end(null, false)
+        },
+        onResponseEnd: () => end(null, true),
+        onResponseError: (_controller, error) => end(error, false)
+      }
+      connection.client.dispatch({
+        path: `${url.pathname}${url.search}`,
+        method: "POST",
+        headers: { "user-agent": userAgent, ...request.headers },
+        body: request.body
+      }, handler)
+      return Effect.sync(() => {
+        isOver = true
+        this.#close(connection)
+      })
+    })
+
+  #connect(origin: string, exchange: ReceiverExchange): Connection {
+    const client = new Client(origin, {
+      connect: (options, callback) => {
+        // a kept connection that has just been closed is made anew, for another exchange
+        const { exchange } = connection
+        exchange.isKept = false
+        exchange.address = null
+        connection.socket = this.#connector(options, callback, exchange)
+      },
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: this.#idleTimeoutMs,
+      keepAliveMaxTimeout: Duration.toMillis(maxIdleTimeout),
+      // the exchange's own time is over before
+      headersTimeout: 0,
+      bodyTimeout: 0
+    })
+    const connection: Connection = {
+      origin,
+      client,
+      openedAt: this.#clock.monotonicTimeNanosUnsafe(),
+      exchange,
+      socket: undefined
+    }
+    this.#open.add(connection)
+    client.on("disconnect", () => {
+      if (this.#resting.has(connection)) this.#close(connection)
+    })
+    return connection
+  }
+
+  #take(origin: string): Connection | undefined {
+    const connection = this.#idle.get(origin)?.at(-1)
+    if (connection !== undefined) this.#wake(connection)
+    return connection
+  }
+
+  #giveBack(connection: Connection): void {
+    if (this.#clock.monotonicTimeNanosUnsafe() - connection.openedAt >= Duration.toNanosUnsafe(maxAge)) {
+      return this.#close(connection)
+    }
+    const siblings = this.#idle.get(connection.origin)
+    if (siblings === undefined) this.#idle.set(connection.origin, [connection])
+    else siblings.push(connection)
+    this.#resting.add(connection)
+    if (this.#resting.size <= this.#maxIdle) return
+    const [oldest] = this.#resting
+    this.#close(oldest!)
+  }
+
+  /** Takes it out of the unused ones. */
+  #wake(connection: Connection): void {
+    if (!this.#resting.delete(connection)) return
+    const siblings = this.#idle.get(connection.origin)!
+    siblings.splice(siblings.lastIndexOf(connection), 1)
+    if (siblings.length === 0) this.#idle.delete(connection.origin)
+  }
+
+  #close(connection: Connection): void {
+    this.#wake(connection)
+    this.#open.delete(connection)
+    // undici lets a connection that is being made go on
+    connection.socket?.destroy()
+    void connection.client.destroy()
+  }
+
+  /** Closes all connections; exchanges under way end with an error. */
+  readonly destroy = (): void => {
+    for (const connection of this.#open) this.#close(connection)
+  }
+}
+
+/** Connections that end with the scope. */
+export const make = (connector: Connector, options?: Options): Effect.Effect<ReceiverConnections, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.clockWith((clock) => Effect.sync(() => new ReceiverConnections(connector, clock, options))),
+    (connections) => Effect.sync(connections.destroy)
+  )

@@ -1,0 +1,113 @@
+/**
+ * Connects to receivers, and only to addresses that were judged (contract §6 *Receiver addresses*).
+ */
+import { Data, Duration } from "effect"
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net"
+import { connect as connectTls, TLSSocket } from "node:tls"
+import type { buildConnector } from "undici"
+import { describe } from "./PeerCertificate.ts"
+import { judgeAll, judgeHost, literal } from "./ReceiverAddress.ts"
+import type { ReceiverExchange } from "./ReceiverExchange.ts"
+import { lookup, type ReceiverRules } from "./ReceiverGuardDns.ts"
+
+/** Each address of a name gets this long before the next is tried; the default is too short for another continent. */
+const addressTimeout = Duration.seconds(1)
+
+/** Silence after which TCP asks whether the other side is still there. */
+const probeAfter = Duration.minutes(1)
+
+/** Why no connection was tried, in words. */
+export class NotConnected extends Data.TaggedError("NotConnected")<{
+  readonly outcome: "dns" | "blocked_address"
+  readonly message: string
+}> {}
+
+const blocked = (why: string) =>
+  new NotConnected({ outcome: "blocked_address", message: `${why}; only public addresses are allowed` })
+
+const unknown = (why: string) => new NotConnected({ outcome: "dns", message: `has a host name that ${why}` })
+
+const withoutAddress = "leads to no address"
+
+const lookupFailures: { readonly [code: string]: string } = {
+  ENOTFOUND: "does not exist",
+  ENODATA: withoutAddress,
+  ETIMEOUT: "could not be looked up: its name servers did not answer"
+}
+
+const afterLookup = (error: unknown): NotConnected => {
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""
+  return unknown(lookupFailures[code] ?? "could not be looked up")
+}
+
+/** Begins a connection and notes in `exchange` how it goes. Whoever has no more need of it destroys the socket. */
+export type Connector = (
+  options: buildConnector.Options,
+  callback: buildConnector.Callback,
+  exchange: ReceiverExchange
+) => Socket | undefined
+
+/**
+ * Judges the host of every new connection. Names are looked up here and their addresses handed on, so that what was
+ * judged is what is connected to; an address in the URL is never looked up, hence the first check.
+ */
+export const make = (rules: ReceiverRules): Connector => {
+  const find = lookup(rules)
+
+  const guardedLookup = (exchange: ReceiverExchange): LookupFunction => (hostname, _options, callback) => {
+    exchange.enter("lookup")
+    find(hostname).then((addresses) => {
+      const verdict = judgeAll(addresses, rules.allowedCidrs)
+      if (!verdict.allowed) return callback(blocked(`has a host that leads to ${verdict.reason}`), [])
+      if (addresses.length === 0) return callback(unknown(withoutAddress), [])
+      exchange.enter("connect")
+      callback(null, addresses.map((address) => ({ address, family: isIP(address) })))
+    }, (error) => callback(afterLookup(error), []))
+  }
+
+  return ({ hostname, port, protocol, servername }, callback, exchange) => {
+    const verdict = judgeHost(hostname, rules.allowedCidrs)
+    if (!verdict.allowed) {
+      callback(blocked(`has a host that is ${verdict.reason}`), null)
+      return undefined
+    }
+    if (literal(hostname) !== undefined) exchange.enter("connect")
+    const isSecure = protocol === "https:"
+    const options = {
+      host: hostname,
+      port: Number(port) || (isSecure ? 443 : 80),
+      lookup: guardedLookup(exchange),
+      // makes net ask for all addresses, the one form that guardedLookup answers
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: Duration.toMillis(addressTimeout)
+    }
+    const socket = isSecure
+      ? connectTls({ ...options, servername: servername ?? "", ALPNProtocols: ["http/1.1"] })
+      : connectTcp(options)
+    socket.setKeepAlive(true, Duration.toMillis(probeAfter)).setNoDelay(true)
+    socket.on("connectionAttempt", (address) => {
+      exchange.address = address
+    })
+    socket.once("connect", () => {
+      exchange.address = socket.remoteAddress ?? exchange.address
+      if (isSecure) exchange.enter("tls")
+    })
+    // ahead of node's own check, after which a refused certificate is gone
+    if (socket instanceof TLSSocket) {
+      socket.prependOnceListener("secure", () => {
+        exchange.certificate = describe(socket.getPeerCertificate())
+      })
+    }
+    let isOver = false
+    socket.once(isSecure ? "secureConnect" : "connect", () => {
+      isOver = true
+      callback(null, socket)
+    })
+    socket.on("error", (error) => {
+      if (isOver) return
+      isOver = true
+      callback(error, null)
+    })
+    return socket
+  }
+}

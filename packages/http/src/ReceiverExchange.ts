@@ -1,0 +1,72 @@
+/**
+ * One request to a receiver, and what has come of it so far. It is written to as things happen, so that an exchange
+ * cut off in the middle can tell how far it came.
+ */
+import type { Delivery } from "@wac/core"
+import type { Clock } from "effect"
+import type { IncomingHttpHeaders } from "node:http"
+
+/** So much of an answer's body is read and kept (contract §6). */
+export const maxBodyBytes = 16 * 1024
+
+/** What an exchange is busy with: the phases of `Delivery.AttemptTimings`, in their order. */
+export type Phase = "lookup" | "connect" | "tls" | "firstByte" | "body"
+
+type Timings = { -readonly [phase in keyof Delivery.AttemptTimings]: Delivery.AttemptTimings[phase] }
+
+const nanosPerMilli = 1_000_000
+
+export class ReceiverExchange {
+  /** The present phase, or the one in which it ended; `null` before the first. */
+  phase: Phase | null = null
+  /** Of the phases that are over. */
+  readonly timings: Timings = { lookupMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
+  /** The IP address connected to, or being tried. */
+  address: string | null = null
+  /** What the receiver's certificate says, in words; `null` without one. */
+  certificate: string | null = null
+  /** Whether it goes over a connection that has served before. */
+  isKept = false
+  statusCode: number | null = null
+  headers: IncomingHttpHeaders = {}
+
+  readonly #clock: Clock.Clock
+  readonly #chunks: Array<Buffer> = []
+  #length = 0
+  #since: bigint
+
+  constructor(clock: Clock.Clock) {
+    this.#clock = clock
+    this.#since = clock.monotonicTimeNanosUnsafe()
+  }
+
+  /** Ends the present phase and begins another. */
+  enter(phase: Phase): void {
+    this.leave()
+    this.phase = phase
+  }
+
+  /** Ends the present phase. */
+  leave(): void {
+    const now = this.#clock.monotonicTimeNanosUnsafe()
+    if (this.phase !== null) this.timings[`${this.phase}Ms`] = Math.round(Number(now - this.#since) / nanosPerMilli)
+    this.#since = now
+  }
+
+  /** Takes a piece of the answer's body; false when enough of it is here. */
+  take(chunk: Buffer): boolean {
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+    return this.#length < maxBodyBytes
+  }
+
+  /** The first {@link maxBodyBytes} of the answer's body. */
+  get body(): Buffer {
+    return Buffer.concat(this.#chunks).subarray(0, maxBodyBytes)
+  }
+
+  /** How long the phases that are over took together, in milliseconds. */
+  get elapsedMs(): number {
+    return Object.values(this.timings).reduce<number>((sum, took) => sum + (took ?? 0), 0)
+  }
+}

@@ -1,0 +1,361 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import { createServer, type Socket } from "node:net"
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
+import * as certificates from "./certificates.ts"
+import { listen, post, type Receiver, reply, serve, serveRaw, serveTls, withLoopback, withRules } from "./receivers.ts"
+
+const untimed = { lookupMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
+
+/** Posts, and lets the time run out once `reached` is settled. */
+const runOut = (url: string, reached: Promise<unknown>) =>
+  Effect.gen(function*() {
+    const posting = yield* Effect.forkChild(post(url), { startImmediately: true })
+    yield* Effect.promise(() => reached)
+    yield* TestClock.adjust("5 seconds")
+    return yield* Fiber.join(posting)
+  })
+
+/** A server that takes connections and does with each what it is told, before anything came over it. */
+const serveTcp = (take: (socket: Socket) => void) => listen(createServer(take))
+
+const trust = (cert: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = getCACertificates("default")
+      setDefaultCACertificates([...before, cert])
+      return before
+    }),
+    (before) => Effect.sync(() => setDefaultCACertificates(before))
+  )
+
+const localhost = certificates.make({ name: "localhost" })
+
+describe("phases", () => {
+  it.effect("are timed as they took place, with the address connected to", () =>
+    Effect.gen(function*() {
+      yield* trust(localhost.cert)
+      const { port } = yield* serveTls(localhost)
+      const named = yield* post(`https://localhost:${port}/`)
+      assert.deepStrictEqual([named.outcome, named.address], ["delivered", "127.0.0.1"])
+      assert.deepStrictEqual(named.timings, { lookupMs: 0, connectMs: 0, tlsMs: 0, firstByteMs: 0, bodyMs: 0 })
+      const plain = yield* serve(reply(200))
+      const { timings } = yield* post(plain.url)
+      assert.deepStrictEqual(timings, { ...untimed, connectMs: 0, firstByteMs: 0, bodyMs: 0 })
+    }).pipe(withLoopback))
+
+  it.effect("of a connection that was kept are the answer's alone", () =>
+    Effect.gen(function*() {
+      const receiver = yield* serve(reply(200))
+      yield* post(receiver.url)
+      const again = yield* post(receiver.url)
+      assert.deepStrictEqual(again.timings, { ...untimed, firstByteMs: 0, bodyMs: 0 })
+      assert.deepStrictEqual([again.address, receiver.sockets.length], ["127.0.0.1", 1])
+    }).pipe(withLoopback))
+
+  it.effect("are measured by the clock", () => {
+    const found = Promise.withResolvers<ReadonlyArray<string>>()
+    const asked = Promise.withResolvers<void>()
+    const lookup = () => {
+      asked.resolve()
+      return found.promise
+    }
+    return Effect.gen(function*() {
+      const requested = Promise.withResolvers<void>()
+      let end = () => {}
+      const { port } = yield* serve((_, res) => {
+        end = () => res.end("ok")
+        requested.resolve()
+      })
+      const posting = yield* Effect.forkChild(post(`http://receiver.example:${port}/`))
+      yield* Effect.promise(() => asked.promise)
+      yield* TestClock.adjust("30 millis")
+      found.resolve(["127.0.0.1"])
+      yield* Effect.promise(() => requested.promise)
+      yield* TestClock.adjust("700 millis")
+      end()
+      const { timings } = yield* Fiber.join(posting)
+      assert.deepStrictEqual(timings, { ...untimed, lookupMs: 30, connectMs: 0, firstByteMs: 700, bodyMs: 0 })
+    }).pipe(withRules({ lookup }))
+  })
+})
+
+describe("a time that runs out says how far it came", () => {
+  it.effect("the name look-up", () => {
+    const asked = Promise.withResolvers<void>()
+    const lookup = () => {
+      asked.resolve()
+      return new Promise<never>(() => {})
+    }
+    return Effect.gen(function*() {
+      const answer = yield* runOut("https://receiver.example/", asked.promise)
+      assert.deepStrictEqual(answer, {
+        outcome: "timeout",
+        statusCode: null,
+        message: "has a host name whose look-up did not end within 5 seconds",
+        address: null,
+        timings: untimed,
+        response: null,
+        retryAfter: null
+      })
+    }).pipe(withRules({ lookup }))
+  })
+
+  it.effect("the TLS handshake, of a server that takes connections and says nothing", () =>
+    Effect.gen(function*() {
+      const hello = Promise.withResolvers<void>()
+      const receiver = yield* serveRaw(() => hello.resolve())
+      const answer = yield* runOut(`https://localhost:${receiver.port}/`, hello.promise)
+      assert.deepStrictEqual([answer.outcome, answer.address], ["timeout", "127.0.0.1"])
+      assert.strictEqual(
+        answer.message,
+        "accepted the connection after 0 ms, then did not complete the TLS handshake within 5 seconds"
+      )
+      assert.deepStrictEqual(answer.timings, { ...untimed, lookupMs: 0, connectMs: 0 })
+      yield* Effect.promise(() => receiver.closed)
+    }).pipe(withLoopback))
+
+  const silences: ReadonlyArray<readonly [how: string, say: (socket: Socket) => void]> = [
+    ["says nothing", () => {}],
+    ["says it goes on", (socket) => socket.write("HTTP/1.1 102 Processing\r\n\r\n")],
+    ["drips its headers", (socket) => socket.write("HTTP/1.1 200 OK\r\nx-drip: .")]
+  ]
+  for (const [how, say] of silences) {
+    it.effect(`the answer, of a server that ${how}`, () =>
+      Effect.gen(function*() {
+        const requested = Promise.withResolvers<void>()
+        const receiver = yield* serveRaw((socket) => {
+          say(socket)
+          requested.resolve()
+        })
+        const answer = yield* runOut(receiver.url, requested.promise)
+        assert.deepStrictEqual([answer.outcome, answer.statusCode, answer.response], ["timeout", null, null])
+        assert.strictEqual(answer.message, "connected after 0 ms, then did not answer within 5 seconds")
+        assert.deepStrictEqual(answer.timings, { ...untimed, connectMs: 0 })
+        yield* Effect.promise(() => receiver.closed)
+      }).pipe(withLoopback))
+  }
+
+  it.effect("the answer over a kept connection", () =>
+    Effect.gen(function*() {
+      const requested = Promise.withResolvers<void>()
+      let requests = 0
+      const receiver = yield* serve((_, res) => {
+        if (requests++ === 0) res.end()
+        else requested.resolve()
+      })
+      yield* post(receiver.url)
+      const answer = yield* runOut(receiver.url, requested.promise)
+      assert.deepStrictEqual([answer.outcome, answer.message], ["timeout", "did not answer within 5 seconds"])
+      assert.deepStrictEqual([answer.address, answer.timings], ["127.0.0.1", untimed])
+      assert.strictEqual(receiver.sockets.length, 1)
+    }).pipe(withLoopback))
+
+  it.effect("the answer's body, with what came of it", () =>
+    Effect.gen(function*() {
+      const arrived = Promise.withResolvers<void>()
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const notice = () => arrived.resolve()
+          subscribe("undici:request:bodyChunkReceived", notice)
+          return notice
+        }),
+        (notice) => Effect.sync(() => unsubscribe("undici:request:bodyChunkReceived", notice))
+      )
+      const receiver = yield* serve((_, res) => {
+        res.writeHead(200, { "x-trace": "t1" }).write("half of ")
+      })
+      const answer = yield* runOut(receiver.url, arrived.promise)
+      assert.deepStrictEqual([answer.outcome, answer.statusCode], ["timeout", 200])
+      assert.strictEqual(answer.message, "answered 200 after 0 ms, then did not end its answer within 5 seconds")
+      assert.deepStrictEqual([answer.response?.body, answer.response?.headers["x-trace"]], ["half of ", "t1"])
+      assert.deepStrictEqual(answer.timings, { ...untimed, connectMs: 0, firstByteMs: 0 })
+      yield* Effect.promise(() => receiver.closed)
+    }).pipe(withLoopback))
+})
+
+describe("a connection that breaks says where", () => {
+  const breaks = (receiver: Receiver, url: string, outcome: string, message: string) =>
+    Effect.gen(function*() {
+      const answer = yield* post(url)
+      assert.deepStrictEqual([answer.outcome, answer.message], [outcome, message])
+      assert.isAtLeast(receiver.sockets.length, 1)
+    })
+
+  it.effect("before the request", () =>
+    Effect.gen(function*() {
+      const receiver = yield* serveTcp((socket) => void socket.resetAndDestroy())
+      yield* breaks(receiver, receiver.url, "connect", "closed the connection without answering")
+    }).pipe(withLoopback))
+
+  it.effect("in the TLS handshake", () =>
+    Effect.gen(function*() {
+      for (const rude of [(socket: Socket) => void socket.end(), (socket: Socket) => void socket.resetAndDestroy()]) {
+        const receiver = yield* serveRaw(rude)
+        const url = `https://127.0.0.1:${receiver.port}/`
+        yield* breaks(receiver, url, "tls", "closed the connection during the TLS handshake")
+      }
+    }).pipe(withLoopback))
+
+  it.effect("after 1xx", () =>
+    Effect.gen(function*() {
+      const receiver = yield* serveRaw((socket) => {
+        socket.write("HTTP/1.1 102 Processing\r\n\r\n", () => socket.resetAndDestroy())
+      })
+      yield* breaks(receiver, receiver.url, "connect", "closed the connection without answering")
+    }).pipe(withLoopback))
+
+  it.effect("with an answer that nobody asked for", () =>
+    Effect.gen(function*() {
+      for (
+        const [line, message] of [
+          ["100 Continue", "answered 100, which it was not asked for"],
+          ["101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x", "answered 101 and wanted another protocol"]
+        ] as const
+      ) {
+        const receiver = yield* serveRaw((socket) => void socket.write(`HTTP/1.1 ${line}\r\n\r\n`))
+        yield* breaks(receiver, receiver.url, "connect", message)
+      }
+    }).pipe(withLoopback))
+
+  it.effect("in the answer's body", () =>
+    Effect.gen(function*() {
+      const receiver = yield* serveRaw((socket) => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", () => socket.resetAndDestroy())
+      })
+      const message = "answered 200, but broke the connection before the answer's end"
+      yield* breaks(receiver, receiver.url, "connect", message)
+    }).pipe(withLoopback))
+
+  it.effect("while it was kept: the request is sent once more, over a fresh one", () =>
+    Effect.gen(function*() {
+      let requests = 0
+      const receiver = yield* serve((request, res) => {
+        if (++requests === 2) request.socket.resetAndDestroy()
+        else res.end()
+      })
+      yield* post(receiver.url)
+      const answer = yield* post(receiver.url)
+      assert.deepStrictEqual([answer.outcome, requests, receiver.sockets.length], ["delivered", 3, 2])
+      assert.strictEqual(answer.timings?.connectMs, 0)
+    }).pipe(withLoopback))
+
+  it.effect("twice: that is told, and nothing is sent a third time", () =>
+    Effect.gen(function*() {
+      let requests = 0
+      const receiver = yield* serve((request, res) => {
+        if (++requests > 1) request.socket.resetAndDestroy()
+        else res.end()
+      })
+      yield* post(receiver.url)
+      yield* breaks(receiver, receiver.url, "connect", "closed the connection without answering")
+      assert.strictEqual(requests, 3)
+    }).pipe(withLoopback))
+})
+
+describe("a refused certificate is described", () => {
+  const refused = (wish: certificates.Wish, host: string) =>
+    Effect.gen(function*() {
+      const credentials = certificates.make(wish)
+      if (wish.issuer === undefined) yield* trust(credentials.cert)
+      const { port } = yield* serveTls(credentials)
+      const { address, message, outcome, timings } = yield* post(`https://${host}:${port}/`)
+      assert.deepStrictEqual([outcome, address], ["tls", "127.0.0.1"])
+      assert.deepStrictEqual(timings, { ...untimed, lookupMs: 0, connectMs: 0, tlsMs: 0 })
+      return message
+    })
+  const elsewhere = withRules({ lookup: async () => ["127.0.0.1"] })
+
+  it.effect("expired", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* refused({ name: "old.example", from: "2020-02-03", to: "2021-02-03" }, "old.example"),
+        "has an expired certificate: it is for old.example, issued by itself (old.example), " +
+          "valid from 2020-02-03 to 2021-02-03"
+      )
+    }).pipe(elsewhere))
+
+  it.effect("not valid yet", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* refused({ name: "new.example", from: "2090-02-03" }, "new.example"),
+        "has a certificate that is not valid yet: it is for new.example, issued by itself (new.example), " +
+          "valid from 2090-02-03 to 2099-12-31"
+      )
+    }).pipe(elsewhere))
+
+  it.effect("of another host, with many names", () =>
+    Effect.gen(function*() {
+      const names = ["a.example", "*.b.example", "c.example", "d.example", "e.example"]
+      assert.strictEqual(
+        yield* refused({ name: "a.example", names }, "receiver.example"),
+        "has a certificate for another host name: it is for a.example, *.b.example, c.example and 2 more, " +
+          "issued by itself (a.example), valid from 2026-01-01 to 2099-12-31"
+      )
+    }).pipe(elsewhere))
+
+  it.effect("of an authority that nobody knows", () =>
+    Effect.gen(function*() {
+      const issuer = certificates.authority("Acme CA 1")
+      assert.strictEqual(
+        yield* refused({ name: "receiver.example", issuer }, "receiver.example"),
+        "has a certificate of an unknown authority, or sends an incomplete chain: it is for receiver.example, " +
+          "issued by Acme CA 1, valid from 2026-01-01 to 2099-12-31"
+      )
+    }).pipe(elsewhere))
+
+  it.effect("within bounds, and as plain text", () =>
+    Effect.gen(function*() {
+      const issuer = certificates.authority(`<b>${"x".repeat(60)}\u0007\n\u202E${"y".repeat(20_000)}`)
+      const names = Array.from({ length: 40 }, (_, i) => `${"n".repeat(400)}${i}.example`)
+      const message = yield* refused({ name: "\u0000\n", names, issuer }, "receiver.example")
+      assert.isBelow(message.length, 500)
+      assert.match(message, /^[ -~]+$/)
+      assert.include(message, "and 37 more")
+    }).pipe(elsewhere))
+})
+
+describe("a redirect says where to", () => {
+  for (
+    const [location, shown] of [
+      ["https://new.example/hooks/?token=secret#part", " to https://new.example/hooks/"],
+      ["/moved?token=secret", " to http://127.0.0.1:PORT/moved"],
+      ["https://user:secret@new.example/", " to https://new.example/"],
+      [`https://new.example/${"a".repeat(900)}`, ` to https://new.example/${"a".repeat(176)}`],
+      ["mailto:secret@new.example", " to mailto:"],
+      ["https://", ""],
+      [undefined, ""]
+    ] as const
+  ) {
+    it.effect(`${location?.slice(0, 60)}`, () =>
+      Effect.gen(function*() {
+        const { port, url } = yield* serve(reply(301, location === undefined ? {} : { location }))
+        const answer = yield* post(url)
+        assert.strictEqual(answer.outcome, "redirect")
+        assert.strictEqual(
+          answer.message.replace(`${port}`, "PORT"),
+          `answered 301${shown}; redirects are not followed`
+        )
+      }).pipe(withLoopback))
+  }
+})
+
+describe("a name that cannot be looked up says why", () => {
+  for (
+    const [code, message] of [
+      ["ENOTFOUND", "has a host name that does not exist"],
+      ["ENODATA", "has a host name that leads to no address"],
+      ["ETIMEOUT", "has a host name that could not be looked up: its name servers did not answer"],
+      ["ESERVFAIL", "has a host name that could not be looked up"]
+    ] as const
+  ) {
+    it.effect(code, () =>
+      Effect.gen(function*() {
+        const answer = yield* post("https://receiver.example/?token=secret")
+        assert.deepStrictEqual([answer.outcome, answer.message], ["dns", message])
+        assert.deepStrictEqual([answer.address, answer.timings], [null, { ...untimed, lookupMs: 0 }])
+      }).pipe(withRules({ lookup: () => Promise.reject(Object.assign(new Error("secret"), { code })) })))
+  }
+})
