@@ -59,7 +59,7 @@ export const listen = (server: Server, scheme: "http" | "https" = "http") =>
       })
   )
 
-export const serve = (listener: RequestListener) => listen(createHttpServer(listener))
+export const serve = (listener: RequestListener) => Effect.suspend(() => listen(createHttpServer(listener)))
 
 export const serveTls = (credentials: Credentials, listener: RequestListener = reply(200)) =>
   listen(createHttpsServer(credentials, listener), "https")
