@@ -9,11 +9,15 @@ import * as ProcessUse from "./ProcessUse.ts"
 
 export interface Contestant {
   readonly name: string
+  /** What has to be done before a round of this load, and is not part of it. */
+  readonly prepare?: (load: Load) => Effect.Effect<void, BenchFailed>
   readonly round: (load: Load) => Effect.Effect<Round, BenchFailed>
   /** What its process (PostgreSQL not included) has used so far. */
   readonly use: Effect.Effect<Use>
   readonly database: Database | undefined
-  /** How many sends its database holds with all that belongs to one; none if it has no database. */
+  /** Seconds of processor time that its storage has used so far, where that is not PostgreSQL alone. */
+  readonly storage?: Effect.Effect<number | undefined>
+  /** How many sends (or deliveries) its database holds with all that belongs to one; none if it has no database. */
   readonly complete: Effect.Effect<number, BenchFailed> | undefined
 }
 
@@ -35,7 +39,7 @@ export const counting = (database: Database, sql: string): Effect.Effect<number,
   Effect.map(database.query(sql), ([row]) => row!["count"] as number)
 
 /**
- * Fails unless the contestant recorded, since it had recorded `before`, as many sends as it answered; those that the
+ * Fails unless the contestant recorded, since it had recorded `before`, as many sends as it answered (or deliveries as arrived); those that the
  * end of a round cut off may be there or not.
  */
 export const verify = (
@@ -48,7 +52,7 @@ export const verify = (
     return recorded < answered || recorded > answered + cutOff
       ? Effect.fail(
         new BenchFailed({
-          message: `${name} answered ${answered} sends, at most ${cutOff} more, and recorded ${recorded}`
+          message: `${name} carried out ${answered}, at most ${cutOff} more, and recorded ${recorded}`
         })
       )
       : Effect.void

@@ -164,7 +164,8 @@ const embedded: Effect.Effect<{ readonly url: string; readonly pid: number }, Be
   }
 )
 
-const freePort = (): Promise<number> =>
+/** A port of loopback that nobody has at the moment. */
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
       const address = server.address()

@@ -17,7 +17,7 @@ export const run = (
   Effect.gen(function*() {
     const cluster = yield* Database.cluster
     const loader = yield* Load.make
-    yield* Console.log(Report.conditions(cluster, plan))
+    yield* Console.log(Report.conditions(cluster, Report.sending(plan)))
     const contestants = yield* Effect.forEach(sizes, (size, i) =>
       Effect.gen(function*() {
         const name = `${size.toLocaleString("en-US")} messages`
@@ -30,7 +30,7 @@ export const run = (
         return contestant
       }))
     const outcome = yield* Rounds.measure(cluster, contestants, plan)
-    yield* Console.log(`\n${Report.results(cluster, outcome)}\n`)
+    yield* Console.log(`\n${Report.results(cluster, outcome, { one: "send", many: "sends" })}\n`)
     const [first, ...others] = outcome.measured
     for (const [i, other] of others.entries()) {
       const size = sizes[i + 1]!

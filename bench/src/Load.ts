@@ -9,8 +9,10 @@ import type { Target } from "./Workload.ts"
 /** How much is asked at once, and for how long or how often. */
 export interface Load {
   readonly connections: number
-  readonly until: { readonly seconds: number } | { readonly sends: number }
+  readonly until: Until
 }
+
+export type Until = { readonly seconds: number } | { readonly sends: number }
 
 /** What came of it. Latencies are in milliseconds. */
 export interface Round {

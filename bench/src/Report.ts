@@ -3,27 +3,27 @@
  */
 import { cpus } from "node:os"
 import { type Cluster, settings } from "./Database.ts"
-import type { Round } from "./Load.ts"
+import type { Round, Until } from "./Load.ts"
 import type { LoneCaller } from "./LoneCaller.ts"
 import type { Measured, Outcome, Plan } from "./Rounds.ts"
 import { median } from "./Statistics.ts"
 
-const whole = (value: number): string => Math.round(value).toLocaleString("en-US")
+export const whole = (value: number): string => Math.round(value).toLocaleString("en-US")
 
-const decimals = (value: number, digits: number): string => value.toFixed(digits)
+export const decimals = (value: number, digits: number): string => value.toFixed(digits)
 
-const letter = (i: number): string => String.fromCharCode(97 + i)
+export const letter = (i: number): string => String.fromCharCode(97 + i)
 
 /** Lines with columns; the first two are words, the others numbers. */
-const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>
     row.map((cell, i) => i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)).join("  ").trimEnd()
   ).join("\n")
 }
 
-/** The machine, the database and the load, without which no number means anything. */
-export const conditions = (cluster: Cluster, plan: Plan): string =>
+/** The machine and the database, without which no number means anything, and the load. */
+export const conditions = (cluster: Cluster, load: string): string =>
   [
     `Node ${process.versions.node}, PostgreSQL ${cluster.version}, ${cpus().length} × ${
       cpus()[0]?.model.trim() ?? "?"
@@ -31,29 +31,39 @@ export const conditions = (cluster: Cluster, plan: Plan): string =>
     process.env["BENCH_DATABASE_URL"] === undefined
       ? `PostgreSQL with ${Object.entries(settings).map(([name, value]) => `${name}=${value}`).join(" ")}`
       : "PostgreSQL of BENCH_DATABASE_URL, with its own settings",
-    `${plan.connections} connections, ${plan.rounds} interleaved rounds of ${plan.seconds} s, ` +
-    `each contestant warmed up for ${plan.warmUp} s`
+    load
   ].join("\n")
+
+/** The load of sends. */
+export const sending = ({ connections, rounds, until, warmUp }: Plan): string =>
+  `${connections} connections, ${rounds} interleaved rounds of ${length(until)}, ` +
+  `each contestant warmed up for ${length(warmUp)}`
+
+const length = (until: Until): string => "seconds" in until ? `${until.seconds} s` : `${whole(until.sends)} sends`
 
 const rates = ({ rounds }: Measured): ReadonlyArray<number> => rounds.map(({ perSecond }) => perSecond)
 
 const middle = ({ rounds }: Measured, of: (round: Round) => number): number => median(rounds.map(of))
 
-/** Throughput, latency and cost of each. */
-export const results = (cluster: Cluster, { measured: all, others }: Outcome): string =>
+/** Throughput, latency and cost of each; `one` and `many` say of what. */
+export const results = (
+  cluster: Cluster,
+  { measured: all, others }: Outcome,
+  { many, one }: { readonly one: string; readonly many: string }
+): string =>
   (others === undefined ? "" : `Other processes took ${whole(others * 100)} % of the machine during the rounds.\n\n`) +
   table([
     [
       "",
-      "sends/s",
+      `${many}/s`,
       "min",
       "max",
       "p50 ms",
       "p99 ms",
       "memory MB",
-      `${cluster.counts}/send`,
-      "CPU µs/send",
-      "of PostgreSQL"
+      `${cluster.counts}/${one}`,
+      `CPU µs/${one}`,
+      "of its storage"
     ],
     ...all.map((measured, i) => [
       `${letter(i)}  ${measured.name}`,
@@ -69,7 +79,8 @@ export const results = (cluster: Cluster, { measured: all, others }: Outcome): s
     ])
   ])
 
-const verdict = (value: number, goal: { readonly least?: number; readonly most?: number }): string =>
+/** Whether a goal is met. */
+export const verdict = (value: number, goal: { readonly least?: number; readonly most?: number }): string =>
   goal.least !== undefined
     ? `  (goal: at least ${goal.least}; ${value >= goal.least ? "met" : "missed"})`
     : goal.most !== undefined

@@ -5,16 +5,16 @@ import { Effect } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"
 import * as Contestant from "./Contestant.ts"
 import type { Cluster } from "./Database.ts"
-import type { Round } from "./Load.ts"
+import type { Round, Until } from "./Load.ts"
 import * as ProcessUse from "./ProcessUse.ts"
 
 export interface Plan {
   readonly connections: number
   readonly rounds: number
   /** How long a round is. */
-  readonly seconds: number
+  readonly until: Until
   /** How long each contestant runs before the first round that counts. */
-  readonly warmUp: number
+  readonly warmUp: Until
 }
 
 export interface Measured {
@@ -70,22 +70,25 @@ interface Entry {
 export const measure = (
   cluster: Cluster,
   contestants: ReadonlyArray<Contestant.Contestant>,
-  { connections, rounds, seconds, warmUp }: Plan
+  { connections, rounds, until, warmUp }: Plan
 ): Effect.Effect<Outcome, BenchFailed> =>
   Effect.gen(function*() {
-    const round = Effect.fnUntraced(function*(entry: Entry, seconds: number) {
-      const done = yield* entry.contestant.round({ connections, until: { seconds } })
-      yield* Effect.sleep(rest)
-      entry.answered += done.sends
-      entry.cutOff += done.cutOff
-      return done
-    })
-    const read = ({ contestant: { database, use } }: Entry): Effect.Effect<Reading, BenchFailed> =>
+    const read = ({ contestant: { database, storage, use } }: Entry): Effect.Effect<Reading, BenchFailed> =>
       Effect.all({
         statements: database?.statements ?? Effect.undefined,
         processor: Effect.map(use, ({ processor }) => processor),
-        database: database === undefined ? Effect.undefined : cluster.processor
+        database: storage ?? (database === undefined ? Effect.undefined : cluster.processor)
       })
+    const round = Effect.fnUntraced(function*(entry: Entry, until: Until) {
+      const load = { connections, until }
+      yield* entry.contestant.prepare?.(load) ?? Effect.void
+      const before = yield* read(entry)
+      const done = yield* entry.contestant.round(load)
+      yield* Effect.sleep(rest)
+      entry.answered += done.sends
+      entry.cutOff += done.cutOff
+      return { done, before, after: yield* read(entry) }
+    })
 
     const entries = yield* Effect.forEach(contestants, (contestant) =>
       Effect.map(
@@ -100,9 +103,9 @@ export const measure = (
     const disturbed = yield* disturbance
     for (let i = 0; i < rounds; i++) {
       for (const entry of entries) {
-        const before = yield* read(entry)
-        entry.rounds.push(yield* round(entry, seconds))
-        entry.used = add(entry.used, before, yield* read(entry))
+        const { after, before, done } = yield* round(entry, until)
+        entry.rounds.push(done)
+        entry.used = add(entry.used, before, after)
       }
     }
     const others = yield* disturbed

@@ -21,7 +21,7 @@ export const run = (
   Effect.gen(function*() {
     const cluster = yield* Database.cluster
     const loader = yield* Load.make
-    yield* Console.log(Report.conditions(cluster, plan))
+    yield* Console.log(Report.conditions(cluster, Report.sending(plan)))
 
     const wac = yield* ContestantWac.start(cluster, loader, { name: "wac", database: "wac_bench_wac" })
     const fastify = yield* ContestantFastify.start(cluster, loader)
@@ -34,7 +34,7 @@ export const run = (
       echo
     ]
     const outcome = yield* Rounds.measure(cluster, contestants, plan)
-    yield* Console.log(`\n${Report.results(cluster, outcome)}\n`)
+    yield* Console.log(`\n${Report.results(cluster, outcome, { one: "send", many: "sends" })}\n`)
     const { measured } = outcome
     const [a, b] = measured
     yield* Console.log(Report.ratio("a/b", a!, b!, 2))

@@ -1,10 +1,13 @@
 /**
- * `npm run bench -- sends` and `npm run bench -- growth`.
+ * `npm run bench -- sends`, and the other measurements.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as Deliveries from "./Deliveries.ts"
 import * as Growth from "./Growth.ts"
+import * as Neighbours from "./Neighbours.ts"
+import type * as Rounds from "./Rounds.ts"
 import * as Sends from "./Sends.ts"
 
 const count = (name: string, fallback: number, description: string) =>
@@ -14,12 +17,23 @@ const count = (name: string, fallback: number, description: string) =>
     Flag.withDescription(description)
   )
 
+const rounds = count("rounds", 5, "Rounds of each contestant that count")
+
 const plan = {
   connections: count("connections", 64, "Callers at once"),
-  rounds: count("rounds", 5, "Rounds of each contestant that count"),
+  rounds,
   seconds: count("seconds", 5, "Length of a round"),
   warmUp: count("warm-up", 8, "Seconds that each contestant runs before the first round")
 }
+
+const planOf = (
+  { seconds, warmUp, ...plan }: {
+    readonly connections: number
+    readonly rounds: number
+    readonly seconds: number
+    readonly warmUp: number
+  }
+): Rounds.Plan => ({ ...plan, until: { seconds }, warmUp: { seconds: warmUp } })
 
 const sends = Command.make(
   "sends",
@@ -30,19 +44,19 @@ const sends = Command.make(
       Flag.withDescription("Measure pgbench too; it must be installed")
     )
   },
-  ({ pgbench, ...plan }) => Effect.scoped(Sends.run(plan, { pgbench }))
+  ({ pgbench, ...plan }) => Effect.scoped(Sends.run(planOf(plan), { pgbench }))
 ).pipe(
   Command.withDescription(
     "Sends per second of our server, beside a Fastify service, pgbench and a bare node:http server"
   )
 )
 
-const sizesOf = (text: string): ReadonlyArray<number> => {
-  const sizes = text.split(",").map(Number)
-  if (sizes.length < 2 || !sizes.every((size) => Number.isSafeInteger(size) && size >= 0)) {
-    throw new Error("two or more numbers with commas between")
+const numbersOf = (least: number) => (text: string): ReadonlyArray<number> => {
+  const numbers = text.split(",").map(Number)
+  if (numbers.length < least || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) {
+    throw new Error(`${least} or more numbers with commas between`)
   }
-  return sizes
+  return numbers
 }
 
 const growth = Command.make(
@@ -51,19 +65,57 @@ const growth = Command.make(
     ...plan,
     stored: Flag.String("stored").pipe(
       Flag.withDefault("0,1000000,5000000"),
-      Flag.mapTryCatch(sizesOf, (error) => error instanceof Error ? error.message : String(error)),
+      Flag.mapTryCatch(numbersOf(2), (error) => error instanceof Error ? error.message : String(error)),
       Flag.withDescription("Messages stored in each database, commas between; ratios are to the first")
     )
   },
-  ({ stored, ...plan }) => Effect.scoped(Growth.run(plan, stored))
+  ({ stored, ...plan }) => Effect.scoped(Growth.run(planOf(plan), stored))
 ).pipe(Command.withDescription("Sends per second of our server with messages stored"))
+
+const perSecond = count("per-second", 200, "Events per second at the steady rate")
+
+const deliveries = Command.make(
+  "deliveries",
+  {
+    webhooks: count("webhooks", 64, "Webhooks, each of a workspace of its own"),
+    events: count("events", 20_000, "Events of a backlog"),
+    rounds,
+    perSecond,
+    seconds: count("seconds", 10, "Length of a round at the steady rate"),
+    bullmq: Flag.Boolean("bullmq").pipe(
+      Flag.withDefault(true),
+      Flag.withDescription("Measure BullMQ too; redis-server must be installed")
+    )
+  },
+  ({ bullmq, ...plan }) => Effect.scoped(Deliveries.run(plan, { bullmq }))
+).pipe(
+  Command.withDescription(
+    "Deliveries per second of our engine, beside graphile-worker, pg-boss, BullMQ and a bare undici loop"
+  )
+)
+
+const neighbours = Command.make(
+  "neighbours",
+  {
+    healthy: count("healthy", 200, "Webhooks that answer"),
+    dead: Flag.String("dead").pipe(
+      Flag.withDefault("50,500"),
+      Flag.mapTryCatch(numbersOf(1), (error) => error instanceof Error ? error.message : String(error)),
+      Flag.withDescription("Webhooks that do not, commas between; each number is a stage")
+    ),
+    backlog: count("backlog", 100_000, "Events that wait for the dead ones"),
+    perSecond,
+    seconds: count("seconds", 60, "Length of a stage")
+  },
+  (plan) => Neighbours.run(plan)
+).pipe(Command.withDescription("How long the events of healthy webhooks take beside dead ones with a backlog"))
 
 Command.make("bench").pipe(
   Command.withDescription(
-    "Measurements, side by side, in one run; each needs PostgreSQL only, which it starts itself " +
+    "Measurements, side by side, in one run; PostgreSQL is started for it " +
       "unless BENCH_DATABASE_URL names one"
   ),
-  Command.withSubcommands([sends, growth]),
+  Command.withSubcommands([sends, growth, deliveries, neighbours]),
   Command.run({ version: "0.1.0" }),
   Effect.catchTag("BenchFailed", ({ message }) =>
     Effect.andThen(

@@ -7,7 +7,7 @@ import { DeliveryAttempt, lease } from "./DeliveryAttempt.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
 
 /** Attempts in flight in one process, over all webhooks. */
-const maxInFlight = 256
+export const maxInFlight = 256
 
 /** How long the claimer sleeps at most: hints can be lost. */
 const pollEvery = Duration.seconds(1)

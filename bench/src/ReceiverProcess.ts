@@ -1,0 +1,67 @@
+/**
+ * The receiver of all webhooks: it answers 200 as soon as it has read the body, and notes which event arrived when.
+ */
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as Child from "./Child.ts"
+import * as Monotonic from "./Monotonic.ts"
+import type { Arrivals, Awaited, Sample } from "./Receiver.ts"
+
+/** Every so many requests one is kept whole. */
+const sampled = 101
+
+/** How long to listen on for what comes twice. */
+const linger = 300
+
+Child.serve<null, Awaited>(() =>
+  new Promise((resolve) => {
+    let ids: Array<string> = []
+    let times: Array<number> = []
+    let samples: Array<Sample> = []
+    let requests = 0
+    let awaited: { readonly count: number; readonly arrived: () => void } | undefined
+
+    const keep = (request: IncomingMessage) => {
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () =>
+        samples.push({
+          path: request.url!,
+          headers: request.headers as Sample["headers"],
+          body: Buffer.concat(chunks).toString()
+        }))
+    }
+
+    const server = createServer((request, response) => {
+      if (requests++ % sampled === 0) keep(request)
+      else request.resume()
+      request.on("end", () => {
+        ids.push(request.headers["webhook-id"] as string)
+        times.push(Monotonic.now())
+        response.writeHead(200, { "content-type": "text/plain", "content-length": 2 }).end("ok")
+        if (awaited !== undefined && ids.length >= awaited.count) awaited.arrived()
+      })
+    })
+    // a connection must not end while somebody is about to use it
+    server.keepAliveTimeout = 60_000
+
+    const answer = ({ count, seconds }: Awaited): Promise<Arrivals> =>
+      new Promise((resolve) => {
+        const end = () => {
+          clearTimeout(timer)
+          awaited = undefined
+          setTimeout(() => {
+            resolve({ ids, times, samples })
+            ids = []
+            times = []
+            samples = []
+          }, linger)
+        }
+        const timer = setTimeout(end, seconds * 1000)
+        awaited = { count, arrived: end }
+        if (ids.length >= count) end()
+      })
+
+    server.listen(0, "127.0.0.1", () =>
+      resolve({ ready: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, answer }))
+  })
+)

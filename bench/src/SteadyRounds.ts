@@ -1,0 +1,38 @@
+/**
+ * Rounds of events that come at a steady rate, taking turns.
+ */
+import { Effect } from "effect"
+import type { BenchFailed } from "./BenchFailed.ts"
+import type { DeliveryContestant, Latency } from "./DeliveryContestant.ts"
+
+export interface Plan {
+  readonly rounds: number
+  readonly perSecond: number
+  /** Of a round. */
+  readonly seconds: number
+}
+
+/** A contestant's latencies, round by round. */
+export interface Steady {
+  readonly name: string
+  readonly rounds: ReadonlyArray<Latency>
+}
+
+/** How long each runs before the first round that counts. */
+const warmUp = 3
+
+/** Of those who take events. */
+export const measure = (
+  contestants: ReadonlyArray<DeliveryContestant>,
+  { perSecond, rounds, seconds }: Plan
+): Effect.Effect<ReadonlyArray<Steady>, BenchFailed> =>
+  Effect.gen(function*() {
+    const entries = contestants.flatMap(({ name, steady }) =>
+      steady === undefined ? [] : [{ name, steady, rounds: Array.of<Latency>() }]
+    )
+    for (const { steady } of entries) yield* steady({ perSecond, seconds: warmUp })
+    for (let turn = 0; turn < rounds; turn++) {
+      for (const { rounds, steady } of entries) rounds.push(yield* steady({ perSecond, seconds }))
+    }
+    return entries
+  })

@@ -1,0 +1,85 @@
+/**
+ * Our events, recorded through the ports, as a process beside the server does that hears what customers write.
+ */
+import { NodeCrypto } from "@effect/platform-node"
+import { ContactStore, Vault, Webhooks, WorkspaceStore } from "@wac/core"
+import { ReceiverAddress, ReceiverGuardDns } from "@wac/http"
+import { PostgresStorage } from "@wac/postgres"
+import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
+import * as WebhookEvent from "./WebhookEvent.ts"
+
+interface Options {
+  readonly databaseUrl: string
+  readonly masterKey: string
+  readonly urls: ReadonlyArray<string>
+}
+
+/** Which receivers are allowed, as the server's environment says it and as its rules. */
+export const loopback = "127.0.0.0/8"
+
+const layer = ({ databaseUrl, masterKey }: Options) =>
+  Webhooks.Webhooks.layer.pipe(
+    Layer.provideMerge(Vault.Vault.layer({ current: Redacted.make(Buffer.from(masterKey, "base64")) })),
+    Layer.provideMerge(ReceiverGuardDns.layer({
+      allowInsecure: true,
+      allowedCidrs: Result.getOrThrow(ReceiverAddress.parseCidrs(loopback))
+    })),
+    Layer.provideMerge(PostgresStorage.layerServer({ url: Redacted.make(databaseUrl), migrate: false })),
+    Layer.provideMerge(NodeCrypto.layer)
+  )
+
+/** A workspace with a number and a webhook at this URL. */
+const furnish = Effect.fnUntraced(function*(url: string, n: number) {
+  const workspaceId = WebhookEvent.id("ws")
+  const number = WebhookEvent.numberOf(n)
+  yield* WorkspaceStore.WorkspaceStore.use((store) =>
+    store.create({
+      workspace: {
+        id: workspaceId,
+        name: `bench ${n}`,
+        createdAt: Date.now(),
+        tier: null,
+        monthlyQuota: null,
+        suspended: false
+      },
+      phoneNumber: {
+        ...number,
+        id: WebhookEvent.id("pn"),
+        workspaceId,
+        tier: null,
+        messagingLimit: null,
+        available: true,
+        isDefault: true
+      }
+    })
+  )
+  const { signingSecret } = yield* Webhooks.Webhooks.use((webhooks) =>
+    webhooks.put({ workspaceId, url, envelope: undefined, eventTypes: undefined })
+  )
+  const webhook: WebhookEvent.Webhook = { workspaceId, ...number, url, secret: Redacted.value(signingSecret!) }
+  return webhook
+})
+
+/** The server must have made the database ready. */
+export const open = async (options: Options) => {
+  const runtime = ManagedRuntime.make(layer(options))
+  const webhooks = await runtime.runPromise(Effect.forEach(options.urls, furnish, { concurrency: 8 }))
+  const contacts = await runtime.runPromise(ContactStore.ContactStore)
+  const record: WebhookEvent.RecordEvents = (events) =>
+    runtime.runPromise(Effect.forEach(
+      events,
+      ({ at, id, message, messageId }) =>
+        Effect.flatMap(
+          contacts.recordInbound({
+            now: at,
+            message,
+            messageId,
+            ids: { events: [id], deliveries: [WebhookEvent.id("dlv")] }
+          }),
+          (recorded) =>
+            recorded === "recorded" ? Effect.void : Effect.die(new Error(`the event was not recorded: ${recorded}`))
+        ),
+      { concurrency: "unbounded", discard: true }
+    ))
+  return { webhooks, record }
+}

@@ -1,0 +1,85 @@
+/**
+ * What `deliveries` and `neighbours` deliver: events that tell of a customer's message, in the very bodies that our
+ * server makes of them, so that every contestant posts the same.
+ */
+import { Event, Id, type InboundMessage } from "@wac/core"
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { randomBytes } from "node:crypto"
+import * as Workload from "./Workload.ts"
+
+/** One webhook of a workspace of its own. Its URL's path ends with its place among the webhooks. */
+export interface Webhook {
+  readonly workspaceId: Id.WorkspaceId
+  readonly phoneNumber: string
+  readonly providerNumberId: string
+  readonly url: string
+  readonly secret: string
+}
+
+/** An event that is about to be recorded, with the identifiers that it gets. */
+export interface NewEvent {
+  readonly webhook: number
+  readonly at: number
+  readonly id: Id.EventId
+  readonly messageId: Id.MessageId
+  readonly message: InboundMessage.InboundMessage
+}
+
+/** What a queue is given for it. */
+export interface Job {
+  readonly eventId: string
+  readonly webhook: number
+  readonly body: string
+}
+
+/** Records events durably: one by itself, many in bulk. */
+export type RecordEvents = (events: ReadonlyArray<NewEvent>) => Promise<void>
+
+const random = Effect.runSync(Effect.provide(SecureRandom.SecureRandom, SecureRandom.layerWebCrypto))
+
+/** A fresh identifier. */
+export const id = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix): Id.ByPrefix[Prefix] =>
+  Effect.runSync(Id.generate(random, prefix))
+
+/** The n-th workspace's number, and the provider's name for it. */
+export const numberOf = (n: number) => ({
+  phoneNumber: `+1201555${String(n).padStart(4, "0")}`,
+  providerNumberId: `bench-${n}`
+})
+
+/** Webhooks that are stored nowhere. */
+export const webhooksAt = (urls: ReadonlyArray<string>): ReadonlyArray<Webhook> =>
+  urls.map((url, n) => ({
+    workspaceId: id("ws"),
+    ...numberOf(n),
+    url,
+    secret: `whsec_${randomBytes(30).toString("base64")}`
+  }))
+
+export const make = ({ providerNumberId }: Webhook, webhook: number): NewEvent => {
+  const at = Date.now()
+  const messageId = id("msg")
+  return {
+    webhook,
+    at,
+    id: id("evt"),
+    messageId,
+    message: {
+      providerNumberId,
+      providerMessageId: `wamid.${messageId}`,
+      customer: Workload.someCustomer(),
+      at,
+      type: "text",
+      content: { body: "Hello, when will my order arrive?" },
+      preference: undefined,
+      late: false
+    }
+  }
+}
+
+export const jobOf = (to: Webhook, { at, id, message, messageId, webhook }: NewEvent): Job => ({
+  eventId: id,
+  webhook,
+  body: Event.body(Event.ofInbound(message, to, { id, messageId, createdAt: at }), "combined")
+})
