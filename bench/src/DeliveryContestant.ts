@@ -51,7 +51,7 @@ const recordWithin = 15
 const signal = (pid: number, signal: "SIGSTOP" | "SIGCONT") => Effect.sync(() => void process.kill(pid, signal))
 
 /** A process that can be held still; it is let go at the end in any case, so that it can end. */
-export const holding = (pid: number): Effect.Effect<
+const holding = (pid: number): Effect.Effect<
   { readonly hold: Effect.Effect<void>; readonly release: Effect.Effect<void> },
   never,
   Scope.Scope

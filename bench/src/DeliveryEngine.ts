@@ -11,7 +11,7 @@ export interface Where {
 }
 
 /** Attempts a job and records the attempt. Rejects when the job is to be tried again. */
-export type Handle = (job: Job) => Promise<void>
+type Handle = (job: Job) => Promise<void>
 
 export interface Engine {
   /** Makes ready what it needs. Then each call adds jobs durably: one by itself, or many in bulk. */
