@@ -1,5 +1,5 @@
 /**
- * What Node can post at most: signed attempts, from memory, with nothing recorded.
+ * The attempts alone: made, signed and posted from memory, with no queue and no record.
  */
 import * as Child from "./Child.ts"
 import type { Question } from "./RecorderProcess.ts"

@@ -264,7 +264,7 @@ export const engine = (
     })
   })
 
-/** (last) A bare undici loop that signs: what Node can post at most. */
+/** (last) A bare undici loop that signs: the same attempts as those of the job queues, with no queue and no record. */
 export const bareLoop = (
   stage: Stage,
   { concurrency }: { readonly concurrency: number }

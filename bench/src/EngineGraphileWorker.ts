@@ -8,7 +8,13 @@ const logger = new Logger(() => (level, message) => {
   if (level === "error") process.stderr.write(`graphile-worker: ${message}\n`)
 })
 
-/** Settings by its page on performance: jobs are fetched into a local queue, and completed in batches. */
+/** Jobs that the local queue holds, for each that is worked on: the tasks are short. */
+const fetched = 4
+
+/**
+ * Settings by its page on performance: jobs are fetched into a local queue, and completed in batches. Longer delays
+ * before completing only left workers idle.
+ */
 export const engine: Engine = {
   enqueue: async ({ databaseUrl }) => {
     const utils = await makeWorkerUtils({ connectionString: databaseUrl, logger })
@@ -25,7 +31,7 @@ export const engine: Engine = {
           connectionString: databaseUrl,
           concurrentJobs: concurrency,
           maxPoolSize: 10,
-          localQueue: { size: concurrency + 1 },
+          localQueue: { size: concurrency * fetched },
           completeJobBatchDelay: 0,
           failJobBatchDelay: 0,
           logger

@@ -4,8 +4,8 @@ import type { Job } from "./WebhookEvent.ts"
 
 const queue = "deliver"
 
-/** Workers of the queue; each fetches its share at once. */
-const workers = 4
+/** Workers of the queue, each of which fetches its share at once; with more of them both CPU and latency grew. */
+const workers = 2
 
 /** Woken by notifications, in batches, and without pause while batches come back full. */
 export const engine: Engine = {
