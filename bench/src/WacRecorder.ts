@@ -3,7 +3,7 @@
  */
 import { NodeCrypto } from "@effect/platform-node"
 import { ContactStore, Vault, Webhooks, WorkspaceStore } from "@wac/core"
-import { ReceiverAddress, ReceiverGuardDns } from "@wac/http"
+import { ReceiverAddress, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
 import { PostgresStorage } from "@wac/postgres"
 import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
 import * as WebhookEvent from "./WebhookEvent.ts"
@@ -17,13 +17,15 @@ interface Options {
 /** Which receivers are allowed, as the server's environment says it and as its rules. */
 export const loopback = "127.0.0.0/8"
 
+const rules: ReceiverGuardDns.ReceiverRules = {
+  allowInsecure: true,
+  allowedCidrs: Result.getOrThrow(ReceiverAddress.parseCidrs(loopback))
+}
+
 const layer = ({ databaseUrl, masterKey }: Options) =>
   Webhooks.Webhooks.layer.pipe(
     Layer.provideMerge(Vault.Vault.layer({ current: Redacted.make(Buffer.from(masterKey, "base64")) })),
-    Layer.provideMerge(ReceiverGuardDns.layer({
-      allowInsecure: true,
-      allowedCidrs: Result.getOrThrow(ReceiverAddress.parseCidrs(loopback))
-    })),
+    Layer.provideMerge(Layer.merge(ReceiverGuardDns.layer(rules), WebhookTransportUndici.layer(rules))),
     Layer.provideMerge(PostgresStorage.layerServer({ url: Redacted.make(databaseUrl), migrate: false })),
     Layer.provideMerge(NodeCrypto.layer)
   )
