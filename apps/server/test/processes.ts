@@ -20,7 +20,7 @@ import type { Order } from "./steered.ts"
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
 /** For tests that start processes, on a machine that has other things to do. */
-export const patient = 90_000
+export const patient = 180_000
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
