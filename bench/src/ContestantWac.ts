@@ -55,11 +55,9 @@ const call = (
 const complete = `
 select count(*)::float8 as count
 from messages
-join message_contents on message_contents.message_id = messages.id
-join bindings on bindings.message_id = messages.id and bindings.answer is not null
 join events on events.order_key = messages.id
 join deliveries on deliveries.event_id = events.id
-where messages.status = 'sent'`
+where messages.status = 'sent' and messages.key is not null and messages.claim_token is null`
 
 /** Starts it on a fresh database of this name, with a workspace, a webhook and a key. */
 export const start = (

@@ -30,25 +30,16 @@ const providerMessageId = "'wamid.' || md5(n::text)"
 
 /** Delivered messages with their keys, one event and delivery each; every fifth one's customer is a known contact. */
 const inserts = [
-  `insert into messages (id, workspace_id, api_key_id, phone_number_id, status, status_at, provider_message_id,
-    created_at, sent_at, delivered_at, sequence, quota_month)
+  `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
+    provider_message_id, created_at, sent_at, delivered_at, sequence, quota_month, route, key, fingerprint, expires_at)
   select ${
     id("msg")
-  }, workspace_id, api_key_id, phone_number_id, 'delivered', ${at}, ${providerMessageId}, ${at}, ${at},
-    ${at}, 1, to_char(now() at time zone 'UTC', 'YYYY-MM')
+  }, workspace_id, api_key_id, phone_number_id, phone_number, ${content}, 'delivered', ${at}, ${providerMessageId},
+    ${at}, ${at}, ${at}, 1, to_char(now() at time zone 'UTC', 'YYYY-MM'), 'POST /v1/messages', md5('key' || n)::uuid::text,
+    encode(sha256(n::text::bytea), 'hex'), ${at} + 86400000 + 3600000
   from ${from}`,
   `insert into message_names (provider_message_id, message_id)
   select ${providerMessageId}, ${id("msg")} from ${from}`,
-  `insert into message_contents (message_id, workspace_id, from_number, content)
-  select ${id("msg")}, workspace_id, phone_number, ${content} from ${from}`,
-  `insert into bindings (workspace_id, route, key, fingerprint, message_id, answer, expires_at)
-  select workspace_id, 'POST /v1/messages', md5('key' || n)::uuid::text, encode(sha256(n::text::bytea), 'hex'), ${
-    id("msg")
-  },
-    json_build_object('_tag', 'Sent', 'messageId', ${id("msg")}, 'providerMessageId', ${providerMessageId},
-      'workspaceId', workspace_id, 'apiKeyId', api_key_id),
-    ${at} + 86400000 + 3600000
-  from ${from}`,
   `insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
   select ${id("evt")}, workspace_id, 'message.sent', ${at}, ${id("msg")}, 1, json_build_object('message_id', ${
     id("msg")

@@ -84,7 +84,7 @@ const killedAt = Effect.fnUntraced(function*(to: string, stop: Effect.Effect<Eff
     bound: Effect.map(
       sql<{ id: string }>(
         survivor.database,
-        `select message_id as id from bindings where key = '${idempotencyKey["idempotency-key"]}'`
+        `select id from messages where key = '${idempotencyKey["idempotency-key"]}'`
       ),
       (rows) => rows.map(({ id }) => id)
     ),

@@ -7,6 +7,7 @@ import {
   MessageStore,
   type PhoneNumber,
   Policy,
+  Quota,
   RateLimit,
   type Template,
   type Time,
@@ -83,6 +84,7 @@ const sendOf = (
   message_id: messageId,
   claim_token: claimToken,
   lease_until: leaseUntil,
+  month: Quota.monthOf(now),
   content: message,
   customer: message.to,
   sender: message.from,
@@ -224,38 +226,47 @@ const firstTry = (
 
 // settle and reports
 
-/** A `wac_report`. */
+/** What a `wac_step` has of a report. */
 const reportOf = (
-  now: Time.Instant,
-  reference: Id.MessageId | null,
   { at, error, providerMessageId, status }: Message.Report,
   { deliveries, events }: MessageStore.EventIds
 ) => ({
-  now,
-  reference,
   status,
   at,
   provider_message_id: providerMessageId,
-  error: error === null ? null : JSON.stringify(error),
+  ...(error === null ? {} : { error: JSON.stringify(error) }),
   concludes: Message.isDeliveryUnknown({ status, error }),
   events,
   deliveries
 })
 
+/** A command for `wac_apply_reports`. */
+const reportedOf = ({ ids, now, reference, report }: MessageStore.ApplyReport) => ({
+  now,
+  reference,
+  ...reportOf(report, ids)
+})
+
+/** An end makes one event at most. */
+const firstOf = ({ deliveries, events }: MessageStore.EventIds): MessageStore.EventIds => ({
+  events: events.slice(0, 1),
+  deliveries: deliveries.slice(0, 1)
+})
+
 /** A command for `wac_settle`. */
 const settlementOf = ({ claimToken, end, ids, messageId, now, workspaceId }: MessageStore.SettleSend) => {
-  const claim = { workspace_id: workspaceId, message_id: messageId, claim_token: claimToken, end: end._tag }
+  const claim = { now, workspace_id: workspaceId, message_id: messageId, claim_token: claimToken, end: end._tag }
   switch (end._tag) {
     case "Accepted": {
       const { providerMessageId } = end
-      return { ...claim, report: reportOf(now, null, { status: "sent", at: now, providerMessageId, error: null }, ids) }
+      return { ...claim, ...reportOf({ status: "sent", at: now, providerMessageId, error: null }, firstOf(ids)) }
     }
     case "Refused":
-      return { ...claim, report: reportOf(now, null, end.report, ids), answer: storedAnswer(end.answer) }
+      return { ...claim, ...reportOf(end.report, firstOf(ids)), answer: storedAnswer(end.answer) }
     case "NotSent":
-      return { ...claim, report: { now }, answer: storedAnswer(end.answer) }
+      return { ...claim, answer: storedAnswer(end.answer) }
     case "Unknown":
-      return { ...claim, report: { now } }
+      return claim
   }
 }
 
@@ -264,8 +275,7 @@ interface SweepAnswer extends MessageStore.Swept {
   readonly more: boolean
 }
 
-const getText = "select wac_message(m, c) as message from messages m join message_contents c on c.message_id = m.id " +
-  "where m.id = $2 and m.workspace_id = $1"
+const getText = "select wac_message(m) as message from messages m where m.id = $2 and m.workspace_id = $1"
 
 export const layer = Layer.effect(
   MessageStore.MessageStore,
@@ -276,7 +286,7 @@ export const layer = Layer.effect(
     const settle = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle")
     const abandon = yield* batched<unknown, true>("MessageStore.abandon", "wac_abandon")
     const lookUp = yield* batched<unknown, StoredVerdict>("MessageStore.lookUp", "wac_look_up")
-    const applyReport = yield* batched<ReturnType<typeof reportOf>, boolean>(
+    const applyReport = yield* batched<ReturnType<typeof reportedOf>, boolean>(
       "MessageStore.applyReport",
       "wac_apply_reports"
     )
@@ -313,7 +323,7 @@ export const layer = Layer.effect(
         })),
       lookUp: ({ fingerprint, key, route, workspaceId }, now) =>
         Effect.map(lookUp({ now, workspace_id: workspaceId, route, key, fingerprint }), verdictOf),
-      applyReport: ({ ids, now, reference, report }) => applyReport(reportOf(now, reference, report, ids)),
+      applyReport: (command) => applyReport(reportedOf(command)),
       get: (workspaceId, id) =>
         Effect.map(
           query("MessageStore.get", getText, [workspaceId, id]),

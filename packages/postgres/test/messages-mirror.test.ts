@@ -88,6 +88,8 @@ const rowOf = (message: Message.Message) => ({
   workspace_id: message.workspaceId,
   api_key_id: message.apiKeyId,
   phone_number_id: message.phoneNumberId,
+  from_number: message.from,
+  content: message.content,
   status: message.status,
   status_at: message.statusAt,
   provider_message_id: message.providerMessageId,
@@ -107,69 +109,78 @@ const message = "json_populate_record(null::messages, c.message)"
 
 for (const { layer: database, name } of databases) {
   layer(database, { timeout: "60 seconds", excludeTestServices: true })(name, (it) => {
-    it.effect("wac_apply is Message.apply with Event.ofTransitions", () =>
+    it.effect("wac_apply_reports is Message.apply with Event.ofTransitions", () =>
       Effect.gen(function*() {
-        const ids = ["evt_1", "evt_2", "evt_3"].map((id) => id as Id.EventId)
+        const client = yield* PgClient.PgClient
         const reports = combinations<Message.Report>({
           status: ["sent", "delivered", "read", "failed"],
           at: [now - 100],
           providerMessageId: [null, "wamid.one", "wamid.two"],
           error: failures
         }).filter(({ error, status }) => status === "failed" || error === null)
-        const cases = lives.flatMap((life) => reports.map((report) => ({ before: messageOf(life), report })))
-        const answers = yield* evaluate<{
+        const cases = lives.flatMap((life) => reports.map((report) => ({ life, report }))).map((
+          { life, report },
+          i
+        ) => ({
+          before: { ...messageOf(life), id: `msg_${String(i).padStart(6, "0")}` as Id.MessageId },
+          report,
+          ids: [1, 2, 3].map((step) => `evt_${i}_${step}` as Id.EventId)
+        }))
+        const stored = JSON.stringify(cases.map(({ before }) => rowOf(before)))
+        const columns = Object.keys(rowOf(cases[0]!.before)).join(", ")
+        yield* client.unsafe(
+          `insert into messages (${columns}) select ${columns} from json_populate_recordset(null::messages, $1::text::json)`,
+          [stored]
+        )
+        // as text, since it may hold what PostgreSQL cannot read
+        yield* client.unsafe(
+          `update messages m set error = c.error::json from json_to_recordset($1::text::json) as c (id text, error text)
+          where m.id = c.id`,
+          [JSON.stringify(cases.map(({ before }) => ({ id: before.id, error: text(before.error) })))]
+        )
+        const commands = cases.map(({ before, ids, report: { at, error, providerMessageId, status } }) => ({
+          now,
+          reference: before.id,
+          status,
+          at,
+          provider_message_id: providerMessageId,
+          error: text(error),
+          concludes: Message.isDeliveryUnknown({ status, error }),
+          events: ids,
+          deliveries: ["dlv_1", "dlv_2", "dlv_3"]
+        }))
+        yield* client.unsafe("select wac_apply_reports($1::text::json)", [JSON.stringify(commands)])
+        const answers = yield* client.unsafe<{
           readonly message: object
-          readonly error: string | null
           readonly told: ReadonlyArray<object>
         }>(
-          `(
-            select json_build_object('message', to_json((x).message), 'error', (x).error::text, 'told', to_json((x).told))
-            from wac_apply(${message}, c.error::json, c.content, json_populate_record(null::wac_report, c.report)) x
-          )`,
-          "message json, error text, content json, report json",
-          cases.map(({ before, report: { at, error, providerMessageId, status } }) => ({
-            message: rowOf(before),
-            error: text(before.error),
-            content: before.content,
-            report: {
-              now,
-              status,
-              at,
-              provider_message_id: providerMessageId,
-              error: text(error),
-              concludes: Message.isDeliveryUnknown({ status, error }),
-              events: ids,
-              deliveries: ["dlv_1", "dlv_2", "dlv_3"]
-            }
-          }))
+          `select to_json(m) as message, coalesce(
+            (
+              select json_agg(
+                json_build_object('id', e.id, 'workspaceId', e.workspace_id, 'type', e.type, 'createdAt', e.created_at,
+                  'orderKey', e.order_key, 'sequence', e.sequence, 'data', e.data)
+                order by e.position
+              )
+              from events e where e.order_key = m.id
+            ),
+            '[]'
+          ) as told
+          from (select ${columns}, error from messages where id like 'msg_0%' order by id) m`,
+          []
         )
         assert.strictEqual(answers.length, cases.length)
-        cases.forEach(({ before, report }, i) => {
+        cases.forEach(({ before, ids, report }, i) => {
           const moved = Message.apply(before, report, now)
           const { events, message } = Event.ofTransitions(moved.message, moved.transitions, ids, now)
-          assert.deepStrictEqual(
-            answers[i],
-            {
-              message: rowOf(message),
-              error: text(message.error),
-              told: events.map((event, i) => ({
-                id: event.id,
-                delivery_id: `dlv_${i + 1}`,
-                workspace_id: event.workspaceId,
-                type: event.type,
-                created_at: event.createdAt,
-                order_key: event.orderKey,
-                sequence: event.sequence,
-                data: event.data
-              }))
-            },
-            JSON.stringify({ before, report })
-          )
+          const { message: row, told } = answers[i]!
+          const context = JSON.stringify({ before, report })
+          assert.deepStrictEqual(row, { ...rowOf(message), error: message.error }, context)
+          assert.deepStrictEqual(told, events, context)
           // to the byte
           const bodies = (event: Event.Event, data: Event.EventData) =>
             Event.Envelope.literals.map((envelope) => Event.body({ ...event, data }, envelope))
           events.forEach((event, step) => {
-            const { data } = answers[i]!.told[step] as { readonly data: Event.EventData }
+            const { data } = told[step] as Event.Event
             assert.deepStrictEqual(bodies(event, data), bodies(event, event.data))
           })
         })
@@ -200,25 +211,23 @@ for (const { layer: database, name } of databases) {
         ]
         const answers = yield* evaluate<Idempotency.Verdict>(
           `(
-            select wac_told_verdict(x.b, x.m, wac_verdict(x.b, x.m, 'one', c.now))
-            from (select json_populate_record(null::bindings, c.binding) as b, ${message} as m offset 0) x
+            select wac_told_verdict(x.m, wac_verdict(x.m, 'one', c.now))
+            from (select ${message} as m offset 0) x
           )`,
-          "now bigint, binding json, message json",
+          "now bigint, message json",
           cases.map(({ binding, message }) => ({
             now,
-            binding: binding === undefined ? {} : {
-              workspace_id: "ws_01",
+            message: message === undefined ? {} : {
+              ...rowOf(message),
               route: "r",
               key: "k",
-              fingerprint: binding.fingerprint,
-              message_id: binding.messageId,
-              claim_token: binding.claim?.token,
-              lease_until: binding.claim?.leaseUntil,
-              answer: binding.answer,
-              last_failure: binding.lastFailure,
-              expires_at: binding.expiresAt
-            },
-            message: message === undefined ? {} : rowOf(message)
+              fingerprint: binding?.fingerprint,
+              claim_token: binding?.claim?.token,
+              lease_until: binding?.claim?.leaseUntil,
+              answer: binding?.answer,
+              last_failure: binding?.lastFailure,
+              expires_at: binding?.expiresAt
+            }
           }))
         )
         assert.deepStrictEqual(

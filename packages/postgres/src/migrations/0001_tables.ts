@@ -3,7 +3,7 @@
  * form, so that a rule compares numbers and never asks the database for the time.
  *
  * Every table is keyed by, or reached through, its workspace, so that a distributed PostgreSQL can spread it. Rows that
- * change often are narrow: what is written once (contents, bodies, answers of receivers) stands apart.
+ * change often are narrow.
  *
  * What a send writes has no foreign keys: each refers to a row that the same function has locked or just written, and to
  * have all of them looked up once more cost a send a fifth of its time.
@@ -171,6 +171,8 @@ create table messages (
   workspace_id text not null,
   api_key_id text not null,
   phone_number_id text not null,
+  from_number text not null,
+  content json not null,
   status text not null check (status in ('queued', 'sending', 'unknown', 'sent', 'delivered', 'read', 'failed')),
   status_at bigint not null,
   provider_message_id text,
@@ -179,40 +181,14 @@ create table messages (
   delivered_at bigint,
   read_at bigint,
   failed_at bigint,
+  error json,
   delivery_unknown boolean not null default false,
   sequence smallint not null default 0 check (sequence >= 0),
   quota_month text,
-  check ((status = 'failed') = (failed_at is not null)),
-  check (not delivery_unknown or status = 'failed')
-) with (fillfactor = 70);
-create index messages_open on messages (status, status_at) where status in ('sending', 'unknown');
-comment on table messages is 'The state of a message: narrow, because it is updated several times';
-comment on column messages.delivery_unknown is 'Failed by our conclusion from silence, which alone yields to a later report';
-comment on column messages.quota_month is 'The month whose quota it was counted in; null once given back';
-comment on index messages_open is 'What the sweep looks for: messages without an end';
-
-create table message_names (
-  provider_message_id text primary key,
-  message_id text not null
-);
-comment on table message_names is
-  'Which message a provider''s name is of. The first to bear it keeps it; a message may have been given two';
-
-create table message_contents (
-  message_id text primary key,
-  workspace_id text not null,
-  from_number text not null,
-  content json not null,
-  error json
-);
-comment on table message_contents is 'What is written once: the message as it was asked for, and why it failed';
-
-create table bindings (
-  workspace_id text not null,
-  route text not null,
-  key text not null,
-  fingerprint text not null,
-  message_id text not null,
+  -- the idempotency key, until it is forgotten
+  route text,
+  key text,
+  fingerprint text,
   claim_token text,
   lease_until bigint,
   answer json,
@@ -222,17 +198,37 @@ create table bindings (
   tried_before bigint,
   counted_at bigint,
   counted_before bigint,
-  primary key (workspace_id, route, key),
+  deadline bigint generated always as (coalesce(expires_at, lease_until, case status
+    when 'unknown' then status_at + 600000
+    when 'sending' then status_at + 86400000
+  end)) stored,
+  check ((status = 'failed') = (failed_at is not null)),
+  check (not delivery_unknown or status = 'failed'),
+  check ((key is null) = (route is null) and (key is null) = (fingerprint is null)),
   check ((claim_token is null) = (lease_until is null)),
-  check (answer is null or claim_token is null)
+  check (claim_token is null or key is not null and answer is null and expires_at is null)
 ) with (fillfactor = 70);
-create unique index bindings_message on bindings (message_id);
-create index bindings_expiry on bindings (expires_at) where expires_at is not null;
-create index bindings_lease on bindings (lease_until) where lease_until is not null;
-comment on column bindings.tried_before is 'When the try before ended; null at the first';
-comment on column bindings.counted_at is 'When the last try was noted in messaging_ledger; null when it was not';
-comment on column bindings.counted_before is 'What messaging_ledger held before that';
-comment on table bindings is 'Idempotency keys: what each is bound to, who is sending, and the answer once there is one';
+create unique index messages_key on messages (workspace_id, route, key) where key is not null;
+create index messages_deadline on messages (deadline) where deadline is not null;
+comment on table messages is
+  'A message, and the idempotency key that it was sent under: one row, since a send reads and writes them together';
+comment on column messages.delivery_unknown is 'Failed by our conclusion from silence, which alone yields to a later report';
+comment on column messages.quota_month is 'The month whose quota it was counted in; null once given back';
+comment on column messages.answer is 'Null also where the message itself tells the answer (Idempotency.settledByReport)';
+comment on column messages.tried_before is 'When the try before ended; null at the first';
+comment on column messages.counted_at is 'When the last try was noted in messaging_ledger; null when it was not';
+comment on column messages.counted_before is 'What messaging_ledger held before that';
+comment on column messages.deadline is
+  'When silence, or the key''s age, means something next. Reports of a message that has ended leave it, so that they '
+  'change no index';
+comment on index messages_deadline is 'What the sweep looks for';
+
+create table message_names (
+  provider_message_id text primary key,
+  message_id text not null
+);
+comment on table message_names is
+  'Which message a provider''s name is of. The first to bear it keeps it; a message may have been given two';
 
 create sequence positions;
 select setval('positions', 1);
