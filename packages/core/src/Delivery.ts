@@ -29,6 +29,7 @@ export interface Delivery {
   readonly eventType: EventType
   /** The variant in which the body is sent; fixed when the event was recorded. */
   readonly envelope: Envelope
+  /** Of the event's order, unless the delivery has left it (see {@link newRound}). */
   readonly orderKey: MessageId | null
   readonly sequence: number | null
   readonly status: Exclude<DeliveryStatus, "held">
@@ -112,6 +113,22 @@ export const isTest = (delivery: Pick<Delivery, "trigger">): boolean =>
   delivery.trigger === "test" || delivery.trigger === "probe"
 
 export const isOpen = (delivery: Pick<Delivery, "status">): boolean => delivery.status === "pending"
+
+/**
+ * A delivery that is asked for again: a new round, due now, whatever had become of it. One that has ended, or waits
+ * behind a predecessor, leaves its order for good; the first of an order keeps its place, and others go on waiting for
+ * it. An attempt under way is the first of the round.
+ */
+export const newRound = (delivery: Delivery, trigger: "manual" | "replay", now: Instant): Delivery => ({
+  ...delivery,
+  ...(isOpen(delivery) && delivery.nextAttemptAt !== null ? {} : { orderKey: null, sequence: null }),
+  status: "pending",
+  trigger,
+  roundAttempts: 0,
+  firstAttemptAt: null,
+  nextAttemptAt: now,
+  completedAt: null
+})
 
 /** What a person is shown. */
 export const statusShown = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "pausedAt">): DeliveryStatus =>

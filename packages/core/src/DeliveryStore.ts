@@ -79,6 +79,16 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
    * or not at all, so claimers look by themselves too.
    */
   readonly awaitHint: Effect.Effect<void>
+  /**
+   * Begins a new round of a delivery, by `Delivery.newRound` with the trigger `manual`; while the webhook is paused it is
+   * held like others. A claim stays: nothing is attempted twice at once. `None`, and nothing changed, when there is no
+   * such delivery to the workspace's present webhook, or when it is a test.
+   */
+  readonly retry: (
+    workspaceId: WorkspaceId,
+    id: DeliveryId,
+    now: Instant
+  ) => Effect.Effect<Option.Option<DeliveryView>, StoreError>
   /** Deliveries of the workspace, newest first. A test that is being made is listed under no status. */
   readonly list: (
     workspaceId: WorkspaceId,

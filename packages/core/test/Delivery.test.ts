@@ -1,6 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Schema } from "effect"
-import { afterAttempt, type AttemptOutcome, type Delivery, dueAt, isOpen, statusShown } from "../src/Delivery.ts"
+import {
+  afterAttempt,
+  type AttemptOutcome,
+  type Delivery,
+  dueAt,
+  isOpen,
+  newRound,
+  statusShown
+} from "../src/Delivery.ts"
 import { between, checks, day, hour, minute, second, upTo } from "./checks.ts"
 import { attempt, delivery, health, start, webhook } from "./samples.ts"
 
@@ -191,6 +199,68 @@ describe("a delivery after an attempt", () => {
     }
     assert.deepStrictEqual({ ...hook, pausedAt: null, health: health() }, webhook())
   }, checks)
+})
+
+describe("a new round of a delivery", () => {
+  const tried = { attemptCount: 9, roundAttempts: 9, firstAttemptAt: start - day, lastAttemptAt: start - hour }
+  const anew = {
+    status: "pending",
+    trigger: "manual",
+    roundAttempts: 0,
+    firstAttemptAt: null,
+    nextAttemptAt: start,
+    completedAt: null
+  } as const
+
+  it.each(["delivered", "exhausted", "skipped"] as const)("that is %s begins now, and out of its order", (status) => {
+    const before = delivery({ ...tried, status, nextAttemptAt: null, completedAt: start - hour })
+    assert.deepStrictEqual(newRound(before, "manual", start), { ...before, ...anew, orderKey: null, sequence: null })
+  })
+
+  it("that is the first of its order keeps its place", () => {
+    const before = delivery({ ...tried, nextAttemptAt: start + hour })
+    assert.deepStrictEqual(newRound(before, "replay", start), { ...before, ...anew, trigger: "replay" })
+  })
+
+  it("that waits behind another leaves its order", () => {
+    const before = delivery({ nextAttemptAt: null, sequence: 2 })
+    assert.deepStrictEqual(newRound(before, "manual", start), { ...before, ...anew, orderKey: null, sequence: null })
+  })
+})
+
+describe("a test", () => {
+  const test = delivery({ trigger: "test", orderKey: null, sequence: null, nextAttemptAt: null })
+
+  it.each(failures)("that failed (%s) is over, and leaves the webhook as it was", (outcome) => {
+    const before = webhook({ health: health({ consecutiveFailures: 4, failuresSince: start }) })
+    const after = afterAttempt(test, before, attempt({ trigger: "test", outcome }), 0)
+    assert.deepStrictEqual(after, {
+      delivery: {
+        ...test,
+        status: "exhausted",
+        attemptCount: 1,
+        roundAttempts: 1,
+        firstAttemptAt: start,
+        lastAttemptAt: ended,
+        completedAt: ended
+      },
+      webhook: before
+    })
+  })
+
+  it("that was answered 200 counts as any success, and does not end a pause", () => {
+    const before = webhook({ pausedAt: start, health: health({ consecutiveFailures: 7, failuresSince: start }) })
+    const after = afterAttempt({ ...test, trigger: "probe" }, before, { ...good, trigger: "probe" }, 0)
+    assert.strictEqual(after.delivery.status, "delivered")
+    assert.deepStrictEqual(after.webhook, {
+      ...before,
+      health: health({ lastSuccessAt: ended, lastAttemptAt: ended, recoveredAt: ended })
+    })
+  })
+
+  it("is never held", () => {
+    assert.strictEqual(statusShown(test, { pausedAt: start }), "pending")
+  })
 })
 
 describe("what a person is shown", () => {

@@ -1,4 +1,4 @@
-import { Delivery, DeliveryStore, type Time } from "@wac/core"
+import { Delivery, DeliveryStore, type Id, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { log } from "./Journal.ts"
 import type { Consignment, Outbox } from "./Outbox.ts"
@@ -83,6 +83,20 @@ const release = (memory: Memory, token: string, ids: Parameters<Store["release"]
   memory.hint.notify()
 }
 
+const retry = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  id: Id.DeliveryId,
+  now: Time.Instant
+): Consignment | undefined => {
+  const consignment = memory.deliveries.of(workspaceId, id)
+  if (consignment === undefined || Delivery.isTest(consignment.delivery)) return undefined
+  if (consignment.outbox !== memory.outboxes.get(workspaceId)) return undefined
+  consignment.outbox.beginRound(consignment, "manual", now)
+  memory.hint.notify()
+  return consignment
+}
+
 const view = ({ delivery, outbox: { webhook } }: Consignment): DeliveryStore.DeliveryView => ({
   delivery,
   status: Delivery.statusShown(delivery, webhook),
@@ -97,6 +111,8 @@ export const layer = Layer.effect(
       beginTest: (command) => Effect.sync(() => beginTest(memory, command)),
       complete: (command) => Effect.sync(() => complete(memory, command)),
       release: (token, ids) => Effect.sync(() => release(memory, token, ids)),
+      retry: (workspaceId, id, now) =>
+        Effect.sync(() => Option.map(Option.fromUndefinedOr(retry(memory, workspaceId, id, now)), view)),
       awaitHint: memory.hint.wait,
       list: (workspaceId, { status }, page) =>
         Effect.sync(() => {

@@ -81,6 +81,15 @@ export class Outbox {
     return consignment
   }
 
+  /** Begins a new round of a delivery. */
+  beginRound(consignment: Consignment, trigger: "manual" | "replay", now: Time.Instant): void {
+    const { orderKey } = consignment.delivery
+    consignment.delivery = Delivery.newRound(consignment.delivery, trigger, now)
+    if (consignment.delivery.orderKey !== orderKey) this.#leaveOrder(consignment, orderKey!)
+    this.open.add(consignment)
+    if (!this.#leased.has(consignment)) this.#enqueue(consignment)
+  }
+
   #make(
     event: Event.Event,
     id: Id.DeliveryId,
@@ -203,14 +212,18 @@ export class Outbox {
     this.open.delete(consignment)
     const { orderKey } = consignment.delivery
     if (orderKey === null) return
-    const [next, ...rest] = this.#sequences.get(orderKey)!.filter((other) => other !== consignment)
-    if (next === undefined) {
-      this.#sequences.delete(orderKey)
-      return
-    }
-    this.#sequences.set(orderKey, [next, ...rest])
+    const next = this.#leaveOrder(consignment, orderKey)
+    if (next === undefined) return
     next.delivery = { ...next.delivery, nextAttemptAt: now }
     this.#enqueue(next)
+  }
+
+  /** Answers with the first of those that are left. */
+  #leaveOrder(consignment: Consignment, orderKey: Id.MessageId): Consignment | undefined {
+    const left = (this.#sequences.get(orderKey) ?? []).filter((other) => other !== consignment)
+    if (left.length === 0) this.#sequences.delete(orderKey)
+    else this.#sequences.set(orderKey, left)
+    return left[0]
   }
 
   /** The receiver has recovered, which changes when waiting retries are due. */

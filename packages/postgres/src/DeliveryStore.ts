@@ -136,6 +136,8 @@ const viewOf = (row: Row): DeliveryStore.DeliveryView => {
   return { delivery, status: Delivery.statusShown(delivery, webhook), webhook }
 }
 
+const oneText = `${shown()} where d.workspace_id = $1 and d.id = $2`
+
 /**
  * Newest first. What is pending or held is that of the present webhook, in an index of its own: its like may be a
  * million rows away from the newest.
@@ -219,6 +221,17 @@ export const layer = Layer.effect(
           query("DeliveryStore.release", "select wac_release($1, $2)", [token, ids]),
           hint.tell
         ),
+      retry: (workspaceId, id, now) =>
+        Effect.gen(function*() {
+          const [row] = yield* query("DeliveryStore.retry", "select wac_retry($1, $2, $3) as retried", [
+            workspaceId,
+            id,
+            now
+          ])
+          if (!plain<boolean>(row!, "retried")) return Option.none()
+          const [retried] = yield* query("DeliveryStore.retry", oneText, [workspaceId, id])
+          return Option.map(Option.fromUndefinedOr(retried), viewOf)
+        }),
       awaitHint: hint.wait,
       list: (workspaceId, { status }, page) =>
         Effect.map(

@@ -3,7 +3,7 @@
  * workspaces is given back at once and left out.
  */
 import { assert } from "@effect/vitest"
-import { type Delivery, DeliveryStore, type Id, type Time } from "@wac/core"
+import { type Delivery, DeliveryStore, Event, type Id, type Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 
@@ -52,6 +52,34 @@ export const claimOne = (world: Fixture.World, options: ClaimOptions): Fixture.S
   Effect.map(claim(world, options), ({ deliveries, token }) => {
     assert.strictEqual(deliveries.length, 1)
     return { ...deliveries[0]!, token }
+  })
+
+/** What a test may differ in from the usual one. */
+export interface TestOptions {
+  readonly now: Time.Instant
+  readonly trigger?: "test" | "probe"
+}
+
+/** A command to begin a test of a workspace's webhook, under a fresh token. */
+export const test = ({ workspace }: Fixture.World, { now, trigger = "test" }: TestOptions) =>
+  Effect.gen(function*() {
+    const webhook = { id: yield* Fixture.id("whk"), workspaceId: workspace.id }
+    return {
+      now,
+      event: Event.ofTest(webhook, { id: yield* Fixture.id("evt"), createdAt: now }),
+      deliveryId: yield* Fixture.id("dlv"),
+      trigger,
+      token: yield* Fixture.word,
+      leaseUntil: now + lease
+    }
+  })
+
+/** Begins a test that the workspace's webhook is there for. */
+export const beginTest = (world: Fixture.World, options: TestOptions): Fixture.Step<Owned> =>
+  Effect.gen(function*() {
+    const command = yield* test(world, options)
+    const claimed = yield* DeliveryStore.DeliveryStore.use((store) => store.beginTest(command))
+    return { ...Option.getOrThrow(claimed), token: command.token }
   })
 
 /** How an attempt ends: a plain failure that took 100 ms, unless said otherwise. */

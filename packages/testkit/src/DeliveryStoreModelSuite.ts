@@ -218,6 +218,16 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       row.lease = null
     })
 
+    const retry = Effect.fnUntraced(function*(side: Side) {
+      if (side.rows.length === 0) return
+      const row = random.pick(side.rows)
+      const retried = yield* deliveries.retry(side.own.workspace.id, row.delivery.id, now)
+      assert.strictEqual(Option.isSome(retried), row.delivery.webhookId === side.webhook.id)
+      if (Option.isNone(retried)) return
+      row.delivery = Delivery.newRound(row.delivery, "manual", now)
+      assert.deepStrictEqual(retried.value.delivery, row.delivery)
+    })
+
     const change = Effect.fnUntraced(function*(side: Side) {
       const { id } = side.webhook
       if (random.below(3) === 0) {
@@ -256,6 +266,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       ["attempt", attempt],
       ["attempt", attempt],
       ["release", release],
+      ["retry", retry],
       ["wait", wait],
       ["wait", wait],
       ["wait", wait],

@@ -2,7 +2,7 @@
  * Conformance of `DeliveryStore`: tests and probes of a webhook.
  */
 import { assert } from "@effect/vitest"
-import { DeliveryStore, Event, EventStore, WebhookStore } from "@wac/core"
+import { DeliveryStore, EventStore, WebhookStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
@@ -10,34 +10,7 @@ import * as Fixture from "./Fixture.ts"
 const { claim, complete, record, tryOne, view, views } = DeliveryFixture
 const { day, hour, minute, putWebhook, second, world } = Fixture
 
-/** Begins a test of a workspace's webhook, under a fresh token. */
-const begin = (
-  own: Fixture.World,
-  options: { readonly now: number; readonly trigger?: "test" | "probe"; readonly webhookId?: string }
-) =>
-  Effect.gen(function*() {
-    const token = yield* Fixture.word
-    const { now } = options
-    const event = Event.ofTest(
-      { id: yield* Fixture.id("whk"), workspaceId: own.workspace.id },
-      { id: yield* Fixture.id("evt"), createdAt: now }
-    )
-    const claimed = yield* DeliveryStore.DeliveryStore.use((store) =>
-      Effect.flatMap(Fixture.id("dlv"), (deliveryId) =>
-        store.beginTest({
-          now,
-          event,
-          deliveryId,
-          trigger: options.trigger ?? "test",
-          token,
-          leaseUntil: now + DeliveryFixture.lease
-        }))
-    )
-    return { claimed, event, token }
-  })
-
-const begun = (own: Fixture.World, options: Parameters<typeof begin>[1]) =>
-  Effect.map(begin(own, options), ({ claimed, token }) => ({ ...Option.getOrThrow(claimed), token }))
+const begun = DeliveryFixture.beginTest
 
 const stateOf = ({ workspace }: Fixture.World) =>
   Effect.map(WebhookStore.WebhookStore.use((store) => store.get(workspace.id)), Option.getOrThrow)
@@ -56,9 +29,8 @@ export const tests = (it: Fixture.It): void => {
           { sealed: Fixture.sealed(3), expiresAt: own.start }
         ]
       })
-      const { claimed, event } = yield* begin(own, { now: own.start })
-      const { delivery, ...rest } = Option.getOrThrow(claimed)
-      assert.deepStrictEqual(rest, { event, url: webhook.url, secrets: webhook.secrets.slice(0, 2) })
+      const { delivery, event, token: _, ...rest } = yield* begun(own, { now: own.start })
+      assert.deepStrictEqual(rest, { url: webhook.url, secrets: webhook.secrets.slice(0, 2) })
       assert.deepStrictEqual(delivery, {
         id: delivery.id,
         workspaceId: own.workspace.id,
@@ -91,8 +63,8 @@ export const tests = (it: Fixture.It): void => {
   it.effect("beginTest leaves nothing behind where there is no webhook", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const { claimed } = yield* begin(own, { now: own.start })
-      assert.deepStrictEqual(claimed, Option.none())
+      const command = yield* DeliveryFixture.test(own, { now: own.start })
+      assert.deepStrictEqual(yield* DeliveryStore.DeliveryStore.use((store) => store.beginTest(command)), Option.none())
       const events = yield* EventStore.EventStore.use((store) =>
         store.list(own.workspace.id, {}, { limit: 10, after: null })
       )

@@ -9,6 +9,7 @@ import * as ContactStoreSuite from "./ContactStoreSuite.ts"
 import * as DeliveryStoreClaimSuite from "./DeliveryStoreClaimSuite.ts"
 import * as DeliveryStoreCompleteSuite from "./DeliveryStoreCompleteSuite.ts"
 import * as DeliveryStoreModelSuite from "./DeliveryStoreModelSuite.ts"
+import * as DeliveryStoreRetrySuite from "./DeliveryStoreRetrySuite.ts"
 import * as DeliveryStoreSuite from "./DeliveryStoreSuite.ts"
 import * as DeliveryStoreTestSuite from "./DeliveryStoreTestSuite.ts"
 import * as EventStoreSuite from "./EventStoreSuite.ts"
@@ -60,6 +61,7 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["DeliveryStore: attempts", DeliveryStoreCompleteSuite.tests],
   ["DeliveryStore: random steps", DeliveryStoreModelSuite.tests],
   ["DeliveryStore: tests of the webhook", DeliveryStoreTestSuite.tests],
+  ["DeliveryStore: retries that a person asks for", DeliveryStoreRetrySuite.tests],
   ["DeliveryStore: what is shown", DeliveryStoreSuite.tests],
   ["EventStore", EventStoreSuite.tests],
   ["RateLimitStore", RateLimitStoreSuite.tests],

@@ -1,6 +1,6 @@
 /**
- * Functions of what people ask of a webhook and its deliveries: another secret, tests. They keep to the order in which
- * 0003 waits for rows; who changes secrets waits for nothing but the webhook's own row.
+ * Functions of what people ask of a webhook and its deliveries: another secret, tests, new rounds. They keep to the
+ * order in which 0003 waits for rows; who changes secrets waits for nothing but the webhook's own row.
  */
 export const sql = `
 -- Another secret, first in line (Webhook.rotateSecrets).
@@ -96,5 +96,50 @@ language sql as $$
   from left_over l
   where d.workspace_id = l.workspace_id and d.id = l.id and d.status = 'testing'
     and (not l.is_claimed or l.id in (select f.delivery_id from freed f))
+$$;
+
+-- Delivery.newRound, of those that are to the webhook and no tests. The caller holds the webhook's health: whoever is
+-- recording an attempt is through, or comes after us. A new place lets claimers notice that something is due. Answers
+-- with how many there were.
+create function wac_begin_rounds(workspace text, hook text, ids text[], why text, at_time bigint) returns integer
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  begun integer;
+begin
+  update deliveries d set
+    order_key = case when d.status = 'pending' and d.next_attempt_at is not null then d.order_key end,
+    sequence = case when d.status = 'pending' and d.next_attempt_at is not null then d.sequence end,
+    status = 'pending',
+    trigger = why,
+    round_attempts = 0,
+    first_attempt_at = null,
+    next_attempt_at = at_time,
+    completed_at = null,
+    position = wac_next_position()
+  where d.workspace_id = workspace and d.id = any (ids)
+    and d.webhook_id = hook and d.trigger not in ('test', 'probe');
+  get diagnostics begun = row_count;
+  if begun > 0 then
+    perform pg_notify('wac_deliveries', 'asked for again');
+  end if;
+  return begun;
+end
+$$;
+
+create function wac_retry(workspace text, delivery text, at_time bigint) returns boolean
+language plpgsql as $$
+declare
+  hook text;
+begin
+  select h.webhook_id into hook from webhook_health h
+  where h.webhook_id = (select w.id from webhooks w where w.workspace_id = workspace)
+  for no key update;
+  return hook is not null and wac_begin_rounds(workspace, hook, array[delivery], 'manual', at_time) > 0;
+end
 $$;
 `

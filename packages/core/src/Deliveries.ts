@@ -1,0 +1,61 @@
+/**
+ * Deliveries, as the dashboard shows them and asks for them again (contract §6).
+ */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import * as Delivery from "./Delivery.ts"
+import { DeliveryStore, type DeliveryView } from "./DeliveryStore.ts"
+import { InvalidBody, NotFound } from "./Errors.ts"
+import type { DeliveryId, WorkspaceId } from "./Id.ts"
+import type { Page, PageRequest } from "./Page.ts"
+import type { StoreError } from "./StoreError.ts"
+
+/** A delivery with its attempts, oldest first. */
+export interface DeliveryDetail extends DeliveryView {
+  readonly attempts: ReadonlyArray<Delivery.Attempt>
+}
+
+const refused = (message: string) => new InvalidBody({ reason: "invalid_field", param: "id", message })
+
+export class Deliveries extends Context.Service<Deliveries, {
+  /** Newest first. */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: { readonly status?: Delivery.DeliveryStatus },
+    page: PageRequest
+  ) => Effect.Effect<Page<DeliveryView>, StoreError>
+  readonly get: (workspaceId: WorkspaceId, id: string) => Effect.Effect<DeliveryDetail, NotFound | StoreError>
+  /**
+   * Attempts a delivery again, at once and then by the retry schedule from its beginning, also one that has ended: the
+   * same event in the same variant. While the webhook is paused it is held. Refused for tests, and for deliveries to a
+   * webhook that was removed.
+   */
+  readonly retry: (
+    workspaceId: WorkspaceId,
+    id: string
+  ) => Effect.Effect<DeliveryView, InvalidBody | NotFound | StoreError>
+}>()("@wac/core/Deliveries") {
+  static readonly layer = Layer.effect(
+    Deliveries,
+    Effect.gen(function*() {
+      const store = yield* DeliveryStore
+
+      const get = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: string) {
+        const found = yield* store.get(workspaceId, id as DeliveryId)
+        return Option.isSome(found)
+          ? found.value
+          : yield* new NotFound({ message: "the workspace has no such delivery" })
+      })
+
+      const retry = Effect.fn("Deliveries.retry")(function*(workspaceId: WorkspaceId, id: string) {
+        const { delivery } = yield* get(workspaceId, id)
+        if (Delivery.isTest(delivery)) return yield* refused("a test is attempted once; make another test instead")
+        const retried = yield* store.retry(workspaceId, delivery.id, yield* Clock.currentTimeMillis)
+        return Option.isSome(retried)
+          ? retried.value
+          : yield* refused("the webhook that the delivery was for has been removed")
+      })
+
+      return Deliveries.of({ list: store.list, get, retry })
+    })
+  )
+}
