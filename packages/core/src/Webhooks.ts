@@ -2,16 +2,19 @@
  * Webhook configuration, as the dashboard sets and sees it (specification §2 *Webhook configuration*, contract §6).
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Mac, SecureRandom } from "effect/crypto"
+import * as Curl from "./Curl.ts"
 import type { Attempt } from "./Delivery.ts"
-import { DeliveryAttempt, lease } from "./DeliveryAttempt.ts"
+import { DeliveryAttempt, lease, timeout } from "./DeliveryAttempt.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
 import { type InvalidBody, NotFound } from "./Errors.ts"
-import { type Envelope, EventType, ofTest } from "./Event.ts"
+import * as Event from "./Event.ts"
+import { EventStore } from "./EventStore.ts"
 import * as Id from "./Id.ts"
 import { ReceiverGuard } from "./ReceiverGuard.ts"
 import * as RetrySchedule from "./RetrySchedule.ts"
 import * as Signature from "./Signature.ts"
+import { diagnose, type VerifyReport } from "./SignatureDiagnosis.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Instant } from "./Time.ts"
 import { Vault } from "./Vault.ts"
@@ -22,9 +25,9 @@ export interface PutWebhook {
   readonly workspaceId: Id.WorkspaceId
   readonly url: string
   /** `combined` when left out. */
-  readonly envelope: Envelope | undefined
+  readonly envelope: Event.Envelope | undefined
   /** All types when left out. */
-  readonly eventTypes: ReadonlyArray<EventType> | undefined
+  readonly eventTypes: ReadonlyArray<Event.EventType> | undefined
 }
 
 /** A webhook as it was set; its secret is given once, when it was created. */
@@ -79,6 +82,23 @@ export class Webhooks extends Context.Service<Webhooks, {
     readonly workspaceId: Id.WorkspaceId
     readonly overlap: Duration.Duration
   }) => Effect.Effect<RotatedSecret, NotFound | StoreError>
+  /**
+   * Tells why a receiver does not accept a delivery, from the header and the body that it had: see
+   * `SignatureDiagnosis`. Nothing is changed, and no secret is told.
+   */
+  readonly verify: (command: {
+    readonly workspaceId: Id.WorkspaceId
+    readonly header: string
+    readonly body: string
+  }) => Effect.Effect<VerifyReport, NotFound | StoreError>
+  /**
+   * A curl command that repeats a delivery by hand, as an attempt made now would: to the webhook's present URL, freshly
+   * signed. Receivers cannot tell it from ours for five minutes, so it is for those alone who may make us deliver.
+   */
+  readonly curl: (command: {
+    readonly workspaceId: Id.WorkspaceId
+    readonly deliveryId: Id.DeliveryId
+  }) => Effect.Effect<string, NotFound | StoreError>
   /** Removes it; what still waited for it is skipped. */
   readonly remove: (workspaceId: Id.WorkspaceId) => Effect.Effect<void, NotFound | StoreError>
 }>()("@wac/core/Webhooks") {
@@ -91,6 +111,8 @@ export class Webhooks extends Context.Service<Webhooks, {
       const guard = yield* ReceiverGuard
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
+      const mac = yield* Mac.Mac
+      const events = yield* EventStore
 
       const put = Effect.fn("Webhooks.put")(function*(command: PutWebhook) {
         const url = Webhook.parseUrl(command.url, guard)
@@ -104,7 +126,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           workspaceId: command.workspaceId,
           url: url.href,
           envelope: command.envelope ?? "combined",
-          eventTypes: command.eventTypes ?? EventType.literals,
+          eventTypes: command.eventTypes ?? Event.EventType.literals,
           secrets: [{ sealed: yield* vault.seal(signingSecret, id), expiresAt: null }],
           createdAt: now,
           updatedAt: now,
@@ -125,7 +147,7 @@ export class Webhooks extends Context.Service<Webhooks, {
         const token = yield* random.uuidV4({})
         const claimed = yield* deliveries.beginTest({
           now,
-          event: ofTest(webhook, { id: yield* Id.generate(random, "evt"), createdAt: now }),
+          event: Event.ofTest(webhook, { id: yield* Id.generate(random, "evt"), createdAt: now }),
           deliveryId: yield* Id.generate(random, "dlv"),
           trigger,
           token,
@@ -154,6 +176,48 @@ export class Webhooks extends Context.Service<Webhooks, {
         }
       )
 
+      /** All its secrets in the clear, those that have ended too. */
+      const open = ({ id, secrets }: Webhook.Webhook) =>
+        Effect.orDie(
+          Effect.forEach(secrets, ({ expiresAt, sealed }) =>
+            Effect.map(vault.open(sealed, id), (secret) => ({ secret, expiresAt })))
+        )
+
+      const verify = Effect.fn("Webhooks.verify")(
+        function*({ body, header, workspaceId }: {
+          readonly workspaceId: Id.WorkspaceId
+          readonly header: string
+          readonly body: string
+        }) {
+          const { webhook } = yield* get(workspaceId)
+          const secrets = yield* open(webhook)
+          return yield* diagnose({ header, body, secrets, now: yield* Clock.currentTimeMillis })
+        },
+        Effect.provideService(Mac.Mac, mac)
+      )
+
+      const curl = Effect.fn("Webhooks.curl")(
+        function*({ deliveryId, workspaceId }: {
+          readonly workspaceId: Id.WorkspaceId
+          readonly deliveryId: Id.DeliveryId
+        }) {
+          const { webhook } = yield* get(workspaceId)
+          const shown = yield* deliveries.get(workspaceId, deliveryId)
+          if (Option.isNone(shown)) return yield* new NotFound({ message: "the workspace has no such delivery" })
+          const { delivery } = shown.value
+          if (delivery.webhookId !== webhook.id) {
+            return yield* new NotFound({ message: "the webhook of this delivery was removed, and its secret with it" })
+          }
+          const event = Option.getOrThrow(yield* events.get(workspaceId, delivery.eventId))
+          const now = yield* Clock.currentTimeMillis
+          const body = Event.body(event, delivery.envelope)
+          const live = (yield* open(webhook)).filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+          const secrets = live.map(({ secret }) => secret)
+          const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets, now })
+          return Curl.command({ url: webhook.url, headers, body, timeout: Duration.toSeconds(timeout) })
+        }
+      )
+
       const remove = Effect.fn("Webhooks.remove")(function*(workspaceId: Id.WorkspaceId) {
         if (!(yield* store.remove(workspaceId, yield* Clock.currentTimeMillis))) return yield* none()
       })
@@ -163,6 +227,8 @@ export class Webhooks extends Context.Service<Webhooks, {
         get,
         test: (workspaceId) => test(workspaceId, "test"),
         rotateSecret,
+        verify,
+        curl,
         remove
       })
     })

@@ -1,0 +1,70 @@
+/**
+ * What becomes of a body on its way through a receiver's framework before it is verified.
+ */
+import { Option, Result, Schema } from "effect"
+
+/** A body that may be what was signed, and what happened if it is. */
+export interface RewrittenBody {
+  readonly text: string
+  readonly reason: string
+  readonly message: string
+}
+
+const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
+
+const rawBytes = "verify the bytes as they came, before anything parses them"
+
+/** As Python's `json.dumps` writes by default. */
+const likePython = (value: Schema.Json): string => {
+  if (Array.isArray(value)) return `[${value.map(likePython).join(", ")}]`
+  if (typeof value === "object" && value !== null) {
+    return `{${Object.entries(value).map(([key, each]) => `${likePython(key)}: ${likePython(each)}`).join(", ")}}`
+  }
+  return JSON.stringify(value).replace(
+    /[\u0080-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+}
+
+/** The text whose UTF-8 was read as Latin-1, if that may be. */
+const fromLatin1 = (text: string): Option.Option<string> => {
+  if (!/[\u0080-\u00ff]/.test(text) || /[\u0100-\uffff]/.test(text)) return Option.none()
+  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0))
+  return Result.getSuccess(
+    Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes))
+  )
+}
+
+/** Bodies that were perhaps signed where `body` was not, most likely first; none equals `body`, none comes twice. */
+export const candidates = (body: string): ReadonlyArray<RewrittenBody> => {
+  const found = new Map<string, RewrittenBody>()
+  const add = (text: string, reason: string, message: string) => {
+    if (text !== body && !found.has(text)) found.set(text, { text, reason, message })
+  }
+  add(
+    body.replace(/^\uFEFF/, "").trim(),
+    "body_padded",
+    `the body has white space, a line end or a byte order mark around it that was not sent; ${rawBytes}`
+  )
+  const latin1 = fromLatin1(body)
+  if (Option.isSome(latin1)) {
+    add(latin1.value, "body_misread", `the body was read as Latin-1 instead of UTF-8; ${rawBytes}`)
+  }
+  const parsed = Option.getOrUndefined(parse(body.replace(/^\uFEFF/, "")))
+  if (parsed !== undefined) {
+    if (typeof parsed === "string") {
+      add(parsed, "body_encoded_twice", `the body is a JSON text inside a JSON string; ${rawBytes}`)
+    }
+    const rewritten = `the body was parsed and written anew, with other white space or escapes; ${rawBytes}`
+    add(JSON.stringify(parsed), "body_rewritten", rewritten)
+    const overRewritten = `the signature was made over the body parsed and written anew; ${rawBytes}`
+    add(JSON.stringify(parsed, null, 2), "signed_rewritten_body", overRewritten)
+    add(likePython(parsed), "signed_rewritten_body", overRewritten)
+  }
+  add(
+    `${body}\n`,
+    "signed_line_end",
+    "the signature was made over the body and a line end behind it, as echo writes it; sign exactly the body"
+  )
+  return [...found.values()]
+}
