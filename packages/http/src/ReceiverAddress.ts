@@ -81,15 +81,33 @@ const ipv4Compatible = [cidr("::/96")]
 const isPublic = (address: Address): boolean =>
   address.range() === "unicast" && (address.kind() === "ipv4" || within(address, globalUnicast6))
 
-/** The IPv4 address to which a translator takes an IPv6 address. */
-const translated = (address: Address): ipaddr.IPv4 | undefined => {
-  if (address instanceof ipaddr.IPv4) return undefined
+/** NAT64 of one network (RFC 8215): which of its bits are the prefix is the network's to say. */
+const localNat64 = [cidr("64:ff9b:1::/48")]
+
+/** Where the IPv4 address is for each length of a translator's prefix, 96 bits first (RFC 6052 §2.2). */
+const embeddings: ReadonlyArray<ReadonlyArray<number>> = [
+  [12, 13, 14, 15],
+  [6, 7, 9, 10],
+  [7, 9, 10, 11],
+  [9, 10, 11, 12]
+]
+
+/** The IPv4 addresses to which a translator or a tunnel may take an IPv6 address, the likeliest first. */
+const translated = (address: Address): ReadonlyArray<ipaddr.IPv4> => {
+  if (address instanceof ipaddr.IPv4) return []
   const range = address.range()
   const bytes = address.toByteArray()
-  if (range === "6to4") return new ipaddr.IPv4(bytes.slice(2, 6))
-  const inLastBytes = range === "rfc6052" || range === "rfc6145" ||
-    range === "unicast" && within(address, ipv4Compatible)
-  return inLastBytes ? new ipaddr.IPv4(bytes.slice(12)) : undefined
+  const last = bytes.slice(12)
+  if (range === "6to4") return [new ipaddr.IPv4(bytes.slice(2, 6))]
+  // the client, whose bits are inverted, and the server (RFC 4380 §4)
+  if (range === "teredo") {
+    return [last.map((byte) => byte ^ 0xff), bytes.slice(4, 8)].map((four) => new ipaddr.IPv4(four))
+  }
+  if (within(address, localNat64)) {
+    return embeddings.map((places) => new ipaddr.IPv4(places.map((place) => bytes[place]!)))
+  }
+  const isLast = range === "rfc6052" || range === "rfc6145" || range === "unicast" && within(address, ipv4Compatible)
+  return isLast ? [new ipaddr.IPv4(last)] : []
 }
 
 const kinds: { readonly [range: string]: string } = {
@@ -107,11 +125,12 @@ const allowedVerdict: Verdict = { allowed: true }
 const refused = (reason: string): Verdict => ({ allowed: false, reason })
 
 const judgeAddress = (address: Address, allowed: ReadonlyArray<Cidr>): Verdict => {
-  if (within(address, metadata)) return refused("a link-local or metadata address")
+  const targets = translated(address)
+  if ([address, ...targets].some((each) => within(each, metadata))) return refused("a link-local or metadata address")
   if (isPublic(address)) return allowedVerdict
   if (!within(address, allowed)) return refused(kinds[address.range()] ?? "an address that is not public")
   // allowing a translator's prefix allows its public side, not whatever else it can reach
-  const target = translated(address)
+  const [target] = targets
   return target === undefined ? allowedVerdict : judgeAddress(target, allowed)
 }
 

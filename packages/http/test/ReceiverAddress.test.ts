@@ -119,7 +119,14 @@ const metadataAddresses = [
   "64:ff9b::a83f:8110",
   "2002:a9fe:a9fe::1",
   "::a9fe:a9fe",
-  "::ffff:0:a9fe:a9fe"
+  "::ffff:0:a9fe:a9fe",
+  "64:ff9b:1::a9fe:a9fe",
+  "64:ff9b:1:a9fe:a9:fe00::",
+  "64:ff9b:1:a9:fe:a9fe::",
+  "64:ff9b:1:0:a9:fea9:fe00::",
+  // the same as a Teredo client, and as its server
+  "2001:0:4136:e378:8000:63bf:5601:5601",
+  "2001:0:a9fe:a9fe:8000:63bf:3fff:fdd2"
 ]
 
 describe("judge", () => {
