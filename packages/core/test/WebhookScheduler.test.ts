@@ -3,6 +3,7 @@ import { verify } from "@wac/verifier"
 import { DateTime, Duration, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
+import * as AttemptRequest from "../src/AttemptRequest.ts"
 import { body } from "../src/Event.ts"
 import { EventStore } from "../src/EventStore.ts"
 import { Inbound } from "../src/Inbound.ts"
@@ -79,6 +80,13 @@ describe("an attempt", () => {
           retryAfter: null
         }])
         assert.notInclude(JSON.stringify(attempts), secret)
+        const shown = AttemptRequest.of(event, delivery.envelope, attempts[0]!)
+        assert.deepStrictEqual([shown.url, shown.body], [request!.url, request!.body])
+        const unsigned = Object.entries(request!.headers).map(([name, value]) => [
+          name,
+          value.replace(/(?<=v1[=,]).+/, "…")
+        ])
+        assert.deepStrictEqual(Object.entries(shown.headers), unsigned)
       })
     )
   )

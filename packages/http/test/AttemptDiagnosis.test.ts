@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { createServer, type Socket } from "node:net"
@@ -358,4 +358,36 @@ describe("a name that cannot be looked up says why", () => {
         assert.deepStrictEqual([answer.address, answer.timings], [null, { ...untimed, lookupMs: 0 }])
       }).pipe(withRules({ lookup: () => Promise.reject(Object.assign(new Error("secret"), { code })) })))
   }
+})
+
+describe("a receiver's words", () => {
+  const evil = "s3cret<script>"
+  const answers: ReadonlyArray<string> = [
+    `HTTP/1.1 500 ${evil}\r\nx-a: ${evil}\r\ncontent-length: 14\r\n\r\n${evil}`,
+    `HTTP/1.1 302 ${evil}\r\nlocation: https://a.example/?${evil}\r\ncontent-length: 0\r\n\r\n`,
+    `HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n${evil}`,
+    `HTTP/1.1 200 OK\r\ncontent-length: ${evil}\r\n\r\n`,
+    `HTTP/1.1 200 OK\r\n${evil}\r\n\r\n`,
+    `HTTP/1.1 101 ${evil}\r\nconnection: upgrade\r\nupgrade: ${evil}\r\n\r\n`,
+    `${evil}\r\n\r\n`
+  ]
+  it.effect("come neither into messages nor into logs", () => {
+    const logged: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void logged.push(message))
+    return Effect.gen(function*() {
+      for (const answer of answers) {
+        const receiver = yield* serveRaw((socket) => void socket.end(answer))
+        for (const scheme of ["http", "https"]) {
+          const { message, outcome } = yield* post(`${scheme}://127.0.0.1:${receiver.port}/hook?token=${evil}`)
+          assert.notStrictEqual(outcome, "delivered", answer)
+          assert.notInclude(message, "s3cret")
+        }
+      }
+      assert.deepStrictEqual(logged, [])
+    }).pipe(
+      withLoopback,
+      Effect.provide(Logger.layer([logger])),
+      Effect.provideService(References.MinimumLogLevel, "All")
+    )
+  })
 })
