@@ -10,7 +10,23 @@ export interface RewrittenBody {
   readonly message: string
 }
 
-const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
+/** Our events nest four deep; what nests deeper is none, and would exhaust the stack or the memory. */
+const maxDepth = 32
+
+/** How deep brackets nest, outside of strings. */
+const depthOf = (text: string): number => {
+  let depth = 0
+  let most = 0
+  for (const [bracket] of text.replace(/"(?:[^"\\]|\\.)*"/gs, "").matchAll(/[[\]{}]/g)) {
+    depth += bracket === "[" || bracket === "{" ? 1 : -1
+    most = Math.max(most, depth)
+  }
+  return most
+}
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
+
+const parse = (text: string): Option.Option<Schema.Json> => depthOf(text) > maxDepth ? Option.none() : decode(text)
 
 const rawBytes = "verify the bytes as they came, before anything parses them"
 
@@ -39,6 +55,8 @@ const fromLatin1 = (text: string): Option.Option<string> => {
 export const candidates = (body: string): ReadonlyArray<RewrittenBody> => {
   const found = new Map<string, RewrittenBody>()
   const add = (text: string, reason: string, message: string) => {
+    // so that white space added to every line costs little
+    if (text.length > 4 * body.length + 1024) return
     if (text !== body && !found.has(text)) found.set(text, { text, reason, message })
   }
   add(

@@ -178,7 +178,9 @@ describe("a body that is not what was sent", () => {
     ["body_misread", Buffer.from(body).toString("latin1")],
     ["signature_mismatch", body.replace("čau", "cau")],
     ["signature_mismatch", ""],
-    ["signature_mismatch", "{".repeat(20_000)]
+    ["signature_mismatch", "{".repeat(20_000)],
+    ["signature_mismatch", "[".repeat(30_000) + "]".repeat(30_000)],
+    ["signature_mismatch", "[\"\\\"]\",".repeat(8000) + "1" + "]".repeat(8000)]
   ]
   for (const [reason, had] of changed) {
     it.effect(`${reason}: ${had.slice(0, 20)}`, () =>
