@@ -12,12 +12,12 @@ import { type Contestant, counting, useOf } from "./Contestant.ts"
 import type { Cluster, Database } from "./Database.ts"
 import type { Options as EngineOptions } from "./EngineProcess.ts"
 import type { Name } from "./Engines.ts"
-import * as Monotonic from "./Monotonic.ts"
 import * as ProcessUse from "./ProcessUse.ts"
 import * as Receiver from "./Receiver.ts"
 import type { Options as RecorderOptions, Question, Recorded } from "./RecorderProcess.ts"
 import type { Redis } from "./Redis.ts"
 import { percentile } from "./Statistics.ts"
+import * as Time from "./Time.ts"
 import type { Options as WacOptions } from "./WacProcess.ts"
 import { loopback } from "./WacRecorder.ts"
 import * as WebhookEvent from "./WebhookEvent.ts"
@@ -64,11 +64,11 @@ const holding = (pid: number): Effect.Effect<
 /** Waits until so many attempts are recorded. */
 const recorded = (name: string, complete: Effect.Effect<number, BenchFailed>, count: number) =>
   Effect.gen(function*() {
-    const until = Monotonic.now() + recordWithin * 1000
+    const until = Time.monotonic() + recordWithin * 1000
     for (;;) {
       const found = yield* complete
       if (found >= count) return
-      if (Monotonic.now() > until) {
+      if (Time.monotonic() > until) {
         return yield* new BenchFailed({ message: `${name}: of ${count} deliveries ${found} are recorded as such` })
       }
       yield* Effect.sleep("20 millis")
@@ -130,7 +130,7 @@ const contestantOf = (parts: Parts): DeliveryContestant => {
       }),
     round: () =>
       Effect.gen(function*() {
-        const releasedAt = Monotonic.now()
+        const releasedAt = Time.monotonic()
         yield* parts.release
         const { times } = yield* arrivals(ids, drainWithin)
         const { p50, p99 } = latencyOf(times.map((time) => time - releasedAt))

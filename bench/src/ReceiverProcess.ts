@@ -4,8 +4,8 @@
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as Child from "./Child.ts"
-import * as Monotonic from "./Monotonic.ts"
 import type { Arrivals, Awaited, Sample } from "./Receiver.ts"
+import * as Time from "./Time.ts"
 
 /** Every so many requests one is kept whole. */
 const sampled = 101
@@ -36,7 +36,7 @@ Child.serve<null, Awaited>(() =>
       else request.resume()
       request.on("end", () => {
         ids.push(request.headers["webhook-id"] as string)
-        times.push(Monotonic.now())
+        times.push(Time.monotonic())
         response.writeHead(200, { "content-type": "text/plain", "content-length": 2 }).end("ok")
         if (awaited !== undefined && ids.length >= awaited.count) awaited.arrived()
       })

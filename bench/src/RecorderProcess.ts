@@ -4,7 +4,7 @@
 import * as Child from "./Child.ts"
 import type { Where } from "./DeliveryEngine.ts"
 import * as Engines from "./Engines.ts"
-import * as Monotonic from "./Monotonic.ts"
+import * as Time from "./Time.ts"
 import * as WacRecorder from "./WacRecorder.ts"
 import * as WebhookEvent from "./WebhookEvent.ts"
 
@@ -67,15 +67,15 @@ Child.serve<Options, Question>(async (options) => {
       const ids: Array<string> = []
       const times: Array<number> = []
       const count = perSecond * seconds
-      const startedAt = Monotonic.now()
+      const startedAt = Time.monotonic()
       let begun = 0
       const tick = () => {
-        const due = Math.min(count, Math.floor((Monotonic.now() - startedAt) / 1000 * perSecond) + 1)
+        const due = Math.min(count, Math.floor((Time.monotonic() - startedAt) / 1000 * perSecond) + 1)
         for (; begun < due; begun++) {
           const one = event(range, begun)
           record([one]).then(() => {
             ids.push(one.id)
-            times.push(Monotonic.now())
+            times.push(Time.monotonic())
             if (ids.length === count) resolve({ ids, times })
           }, reject)
         }

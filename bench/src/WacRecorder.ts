@@ -6,6 +6,7 @@ import { ContactStore, Vault, Webhooks, WorkspaceStore } from "@wac/core"
 import { ReceiverAddress, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
 import { PostgresStorage } from "@wac/postgres"
 import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
+import * as Time from "./Time.ts"
 import * as WebhookEvent from "./WebhookEvent.ts"
 
 interface Options {
@@ -39,7 +40,7 @@ const furnish = Effect.fnUntraced(function*(url: string, n: number) {
       workspace: {
         id: workspaceId,
         name: `bench ${n}`,
-        createdAt: Date.now(),
+        createdAt: Time.now(),
         tier: null,
         monthlyQuota: null,
         suspended: false

@@ -5,6 +5,7 @@
 import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS } from "@wac/verifier"
 import { createHmac, createSecretKey } from "node:crypto"
 import { Agent } from "undici"
+import * as Time from "./Time.ts"
 import type { Job, Webhook } from "./WebhookEvent.ts"
 
 /** Specification §8. */
@@ -39,7 +40,7 @@ export const to = (webhooks: ReadonlyArray<Webhook>): Attempt => {
   })
   return async ({ body, eventId, webhook }) => {
     const { origin, ours, pathname, standard } = receivers[webhook]!
-    const startedAt = Date.now()
+    const startedAt = Time.now()
     const timestamp = Math.floor(startedAt / 1000)
     const abort = new AbortController()
     const timer = setTimeout(() => abort.abort(), deadline)
@@ -70,6 +71,6 @@ export const to = (webhooks: ReadonlyArray<Webhook>): Attempt => {
     } finally {
       clearTimeout(timer)
     }
-    return { startedAt, durationMs: Date.now() - startedAt, status }
+    return { startedAt, durationMs: Time.now() - startedAt, status }
   }
 }

@@ -6,6 +6,7 @@ import { Event, Id, type InboundMessage } from "@wac/core"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { randomBytes } from "node:crypto"
+import * as Time from "./Time.ts"
 import * as Workload from "./Workload.ts"
 
 /** One webhook of a workspace of its own. Its URL's path ends with its place among the webhooks. */
@@ -58,7 +59,7 @@ export const webhooksAt = (urls: ReadonlyArray<string>): ReadonlyArray<Webhook> 
   }))
 
 export const make = ({ providerNumberId }: Webhook, webhook: number): NewEvent => {
-  const at = Date.now()
+  const at = Time.now()
   const messageId = id("msg")
   return {
     webhook,
