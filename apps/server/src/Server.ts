@@ -11,6 +11,7 @@ import {
   Messages,
   MessageSweeper,
   Password,
+  SecretRewrap,
   Setup,
   Templates,
   Vault,
@@ -94,7 +95,7 @@ const services = (config: ServerConfig, { authenticator, provider }: Adapters) =
     Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
   )
 
-const background = Layer.mergeAll(MessageSweeper.layer, WebhookScheduler.layer)
+const background = Layer.mergeAll(MessageSweeper.layer, SecretRewrap.layer, WebhookScheduler.layer)
 
 /** The service, listening. Closing its scope stops it gracefully: requests, then sends, then deliveries. */
 export const layer = (config: ServerConfig, adapters: Adapters = standard) =>

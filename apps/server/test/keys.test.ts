@@ -2,9 +2,9 @@
  * API keys: issuing, listing, revoking, expiring, and the signatures of requests made with them (contract §5).
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { ApiKeyStore, type Id, Time } from "@wac/core"
+import { ApiKeyStore, type Id, type Sealed, SealedSecretStore, Time } from "@wac/core"
 import { requestPayload, type RequestPayloadInput, sign } from "@wac/verifier"
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Context, Effect, Fiber, Layer, Option } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, createKey, hello, ready, send } from "./harness.ts"
 
@@ -505,6 +505,33 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         checks.assertError(yield* send({ key, url }, hello()), 401, missing)
         assert.strictEqual((yield* templates(url, key)).status, 200)
         assert.strictEqual((yield* checks.stored({ key, url }, `msg_${checks.nobody}`)).status, 404)
+      }))
+
+    it.effect("cannot be checked while the key's secret does not open: our fault, and no more is said", () =>
+      Effect.gen(function*() {
+        const fixture = yield* Fixture
+        const { services, workspaceId } = fixture
+        const key = yield* signing()
+        const id = key.id as Id.ApiKeyId
+        const rewrap = (keyIdOf: (before: Sealed.Sealed) => string) =>
+          Effect.gen(function*() {
+            const stored = yield* ApiKeyStore.ApiKeyStore.use((store) => store.get(workspaceId, id))
+            const before = Option.getOrThrow(stored).signingSecret
+            const after = { ...before, keyId: keyIdOf(before) }
+            yield* SealedSecretStore.SealedSecretStore.use((store) => store.rewrap([{ row: id, before, after }]))
+            return before.keyId
+          }).pipe(Effect.provideContext(services))
+        const right = yield* rewrap(() => "10573e11")
+        const answer = yield* signed(key)
+        checks.assertError(answer, 500, { code: "server_error", reason: "internal" })
+        for (const word of ["10573e11", "master", id]) assert.notInclude(answer.text, word)
+        yield* rewrap(() => right)
+        // the key that was looked up before is forgotten after a while
+        const again = yield* checks.until(
+          Effect.provideService(signed(key), Fixture, fixture),
+          ({ status }) => status !== 500
+        )
+        assert.strictEqual(again.status, 200, again.text)
       }))
 
     it.effect("that are malformed are wrong, wanted or not", () =>

@@ -6,7 +6,7 @@ import { Digest, SecureRandom } from "effect/crypto"
 import * as ApiKey from "./ApiKey.ts"
 import { ApiKeyStore } from "./ApiKeyStore.ts"
 import * as ApiScope from "./ApiScope.ts"
-import { IdempotencyConflict, InvalidBody, NotFound, Unauthorized } from "./Errors.ts"
+import { IdempotencyConflict, InvalidBody, NotFound, ServerError, Unauthorized } from "./Errors.ts"
 import * as Id from "./Id.ts"
 import { fingerprint, type IdempotencyKey } from "./Idempotency.ts"
 import type { Page, PageRequest } from "./Page.ts"
@@ -47,6 +47,9 @@ const cacheCapacity = 10_000
 /** Times of use are written together this often, well within the promised 60 s. */
 const touchEvery = Duration.seconds(20)
 
+const notVerifiable = () =>
+  new ServerError({ reason: "internal", message: "the request's signature cannot be checked at the moment" })
+
 const noSuchKey = () => new NotFound({ message: "the workspace has no such API key" })
 
 export class ApiKeys extends Context.Service<ApiKeys, {
@@ -57,8 +60,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
    * revoked elsewhere within {@link cacheFor}; *accept* looks at the key itself.
    */
   readonly authenticate: (token: string | undefined) => Effect.Effect<Principal, Unauthorized | StoreError>
-  /** The secret that signs the key's requests. */
-  readonly signingSecret: (key: ApiKey.ApiKey) => Effect.Effect<string>
+  /** The secret that signs the key's requests. Fails while no master key at hand opens it, which is our own fault. */
+  readonly signingSecret: (key: ApiKey.ApiKey) => Effect.Effect<string, ServerError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<ApiKey.ApiKey, NotFound | StoreError>
   /** Active keys, newest first. */
   readonly list: (workspaceId: Id.WorkspaceId, page: PageRequest) => Effect.Effect<Page<ApiKey.ApiKey>, StoreError>
@@ -183,7 +186,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       return ApiKeys.of({
         issue,
         authenticate,
-        signingSecret: (key) => Effect.orDie(vault.open(key.signingSecret, key.id)),
+        signingSecret: (key) => Effect.mapError(vault.open(key.signingSecret, key.id), notVerifiable),
         get,
         list: (workspaceId, page) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => store.list(workspaceId, page, now)),

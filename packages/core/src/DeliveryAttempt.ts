@@ -10,7 +10,7 @@ import * as Event from "./Event.ts"
 import * as Id from "./Id.ts"
 import * as Signature from "./Signature.ts"
 import type { StoreError } from "./StoreError.ts"
-import { Vault } from "./Vault.ts"
+import { type UnreadableSecret, Vault } from "./Vault.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
 
 /** Specification §8: name look-up, connection, request and answer together. */
@@ -22,12 +22,12 @@ export const lease = Duration.seconds(15)
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
    * Carries out the attempt that the claim under `token` is for. `recorded` is false when the claim was lost meanwhile;
-   * then nothing has changed. A secret that cannot be opened is a defect, and costs the receiver no attempt.
+   * then nothing has changed. Fails when one of the webhook's secrets does not open, which costs the receiver no attempt.
    */
   readonly attempt: (
     claimed: ClaimedDelivery,
     token: string
-  ) => Effect.Effect<{ readonly attempt: Attempt; readonly recorded: boolean }, StoreError>
+  ) => Effect.Effect<{ readonly attempt: Attempt; readonly recorded: boolean }, StoreError | UnreadableSecret>
 }>()("@wac/core/DeliveryAttempt") {
   static readonly layer = Layer.effect(
     DeliveryAttempt,
@@ -41,9 +41,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
         function*({ delivery, event, secrets, url }: ClaimedDelivery, token: string) {
           const body = Event.body(event, delivery.envelope)
           const startedAt = yield* Clock.currentTimeMillis
-          const opened = yield* Effect.orDie(
-            Effect.forEach(secrets, ({ sealed }) => vault.open(sealed, delivery.webhookId))
-          )
+          const opened = yield* Effect.forEach(secrets, ({ sealed }) => vault.open(sealed, delivery.webhookId))
           const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: startedAt })
           const answer = yield* transport.post({ url, headers, body, timeout })
           const endedAt = yield* Clock.currentTimeMillis

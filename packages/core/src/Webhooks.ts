@@ -7,7 +7,7 @@ import * as Curl from "./Curl.ts"
 import type { Attempt } from "./Delivery.ts"
 import { DeliveryAttempt, lease, timeout } from "./DeliveryAttempt.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
-import { type InvalidBody, NotFound } from "./Errors.ts"
+import { type InvalidBody, NotFound, ServerError } from "./Errors.ts"
 import * as Event from "./Event.ts"
 import { EventStore } from "./EventStore.ts"
 import * as Id from "./Id.ts"
@@ -50,6 +50,8 @@ export interface WebhookReport extends WebhookState {
   readonly pausesAt: Instant | null
 }
 
+const unsignable = () => new ServerError({ reason: "internal", message: "the event cannot be signed at the moment" })
+
 const none = () => new NotFound({ message: "the workspace has no webhook" })
 
 /** Pure: what a webhook's state means to a person. */
@@ -73,7 +75,7 @@ export class Webhooks extends Context.Service<Webhooks, {
    * Posts a `webhook.test` event and answers with the one attempt at it. The event is recorded and listed like others;
    * a failure counts neither against the webhook nor is it tried again, a success shows that the receiver has recovered.
    */
-  readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<Attempt, NotFound | StoreError>
+  readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<Attempt, NotFound | ServerError | StoreError>
   /**
    * Makes a new secret, which signs from the next attempt on. Those before go on signing beside it for `overlap`, so
    * that receivers can change at their leisure; with none the old ones end at once (contract §5).
@@ -155,7 +157,8 @@ export class Webhooks extends Context.Service<Webhooks, {
         })
         if (Option.isNone(claimed)) return yield* none()
         const made = yield* attempt(claimed.value, token).pipe(
-          Effect.onInterrupt(() => Effect.ignore(deliveries.release(token, [claimed.value.delivery.id])))
+          Effect.onInterrupt(() => Effect.ignore(deliveries.release(token, [claimed.value.delivery.id]))),
+          Effect.catchTag("UnreadableSecret", () => Effect.fail(unsignable()))
         )
         return made.attempt
       })

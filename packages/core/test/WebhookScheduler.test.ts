@@ -4,10 +4,12 @@ import { DateTime, Duration, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import * as AttemptRequest from "../src/AttemptRequest.ts"
+import { lease } from "../src/DeliveryAttempt.ts"
 import { body } from "../src/Event.ts"
 import { EventStore } from "../src/EventStore.ts"
 import { Inbound } from "../src/Inbound.ts"
 import { Messages } from "../src/Messages.ts"
+import { type Rewrapped, SealedSecretStore } from "../src/SealedSecretStore.ts"
 import { generateSecret } from "../src/Signature.ts"
 import { StoreError } from "../src/StoreError.ts"
 import { Vault } from "../src/Vault.ts"
@@ -15,6 +17,7 @@ import { Webhooks } from "../src/Webhooks.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
 import { day, hour, minute, second } from "./checks.ts"
 import { advance, settle } from "./clock.ts"
+import { logged } from "./logged.ts"
 import { start } from "./samples.ts"
 import {
   after,
@@ -642,6 +645,69 @@ describe("isolation", () => {
         }
         assert.deepStrictEqual(seen, Array.from({ length: 30 }, (_, i) => i * 500))
       })
+    )
+  )
+})
+
+describe("a webhook whose secret does not open", () => {
+  it.effect(
+    "has its deliveries wait, at no attempt's cost, with one line in the log, and go on once it opens",
+    scheduling(() =>
+      logged((lines) =>
+        Effect.gen(function*() {
+          const { happens, health, secret, webhook, workspace } = yield* receiver()
+          const other = yield* receiver()
+          const before = webhook.secrets[0]!.sealed
+          const lost = { ...before, keyId: "10573e11" }
+          const rewrap = (change: Omit<Rewrapped, "row">) =>
+            SealedSecretStore.use((store) => store.rewrap([{ ...change, row: webhook.id }]))
+          yield* rewrap({ before, after: lost })
+          yield* startScheduler
+          const ids = yield* Effect.replicateEffect(happens, 20)
+          yield* advance("5 minutes")
+          assert.deepStrictEqual(yield* posted, [])
+          for (const eventId of ids) {
+            const { attempts, delivery } = yield* deliveryOf(workspace.id, eventId)
+            assert.deepStrictEqual([attempts, delivery.attemptCount, delivery.status], [[], 0, "pending"])
+          }
+          assert.strictEqual((yield* health).webhook.health.consecutiveFailures, 0)
+          const errors = lines.filter(({ level }) => level !== "Info" && level !== "Debug")
+          assert.lengthOf(errors, 1)
+          assert.include(errors[0]!.message, webhook.id)
+          assert.include(errors[0]!.message, lost.keyId)
+          assert.notInclude(errors[0]!.message, secret)
+
+          // others are not held up
+          const elsewhere = yield* other.happens
+          yield* settle
+          assert.lengthOf(yield* startsOf(elsewhere), 1)
+
+          yield* rewrap({ before: lost, after: before })
+          yield* advance(lease)
+          yield* advance("1 second")
+          for (const eventId of ids) assert.strictEqual((yield* deliveryOf(workspace.id, eventId)).status, "delivered")
+          assert.lengthOf(lines.filter(({ level }) => level === "Error"), 1)
+        })
+      )
+    )
+  )
+
+  it.effect(
+    "is told of again after a while",
+    scheduling(() =>
+      logged((lines) =>
+        Effect.gen(function*() {
+          const { happens, webhook } = yield* receiver()
+          const before = webhook.secrets[0]!.sealed
+          yield* SealedSecretStore.use((store) =>
+            store.rewrap([{ row: webhook.id, before, after: { ...before, keyId: "10573e11" } }])
+          )
+          yield* startScheduler
+          yield* happens
+          yield* advance("25 minutes")
+          assert.lengthOf(lines.filter(({ level }) => level === "Error"), 3)
+        })
+      )
     )
   )
 })

@@ -12,6 +12,7 @@ import * as MemberStore from "./MemberStore.ts"
 import * as MessageStore from "./MessageStore.ts"
 import * as PepperStore from "./PepperStore.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
+import * as SealedSecretStore from "./SealedSecretStore.ts"
 import * as SessionStore from "./SessionStore.ts"
 import { State } from "./State.ts"
 import * as Storage from "./Storage.ts"
@@ -29,6 +30,7 @@ export type Ports =
   | Core.MessageStore.MessageStore
   | Core.PepperStore.PepperStore
   | Core.RateLimitStore.RateLimitStore
+  | Core.SealedSecretStore.SealedSecretStore
   | Core.SessionStore.SessionStore
   | Core.Storage.Storage
   | Core.TemplateStore.TemplateStore
@@ -45,6 +47,7 @@ export const layer: Layer.Layer<Ports> = Layer.mergeAll(
   MessageStore.layer,
   PepperStore.layer,
   RateLimitStore.layer,
+  SealedSecretStore.layer,
   SessionStore.layer,
   Storage.layer,
   TemplateStore.layer,

@@ -8,11 +8,7 @@ export const layer = Layer.effect(
     State,
     (memory) =>
       PepperStore.PepperStore.of({
-        adopt: (candidate) => Effect.sync(() => memory.pepper ??= candidate),
-        rewrap: (before, after) =>
-          Effect.sync(() => {
-            if (memory.pepper?.keyId === before.keyId) memory.pepper = after
-          })
+        adopt: (candidate) => Effect.sync(() => memory.pepper ??= candidate)
       })
   )
 )

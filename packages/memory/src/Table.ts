@@ -37,6 +37,11 @@ export class Table<A extends Row> {
     ids.splice(position(ids, row.id), 1)
   }
 
+  /** All rows of all workspaces. */
+  values(): Iterable<A> {
+    return this.#rows.values()
+  }
+
   /** All rows of a workspace, oldest first. */
   all(workspaceId: Id.WorkspaceId): ReadonlyArray<A> {
     return (this.#ids.get(workspaceId) ?? []).map((id) => this.#rows.get(id)!)

@@ -22,12 +22,6 @@ export const layer = Layer.effect(
             nonce: plain(row!, "nonce"),
             ciphertext: plain(row!, "ciphertext")
           })
-        ),
-      rewrap: (before, { ciphertext, keyId, nonce }) =>
-        Effect.asVoid(query(
-          "PepperStore.rewrap",
-          "update peppers set key_id = $1, nonce = $2, ciphertext = $3 where key_id = $4",
-          [keyId, nonce, ciphertext, before.keyId]
-        ))
+        )
     }))
 )

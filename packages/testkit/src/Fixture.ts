@@ -25,6 +25,7 @@ import {
   type PhoneNumber,
   type RateLimitStore,
   type Sealed,
+  type SealedSecretStore,
   type SessionStore,
   type Storage,
   type StoreError,
@@ -49,6 +50,7 @@ export type Ports =
   | MessageStore.MessageStore
   | PepperStore.PepperStore
   | RateLimitStore.RateLimitStore
+  | SealedSecretStore.SealedSecretStore
   | SessionStore.SessionStore
   | Storage.Storage
   | TemplateStore.TemplateStore

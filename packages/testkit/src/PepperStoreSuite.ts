@@ -27,17 +27,4 @@ export const testsOfEmpty = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.adopt(candidates[0]!), candidates[0]!)
       assert.deepStrictEqual(yield* store.adopt(candidates[1]!), candidates[0]!)
     }))
-
-  it.effect("is wrapped anew only from the master key that it is under", () =>
-    Effect.gen(function*() {
-      const store = yield* PepperStore.PepperStore
-      const before = yield* store.adopt(candidates[0]!)
-      const after = { ...Fixture.sealed(50), keyId: "key-after" }
-      yield* store.rewrap({ ...before, keyId: "another" }, { ...Fixture.sealed(51), keyId: "key-lost" })
-      assert.deepStrictEqual(yield* store.adopt(candidates[1]!), before)
-      yield* store.rewrap(before, after)
-      assert.deepStrictEqual(yield* store.adopt(candidates[1]!), after)
-      yield* store.rewrap(before, candidates[2]!)
-      assert.deepStrictEqual(yield* store.adopt(candidates[1]!), after)
-    }))
 }

@@ -23,6 +23,7 @@ import * as MessageStoreSettleSuite from "./MessageStoreSettleSuite.ts"
 import * as MessageStoreSweepSuite from "./MessageStoreSweepSuite.ts"
 import * as PepperStoreSuite from "./PepperStoreSuite.ts"
 import * as RateLimitStoreSuite from "./RateLimitStoreSuite.ts"
+import * as SealedSecretStoreSuite from "./SealedSecretStoreSuite.ts"
 import * as SessionStoreSuite from "./SessionStoreSuite.ts"
 import * as TemplateStoreSuite from "./TemplateStoreSuite.ts"
 import * as WebhookStoreSuite from "./WebhookStoreSuite.ts"
@@ -65,12 +66,14 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["DeliveryStore: what is shown", DeliveryStoreSuite.tests],
   ["EventStore", EventStoreSuite.tests],
   ["RateLimitStore", RateLimitStoreSuite.tests],
-  ["PepperStore", PepperStoreSuite.tests]
+  ["PepperStore", PepperStoreSuite.tests],
+  ["SealedSecretStore", SealedSecretStoreSuite.tests]
 ]
 
 /** Those that need a storage which was empty when the first workspace was founded in it. */
 const suitesOfEmpty: ReadonlyArray<readonly [string, (it: Fixture.FoundedIt<WorkspaceStoreSuite.Founded>) => void]> = [
   ["PepperStore", PepperStoreSuite.testsOfEmpty],
+  ["SealedSecretStore", SealedSecretStoreSuite.testsOfEmpty],
   ["WorkspaceStore and MemberStore", WorkspaceStoreSuite.testsOfEmpty],
   ["SessionStore", SessionStoreSuite.tests]
 ]

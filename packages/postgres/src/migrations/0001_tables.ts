@@ -90,6 +90,8 @@ create table api_keys (
   revoked_at bigint
 );
 create index api_keys_workspace on api_keys (workspace_id, id desc);
+create index api_keys_master_key on api_keys (secret_key_id, id);
+comment on index api_keys_master_key is 'What a change of the master key has to seal anew; also of webhook_secrets';
 comment on column api_keys.token_hash is 'HMAC under the pepper; the token itself is never kept';
 comment on column api_keys.secret_ciphertext is 'Signing secret, AES-256-GCM under the master key, bound to the row id';
 
@@ -346,6 +348,7 @@ create table webhook_secrets (
   expires_at bigint,
   primary key (webhook_id, position)
 );
+create index webhook_secrets_master_key on webhook_secrets (key_id, webhook_id);
 
 create table deliveries (
   id text not null,
