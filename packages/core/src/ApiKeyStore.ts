@@ -1,7 +1,7 @@
 /**
  * Port: API keys.
  */
-import { Context, type Effect, type Option } from "effect"
+import { Context, type Effect, type Option, type Scope } from "effect"
 import type { ApiKey } from "./ApiKey.ts"
 import type { ApiKeyId, WorkspaceId } from "./Id.ts"
 import type { IdempotencyKey } from "./Idempotency.ts"
@@ -48,6 +48,12 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
     id: ApiKeyId,
     now: Instant
   ) => Effect.Effect<Option.Option<ApiKey>, StoreError>
+  /**
+   * Listens, as long as the scope is open, to what is revoked from now on, here or by another process; gives an effect
+   * that waits for the next key. `null` stands for keys that may have been revoked unheard, such as while a connection
+   * was down. A hint: it comes soon, or late, or not at all; keys may come that were revoked before.
+   */
+  readonly revocations: Effect.Effect<Effect.Effect<ApiKeyId | null>, never, Scope.Scope>
   /** Notes when keys were used last. A time never moves back; unknown ids are passed over. Safe to repeat. */
   readonly touch: (uses: ReadonlyMap<ApiKeyId, Instant>) => Effect.Effect<void, StoreError>
 }>()("@wac/core/ApiKeyStore") {}

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Effect, Exit, Fiber, Layer, Option, Redacted, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Latch, Layer, Option, Redacted, Scope } from "effect"
 import { isWellFormed, prefixOf } from "../src/ApiKey.ts"
 import { ApiKeys, type IssuedKey, type IssueKey } from "../src/ApiKeys.ts"
 import { ApiKeyStore } from "../src/ApiKeyStore.ts"
@@ -14,8 +14,13 @@ import { foundation, issueKey, key, world } from "./world.ts"
 
 type Store = ApiKeyStore["Service"]
 
+interface Options {
+  /** What the store tells of revocations; what it really does when left out. */
+  readonly revocations?: Store["revocations"]
+}
+
 /** The service over a store that a test can count the calls of and interfere with. */
-const setUp = () => {
+const setUp = ({ revocations }: Options) => {
   const looked: Array<number> = []
   const touched: Array<{ readonly at: number; readonly uses: ReadonlyMap<ApiKeyId, number> }> = []
   const interfere: {
@@ -27,6 +32,7 @@ const setUp = () => {
     Effect.map(ApiKeyStore, (real) =>
       ApiKeyStore.of({
         ...real,
+        revocations: revocations ?? real.revocations,
         findByTokenHash: (hash) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             looked.push(now)
@@ -43,14 +49,18 @@ const setUp = () => {
   return { looked, touched, interfere, layer }
 }
 
+/** A store that never tells of revocations. */
+const deaf: Store["revocations"] = Effect.succeed(Effect.never)
+
 const keeping = <E>(
   test: (
     given: ReturnType<typeof setUp>
-  ) => Effect.Effect<void, E, Layer.Success<ReturnType<typeof setUp>["layer"]> | Scope.Scope>
+  ) => Effect.Effect<void, E, Layer.Success<ReturnType<typeof setUp>["layer"]> | Scope.Scope>,
+  options: Options = {}
 ) =>
 () =>
   Effect.suspend(() => {
-    const given = setUp()
+    const given = setUp(options)
     return test(given).pipe(Effect.provide(given.layer), at(start))
   })
 
@@ -253,7 +263,7 @@ describe("authenticating", () => {
   )
 
   it.effect(
-    "asks the storage every two seconds, whatever the traffic",
+    "asks the storage every one and a half seconds, whatever the traffic",
     keeping(({ looked }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -262,7 +272,7 @@ describe("authenticating", () => {
           yield* Effect.all(Array.from({ length: 10 }, () => authenticate(token)), { concurrency: "unbounded" })
           yield* advance(100)
         }
-        assert.deepStrictEqual(looked, [0, 2, 4, 6, 8].map((seconds) => start + seconds * second))
+        assert.deepStrictEqual(looked, [0, 1.5, 3, 4.5, 6, 7.5, 9].map((seconds) => start + seconds * second))
       })
     )
   )
@@ -309,7 +319,47 @@ describe("authenticating", () => {
 
 describe("revoking", () => {
   it.effect(
-    "elsewhere is noticed within two seconds, even if nobody tells",
+    "elsewhere is in force as soon as the store tells of it",
+    keeping(({ looked }) =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        const [one, other] = [yield* issueKey(workspace.id), yield* issueKey(workspace.id)]
+        yield* authenticate(one.token)
+        yield* authenticate(other.token)
+        yield* revokeBehindOurBack(workspace.id, one.key.id)
+        yield* settle
+        assert.strictEqual(yield* authenticate(one.token), "unauthorized/revoked_key")
+        assert.strictEqual(yield* authenticate(other.token), "ok")
+        // nobody had to ask the storage
+        assert.lengthOf(looked, 2)
+        yield* advance("2 minutes")
+        assert.strictEqual(yield* authenticate(one.token), "unauthorized/revoked_key")
+      })
+    )
+  )
+
+  it.effect(
+    "elsewhere is in force once the store says that it may have been missed",
+    () => {
+      const missed = Latch.makeUnsafe()
+      const revocations = Effect.succeed(Effect.as(Effect.tap(missed.await, missed.close), null))
+      return keeping(() =>
+        Effect.gen(function*() {
+          const { workspace } = yield* world()
+          const issued = yield* issueKey(workspace.id)
+          yield* authenticate(issued.token)
+          yield* revokeBehindOurBack(workspace.id, issued.key.id)
+          yield* settle
+          assert.strictEqual(yield* authenticate(issued.token), "ok")
+          yield* missed.open
+          yield* settle
+          assert.strictEqual(yield* authenticate(issued.token), "unauthorized/revoked_key")
+        }), { revocations })()
+    }
+  )
+
+  it.effect(
+    "elsewhere is noticed within a second and a half, even if nobody tells",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -317,12 +367,11 @@ describe("revoking", () => {
         assert.strictEqual(yield* authenticate(issued.token), "ok")
         yield* advance(500)
         yield* revokeBehindOurBack(workspace.id, issued.key.id)
-        yield* advance(1499)
+        yield* advance(999)
         assert.strictEqual(yield* authenticate(issued.token), "ok")
         yield* advance(1)
         assert.strictEqual(yield* authenticate(issued.token), "unauthorized/revoked_key")
-      })
-    )
+      }), { revocations: deaf })
   )
 
   it.effect(
@@ -334,13 +383,53 @@ describe("revoking", () => {
         yield* authenticate(issued.token)
         yield* revokeBehindOurBack(workspace.id, issued.key.id)
         const seen: Array<string> = []
-        for (let i = 0; i < 4; i++) {
+        for (let i = 0; i < 3; i++) {
           yield* advance(500)
           seen.push(yield* authenticate(issued.token))
         }
-        assert.deepStrictEqual(seen, ["ok", "ok", "ok", "unauthorized/revoked_key"])
-      })
-    )
+        assert.deepStrictEqual(seen, ["ok", "ok", "unauthorized/revoked_key"])
+      }), { revocations: deaf })
+  )
+
+  it.effect(
+    "elsewhere is noticed in time although the answer about the key was long on its way",
+    keeping(({ interfere, looked }) =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        const issued = yield* issueKey(workspace.id)
+        interfere.findByTokenHash = (real) => (hash) =>
+          Effect.flatMap(real(hash), (found) => Effect.as(Effect.sleep("1400 millis"), found))
+        const first = yield* Effect.forkChild(authenticate(issued.token), { startImmediately: true })
+        yield* settle
+        yield* revokeBehindOurBack(workspace.id, issued.key.id)
+        yield* advance("1400 millis")
+        // it was asked for before the revocation
+        assert.strictEqual(yield* Fiber.join(first), "ok")
+        delete interfere.findByTokenHash
+        yield* advance("100 millis")
+        assert.strictEqual(yield* authenticate(issued.token), "unauthorized/revoked_key")
+        assert.lengthOf(looked, 2)
+      }), { revocations: deaf })
+  )
+
+  it.effect(
+    "elsewhere is noticed by who joins a question that was asked too long ago",
+    keeping(({ interfere }) =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        const issued = yield* issueKey(workspace.id)
+        interfere.findByTokenHash = (real) => (hash) =>
+          Effect.flatMap(real(hash), (found) => Effect.as(Effect.sleep("4 seconds"), found))
+        const first = yield* Effect.forkChild(authenticate(issued.token), { startImmediately: true })
+        yield* settle
+        yield* revokeBehindOurBack(workspace.id, issued.key.id)
+        yield* advance("2 seconds")
+        const late = yield* Effect.forkChild(authenticate(issued.token), { startImmediately: true })
+        yield* advance("2 seconds")
+        assert.strictEqual(yield* Fiber.join(first), "ok")
+        yield* advance("4 seconds")
+        assert.strictEqual(yield* Fiber.join(late), "unauthorized/revoked_key")
+      }), { revocations: deaf })
   )
 
   it.effect(

@@ -1,5 +1,5 @@
 import { ApiKey, ApiKeyStore, type Id, type Time } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Queue } from "effect"
 import { expiryFrom } from "./Sends.ts"
 import { type Memory, State } from "./State.ts"
 
@@ -34,8 +34,22 @@ const revoke = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ApiKeyId, no
   if (key === undefined) return undefined
   const revoked: ApiKey.ApiKey = { ...key, revokedAt: key.revokedAt ?? now }
   memory.apiKeys.set(revoked)
+  for (const tell of memory.revocations) tell(id)
   return revoked
 }
+
+/** How many a listener may be behind; the oldest go first. */
+const kept = 256
+
+const revocations = Effect.fnUntraced(function*(memory: Memory) {
+  const queue = yield* Queue.sliding<Id.ApiKeyId>(kept)
+  const tell = (id: Id.ApiKeyId) => void Queue.offerUnsafe(queue, id)
+  yield* Effect.acquireRelease(
+    Effect.sync(() => memory.revocations.add(tell)),
+    () => Effect.sync(() => memory.revocations.delete(tell))
+  )
+  return Queue.take(queue)
+})
 
 const touch = (memory: Memory, uses: ReadonlyMap<Id.ApiKeyId, Time.Instant>): void => {
   for (const [id, at] of uses) {
@@ -54,6 +68,7 @@ export const layer = Layer.effect(
       list: (workspaceId, page, now) =>
         Effect.sync(() => memory.apiKeys.page(workspaceId, page, (key) => ApiKey.refusal(key, now) === undefined)),
       revoke: (workspaceId, id, now) => Effect.sync(() => Option.fromUndefinedOr(revoke(memory, workspaceId, id, now))),
+      revocations: revocations(memory),
       touch: (uses) => Effect.sync(() => touch(memory, uses))
     }))
 )

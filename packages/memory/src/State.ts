@@ -86,6 +86,8 @@ export interface Memory {
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
   readonly hint: Hint
+  /** Who listens to revocations of API keys. */
+  readonly revocations: Set<(id: Id.ApiKeyId) => void>
   pepper: Sealed.Sealed | undefined
 }
 
@@ -115,6 +117,7 @@ const make = (): Memory => ({
   outboxes: new Map(),
   deliveries: new Table(),
   hint: new Hint(),
+  revocations: new Set(),
   pepper: undefined
 })
 

@@ -1,5 +1,5 @@
-import { type ApiKey, ApiKeyStore, Idempotency, Page, type StoreError, type Time } from "@wac/core"
-import { Duration, Effect, Layer, Option } from "effect"
+import { type ApiKey, ApiKeyStore, type Id, Idempotency, Page, type StoreError, type Time } from "@wac/core"
+import { Duration, Effect, Layer, Option, Queue } from "effect"
 import { instant, instantOrNull, plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
 import { workspaceColumns, workspaceOf } from "./WorkspaceStore.ts"
@@ -54,9 +54,12 @@ const issue = `
   )
   select fingerprint, api_key_id, exists (select from created) as created from bound`
 
+/** Told of with the commit: the identifier of each key that is revoked. */
+const revocationsChannel = "wac_revocations"
+
 export const layer = Layer.effect(
   ApiKeyStore.ApiKeyStore,
-  Effect.map(Database, ({ query }) => {
+  Effect.map(Database, ({ listen, query }) => {
     /** Expired bindings leave a few at a time, when new ones come. */
     const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
       Effect.asVoid(query(
@@ -136,11 +139,16 @@ export const layer = Layer.effect(
           query(
             "ApiKeyStore.revoke",
             `update api_keys k set revoked_at = coalesce(k.revoked_at, $3)
-            where k.id = $2 and k.workspace_id = $1 returning ${columns}`,
+            where k.id = $2 and k.workspace_id = $1
+            returning ${columns}, pg_notify('${revocationsChannel}', k.id) as told`,
             [workspaceId, id, now]
           ),
           first
         ),
+      revocations: Effect.map(
+        listen(revocationsChannel),
+        (payloads) => Effect.map(Queue.take(payloads), (payload) => payload === "" ? null : payload as Id.ApiKeyId)
+      ),
       touch: (uses) =>
         uses.size === 0 ? Effect.void : Effect.asVoid(query(
           "ApiKeyStore.touch",

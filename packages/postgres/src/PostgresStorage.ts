@@ -69,9 +69,13 @@ export const layerEmbedded = (options: PgliteClient.Options) =>
     Layer.provide(Layer.succeed(Batching, { size: 64, inFlight: 1 }))
   )
 
-/** Brings the schema of a server up to date, and answers with how many steps that took. */
+/** Brings the schema of a server up to date. */
 export const migrateServer = (options: PostgresClient.Options) =>
   Effect.provide(Migrations.run(), PostgresClient.layer(options))
+
+/** Brings the schema of an embedded database up to date, and makes the database first if there is none. */
+export const migrateEmbedded = (options: PgliteClient.Options) =>
+  Effect.provide(Migrations.run(), PgliteClient.layer(options))
 
 const serverName = (url: Redacted.Redacted): string => {
   const text = Redacted.value(url)

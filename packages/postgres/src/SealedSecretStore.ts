@@ -5,7 +5,7 @@ import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
 
 /** Each table by its own index; a page never ends within a webhook's secrets. */
-export const underText = `
+const underText = `
   select row, nonce, ciphertext from (
     select 'pepper' as row, nonce, ciphertext from peppers where key_id = $1 and 'pepper' > $2
     union all (

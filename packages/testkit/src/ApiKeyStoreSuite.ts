@@ -2,7 +2,7 @@
  * Conformance of `ApiKeyStore`.
  */
 import { assert } from "@effect/vitest"
-import { ApiKeyStore, type Idempotency, type Page, type Time } from "@wac/core"
+import { type ApiKey, ApiKeyStore, type Idempotency, type Page, type Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 
@@ -188,6 +188,26 @@ export const tests = (it: Fixture.It): void => {
       yield* store.touch(new Map([[key.id, start + 11]]))
       yield* store.touch(new Map([[key.id, start + 11]]))
       assert.deepStrictEqual(yield* lastUses, [start + 1, start + 11])
+    }))
+
+  it.effect("revocations tell every listener of the keys that are revoked", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { key, start, workspace } = yield* world()
+      const other = yield* Fixture.issuedKey(workspace.id, start)
+      const listeners = yield* Effect.replicateEffect(store.revocations, 2)
+      /** Waits for a key, past those of other tests and whatever may have been missed. */
+      const heard = (id: ApiKey.ApiKey["id"]) =>
+        Effect.forEach(listeners, (next) => Effect.repeat(next, { until: (revoked) => revoked === id }), {
+          concurrency: "unbounded"
+        })
+      // an adapter may still be about to listen: a revocation may be repeated
+      yield* Effect.raceFirst(
+        heard(key.id),
+        store.revoke(workspace.id, key.id, start).pipe(Effect.delay("50 millis"), Effect.forever)
+      )
+      yield* store.revoke(workspace.id, other.id, start)
+      yield* heard(other.id)
     }))
 
   it.effect("a workspace sees and revokes its own keys only", () =>
