@@ -5,7 +5,7 @@ import { Provider, Setup, Storage, Templates } from "@wac/core"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import * as Server from "./Server.ts"
-import { BadVariable, fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
+import { BadVariable, type Environment, fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
 
 /** Nobody else may have the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -42,7 +42,7 @@ const firstOwner = Effect.fnUntraced(function*(config: ServerConfig) {
  * somebody still has to sign in for the first time.
  */
 export const run = Effect.fnUntraced(function*(
-  environment: { readonly [name: string]: string | undefined },
+  environment: Environment,
   adapters?: Server.Adapters
 ) {
   const config = yield* fromEnvironment(environment)

@@ -223,12 +223,19 @@ const config = Effect.gen(function*() {
   } satisfies ServerConfig
 })
 
-/** Reads the configuration from an environment. A variable that is set to nothing counts as not set. */
-export const fromEnvironment = (
-  environment: { readonly [name: string]: string | undefined }
-): Effect.Effect<ServerConfig, BadVariable> =>
-  Effect.provideService(
-    config,
-    ConfigProvider.ConfigProvider,
-    ConfigProvider.fromEnvRecord(environment)
-  )
+/** The variables of a process; one that is set to nothing counts as not set. */
+export interface Environment {
+  readonly [name: string]: string | undefined
+}
+
+const given = (environment: Environment) =>
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(environment))
+
+/** Reads the configuration from an environment. */
+export const fromEnvironment = (environment: Environment): Effect.Effect<ServerConfig, BadVariable> =>
+  given(environment)(config)
+
+/** Reads where everything is kept, and nothing else: `DATABASE_URL`. */
+export const storageFromEnvironment = (
+  environment: Environment
+): Effect.Effect<ServerConfig["storage"], BadVariable> => given(environment)(storage)

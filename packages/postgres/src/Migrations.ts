@@ -34,19 +34,26 @@ const lock = 7_305_148_209
 
 const checksum = ({ sql }: Migration): string => createHash("sha256").update(sql).digest("hex")
 
-/** Brings the schema up to date; answers with how many steps that took. Any number of processes may do so at once. */
+/** The schema's version when we first looked, and now. */
+export interface Migrated {
+  readonly before: number
+  readonly after: number
+}
+
+/** Brings the schema up to date. Any number of processes may do so at once. Refuses one that is newer. */
 export const run = (
   migrations: ReadonlyArray<Migration> = all
-): Effect.Effect<number, OpenError, PgClient.PgClient> =>
+): Effect.Effect<Migrated, OpenError, PgClient.PgClient> =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     const next = Effect.retry(client.withTransaction(Effect.andThen(alone, step(migrations))), {
       while: (error) => error._tag === "SqlError" && isPassing(error),
       schedule: again
     })
-    let steps = 0
-    while (yield* next) steps++
-    return steps
+    const before = yield* next
+    let after = before
+    while (after < migrations.length) after = yield* next
+    return { before, after }
   }).pipe(Effect.catchTag("SqlError", cannotRead))
 
 /** Refuses a schema that is not exactly the one that this code was written for; changes nothing. */
@@ -75,12 +82,12 @@ const alone = Effect.gen(function*() {
   yield* client`select pg_advisory_xact_lock(${lock})`
 })
 
-/** Carries out the first step that is missing; false when none is. */
+/** Carries out the first step that is missing, if one is; answers with the version that was there before. */
 const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
   const version = yield* versionOf(migrations)
   const next = migrations[version]
-  if (next === undefined) return false
+  if (next === undefined) return version
   if (version === 0) {
     yield* client`create table schema_versions (
       version integer primary key,
@@ -97,7 +104,7 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   )
   const row = { version: version + 1, name: next.name, checksum: checksum(next) }
   yield* client`insert into schema_versions ${client.insert(row)}`
-  return true
+  return version
 })
 
 /** The schema's version, if it is one that this code knows. */

@@ -12,7 +12,7 @@ it.live("a listener whose connection was cut is told that it may have missed som
   Effect.gen(function*() {
     const url = yield* freshDatabase()
     const proxy = yield* Effect.acquireRelease(
-      Effect.promise(() => PostgresProxy.startProxy(Redacted.value(url))),
+      Effect.promise(() => PostgresProxy.start(Redacted.value(url))),
       ({ close }) => Effect.sync(close)
     )
     const storage = (url: Redacted.Redacted) =>

@@ -25,8 +25,9 @@ for (const { layer: clientLayer, name } of clients) {
     it.effect("an empty database comes to the newest version, once", () =>
       Effect.gen(function*() {
         const client = yield* emptied
-        assert.strictEqual(yield* Migrations.run(), Migrations.all.length)
-        assert.strictEqual(yield* Migrations.run(), 0)
+        const newest = Migrations.all.length
+        assert.deepStrictEqual(yield* Migrations.run(), { before: 0, after: newest })
+        assert.deepStrictEqual(yield* Migrations.run(), { before: newest, after: newest })
         yield* Migrations.check()
         assert.deepStrictEqual(
           (yield* client`select version, name from schema_versions order by version`).map((row) => ({ ...row })),
@@ -37,10 +38,10 @@ for (const { layer: clientLayer, name } of clients) {
     it.effect("an older one comes on by the steps that it lacks", () =>
       Effect.gen(function*() {
         const client = yield* emptied
-        assert.strictEqual(yield* Migrations.run([first]), 1)
+        assert.deepStrictEqual(yield* Migrations.run([first]), { before: 0, after: 1 })
         const behind = yield* Effect.flip(Migrations.check([first, second]))
         assert.include(behind.message, "has schema version 1, and this wac needs 2")
-        assert.strictEqual(yield* Migrations.run([first, second]), 1)
+        assert.deepStrictEqual(yield* Migrations.run([first, second]), { before: 1, after: 2 })
         assert.deepStrictEqual({ ...(yield* client`select x, y from one`)[0] }, { x: 1, y: 7 })
       }))
 
@@ -78,7 +79,7 @@ for (const { layer: clientLayer, name } of clients) {
           },
           { gone: true, steps: 1 }
         )
-        assert.strictEqual(yield* Migrations.run([first, second]), 1)
+        assert.deepStrictEqual(yield* Migrations.run([first, second]), { before: 1, after: 2 })
       }))
   })
 }
