@@ -29,6 +29,7 @@ import { Otlp } from "effect/observability"
 import { createServer } from "node:http"
 import * as Cryptography from "./Cryptography.ts"
 import * as MasterKeyFile from "./MasterKeyFile.ts"
+import * as RateLimitStoreRedis from "./RateLimitStoreRedis.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
 /** How long stopping waits for requests in flight; sends among them end within the provider's 8 s. */
@@ -58,6 +59,10 @@ const storage = ({ storage }: ServerConfig) => {
       return PostgresStorage.layerServer(storage)
   }
 }
+
+/** In front of the storage's own, for what no send spends (contract §8 `RATE_LIMIT_STORE`). */
+const rateLimits = ({ rateLimitRedis }: ServerConfig) =>
+  rateLimitRedis === undefined ? Layer.empty : RateLimitStoreRedis.layer(rateLimitRedis)
 
 /** Memory forgets with the process, so a key of this run alone is enough for it; an embedded database has its own. */
 const masterKeys = Effect.fnUntraced(function*({ masterKey, previousMasterKey, storage }: ServerConfig) {
@@ -90,6 +95,7 @@ const services = (config: ServerConfig, { authenticator, provider }: Adapters) =
     Layer.provideMerge(Inbound.Inbound.layer),
     Layer.provideMerge(Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer))),
     Layer.provideMerge(receivers(config)),
+    Layer.provideMerge(rateLimits(config)),
     Layer.provideMerge(storage(config)),
     Layer.provideMerge(Cryptography.layer),
     Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))

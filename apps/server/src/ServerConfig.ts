@@ -27,6 +27,8 @@ export interface ServerConfig {
     | { readonly _tag: "Memory" }
     | { readonly _tag: "Embedded"; readonly directory: string }
     | { readonly _tag: "Server"; readonly url: Redacted.Redacted }
+  /** Where limits are kept that no send spends; in the storage when left out. */
+  readonly rateLimitRedis: Redacted.Redacted | undefined
   /** With embedded storage one is kept beside the data, with memory one is made for the run. */
   readonly masterKey: Redacted.Redacted<Uint8Array> | undefined
   readonly previousMasterKey: Redacted.Redacted<Uint8Array> | undefined
@@ -168,9 +170,18 @@ const masterKey = Effect.fnUntraced(function*(storage: ServerConfig["storage"]["
     : key
 })
 
-/** What this version offers; the stores and the providers that are still to come bring their own values. */
+/** What this version offers; the providers that are still to come bring their own values. */
 const only = (variable: string, value: string, expected: string) =>
   read(variable, Schema.Literal(value), expected, value)
+
+const rateLimitStore = Effect.gen(function*() {
+  const variable = "RATE_LIMIT_STORE"
+  const expected = "storage or redis://…"
+  const text = yield* read(variable, Schema.String, expected, "storage")
+  if (text === "storage") return undefined
+  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return Redacted.make(text)
+  return yield* new BadVariable({ variable, expected })
+})
 
 const storage = Effect.gen(function*() {
   const variable = "DATABASE_URL"
@@ -188,7 +199,6 @@ const storage = Effect.gen(function*() {
 const config = Effect.gen(function*() {
   const chosen = yield* storage
   yield* only("PROVIDER", "sandbox", "sandbox (the only provider of this version)")
-  yield* only("RATE_LIMIT_STORE", "storage", "storage (the only store of this version)")
   const host = yield* read("HOST", PlainText.between(1, 253), "a host name or an address", "127.0.0.1")
   const port = yield* read("PORT", PortNumber, "a port number, 0 to 65535", 8080)
   const otlpEndpoint = yield* optional("OTEL_EXPORTER_OTLP_ENDPOINT", WebAddress, "an http or https URL")
@@ -204,6 +214,7 @@ const config = Effect.gen(function*() {
     ),
     trustedProxies: yield* networks,
     storage: chosen,
+    rateLimitRedis: yield* rateLimitStore,
     masterKey: yield* masterKey(chosen._tag),
     previousMasterKey: yield* secret("WAC_MASTER_KEY_PREVIOUS", Key, keyExpected),
     owner: yield* owner,

@@ -22,6 +22,7 @@ const plain = (config: ServerConfig): { readonly [field: string]: unknown } => (
   storage: config.storage._tag === "Server"
     ? { ...config.storage, url: Redacted.value(config.storage.url) }
     : config.storage,
+  rateLimitRedis: config.rateLimitRedis && Redacted.value(config.rateLimitRedis),
   masterKey: config.masterKey && Buffer.from(Redacted.value(config.masterKey)).toString("base64"),
   previousMasterKey: config.previousMasterKey &&
     Buffer.from(Redacted.value(config.previousMasterKey)).toString("base64"),
@@ -36,6 +37,7 @@ describe("what is not set", () => {
     publicUrl: "http://127.0.0.1:8080/",
     trustedProxies: [],
     storage: { _tag: "Embedded", directory: ".data" },
+    rateLimitRedis: undefined,
     masterKey: undefined,
     previousMasterKey: undefined,
     owner: undefined,
@@ -81,6 +83,11 @@ describe("what is taken", () => {
     [{ HOST: "0.0.0.0", PORT: "80" }, { host: "0.0.0.0", port: 80, publicUrl: "http://0.0.0.0/" }],
     [{ HOST: "::1" }, { host: "::1", publicUrl: "http://[::1]:8080/" }],
     [{ DATABASE_URL: "memory:", PROVIDER: "sandbox", RATE_LIMIT_STORE: "storage" }, { storage: { _tag: "Memory" } }],
+    ...["redis", "rediss"].map((scheme) =>
+      [{ RATE_LIMIT_STORE: `${scheme}://:pw@cache:6380/1` }, {
+        rateLimitRedis: `${scheme}://:pw@cache:6380/1`
+      }] as const
+    ),
     [{ DATABASE_URL: "pglite:/var/lib/wac" }, { storage: { _tag: "Embedded", directory: "/var/lib/wac" } }],
     ...["postgres", "postgresql"].map((scheme) =>
       [{ DATABASE_URL: `${scheme}://wac:pw@db:5433/wac`, WAC_MASTER_KEY: key(1) }, {
@@ -152,7 +159,7 @@ describe("what is refused", () => {
     ["HOST", [secret.repeat(40), "a\u0000b"]],
     ["DATABASE_URL", [`mysql://wac:${secret}@db/wac`, "pglite:", "memory", "memory:x", "MEMORY:", "sqlite:x"]],
     ["PROVIDER", ["whatsapp", "Sandbox", secret]],
-    ["RATE_LIMIT_STORE", [`redis://:${secret}@cache`, "memory", "Storage"]],
+    ["RATE_LIMIT_STORE", [`http://:${secret}@cache`, "redis", "memory", "Storage"]],
     ["WAC_MASTER_KEY", [
       secret,
       Buffer.alloc(31).toString("base64"),

@@ -249,7 +249,7 @@ describe("what it cannot start with", () => {
         [{ DATABASE_URL: "mysql://wac:hunter2@db/wac" }],
         [{ DATABASE_URL: "postgres://wac:hunter2@db/wac" }, "WAC_MASTER_KEY"],
         [{ PROVIDER: "whatsapp" }],
-        [{ RATE_LIMIT_STORE: "redis://user:hunter2@cache" }],
+        [{ RATE_LIMIT_STORE: "http://user:hunter2@cache" }],
         [{ WAC_MASTER_KEY: "aHVudGVyMg==" }],
         [{ WAC_MASTER_KEY_PREVIOUS: "!hunter2!" }],
         [{ WAC_OWNER_EMAIL: "o@example.com", WAC_OWNER_PASSWORD: "hunter2" }, "WAC_OWNER_PASSWORD"],

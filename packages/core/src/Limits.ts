@@ -69,3 +69,6 @@ export const pair = (limits: Limits): RateLimit.Policy => ({
 export const workspaceBucket = (id: WorkspaceId): string => `workspace:${id}`
 export const phoneNumberBucket = (id: PhoneNumberId): string => `phone_number:${id}`
 export const pairBucket = (id: PhoneNumberId, to: string): string => `pair:${id}:${to}`
+
+/** Whether *accept* spends from the bucket of that name. */
+export const isSpentBySends = (bucket: string): boolean => /^(workspace|phone_number|pair):/.test(bucket)

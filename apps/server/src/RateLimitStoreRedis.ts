@@ -1,0 +1,120 @@
+/**
+ * Rate limits in Redis (`RATE_LIMIT_STORE=redis://…`): those that no send spends. A send's own buckets stay in the
+ * storage, where *accept* spends them in one step with all else (docs/decisions/0008).
+ */
+import { NodeRedis } from "@effect/platform-node"
+import { Limits, RateLimit, RateLimitStore, StoreError, type Time } from "@wac/core"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { Redis } from "effect/persistence"
+
+/** Who waits for a limit waits for a person who signs in; a lost Redis must not hold them for long. */
+const deadline = "1 second"
+
+/** Nobody answers at the address of the variable. */
+export class RedisUnreachable extends Schema.TaggedError<RedisUnreachable>()("RedisUnreachable", {}) {
+  override get message() {
+    return "RATE_LIMIT_STORE: cannot reach the Redis that it names"
+  }
+}
+
+type Buckets = Parameters<RateLimitStore.RateLimitStore["Service"]["spend"]>[0]
+
+const intervals = (buckets: Buckets) => buckets.map(({ policy }) => policy.interval)
+
+/**
+ * `RateLimit.take` over several buckets, all or none; answers with each bucket's state before its token was asked for.
+ * A bucket is forgotten a minute after it is full, as processes' clocks differ a little. Numbers go as text, since
+ * Redis would round them.
+ */
+const spending = Redis.script(
+  (buckets: Buckets, now: Time.Instant) => [
+    ...buckets.map(({ key }) => `wac:${key}`),
+    now,
+    ...buckets.flatMap(({ policy }) => [policy.interval, policy.capacity])
+  ],
+  {
+    numberOfKeys: ({ length }) => length,
+    lua: `
+      local now = tonumber(ARGV[1])
+      local state, before, allowed = {}, {}, true
+      for i, key in ipairs(KEYS) do
+        local interval, capacity = tonumber(ARGV[2 * i]), tonumber(ARGV[2 * i + 1])
+        local full_at = state[key] or tonumber(redis.call('GET', key) or '0')
+        before[i] = string.format('%.17g', full_at)
+        local next = math.max(full_at, now) + interval
+        if next - now - interval * capacity > 0 then allowed = false else state[key] = next end
+      end
+      if allowed then
+        for key, full_at in pairs(state) do
+          redis.call('SET', key, string.format('%.17g', full_at), 'PX', math.ceil(full_at - now) + 60000)
+        end
+      end
+      return before`
+  }
+).withReturnType<ReadonlyArray<string>>()
+
+/** One token back to each bucket that is not forgotten, and so full. */
+const givingBack = Redis.script(
+  (buckets: Buckets) => [...buckets.map(({ key }) => `wac:${key}`), ...intervals(buckets)],
+  {
+    numberOfKeys: ({ length }) => length,
+    lua: `
+      for i, key in ipairs(KEYS) do
+        local full_at = redis.call('GET', key)
+        if full_at then
+          redis.call('SET', key, string.format('%.17g', tonumber(full_at) - tonumber(ARGV[i])), 'KEEPTTL')
+        end
+      end
+      return 0`
+  }
+)
+
+/** The port over Redis and, for what sends spend, over the storage's own. */
+export const layerStore = Layer.effect(
+  RateLimitStore.RateLimitStore,
+  Effect.gen(function*() {
+    const storage = yield* RateLimitStore.RateLimitStore
+    const redis = yield* Redis.Redis
+    const spend = redis.eval(spending)
+    const giveBack = redis.eval(givingBack)
+
+    const failed = (operation: string) => (why: string) =>
+      Effect.andThen(
+        Effect.logWarning(`${operation} failed: ${why}`),
+        Effect.fail(new StoreError.StoreError({ operation }))
+      )
+    const timely = <A>(operation: string, command: Effect.Effect<A, Redis.RedisError>) =>
+      command.pipe(
+        Effect.catch(() => failed(operation)("Redis is not reachable, or refused the command")),
+        Effect.timeoutOrElse({
+          duration: deadline,
+          orElse: () => failed(operation)(`Redis gave no answer within ${deadline}`)
+        })
+      )
+    const isSpentBySends = (buckets: Buckets) => buckets.some(({ key }) => Limits.isSpentBySends(key))
+
+    return RateLimitStore.RateLimitStore.of({
+      spend: (buckets, now) =>
+        buckets.length === 0 || isSpentBySends(buckets) ? storage.spend(buckets, now) : Effect.map(
+          timely("RateLimitStore.spend", spend(buckets, now)),
+          (before) => buckets.map(({ policy }, i) => RateLimit.take(policy, Number(before[i]), now).reading)
+        ),
+      giveBack: (buckets, now) =>
+        buckets.length === 0 || isSpentBySends(buckets)
+          ? storage.giveBack(buckets, now)
+          : Effect.asVoid(timely("RateLimitStore.giveBack", giveBack(buckets)))
+    })
+  })
+)
+
+/** The same with a connection of its own, which is opened anew whenever it is lost. */
+export const layer = (url: Redacted.Redacted) =>
+  layerStore.pipe(
+    Layer.provide(
+      NodeRedis.layer({
+        url: Redacted.value(url),
+        // a command that nobody waits for any more is not kept for later
+        disableOfflineQueue: true
+      }).pipe(Layer.catchTag("RedisError", () => Layer.effectContext(Effect.fail(new RedisUnreachable()))))
+    )
+  )

@@ -1,0 +1,57 @@
+/**
+ * A Redis for tests: the `redis-server` of the machine, since npm has no package that brings one.
+ */
+import { Effect, type Scope } from "effect"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { createServer } from "node:net"
+
+/** Whether the machine has it; if not, the run says so. `.ci/run` installs it. */
+export const isInstalled = spawnSync("redis-server", ["--version"]).status === 0
+
+if (!isInstalled) {
+  process.stderr.write(
+    "\nNOT TESTED: rate limits in Redis, because there is no redis-server here.\n" +
+      "Install it (apt-get install redis-server, brew install redis) and run the tests again.\n\n"
+  )
+}
+
+export interface RedisServer {
+  readonly url: string
+  /** Ends it with all that it holds. */
+  readonly stop: Effect.Effect<void>
+  readonly start: Effect.Effect<void>
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+/** A server in memory alone, for as long as the scope is open. */
+export const redisServer: Effect.Effect<RedisServer, never, Scope.Scope> = Effect.gen(function*() {
+  const port = yield* Effect.promise(freePort)
+  let child: ChildProcess | undefined
+  const start = Effect.promise(() =>
+    new Promise<void>((resolve, reject) => {
+      child = spawn("redis-server", ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+      let output = ""
+      child.stdout!.setEncoding("utf8").on("data", (text: string) => {
+        output += text
+        if (/ready to accept connections/i.test(output)) resolve()
+      })
+      child.once("close", () => reject(new Error(`redis-server ended: ${output}`)))
+    })
+  )
+  const stop = Effect.promise(() =>
+    new Promise<void>((resolve) => {
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return resolve()
+      child.once("close", () => resolve())
+      child.kill("SIGKILL")
+    })
+  )
+  yield* Effect.acquireRelease(start, () => stop)
+  return { url: `redis://127.0.0.1:${port}`, stop, start }
+})
