@@ -11,7 +11,7 @@ import { Redis } from "effect/persistence"
 const deadline = "1 second"
 
 /** Nobody answers at the address of the variable. */
-export class RedisUnreachable extends Schema.TaggedError<RedisUnreachable>()("RedisUnreachable", {}) {
+class RedisUnreachable extends Schema.TaggedError<RedisUnreachable>()("RedisUnreachable", {}) {
   override get message() {
     return "RATE_LIMIT_STORE: cannot reach the Redis that it names"
   }
@@ -70,7 +70,7 @@ const givingBack = Redis.script(
 )
 
 /** The port over Redis and, for what sends spend, over the storage's own. */
-export const layerStore = Layer.effect(
+const layerStore = Layer.effect(
   RateLimitStore.RateLimitStore,
   Effect.gen(function*() {
     const storage = yield* RateLimitStore.RateLimitStore

@@ -42,7 +42,8 @@ it.live(
       assert.deepStrictEqual(yield* migrate(database), {
         code: 1,
         stdout: "",
-        stderr: `wac: the database has schema version ${newest + 1} (later), newer than this wac, which knows ${newest}: ` +
+        stderr:
+          `wac: the database has schema version ${newest + 1} (later), newer than this wac, which knows ${newest}: ` +
           "start a newer wac\n"
       })
     }).pipe(Effect.scoped),

@@ -41,14 +41,14 @@ const revoke = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ApiKeyId, no
 /** How many a listener may be behind; the oldest go first. */
 const kept = 256
 
-const revocations = Effect.fnUntraced(function*(memory: Memory) {
+const listen = Effect.fnUntraced(function*(memory: Memory) {
   const queue = yield* Queue.sliding<Id.ApiKeyId>(kept)
   const tell = (id: Id.ApiKeyId) => void Queue.offerUnsafe(queue, id)
   yield* Effect.acquireRelease(
     Effect.sync(() => memory.revocations.add(tell)),
     () => Effect.sync(() => memory.revocations.delete(tell))
   )
-  return Queue.take(queue)
+  return queue
 })
 
 const touch = (memory: Memory, uses: ReadonlyMap<Id.ApiKeyId, Time.Instant>): void => {
@@ -68,7 +68,7 @@ export const layer = Layer.effect(
       list: (workspaceId, page, now) =>
         Effect.sync(() => memory.apiKeys.page(workspaceId, page, (key) => ApiKey.refusal(key, now) === undefined)),
       revoke: (workspaceId, id, now) => Effect.sync(() => Option.fromUndefinedOr(revoke(memory, workspaceId, id, now))),
-      revocations: revocations(memory),
+      revocations: Effect.map(listen(memory), Queue.take),
       touch: (uses) => Effect.sync(() => touch(memory, uses))
     }))
 )
