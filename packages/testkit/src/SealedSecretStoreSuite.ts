@@ -131,6 +131,30 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* store.rewrap([{ ...change, row: another.id }]), 1)
     }))
 
+  it.effect("rewrap and a rotation at once leave both secrets, each whole, and the new one first", () =>
+    Effect.gen(function*() {
+      const store = yield* SealedSecretStore.SealedSecretStore
+      const webhooks = yield* WebhookStore.WebhookStore
+      for (let i = 0; i < 10; i++) {
+        const [keyId, next] = [yield* freshKeyId, yield* freshKeyId]
+        const own = yield* world()
+        const [before, after, fresh] = [sealed(keyId, 1), sealed(next, 2), sealed(next, 3)]
+        const { id } = yield* Fixture.putWebhook(own, { secrets: [{ sealed: before, expiresAt: null }] })
+        const previousExpiresAt = own.start + day
+        const rotation = { workspaceId: own.workspace.id, webhookId: id, previousExpiresAt, now: own.start }
+        const [replaced] = yield* Effect.all(
+          [store.rewrap([{ row: id, before, after }]), webhooks.rotateSecret({ ...rotation, secret: fresh })],
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(yield* currentSecrets(own), [
+          { sealed: fresh, expiresAt: null },
+          { sealed: replaced === 1 ? after : before, expiresAt: previousExpiresAt }
+        ])
+        // what a rotation was quicker to move can be rewrapped where it stands now
+        assert.strictEqual(yield* store.rewrap([{ row: id, before, after }]), 1 - replaced)
+      }
+    }))
+
   it.effect("of processes that rewrap the same secrets at once, each secret is replaced by one", () =>
     Effect.gen(function*() {
       const { keyId, own } = yield* underOne
