@@ -73,34 +73,34 @@ export const make = <Command, Answer, E>(
       if (starting || closed || waiting.size === 0 || inFlight >= options.maxInFlight) return
       starting = true
       inFlight++
-      fork(fly)
+      // whoever comes in this turn of the event loop comes along
+      fork(Effect.andThen(Effect.yieldNow, takeOff))
     }
 
-    const fly: Effect.Effect<void> = Effect.gen(function*() {
-      // whoever comes in this turn of the event loop comes along
-      yield* Effect.yieldNow
+    const takeOff = Effect.suspend(() => {
       starting = false
-      let batch = board()
+      const batch = board()
       launch()
-      while (batch.length > 0) {
-        const boarded = batch
-        yield* Effect.ignoreCause(Effect.onExit(
-          Effect.suspend(() => options.run(boarded.map(({ command }) => command))),
-          (exit) => Effect.sync(() => land(boarded, exit))
-        ))
-        batch = board()
-      }
+      return batch.length === 0 ? Effect.void : fly(batch)
     })
+
+    const fly = (batch: ReadonlyArray<Caller<Command, Answer, E>>): Effect.Effect<void> =>
+      Effect.suspend(() => options.run(batch.map(({ command }) => command))).pipe(
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            // callers go on as soon as they are answered: the next batch leaves first
+            const next = board()
+            if (next.length > 0) fork(fly(next))
+            land(batch, exit)
+          })
+        ),
+        Effect.ignoreCause
+      )
 
     return (command) =>
       Effect.callback<Answer, E>((resume) => {
         if (closed) return resume(Effect.fail(options.unavailable()))
-        const caller: Caller<Command, Answer, E> = {
-          command,
-          since: clock.currentTimeMillisUnsafe(),
-          // resuming runs the caller at once: if there is a next batch, it must leave first
-          answer: (exit) => resume(waiting.size === 0 ? exit : Effect.andThen(Effect.yieldNow, exit))
-        }
+        const caller: Caller<Command, Answer, E> = { command, since: clock.currentTimeMillisUnsafe(), answer: resume }
         waiting.add(caller)
         launch()
         return Effect.sync(() => waiting.delete(caller))

@@ -83,19 +83,14 @@ it.effect("a batch holds no more than its size, and no more are under way than m
 
 it.effect("the next batch leaves before the callers of the last one go on", () =>
   Effect.gen(function*() {
-    const { ask: call, next } = yield* operation()
-    const order: Array<string> = []
-    const noted = (n: number) => Effect.tap(call(n), (answer) => Effect.sync(() => order.push(answer)))
-    const one = yield* Effect.forkChild(noted(1), { startImmediately: true })
+    const { ask: call, next, size } = yield* operation()
+    const one = yield* Effect.forkChild(Effect.andThen(call(1), size), { startImmediately: true })
     const first = yield* next
-    const two = yield* Effect.forkChild(noted(2), { startImmediately: true })
+    const [two] = yield* ask(call, 2)
     yield* answered(first)
-    const second = yield* next
-    order.push("second leaves")
-    yield* answered(second)
-    yield* Fiber.join(one)
-    yield* Fiber.join(two)
-    assert.strictEqual(order[0], "second leaves")
+    assert.strictEqual(yield* Fiber.join(one), 1)
+    yield* Effect.flatMap(next, answered)
+    assert.strictEqual(yield* Fiber.join(two!), "answer 2")
   }))
 
 it.effect("a failure of one command is its caller's alone", () =>
