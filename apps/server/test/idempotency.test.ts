@@ -4,6 +4,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Errors, Id, Idempotency, Limits, MessageStore, type Provider } from "@wac/core"
 import { Context, Deferred, Duration, Effect, Fiber } from "effect"
+import { Digest } from "effect/crypto"
 import { vi } from "vitest"
 import * as checks from "./checks.ts"
 import { type Answer, call, createKey, hello, send } from "./harness.ts"
@@ -322,7 +323,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
                 workspaceId: yield* checks.workspaceOf(server),
                 route: "POST /v1/messages",
                 key: Idempotency.IdempotencyKey.make(shared["idempotency-key"]),
-                fingerprint: yield* Idempotency.fingerprint(message)
+                fingerprint: yield* Idempotency.fingerprint(yield* Digest.Digest, message)
               },
               apiKeyId: Id.ApiKeyId.make(server.key.id),
               message,

@@ -172,11 +172,11 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           lastUsedAt: null
         }, {
           key: command.idempotencyKey,
-          fingerprint: yield* fingerprint({
+          fingerprint: yield* fingerprint(digest, {
             name: command.name,
             expiresAt: command.expiresAt,
             requireSignature: command.requireSignature
-          }).pipe(Effect.provideService(Digest.Digest, digest))
+          })
         })
         switch (issued._tag) {
           case "Conflict":

@@ -21,13 +21,13 @@ export const joinTimeout = Duration.seconds(10)
 /** What the second request is asked to wait when the first one takes longer. */
 export const joinRetryAfter = Duration.seconds(1)
 
+const keyPattern = /^[\x21-\x7e]{1,255}$/
+
 /** 1–255 visible ASCII characters. */
-export const IdempotencyKey = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,255}$/)).pipe(
-  Schema.brand("IdempotencyKey")
-)
+export const IdempotencyKey = Schema.String.check(Schema.isPattern(keyPattern)).pipe(Schema.brand("IdempotencyKey"))
 export type IdempotencyKey = typeof IdempotencyKey.Type
 
-const isKey = Schema.is(IdempotencyKey)
+const isKey = (text: string): text is IdempotencyKey => keyPattern.test(text)
 
 /** The header's name, as errors give it. */
 export const header = "Idempotency-Key"
@@ -51,15 +51,20 @@ export const parseKey = (value: string | undefined): Result.Result<IdempotencyKe
 }
 
 /** JSON with sorted keys and no white space, so that neither makes a conflict. */
-export const canonicalJson = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1))
-      : inner)
+export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value))
+
+const sorted = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(sorted)
+  const fields = value as { readonly [name: string]: unknown }
+  return Object.fromEntries(Object.keys(fields).sort().map((name) => [name, sorted(fields[name])]))
+}
+
+const utf8 = new TextEncoder()
 
 /** SHA-256 (hex) of the canonical JSON of a decoded body. */
-export const fingerprint = (body: unknown): Effect.Effect<string, never, Digest.Digest> =>
-  Digest.Digest.use((digest) => digest.digestHex(Digest.sha256, new TextEncoder().encode(canonicalJson(body))))
+export const fingerprint = (digest: Digest.Digest["Service"], body: unknown): Effect.Effect<string> =>
+  digest.digestHex(Digest.sha256, utf8.encode(canonicalJson(body)))
 
 /** The answer to a send that was given once and is given again: the message's names, or the final error. */
 export const Answer = Schema.Union([

@@ -80,6 +80,7 @@ export interface SettleSend {
   readonly messageId: MessageId
   readonly claimToken: string
   readonly end: SendEnd
+  /** One of each is enough: a send ends as sent or as failed, or tells of nothing. */
   readonly ids: EventIds
 }
 

@@ -4,7 +4,6 @@
 import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Option } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { type DomainError, IdempotencyConflict, NotFound, reasonOf, ServerError } from "./Errors.ts"
-import * as Event from "./Event.ts"
 import * as Id from "./Id.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { CurrentLimits } from "./Limits.ts"
@@ -66,10 +65,11 @@ export class Messages extends Context.Service<Messages, {
       /** Sends that this process is carrying out, by key, and how each ends: those who join get the same. */
       const running = new Map<string, Deferred.Deferred<Idempotency.Answer>>()
 
-      const eventIds: Effect.Effect<EventIds> = Effect.all({
-        events: Effect.replicateEffect(Id.generate(random, "evt"), Event.maxPerReport),
-        deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), Event.maxPerReport)
-      })
+      const eventIds: Effect.Effect<EventIds> = Effect.zipWith(
+        Id.generate(random, "evt"),
+        Id.generate(random, "dlv"),
+        (event, delivery) => ({ events: [event], deliveries: [delivery] })
+      )
 
       /** Asks the provider; whatever cuts the question short leaves its outcome unknown. */
       const ask = (claimed: ClaimedSend): Effect.Effect<ProviderOutcome> =>
@@ -166,9 +166,7 @@ export class Messages extends Context.Service<Messages, {
           workspaceId: request.workspaceId,
           route,
           key: request.key,
-          fingerprint: yield* Idempotency.fingerprint(request.message).pipe(
-            Effect.provideService(Digest.Digest, digest)
-          )
+          fingerprint: yield* Idempotency.fingerprint(digest, request.message)
         }
         const now = yield* Clock.currentTimeMillis
         const claimToken = yield* random.uuidV4({})
@@ -202,17 +200,19 @@ export class Messages extends Context.Service<Messages, {
             const ended = Deferred.makeUnsafe<Idempotency.Answer>()
             running.set(name, ended)
             return yield* carryOut(accepted, claimToken, request).pipe(
-              Effect.onExit((exit) => {
-                running.delete(name)
-                return Deferred.succeed(ended, answerOf(exit, request.requestId))
-              })
+              Effect.onExit((exit) =>
+                Effect.sync(() => {
+                  running.delete(name)
+                  Deferred.doneUnsafe(ended, Exit.succeed(answerOf(exit, request.requestId)))
+                })
+              )
             )
           }
         }
       })
 
       /** Runs apart from the caller's fiber, who may leave; stopping the process waits for it. */
-      const send = Effect.fn("Messages.send")(function*(request: SendRequest) {
+      const send = Effect.fnUntraced(function*(request: SendRequest) {
         if ((yield* FiberSet.size(inFlight)) >= maxInFlight) {
           return yield* new ServerError({
             reason: "overloaded",
@@ -222,7 +222,8 @@ export class Messages extends Context.Service<Messages, {
         }
         const exit = yield* Fiber.await(yield* FiberSet.run(inFlight, acceptAndCarryOut(request)))
         return yield* Exit.hasInterrupts(exit) ? Idempotency.unknown("outcome_unknown") : exit
-      })
+        // where the call came from is not worth a stack trace per send
+      }, Effect.withSpan("Messages.send", {}, { captureStackTrace: false }))
 
       const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
         const message = yield* store.get(workspaceId, id as Id.MessageId)

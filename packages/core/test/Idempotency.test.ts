@@ -156,7 +156,7 @@ describe("canonical JSON", () => {
     Effect.gen(function*() {
       const body = { type: "text", to: "+12025550123", text: { previewUrl: true, body: "olá 👋" } }
       assert.strictEqual(
-        yield* fingerprint(body),
+        yield* fingerprint(yield* Digest.Digest, body),
         createHash("sha256")
           .update("{\"text\":{\"body\":\"olá 👋\",\"previewUrl\":true},\"to\":\"+12025550123\",\"type\":\"text\"}")
           .digest("hex")

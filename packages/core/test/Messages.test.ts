@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
+import { Digest } from "effect/crypto"
 import { ApiKeys } from "../src/ApiKeys.ts"
 import { ApiKeyStore } from "../src/ApiKeyStore.ts"
 import { ContactStore } from "../src/ContactStore.ts"
@@ -347,7 +348,7 @@ const elsewhere = (request: SendRequest) =>
         workspaceId: request.workspaceId,
         route: "POST /v1/messages",
         key: request.key,
-        fingerprint: yield* Idempotency.fingerprint(request.message)
+        fingerprint: yield* Idempotency.fingerprint(yield* Digest.Digest, request.message)
       },
       apiKeyId: request.apiKeyId,
       message: request.message,

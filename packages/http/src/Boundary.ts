@@ -4,7 +4,7 @@
 import { Access, Caller } from "@wac/api"
 import { Errors } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
-import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import * as CrossSite from "./CrossSite.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
@@ -34,7 +34,11 @@ export const layer = Layer.effect(
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       // endpoints with a caller check these after the caller is known (contract §3 *Order of checks*)
       const checked = access?._tag === "Public"
-        ? crossSite.check(endpoint).pipe(Effect.andThen(RequestBody.read(endpoint)), Effect.andThen(httpEffect))
+        ? crossSite.check(endpoint).pipe(
+          Effect.andThen(HttpServerRequest.HttpServerRequest),
+          Effect.flatMap((request) => RequestBody.read(endpoint, request)),
+          Effect.andThen(httpEffect)
+        )
         : httpEffect
       return Effect.catch(checked, answer)
     })

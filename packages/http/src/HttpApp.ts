@@ -54,13 +54,10 @@ const routes = Layer.mergeAll(
 const internal = () => new Errors.ServerError({ reason: "internal", message: "an error in the service" })
 
 /** What no endpoint answered: an unknown route, or a defect of ours, which is logged under the request's id. */
-const unanswered = Effect.fnUntraced(function*(
-  cause: Cause.Cause<unknown>,
-  request: HttpServerRequest.HttpServerRequest
-) {
+const unanswered = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
   const error = Cause.squash(cause)
   if (error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound") {
-    return yield* UnknownRoute.answer(request)
+    return yield* UnknownRoute.answer(yield* HttpServerRequest.HttpServerRequest)
   }
   const { requestId } = yield* Exchange.Exchange
   yield* Effect.logError(`request ${requestId} met a defect`, cause)
@@ -76,6 +73,19 @@ const headersOf = (exchange: Exchange.Exchange): { readonly [name: string]: stri
   ...exchange.headers
 })
 
+/** Has what happens within fill in the exchange. */
+const observing = (exchange: Exchange.Exchange) =>
+(
+  context: Context.Context<HttpServerRequest.HttpServerRequest>
+): Context.Context<HttpServerRequest.HttpServerRequest> =>
+  context.pipe(
+    Context.add(Exchange.Exchange, exchange),
+    Context.add(RateLimit.Observer, (reading) => void exchange.readings.push(reading)),
+    Context.add(Idempotency.ReplayObserver, (answer) => {
+      exchange.replayed = answer
+    })
+  )
+
 /** Surrounds every request: gives it an id, answers what no endpoint did, and sets the headers of every answer. */
 const surrounding = HttpRouter.middleware(
   Effect.gen(function*() {
@@ -83,25 +93,17 @@ const surrounding = HttpRouter.middleware(
     const trustedProxies = yield* TrustedProxies
     return (
       app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
-    ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
-      Effect.gen(function*() {
-        const exchange = Exchange.make(yield* Id.generate(random, "req"))
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const response = yield* HttpMiddleware.xForwardedHeaders({ trustedProxies })(app).pipe(
-          Effect.catchCauseIf(
-            (cause) => !Cause.hasInterruptsOnly(cause),
-            (cause) => unanswered(cause, request)
-          ),
-          Effect.provideService(Exchange.Exchange, exchange),
-          Effect.provideService(RateLimit.Observer, (reading) => {
-            exchange.readings.push(reading)
-          }),
-          Effect.provideService(Idempotency.ReplayObserver, (answer) => {
-            exchange.replayed = answer
-          })
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> => {
+      const forwarded = trustedProxies.length === 0 ? app : HttpMiddleware.xForwardedHeaders({ trustedProxies })(app)
+      const answered = Effect.catchCauseIf(forwarded, (cause) => !Cause.hasInterruptsOnly(cause), unanswered)
+      return Effect.flatMap(Id.generate(random, "req"), (requestId) => {
+        const exchange = Exchange.make(requestId)
+        return answered.pipe(
+          Effect.updateContext(observing(exchange)),
+          Effect.map((response) => HttpServerResponse.setHeaders(response, headersOf(exchange)))
         )
-        return HttpServerResponse.setHeaders(response, headersOf(exchange))
       })
+    }
   }),
   { global: true }
 )

@@ -3,17 +3,13 @@
  */
 import { Access } from "@wac/api"
 import { type Errors, Idempotency } from "@wac/core"
-import { Context, Effect } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { Context, Result } from "effect"
+import type { Headers } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 
-/** Refuses a request without a well-formed key where the endpoint needs one. */
-export const check = (
-  endpoint: HttpApiEndpoint.Top
-): Effect.Effect<void, Errors.InvalidBody, HttpServerRequest.HttpServerRequest> =>
-  Context.get(endpoint.annotations, Access.NeedsIdempotencyKey)
-    ? Effect.flatMap(
-      HttpServerRequest.HttpServerRequest,
-      ({ headers }) => Effect.asVoid(Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])))
-    )
-    : Effect.void
+/** The error for a request without a well-formed key where the endpoint needs one, or nothing. */
+export const refusal = (endpoint: HttpApiEndpoint.Top, headers: Headers.Headers): Errors.InvalidBody | undefined => {
+  if (!Context.get(endpoint.annotations, Access.NeedsIdempotencyKey)) return undefined
+  const key = Idempotency.parseKey(headers["idempotency-key"])
+  return Result.isFailure(key) ? key.failure : undefined
+}

@@ -16,6 +16,9 @@ const tokenOf = (authorization: string | undefined): string | undefined =>
 /** A send spends the workspace's token itself, inside *accept*. */
 const spendsInAccept = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.identifier === "send"
 
+const signatureOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
+  headers["x-service-signature"]
+
 const mutates = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.method !== "GET"
 
 export const layer = Layer.effect(
@@ -25,21 +28,21 @@ export const layer = Layer.effect(
     const limits = yield* Limits.CurrentLimits
     const limiter = yield* RateLimitStore.RateLimitStore
 
-    const checkSignature = Effect.fnUntraced(function*(principal: ApiKeys.Principal, body: Uint8Array) {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const signature = request.headers["x-service-signature"]
-      const required = principal.key.requireSignature
-      if (signature === undefined && !required) return
+    const checkSignature = Effect.fnUntraced(function*(
+      request: HttpServerRequest.HttpServerRequest,
+      { key }: ApiKeys.Principal,
+      body: Uint8Array
+    ) {
       const refusal = yield* Signature.requestRefusal(
         {
           method: request.method,
           target: request.url,
           idempotencyKey: request.headers["idempotency-key"],
           body,
-          signature
+          signature: signatureOf(request)
         },
-        yield* keys.signingSecret(principal.key),
-        { required, now: yield* Clock.currentTimeMillis }
+        yield* keys.signingSecret(key),
+        { required: key.requireSignature, now: yield* Clock.currentTimeMillis }
       )
       if (refusal !== undefined) return yield* refusal
     })
@@ -57,15 +60,18 @@ export const layer = Layer.effect(
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const principal = yield* keys.authenticate(tokenOf(request.headers["authorization"]))
-      const body = yield* RequestBody.read(endpoint)
-      if (mutates(endpoint)) yield* checkSignature(principal, body)
+      const body = yield* RequestBody.read(endpoint, request)
+      if (mutates(endpoint) && (principal.key.requireSignature || signatureOf(request) !== undefined)) {
+        yield* checkSignature(request, principal, body)
+      }
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       const missing = access?._tag === "ApiKey"
         ? ApiScope.missing(principal.key.scopes, access.scope)
         : new Errors.Forbidden({ reason: "missing_scope", message: "no API key may call this" })
       if (missing !== undefined) return yield* missing
       if (!spendsInAccept(endpoint)) yield* spend(principal)
-      yield* IdempotencyHeader.check(endpoint)
+      const keyless = IdempotencyHeader.refusal(endpoint, request.headers)
+      if (keyless !== undefined) return yield* keyless
       return principal
     })
 

@@ -29,29 +29,39 @@ const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.s
  * The bytes of the body as they came; none for an endpoint that takes no body. Reads at most {@link maxSize}; what is
  * not JSON by its header, or no UTF-8, is refused here.
  */
-export const read = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  if (!takesBody(endpoint)) return new Uint8Array()
+export const read = (
+  endpoint: HttpApiEndpoint.Top,
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<Uint8Array, Errors.InvalidBody> => {
+  if (!takesBody(endpoint)) return Effect.succeed(new Uint8Array())
   if (!isJson(request.headers["content-type"])) {
-    return yield* new Errors.InvalidBody({
-      reason: "unsupported_media_type",
-      param: "Content-Type",
-      message: "the body must be JSON: Content-Type: application/json"
-    })
-  }
-  if (Number(request.headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(maxSize)) return yield* tooLarge()
-  const bytes = new Uint8Array(
-    yield* request.arrayBuffer.pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, maxSize),
-      Effect.mapError((error) => isTooLarge(error) ? tooLarge() : malformed("the body did not arrive whole"))
+    return Effect.fail(
+      new Errors.InvalidBody({
+        reason: "unsupported_media_type",
+        param: "Content-Type",
+        message: "the body must be JSON: Content-Type: application/json"
+      })
     )
+  }
+  if (Number(request.headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(maxSize)) return Effect.fail(tooLarge())
+  return request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, maxSize),
+    Effect.mapError((error) => isTooLarge(error) ? tooLarge() : malformed("the body did not arrive whole")),
+    Effect.flatMap((buffer) => {
+      const bytes = new Uint8Array(buffer)
+      return isUtf8(bytes) ? Effect.succeed(bytes) : Effect.fail(malformed("the body is not UTF-8"))
+    })
   )
-  yield* Effect.try({
-    try: () => utf8.decode(bytes),
-    catch: () => malformed("the body is not UTF-8")
-  })
-  return bytes
-})
+}
+
+const isUtf8 = (bytes: Uint8Array): boolean => {
+  try {
+    utf8.decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
 
 const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
   reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"

@@ -22,7 +22,8 @@ export const layer = Layer.effect(
     const crossSite = yield* CrossSite.CrossSite
 
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
-      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { headers } = request
       const session = bringsApiKey(headers["authorization"])
         ? Option.none()
         : yield* authenticator.session({ token: yield* cookie.read, headers })
@@ -34,12 +35,13 @@ export const layer = Layer.effect(
       }
       yield* crossSite.check(endpoint)
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
-      const refusal = access?._tag === "Session"
+      const forbidden = access?._tag === "Session"
         ? Member.roleRefusal(session.value.role, access.role)
         : new Errors.Forbidden({ reason: "role_not_allowed", message: "no role may call this" })
-      if (refusal !== undefined) return yield* refusal
-      yield* RequestBody.read(endpoint)
-      yield* IdempotencyHeader.check(endpoint)
+      if (forbidden !== undefined) return yield* forbidden
+      yield* RequestBody.read(endpoint, request)
+      const keyless = IdempotencyHeader.refusal(endpoint, headers)
+      if (keyless !== undefined) return yield* keyless
       return session.value
     })
 
