@@ -15,7 +15,7 @@ import * as Rounds from "./Rounds.ts"
 import * as SteadyRounds from "./SteadyRounds.ts"
 
 /** Attempts in flight, for everybody what our server has. */
-const concurrency = WebhookScheduler.maxInFlight
+const concurrency = WebhookScheduler.maxInFlight.healthy
 
 export const run = (
   plan: DeliveryReport.Plan,

@@ -4,6 +4,7 @@
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import {
   ApiKeys,
+  DeliveryTidier,
   Events,
   Inbound,
   Limits,
@@ -101,7 +102,12 @@ const services = (config: ServerConfig, { authenticator, provider }: Adapters) =
     Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
   )
 
-const background = Layer.mergeAll(MessageSweeper.layer, SecretRewrap.layer, WebhookScheduler.layer)
+const background = Layer.mergeAll(
+  MessageSweeper.layer,
+  SecretRewrap.layer,
+  WebhookScheduler.layer,
+  DeliveryTidier.layer
+)
 
 /** The service, listening. Closing its scope stops it gracefully: requests, then sends, then deliveries. */
 export const layer = (config: ServerConfig, adapters: Adapters = standard) =>

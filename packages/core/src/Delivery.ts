@@ -19,7 +19,7 @@ export type AttemptTrigger = "automatic" | "manual" | "replay" | "test" | "probe
 
 /**
  * Attempts come in *rounds*: the retry schedule runs once from the first attempt of a round, T0, to 24 hours later. A
- * person's retry and a replay job begin a new round.
+ * person's retry, a replay job and a resume of the webhook begin a new round.
  */
 export interface Delivery {
   readonly id: DeliveryId
@@ -134,14 +134,49 @@ export const newRound = (delivery: Delivery, trigger: "manual" | "replay", now: 
 export const statusShown = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "pausedAt">): DeliveryStatus =>
   delivery.status === "pending" && webhook.pausedAt !== null && !isTest(delivery) ? "held" : delivery.status
 
+/** Whether its next attempt is the first of a round: it is untried, or its webhook was resumed since. */
+export const startsRound = (
+  delivery: Pick<Delivery, "roundAttempts" | "firstAttemptAt">,
+  { resumedAt }: Pick<Webhook.Webhook, "resumedAt">
+): boolean => isUntried(delivery) || (resumedAt !== null && delivery.firstAttemptAt! < resumedAt)
+
+/**
+ * The lines in which deliveries of a webhook wait: what is new; its *backlog*, which is what was pending when it was
+ * resumed and what replay jobs ask for; and retries. A failing webhook takes them in this order.
+ */
+export const lines = ["fresh", "backlog", "retry"] as const
+export type Line = (typeof lines)[number]
+
+export const line = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "resumedAt">): Line =>
+  !startsRound(delivery, webhook)
+    ? "retry"
+    : (delivery.trigger === "replay" && isUntried(delivery)) ||
+        (webhook.resumedAt !== null && (waitsSince(delivery) ?? Infinity) < webhook.resumedAt)
+    ? "backlog"
+    : "fresh"
+
+/** Of a first attempt of a round: the place in its line. */
+const waitsSince = (delivery: Delivery): Instant | null => delivery.firstAttemptAt ?? delivery.nextAttemptAt
+
 /** When a delivery may be claimed, by its own clock; `null` when it may not. */
-export const dueAt = (delivery: Delivery, health: Webhook.Health): Instant | null =>
-  delivery.status !== "pending" || delivery.nextAttemptAt === null
-    ? null
-    : !isUntried(delivery) && delivery.lastAttemptAt !== null && health.recoveredAt !== null &&
-        delivery.lastAttemptAt < health.recoveredAt
-    ? Math.min(delivery.nextAttemptAt, health.recoveredAt)
-    : delivery.nextAttemptAt
+export const dueAt = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "health" | "resumedAt">): Instant | null => {
+  const { lastAttemptAt, nextAttemptAt } = delivery
+  if (delivery.status !== "pending" || nextAttemptAt === null || isUntried(delivery)) {
+    return delivery.status === "pending" ? nextAttemptAt : null
+  }
+  const { health: { recoveredAt }, resumedAt } = webhook
+  if (startsRound(delivery, webhook)) return Math.min(nextAttemptAt, resumedAt!)
+  return recoveredAt !== null && lastAttemptAt !== null && lastAttemptAt < recoveredAt ? Math.min(nextAttemptAt, recoveredAt) : nextAttemptAt
+}
+
+/** Its place among all that may be claimed of a webhook: who has waited for longest goes first; `null` when none. */
+export const place = (
+  delivery: Delivery,
+  webhook: Pick<Webhook.Webhook, "health" | "resumedAt">
+): Instant | null => {
+  const at = dueAt(delivery, webhook)
+  return at === null || !startsRound(delivery, webhook) ? at : waitsSince(delivery)
+}
 
 /**
  * A delivery and its webhook after an attempt. Success ends the delivery and any failing state. Failure plans the
@@ -156,11 +191,12 @@ export const afterAttempt = (
 ): { readonly delivery: Delivery; readonly webhook: Webhook.Webhook } => {
   const endedAt = attempt.startedAt + attempt.durationMs
   const failed = attempt.outcome !== "delivered"
+  const isFirst = startsRound(delivery, webhook)
   const attempted: Delivery = {
     ...delivery,
     attemptCount: attempt.number,
-    roundAttempts: delivery.roundAttempts + 1,
-    firstAttemptAt: delivery.firstAttemptAt ?? attempt.startedAt,
+    roundAttempts: isFirst ? 1 : delivery.roundAttempts + 1,
+    firstAttemptAt: isFirst ? attempt.startedAt : delivery.firstAttemptAt,
     lastAttemptAt: endedAt
   }
   const ended = (status: "delivered" | "exhausted"): Delivery => ({

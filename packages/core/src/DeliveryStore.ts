@@ -8,7 +8,7 @@ import type { DeliveryId, WorkspaceId } from "./Id.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Instant } from "./Time.ts"
-import type { Webhook, WebhookSecret } from "./Webhook.ts"
+import type { Standing, Webhook, WebhookSecret } from "./Webhook.ts"
 
 /** A delivery that its claimer now owns, and what an attempt needs. */
 export interface ClaimedDelivery {
@@ -17,6 +17,8 @@ export interface ClaimedDelivery {
   readonly url: string
   /** Live ones, newest first, sealed for the webhook's row. */
   readonly secrets: ReadonlyArray<WebhookSecret>
+  /** The webhook's when it was claimed: against which limit the attempt counts. */
+  readonly standing: Standing
 }
 
 export interface Claimed {
@@ -32,17 +34,33 @@ export interface DeliveryView {
   readonly webhook: Pick<Webhook, "id" | "pausedAt">
 }
 
+/** What waits, over all workspaces, for whoever runs the service. */
+export interface BacklogReport {
+  /** Since when the delivery that is longest due waits to be attempted; `null` when none is due. */
+  readonly oldestDueAt: Instant | null
+  readonly pausedWebhooks: number
+  /** Failing ones that are not paused. */
+  readonly failingWebhooks: number
+  /** Deliveries without an end, held ones included: exact up to {@link countedExactly}, an estimate beyond. */
+  readonly pending: number
+}
+
+/** Up to so many deliveries are counted one by one. */
+export const countedExactly = 10_000
+
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
-   * Claims up to `limit` deliveries that are due (`Delivery.dueAt`), until `leaseUntil`; one whose lease ended is due
-   * again. Fair over webhooks: they take turns. Within a webhook the first attempts of rounds come before retries while it
-   * is failing, else the one longest due comes first; never more than `Webhook.freeSlots`. A delivery is claimed by one
-   * claimer at a time; of one order key only the first open sequence is ever due. Attempts in flight, tests among them,
-   * take a slot each.
+   * Claims deliveries that are due (`Delivery.dueAt`), until `leaseUntil`: up to `limit.healthy` of healthy webhooks and
+   * up to `limit.doubtful` of others (`Webhook.standing`); one whose lease ended is due again. Fair over webhooks: they
+   * take turns. Within a webhook the lines go one after the other while it is failing (`Delivery.line`), else who has
+   * waited for longest comes first (`Delivery.place`); never more than `Webhook.freeSlots`, and of its backlog never
+   * more than `Webhook.drainSlots`. A delivery is claimed by one claimer at a time; of one order key only the first
+   * open sequence is ever due. `nextDueAt` leaves out whom a limit of 0 kept from being asked for.
+   * Attempts in flight, tests among them, take a slot each.
    */
   readonly claimDue: (command: {
     readonly now: Instant
-    readonly limit: number
+    readonly limit: { readonly [standing in Standing]: number }
     readonly token: string
     readonly leaseUntil: Instant
   }) => Effect.Effect<Claimed, StoreError>
@@ -89,6 +107,13 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     id: DeliveryId,
     now: Instant
   ) => Effect.Effect<Option.Option<DeliveryView>, StoreError>
+  /**
+   * Writes out what a resume or a removal has skipped: up to `limit` deliveries, and frees those that waited for them
+   * as of `now`. Skipped they are already, wherever they are shown or claimed. How many it wrote; 0 when none is left.
+   */
+  readonly tidySkipped: (now: Instant, limit: number) => Effect.Effect<number, StoreError>
+  /** What waits over all workspaces, at a bounded cost. */
+  readonly backlog: (now: Instant) => Effect.Effect<BacklogReport, StoreError>
   /** Deliveries of the workspace, newest first. A test that is being made is listed under no status. */
   readonly list: (
     workspaceId: WorkspaceId,

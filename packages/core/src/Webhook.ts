@@ -27,6 +27,8 @@ export interface Webhook {
   readonly updatedAt: Instant
   /** `null` while active. */
   readonly pausedAt: Instant | null
+  /** When it was last resumed: whatever was pending then starts a new round with its next attempt. */
+  readonly resumedAt: Instant | null
   readonly health: Health
 }
 
@@ -59,8 +61,17 @@ export const failingAfter = 5
 /** A failing webhook's attempts are at least this far apart. */
 export const failingGap = Duration.seconds(1)
 
-/** Attempts in flight to one webhook that is not failing. */
+/** Attempts in flight to one healthy webhook. */
 export const maxInFlight = 16
+
+/** Attempts in flight to one webhook in doubt: enough to learn how it is, and few that a dead one can keep waiting. */
+export const maxInDoubt = 4
+
+/** Of the attempts in flight to one webhook so many are of its backlog at most: the others are for what is new. */
+export const maxDraining = 8
+
+/** Attempts of a backlog begin at least this far apart on average: at most 100 a second. */
+export const drainGap = Duration.millis(10)
 
 export const isFailing = (health: Health): boolean => health.consecutiveFailures >= failingAfter
 
@@ -110,12 +121,51 @@ export const rotateSecrets = (
       .filter(({ expiresAt }) => expiresAt > rotation.now)
   ].slice(0, maxSecrets)
 
+/**
+ * What is to be expected of a receiver. *Doubtful* is one that has failed since its last success, or never succeeded: it
+ * must not take the places of healthy ones in a process.
+ */
+export type Standing = "healthy" | "doubtful"
+
+export const standing = (health: Health): Standing =>
+  health.consecutiveFailures === 0 && health.lastSuccessAt !== null ? "healthy" : "doubtful"
+
+/** How many attempts may be in flight at once, by health alone. */
+export const slots = (health: Health): number =>
+  isFailing(health) ? 1 : standing(health) === "healthy" ? maxInFlight : maxInDoubt
+
 /** How many more attempts may begin now, with `inFlight` under way. */
 export const freeSlots = (webhook: Pick<Webhook, "pausedAt" | "health">, inFlight: number, now: Instant): number => {
   if (webhook.pausedAt !== null) return 0
-  if (!isFailing(webhook.health)) return Math.max(0, maxInFlight - inFlight)
   const opensAt = nextSlotAt(webhook.health)
-  return inFlight === 0 && (opensAt === null || opensAt <= now) ? 1 : 0
+  return opensAt !== null && opensAt > now ? 0 : Math.max(0, slots(webhook.health) - inFlight)
+}
+
+/** How a webhook's backlog goes: its attempts in flight, and when the next may begin. */
+export interface Drain {
+  readonly inFlight: number
+  readonly nextAt: Instant
+}
+
+/** How many of `free` slots its backlog may take now. */
+export const drainSlots = (drain: Drain, free: number, now: Instant): number =>
+  drain.nextAt > now ? 0 : Math.max(0, Math.min(free, maxDraining - drain.inFlight))
+
+/** When the next attempt of the backlog may begin after `taken` of it have begun now. */
+export const nextDrainAt = ({ nextAt }: Pick<Drain, "nextAt">, taken: number, now: Instant): Instant =>
+  Math.max(nextAt, now) + taken * Duration.toMillis(drainGap)
+
+/** Paused at `now`, by whomever; one that is paused already stays as it is. */
+export const pause = (webhook: Webhook, now: Instant): Webhook => ({ ...webhook, pausedAt: webhook.pausedAt ?? now })
+
+/**
+ * Resumed at `now`, or just after the last attempt if a clock was ahead; an active one stays as it is. Its health stays:
+ * only an answer tells whether it has recovered.
+ */
+export const resume = (webhook: Webhook, now: Instant): Webhook => {
+  if (webhook.pausedAt === null) return webhook
+  const before = Math.max(webhook.health.lastAttemptAt ?? -Infinity, webhook.resumedAt ?? -Infinity)
+  return { ...webhook, pausedAt: null, resumedAt: Math.max(now, before + 1) }
 }
 
 /** When a failing webhook's next attempt may begin; `null` when nothing but attempts in flight holds it back. */

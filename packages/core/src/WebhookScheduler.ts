@@ -5,9 +5,13 @@ import { Clock, Duration, Effect, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { DeliveryAttempt, lease } from "./DeliveryAttempt.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
+import type { Standing } from "./Webhook.ts"
 
-/** Attempts in flight in one process, over all webhooks. */
-export const maxInFlight = 256
+/**
+ * Attempts in flight in one process, over all webhooks of a standing. Doubtful ones have places of their own, and more
+ * of them, since each may be held for the whole of its deadline: however many receivers hang, healthy ones do not wait.
+ */
+export const maxInFlight: { readonly [standing in Standing]: number } = { healthy: 256, doubtful: 768 }
 
 /** How long the claimer sleeps at most: hints can be lost. */
 const pollEvery = Duration.seconds(1)
@@ -21,7 +25,7 @@ export const layer = Layer.effectDiscard(
     const store = yield* DeliveryStore
     const { attempt } = yield* DeliveryAttempt
     const random = yield* SecureRandom.SecureRandom
-    const inFlight = yield* FiberSet.make()
+    const inFlight = { healthy: yield* FiberSet.make(), doubtful: yield* FiberSet.make() }
 
     const carryOut = (claimed: ClaimedDelivery, token: string) =>
       attempt(claimed, token).pipe(
@@ -34,16 +38,21 @@ export const layer = Layer.effectDiscard(
 
     const claim = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
-      const limit = maxInFlight - (yield* FiberSet.size(inFlight))
-      if (limit <= 0) return yield* store.awaitHint
+      const free = (standing: Standing) =>
+        Effect.map(FiberSet.size(inFlight[standing]), (size) => maxInFlight[standing] - size)
+      const limit = { healthy: yield* free("healthy"), doubtful: yield* free("doubtful") }
+      if (limit.healthy + limit.doubtful === 0) return yield* store.awaitHint
       // one a claim, so that an attempt that outlived its lease cannot speak for the next one
       const token = yield* random.uuidV4({})
       const claimed = yield* store.claimDue({ now, limit, token, leaseUntil: now + Duration.toMillis(lease) })
-      yield* Effect.forEach(claimed.deliveries, (one) => FiberSet.run(inFlight, carryOut(one, token)), {
-        discard: true
-      })
+      const taken = { healthy: 0, doubtful: 0 }
+      for (const one of claimed.deliveries) {
+        taken[one.standing]++
+        yield* FiberSet.run(inFlight[one.standing], carryOut(one, token))
+      }
       // a full batch may have left more that is due
-      if (claimed.deliveries.length === limit) return
+      const isFull = (standing: Standing) => limit[standing] > 0 && taken[standing] === limit[standing]
+      if (isFull("healthy") || isFull("doubtful")) return
       const untilDue = claimed.nextDueAt === null ? Infinity : Math.max(0, claimed.nextDueAt - now)
       yield* Effect.timeoutOrElse(store.awaitHint, {
         duration: Math.min(untilDue, Duration.toMillis(pollEvery)),

@@ -16,11 +16,17 @@ export interface WebhookState {
   /** When the event of the oldest held delivery was recorded. */
   readonly oldestHeldAt: Instant | null
   /**
-   * When the first attempt at the oldest delivery began that is still being tried and has seen no success since: 24
-   * hours later the webhook is paused, unless something succeeds before.
+   * When the first attempt at the oldest delivery began that is still being tried, in the rounds since the last resume,
+   * and has seen no success since: 24 hours later the webhook is paused, unless something succeeds before.
    */
   readonly oldestTriedAt: Instant | null
 }
+
+/**
+ * What is made of the held deliveries: all are attempted, none, or those of events recorded at or after a time, and with
+ * them what a person asked for again after the first of these.
+ */
+export type Replay = "all" | "none" | { readonly since: Instant }
 
 export class WebhookStore extends Context.Service<WebhookStore, {
   /**
@@ -43,6 +49,19 @@ export class WebhookStore extends Context.Service<WebhookStore, {
     readonly secret: Sealed
     readonly previousExpiresAt: Instant
     readonly now: Instant
+  }) => Effect.Effect<Option.Option<Webhook>, StoreError>
+  /** Pauses the webhook (`Webhook.pause`), at the cost of its one row. None when there is no webhook. */
+  readonly pause: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<Option.Option<Webhook>, StoreError>
+  /**
+   * Resumes the webhook (`Webhook.resume`), at the cost of its own state however much is held. What is held and not to
+   * be replayed is `skipped` from then on, also what is being attempted (its record is refused); what waits behind it
+   * is freed by `DeliveryStore.tidySkipped`. Near `since` more may be replayed, as clocks differ, never less. None when
+   * there is no webhook; an active one is left as it is.
+   */
+  readonly resume: (command: {
+    readonly workspaceId: WorkspaceId
+    readonly now: Instant
+    readonly replay: Replay
   }) => Effect.Effect<Option.Option<Webhook>, StoreError>
   /** Removes the webhook; its open deliveries become `skipped`. False when there was none. */
   readonly remove: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<boolean, StoreError>

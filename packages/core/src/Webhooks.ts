@@ -19,7 +19,7 @@ import type { StoreError } from "./StoreError.ts"
 import type { Instant } from "./Time.ts"
 import { Vault } from "./Vault.ts"
 import * as Webhook from "./Webhook.ts"
-import { type WebhookState, WebhookStore } from "./WebhookStore.ts"
+import { type Replay, type WebhookState, WebhookStore } from "./WebhookStore.ts"
 
 export interface PutWebhook {
   readonly workspaceId: Id.WorkspaceId
@@ -50,6 +50,20 @@ export interface WebhookReport extends WebhookState {
   readonly pausesAt: Instant | null
 }
 
+export interface ResumeWebhook {
+  readonly workspaceId: Id.WorkspaceId
+  readonly replay: Replay
+  /** Resumes without asking the receiver first. */
+  readonly force: boolean
+}
+
+/** The webhook after a resume that was tried; still paused when the probe failed, which then tells why. */
+export interface Resumed {
+  readonly report: WebhookReport
+  /** `null` when none was made: it was forced, or the webhook was active already. */
+  readonly probe: Attempt | null
+}
+
 const unsignable = () => new ServerError({ reason: "internal", message: "the event cannot be signed at the moment" })
 
 const none = () => new NotFound({ message: "the workspace has no webhook" })
@@ -76,6 +90,13 @@ export class Webhooks extends Context.Service<Webhooks, {
    * a failure counts neither against the webhook nor is it tried again, a success shows that the receiver has recovered.
    */
   readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<Attempt, NotFound | ServerError | StoreError>
+  /** Pauses it, until a person resumes it: events go on being recorded, and are held. One that is paused stays so. */
+  readonly pause: (workspaceId: Id.WorkspaceId) => Effect.Effect<WebhookReport, NotFound | StoreError>
+  /**
+   * Resumes it. A probe, which is a `webhook.test` event, is posted first unless it is forced: when that fails, the
+   * webhook stays paused. What was held drains at a bounded rate while new events flow, as far as it is to be replayed.
+   */
+  readonly resume: (command: ResumeWebhook) => Effect.Effect<Resumed, NotFound | ServerError | StoreError>
   /**
    * Makes a new secret, which signs from the next attempt on. Those before go on signing beside it for `overlap`, so
    * that receivers can change at their leisure; with none the old ones end at once (contract §5).
@@ -133,6 +154,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           createdAt: now,
           updatedAt: now,
           pausedAt: null,
+          resumedAt: null,
           health: Webhook.unknownHealth
         })
         return { webhook, signingSecret: created ? Redacted.make(signingSecret) : null }
@@ -161,6 +183,21 @@ export class Webhooks extends Context.Service<Webhooks, {
           Effect.catchTag("UnreadableSecret", () => Effect.fail(unsignable()))
         )
         return made.attempt
+      })
+
+      const pause = Effect.fn("Webhooks.pause")(function*(workspaceId: Id.WorkspaceId) {
+        const paused = yield* store.pause(workspaceId, yield* Clock.currentTimeMillis)
+        return Option.isSome(paused) ? yield* get(workspaceId) : yield* none()
+      })
+
+      const resume = Effect.fn("Webhooks.resume")(function*({ force, replay, workspaceId }: ResumeWebhook) {
+        const before = yield* get(workspaceId)
+        if (before.webhook.pausedAt === null) return { report: before, probe: null }
+        const probe = force ? null : yield* test(workspaceId, "probe")
+        if (probe === null || probe.outcome === "delivered") {
+          yield* store.resume({ workspaceId, now: yield* Clock.currentTimeMillis, replay })
+        }
+        return { report: yield* get(workspaceId), probe }
       })
 
       const rotateSecret = Effect.fn("Webhooks.rotateSecret")(
@@ -229,6 +266,8 @@ export class Webhooks extends Context.Service<Webhooks, {
         put,
         get,
         test: (workspaceId) => test(workspaceId, "test"),
+        pause,
+        resume,
         rotateSecret,
         verify,
         curl,

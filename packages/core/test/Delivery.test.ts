@@ -302,7 +302,7 @@ describe("when a delivery may be claimed", () => {
     ["exhausted", { ...waiting, status: "exhausted" }, start + minute, null],
     ["skipped", { ...waiting, status: "skipped" }, start + minute, null]
   ])("%s", (_, fields, recoveredAt, due) => {
-    assert.strictEqual(dueAt(delivery(fields), health({ recoveredAt })), due)
+    assert.strictEqual(dueAt(delivery(fields), webhook({ health: health({ recoveredAt }) })), due)
   })
 
   it.prop("a recovery never puts it off", {
@@ -311,7 +311,7 @@ describe("when a delivery may be claimed", () => {
     recoveredAt: between(start, start + 5 * hour),
     roundAttempts: between(0, 2)
   }, ({ recoveredAt, ...fields }) => {
-    const due = dueAt(delivery(fields), health({ recoveredAt }))!
+    const due = dueAt(delivery(fields), webhook({ health: health({ recoveredAt }) }))!
     assert.isAtMost(due, fields.nextAttemptAt)
     if (due < fields.nextAttemptAt) {
       assert.strictEqual(due, recoveredAt)

@@ -158,13 +158,18 @@ describe("health after an attempt", () => {
 
 describe("how many attempts may begin", () => {
   const failing = health({ consecutiveFailures: 5, failuresSince: start - 100, lastAttemptAt: start })
+  const healthy = health({ lastSuccessAt: start - 100 })
 
   it.each([
-    ["healthy, none under way", health(), 0, start, 16],
-    ["healthy, some under way", health(), 15, start, 1],
-    ["healthy, all under way", health(), 16, start, 0],
-    ["healthy, more under way than there may be", health(), 20, start, 0],
-    ["four failures", health({ consecutiveFailures: 4, lastAttemptAt: start }), 0, start, 16],
+    ["healthy, none under way", healthy, 0, start, 16],
+    ["healthy, some under way", healthy, 15, start, 1],
+    ["healthy, all under way", healthy, 16, start, 0],
+    ["healthy, more under way than there may be", healthy, 20, start, 0],
+    ["never attempted", health(), 0, start, 4],
+    ["never attempted, some under way", health(), 3, start, 1],
+    ["one failure", { ...healthy, consecutiveFailures: 1, lastAttemptAt: start }, 0, start, 4],
+    ["four failures", { ...healthy, consecutiveFailures: 4, lastAttemptAt: start }, 0, start, 4],
+    ["four failures, those of better times still under way", { ...healthy, consecutiveFailures: 4 }, 9, start, 0],
     ["failing, at once", failing, 0, start, 0],
     ["failing, after 999 ms", failing, 0, start + 999, 0],
     ["failing, after a second", failing, 0, start + 1000, 1],

@@ -151,6 +151,7 @@ export const webhook = (fields: Partial<Webhook> = {}): Webhook => ({
   createdAt: start,
   updatedAt: start,
   pausedAt: null,
+  resumedAt: null,
   health: unknownHealth,
   ...fields
 })

@@ -1,4 +1,4 @@
-import { Delivery, DeliveryStore, type Id, type Time } from "@wac/core"
+import { Delivery, DeliveryStore, type Id, type Time, Webhook } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { log } from "./Journal.ts"
 import type { Consignment, Outbox } from "./Outbox.ts"
@@ -14,33 +14,40 @@ const claimDue = (
   memory: Memory,
   { leaseUntil, limit, now, token }: Parameters<Store["claimDue"]>[0]
 ): DeliveryStore.Claimed => {
-  const claimed: Array<Consignment> = []
+  const claimed: Array<DeliveryStore.ClaimedDelivery> = []
+  const left = { ...limit }
+  const isAsked = ({ standing }: Outbox) => limit[standing] > 0
   let turn: ReadonlyArray<Outbox> = [...memory.outboxes.values()].filter((outbox) => outbox.isReady(now))
-  while (turn.length > 0 && claimed.length < limit) {
+  const isPassedOver = turn.some((outbox) => !isAsked(outbox))
+  turn = turn.filter(isAsked)
+  while (turn.some(({ standing }) => left[standing] > 0)) {
     turn = turn.filter((outbox) => {
-      const consignment = claimed.length < limit ? outbox.claim(now, { token, until: leaseUntil }) : undefined
-      if (consignment === undefined) return claimed.length >= limit
-      claimed.push(consignment)
+      const { standing } = outbox
+      if (left[standing] === 0) return true
+      const consignment = outbox.claim(now, { token, until: leaseUntil })
+      if (consignment === undefined) return false
+      claimed.push(claimedOf(consignment, now))
+      left[standing]--
       memory.outboxes.delete(consignment.workspaceId)
       memory.outboxes.set(consignment.workspaceId, outbox)
       return true
     })
   }
-  if (limit > 0) memory.hint.claimed(turn.some((outbox) => outbox.isReady(now)))
-  return {
-    deliveries: claimed.map((consignment) => claimedOf(consignment, now)),
-    nextDueAt: earliest(memory.outboxes.values(), now)
-  }
+  const leftSome = turn.some((outbox) => outbox.isReady(now))
+  // who was passed over is for others: to be told of them at once would help nobody whose hands are full
+  if (leftSome || !isPassedOver) memory.hint.claimed(leftSome)
+  return { deliveries: claimed, nextDueAt: earliest([...memory.outboxes.values()].filter(isAsked), now) }
 }
 
 const claimedOf = (
-  { delivery, event, outbox: { webhook } }: Consignment,
+  { delivery, event, outbox: { standing, webhook } }: Consignment,
   now: Time.Instant
 ): DeliveryStore.ClaimedDelivery => ({
   delivery,
   event,
   url: webhook.url,
-  secrets: webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+  secrets: webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now),
+  standing
 })
 
 const beginTest = (
@@ -97,6 +104,18 @@ const retry = (
   return consignment
 }
 
+const backlog = (memory: Memory, now: Time.Instant): DeliveryStore.BacklogReport => {
+  const outboxes = [...memory.outboxes.values()]
+  const active = outboxes.filter(({ webhook }) => webhook.pausedAt === null)
+  const dueSince = active.map((outbox) => outbox.dueSince(now)).filter((at) => at !== null)
+  return {
+    oldestDueAt: dueSince.length === 0 ? null : Math.min(...dueSince),
+    pausedWebhooks: outboxes.length - active.length,
+    failingWebhooks: active.filter(({ webhook }) => Webhook.isFailing(webhook.health)).length,
+    pending: outboxes.reduce((sum, { open }) => sum + open.size, 0)
+  }
+}
+
 const view = ({ delivery, outbox: { webhook } }: Consignment): DeliveryStore.DeliveryView => ({
   delivery,
   status: Delivery.statusShown(delivery, webhook),
@@ -114,6 +133,9 @@ export const layer = Layer.effect(
       retry: (workspaceId, id, now) =>
         Effect.sync(() => Option.map(Option.fromUndefinedOr(retry(memory, workspaceId, id, now)), view)),
       awaitHint: memory.hint.wait,
+      // what is skipped is written out at once
+      tidySkipped: () => Effect.succeed(0),
+      backlog: (now) => Effect.sync(() => backlog(memory, now)),
       list: (workspaceId, { status }, page) =>
         Effect.sync(() => {
           const { items, next } = memory.deliveries.page(

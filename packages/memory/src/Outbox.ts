@@ -10,33 +10,28 @@ export interface Consignment {
   readonly workspaceId: Id.WorkspaceId
   readonly event: Event.Event
   readonly outbox: Outbox
-  /** In the order of recording: among those due at the same time the oldest comes first. */
-  readonly serial: number
+  /** In the order of recording, or of asking for it again: among those due at the same time the first comes first. */
+  serial: number
   delivery: Delivery.Delivery
   /** Who claimed it last; stays after its end until somebody else claims it. */
   lease: { readonly token: string; readonly until: Time.Instant } | null
   readonly attempts: Array<Delivery.Attempt>
-  /** Its place in line. */
+  /** Its place in line; while it is claimed, the one it had. */
   place: Place | null
 }
 
 /** A place in line; void once the consignment has another, or none. */
 interface Place {
+  /** The order of the line. */
   readonly at: Time.Instant
+  readonly dueAt: Time.Instant
+  readonly line: Delivery.Line
+  readonly serial: number
   readonly consignment: Consignment
 }
 
 const isBefore = (a: Place, b: Place): boolean =>
-  a.at < b.at || (a.at === b.at && a.consignment.serial < b.consignment.serial)
-
-/** The first place that still stands. */
-const head = (line: Heap<Place>): Place | undefined => {
-  for (let place = line.peek(); place !== undefined; place = line.peek()) {
-    if (place.consignment.place === place) return place
-    line.pop()
-  }
-  return undefined
-}
+  a.at < b.at || (a.at === b.at && a.serial < b.serial)
 
 export class Outbox {
   webhook: Webhook.Webhook
@@ -46,9 +41,15 @@ export class Outbox {
   readonly #sequences = new Map<Id.MessageId, Array<Consignment>>()
   /** Claimed ones whose lease had not ended when we last looked. */
   readonly #leased = new Set<Consignment>()
-  /** The lines of those not attempted in their round and of those to be tried again. */
-  readonly #first = new Heap(isBefore)
-  readonly #retries = new Heap(isBefore)
+  readonly #lines: { readonly [line in Delivery.Line]: Heap<Place> } = {
+    fresh: new Heap(isBefore),
+    backlog: new Heap(isBefore),
+    retry: new Heap(isBefore)
+  }
+  /** When the next of the backlog may be attempted. */
+  #nextDrainAt: Time.Instant = 0
+  /** How much of the backlog the present claim may still take. */
+  #allowance = 0
   #serial = 0
 
   constructor(webhook: Webhook.Webhook) {
@@ -85,6 +86,7 @@ export class Outbox {
   beginRound(consignment: Consignment, trigger: "manual" | "replay", now: Time.Instant): void {
     const { orderKey } = consignment.delivery
     consignment.delivery = Delivery.newRound(consignment.delivery, trigger, now)
+    consignment.serial = this.#serial++
     if (consignment.delivery.orderKey !== orderKey) this.#leaveOrder(consignment, orderKey!)
     this.open.add(consignment)
     if (!this.#leased.has(consignment)) this.#enqueue(consignment)
@@ -125,6 +127,21 @@ export class Outbox {
     }
   }
 
+  get standing(): Webhook.Standing {
+    return Webhook.standing(this.webhook.health)
+  }
+
+  /** Since when what is longest due waits; `null` when nothing is due. */
+  dueSince(now: Time.Instant): Time.Instant | null {
+    const { resumedAt } = this.webhook
+    let least: Time.Instant | null = null
+    for (const consignment of this.open) {
+      const at = this.#leased.has(consignment) ? null : Delivery.dueAt(consignment.delivery, this.webhook)
+      if (at !== null && at <= now) least = Math.min(Math.max(at, resumedAt ?? at), least ?? Infinity)
+    }
+    return least
+  }
+
   /** Whether something can be claimed; lets go of leases that have ended first. */
   isReady(now: Time.Instant): boolean {
     for (const consignment of this.#leased) {
@@ -134,15 +151,21 @@ export class Outbox {
       else this.#enqueue(consignment)
     }
     if (this.open.size === 0) return false
-    return this.#slots(now) > 0 && this.#due(now) !== undefined
+    const slots = this.#slots(now)
+    this.#allowance = Webhook.drainSlots({ inFlight: this.#draining(), nextAt: this.#nextDrainAt }, slots, now)
+    return slots > 0 && this.#due(now) !== undefined
   }
 
-  /** Claims the next delivery, if one is due and a slot is free. */
+  /** Claims the next delivery, if one is due and a slot is free. Comes after `isReady`. */
   claim(now: Time.Instant, lease: NonNullable<Consignment["lease"]>): Consignment | undefined {
-    const line = this.#slots(now) > 0 ? this.#due(now) : undefined
-    if (line === undefined) return undefined
-    const { consignment } = line.pop()!
-    consignment.place = null
+    const place = this.#slots(now) > 0 ? this.#due(now) : undefined
+    if (place === undefined) return undefined
+    const { consignment, line } = place
+    this.#lines[line].pop()
+    if (line === "backlog") {
+      this.#allowance--
+      this.#nextDrainAt = Webhook.nextDrainAt({ nextAt: this.#nextDrainAt }, 1, now)
+    }
     consignment.lease = lease
     this.#leased.add(consignment)
     return consignment
@@ -154,9 +177,13 @@ export class Outbox {
     const ends = [...this.#leased].map(({ lease }) => lease!.until)
     const opensAt = this.#slotAt(ends, now)
     if (opensAt === null) return null
-    const heads = [head(this.#first), head(this.#retries)].filter((place) => place !== undefined)
-    const times = [...ends, ...heads.map(({ at }) => at)]
-    return times.length === 0 ? null : Math.max(opensAt, Math.min(...times))
+    const times = Delivery.lines.flatMap((line) => {
+      const place = this.#head(line)
+      if (place === undefined) return []
+      if (line !== "backlog") return [place.dueAt]
+      return this.#draining() < Webhook.maxDraining ? [Math.max(place.dueAt, this.#nextDrainAt)] : []
+    })
+    return times.length + ends.length === 0 ? null : Math.max(opensAt, Math.min(...times, ...ends))
   }
 
   /** Records an attempt at a delivery and what follows from it. */
@@ -170,7 +197,7 @@ export class Outbox {
     this.#leased.delete(consignment)
     if (Delivery.isOpen(after.delivery)) this.#enqueue(consignment)
     else this.#close(consignment, now)
-    if (after.webhook.health.recoveredAt !== before.recoveredAt) this.#bringForward()
+    if (after.webhook.health.recoveredAt !== before.recoveredAt) this.#realign()
   }
 
   /** Gives a claim back. */
@@ -184,12 +211,34 @@ export class Outbox {
     this.#enqueue(consignment)
   }
 
+  pause(now: Time.Instant): void {
+    this.webhook = Webhook.pause(this.webhook, now)
+  }
+
+  /** Resumes the webhook, if it is paused; what was held before the first event since `from` came is skipped. */
+  resume(now: Time.Instant, from: Time.Instant): void {
+    if (this.webhook.pausedAt === null) return
+    this.webhook = Webhook.resume(this.webhook, now)
+    let first = Infinity
+    for (const { event, serial } of this.open) if (event.createdAt >= from) first = Math.min(first, serial)
+    const older = [...this.open].filter(({ serial }) => serial < first)
+    this.#skip(older, now)
+    const freed = new Set(older.flatMap(({ delivery: { orderKey } }) => orderKey ?? []))
+    for (const orderKey of freed) this.#follow(orderKey, now)
+    this.#realign()
+  }
+
   /** Ends all that waits, for a webhook that goes. */
   skipAll(now: Time.Instant): void {
-    for (const consignment of [...this.open, ...this.#leased]) this.#end(consignment, "skipped", now)
-    this.open.clear()
-    this.#sequences.clear()
-    this.#leased.clear()
+    this.#skip(new Set([...this.open, ...this.#leased]), now)
+  }
+
+  #skip(consignments: Iterable<Consignment>, now: Time.Instant): void {
+    for (const consignment of consignments) {
+      this.#end(consignment, "skipped", now)
+      this.#leased.delete(consignment)
+      this.#leave(consignment)
+    }
   }
 
   #end(consignment: Consignment, status: "exhausted" | "skipped", now: Time.Instant): void {
@@ -200,53 +249,81 @@ export class Outbox {
 
   /** Puts a delivery in line, by its own clock. */
   #enqueue(consignment: Consignment): void {
-    const at = Delivery.dueAt(consignment.delivery, this.webhook.health)
-    consignment.place = at === null ? null : { at, consignment }
-    if (consignment.place === null) return
-    const line = Delivery.isUntried(consignment.delivery) ? this.#first : this.#retries
-    line.push(consignment.place)
+    const { delivery } = consignment
+    const dueAt = Delivery.dueAt(delivery, this.webhook)
+    consignment.place = null
+    if (dueAt === null) return
+    const line = Delivery.line(delivery, this.webhook)
+    const at = Delivery.place(delivery, this.webhook)!
+    consignment.place = { at, dueAt, line, serial: consignment.serial, consignment }
+    this.#lines[line].push(consignment.place)
   }
 
   #close(consignment: Consignment, now: Time.Instant): void {
+    const { orderKey } = consignment.delivery
+    this.#leave(consignment)
+    if (orderKey !== null) this.#follow(orderKey, now)
+  }
+
+  /** Takes a delivery that has ended out of all lines. */
+  #leave(consignment: Consignment): void {
     consignment.place = null
     this.open.delete(consignment)
     const { orderKey } = consignment.delivery
     if (orderKey === null) return
-    const next = this.#leaveOrder(consignment, orderKey)
-    if (next === undefined) return
+    this.#leaveOrder(consignment, orderKey)
+  }
+
+  #leaveOrder(consignment: Consignment, orderKey: Id.MessageId): void {
+    const left = (this.#sequences.get(orderKey) ?? []).filter((other) => other !== consignment)
+    if (left.length === 0) this.#sequences.delete(orderKey)
+    else this.#sequences.set(orderKey, left)
+  }
+
+  /** The first that is left of an order key waits for nobody any more. */
+  #follow(orderKey: Id.MessageId, now: Time.Instant): void {
+    const next = this.#sequences.get(orderKey)?.[0]
+    if (next === undefined || next.delivery.nextAttemptAt !== null) return
     next.delivery = { ...next.delivery, nextAttemptAt: now }
     this.#enqueue(next)
   }
 
-  /** Answers with the first of those that are left. */
-  #leaveOrder(consignment: Consignment, orderKey: Id.MessageId): Consignment | undefined {
-    const left = (this.#sequences.get(orderKey) ?? []).filter((other) => other !== consignment)
-    if (left.length === 0) this.#sequences.delete(orderKey)
-    else this.#sequences.set(orderKey, left)
-    return left[0]
-  }
-
-  /** The receiver has recovered, which changes when waiting retries are due. */
-  #bringForward(): void {
-    this.#retries.clear()
-    for (const consignment of this.open) {
-      if (!Delivery.isUntried(consignment.delivery) && !this.#leased.has(consignment)) this.#enqueue(consignment)
-    }
+  /** The webhook has recovered, or was resumed, which changes who is due when, and in which line. */
+  #realign(): void {
+    for (const line of Delivery.lines) this.#lines[line].clear()
+    for (const consignment of this.open) if (!this.#leased.has(consignment)) this.#enqueue(consignment)
   }
 
   #slots(now: Time.Instant): number {
     return Webhook.freeSlots(this.webhook, this.#leased.size, now)
   }
 
-  /** The line that is next: first attempts while the webhook is failing, else that of the longest due. */
-  #due(now: Time.Instant): Heap<Place> | undefined {
-    const first = head(this.#first)
-    const retry = head(this.#retries)
-    const firstIsDue = first !== undefined && first.at <= now
-    if (retry === undefined || retry.at > now) return firstIsDue ? this.#first : undefined
-    return firstIsDue && (Webhook.isFailing(this.webhook.health) || isBefore(first, retry))
-      ? this.#first
-      : this.#retries
+  /** How much of the backlog is being attempted. */
+  #draining(): number {
+    let count = 0
+    for (const { place } of this.#leased) if (place?.line === "backlog") count++
+    return count
+  }
+
+  /** The first place in a line that still stands. */
+  #head(line: Delivery.Line): Place | undefined {
+    const heap = this.#lines[line]
+    for (let place = heap.peek(); place !== undefined; place = heap.peek()) {
+      if (place.consignment.place === place) return place
+      heap.pop()
+    }
+    return undefined
+  }
+
+  /** Who is next, given that a slot is free: line by line while the webhook is failing, else the one waiting longest. */
+  #due(now: Time.Instant): Place | undefined {
+    let next: Place | undefined
+    for (const line of Delivery.lines) {
+      const place = this.#head(line)
+      if (place === undefined || place.dueAt > now || (line === "backlog" && this.#allowance === 0)) continue
+      if (next === undefined || (!Webhook.isFailing(this.webhook.health) && isBefore(place, next))) next = place
+    }
+    return next
   }
 
   /** When a slot is free, `now` included, given that nothing but time passes; `null`: never. */

@@ -17,12 +17,15 @@ const put = (memory: Memory, candidate: Webhook.Webhook): { webhook: Webhook.Web
 
 const stateOf = ({ open, webhook }: Outbox): WebhookStore.WebhookState => {
   const isPaused = webhook.pausedAt !== null
-  const { lastSuccessAt } = webhook.health
+  const { health: { lastSuccessAt }, resumedAt } = webhook
   let oldestHeldAt: Time.Instant | null = null
   let oldestTriedAt: Time.Instant | null = null
   for (const { delivery: { firstAttemptAt }, event } of open) {
     if (isPaused) oldestHeldAt = Math.min(event.createdAt, oldestHeldAt ?? event.createdAt)
-    if (firstAttemptAt !== null && (lastSuccessAt === null || lastSuccessAt < firstAttemptAt)) {
+    if (
+      firstAttemptAt !== null && (lastSuccessAt === null || lastSuccessAt < firstAttemptAt) &&
+      (resumedAt === null || resumedAt <= firstAttemptAt)
+    ) {
       oldestTriedAt = Math.min(firstAttemptAt, oldestTriedAt ?? firstAttemptAt)
     }
   }
@@ -40,6 +43,26 @@ const rotateSecret = (
   return Option.some(outbox.webhook)
 }
 
+const pause = (memory: Memory, workspaceId: Id.WorkspaceId, now: Time.Instant): Webhook.Webhook | undefined => {
+  const outbox = memory.outboxes.get(workspaceId)
+  outbox?.pause(now)
+  return outbox?.webhook
+}
+
+/** Events recorded before this are skipped. */
+const replayedFrom = (replay: WebhookStore.Replay): Time.Instant =>
+  replay === "all" ? -Infinity : replay === "none" ? Infinity : replay.since
+
+const resume = (
+  memory: Memory,
+  { now, replay, workspaceId }: Parameters<WebhookStore.WebhookStore["Service"]["resume"]>[0]
+): Webhook.Webhook | undefined => {
+  const outbox = memory.outboxes.get(workspaceId)
+  outbox?.resume(now, replayedFrom(replay))
+  memory.hint.notify()
+  return outbox?.webhook
+}
+
 const remove = (memory: Memory, workspaceId: Id.WorkspaceId, now: Time.Instant): boolean => {
   memory.outboxes.get(workspaceId)?.skipAll(now)
   return memory.outboxes.delete(workspaceId)
@@ -53,6 +76,8 @@ export const layer = Layer.effect(
       get: (workspaceId) =>
         Effect.sync(() => Option.map(Option.fromUndefinedOr(memory.outboxes.get(workspaceId)), stateOf)),
       rotateSecret: (command) => Effect.sync(() => rotateSecret(memory, command)),
+      pause: (workspaceId, now) => Effect.sync(() => Option.fromUndefinedOr(pause(memory, workspaceId, now))),
+      resume: (command) => Effect.sync(() => Option.fromUndefinedOr(resume(memory, command))),
       remove: (workspaceId, now) => Effect.sync(() => remove(memory, workspaceId, now))
     }))
 )

@@ -37,7 +37,8 @@ const addWebhook = (memory: Memory, name: string, due: number): void => {
       createdAt: 0,
       updatedAt: 0,
       pausedAt: null,
-      health: Webhook.unknownHealth
+      resumedAt: null,
+      health: { ...Webhook.unknownHealth, lastSuccessAt: 0 }
     })
   )
   for (let i = 0; i < due; i++) {
@@ -55,9 +56,14 @@ const addWebhook = (memory: Memory, name: string, due: number): void => {
 }
 
 /** How many deliveries each webhook gets of one claim. */
-const claim = Effect.fnUntraced(function*(limit: number) {
+const claim = Effect.fnUntraced(function*(healthy: number) {
   const store = yield* DeliveryStore.DeliveryStore
-  const { deliveries } = yield* store.claimDue({ now: 1, limit, token: "t", leaseUntil: 100 })
+  const { deliveries } = yield* store.claimDue({
+    now: 1,
+    limit: { healthy, doubtful: 0 },
+    token: "t",
+    leaseUntil: 100
+  })
   const shares: Record<string, number> = {}
   for (const { delivery } of deliveries) {
     shares[delivery.webhookId.slice(4)] = (shares[delivery.webhookId.slice(4)] ?? 0) + 1

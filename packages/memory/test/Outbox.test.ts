@@ -12,7 +12,8 @@ const webhook: Webhook.Webhook = {
   createdAt: 0,
   updatedAt: 0,
   pausedAt: null,
-  health: Webhook.unknownHealth
+  resumedAt: null,
+  health: { ...Webhook.unknownHealth, lastSuccessAt: 0 }
 }
 
 let serial = 0

@@ -1,4 +1,4 @@
-import { Delivery, DeliveryStore, type Event, type Id, Page, type Time } from "@wac/core"
+import { Delivery, DeliveryStore, type Event, type Id, Page, type Time, type Webhook } from "@wac/core"
 import { Duration, Effect, Exit, Layer, Option, Queue, Semaphore } from "effect"
 import { plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
@@ -38,7 +38,11 @@ class Hint {
 
 /** What a claim answers. */
 interface ClaimAnswer {
-  readonly deliveries: ReadonlyArray<{ readonly delivery: Delivery.Delivery; readonly event: Event.Event }>
+  readonly deliveries: ReadonlyArray<{
+    readonly delivery: Delivery.Delivery
+    readonly event: Event.Event
+    readonly standing: Webhook.Standing
+  }>
   readonly webhooks: ReadonlyArray<{
     readonly id: Id.WebhookId
     readonly url: string
@@ -64,6 +68,7 @@ interface TestAnswer {
   readonly delivery: Delivery.Delivery
   readonly event: Event.Event
   readonly url: string
+  readonly standing: Webhook.Standing
   readonly secrets: ReadonlyArray<StoredSecret>
 }
 
@@ -121,16 +126,19 @@ const attempts = `(
 )`
 
 const shown = (more = "") =>
-  `select wac_delivery(d) as delivery, w.paused_at::double precision, r.removed_at::double precision${more}
+  `select wac_delivery(d) as delivery, w.paused_at::double precision, s.skipped_at::double precision${more}
   from deliveries d
   left join webhooks w on w.id = d.webhook_id
-  left join removed_webhooks r on r.webhook_id = d.webhook_id`
+  left join lateral (
+    select s.skipped_at from webhook_skips s where s.webhook_id = d.webhook_id and s.until >= d.position
+    order by s.until limit 1
+  ) s on d.status = 'pending'`
 
 const viewOf = (row: Row): DeliveryStore.DeliveryView => {
   const stored = plain<Delivery.Delivery>(row, "delivery")
-  const removedAt = plain<Time.Instant | null>(row, "removed_at")
-  const delivery: Delivery.Delivery = removedAt !== null && Delivery.isOpen(stored)
-    ? { ...stored, status: "skipped", nextAttemptAt: null, completedAt: removedAt }
+  const skippedAt = plain<Time.Instant | null>(row, "skipped_at")
+  const delivery: Delivery.Delivery = skippedAt !== null
+    ? { ...stored, status: "skipped", nextAttemptAt: null, completedAt: skippedAt }
     : stored
   const webhook = { id: delivery.webhookId, pausedAt: plain<Time.Instant | null>(row, "paused_at") }
   return { delivery, status: Delivery.statusShown(delivery, webhook), webhook }
@@ -147,16 +155,26 @@ export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: b
     all: "d.workspace_id = $1",
     delivered: "d.workspace_id = $1 and d.status = 'delivered'",
     exhausted: "d.workspace_id = $1 and d.status = 'exhausted'",
-    skipped: "d.workspace_id = $1 and (d.status = 'skipped' or (d.status = 'pending' and r.removed_at is not null))",
+    skipped: "d.workspace_id = $1 and (d.status = 'skipped' or s.skipped_at is not null)",
     pending: present("null"),
     held: present("not null")
   }[status ?? "all"]
-  return `${shown()} where ${where}${isAfter ? " and d.id < $3" : ""} order by d.id desc limit $2`
+  const isOpen = status === "pending" || status === "held"
+  const after = isOpen
+    ? "(d.created_at, d.id) < ((select c.created_at from deliveries c where c.workspace_id = $1 and c.id = $3), $3)"
+    : "d.id < $3"
+  const order = isOpen ? "d.created_at desc, d.id desc" : "d.id desc"
+  return `${shown()} where ${where}${isAfter ? ` and ${after}` : ""} order by ${order} limit $2`
 }
 
-const present = (pausedAt: string): string =>
-  `d.status = 'pending'
-  and d.webhook_id = (select p.id from webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt})`
+/** Of what was skipped but is not written out yet, most is older than `replayed_from`, and need not be gone through. */
+const present = (pausedAt: string): string => {
+  const webhook = (column: string) => `(
+    select p.${column} from webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt}
+  )`
+  return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}
+  and d.created_at >= coalesce(${webhook("replayed_from")}, 0)`
+}
 
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
@@ -190,7 +208,9 @@ export const layer = Layer.effect(
       // unless it was forgotten meanwhile
       if (seen === before) seen = answer.seen
       again = answer.again
-      isMore = answer.deliveries.length >= command.limit || (answer.nextDueAt ?? Infinity) <= command.now
+      const isFull = (standing: Webhook.Standing) =>
+        answer.deliveries.filter((one) => one.standing === standing).length >= command.limit[standing]
+      isMore = isFull("healthy") || isFull("doubtful") || (answer.nextDueAt ?? Infinity) <= command.now
       return claimedOf(answer)
     })
 
@@ -233,6 +253,16 @@ export const layer = Layer.effect(
           return Option.map(Option.fromUndefinedOr(retried), viewOf)
         }),
       awaitHint: hint.wait,
+      tidySkipped: (now, limit) =>
+        Effect.map(
+          query("DeliveryStore.tidySkipped", "select wac_tidy_skipped($1, $2) as written", [now, limit]),
+          ([row]) => plain<number>(row!, "written")
+        ),
+      backlog: (now) =>
+        Effect.map(
+          query("DeliveryStore.backlog", "select wac_backlog($1) as report", [now]),
+          ([row]) => plain<DeliveryStore.BacklogReport>(row!, "report")
+        ),
       list: (workspaceId, { status }, page) =>
         Effect.map(
           query("DeliveryStore.list", listText(status, page.after !== null), [

@@ -35,19 +35,36 @@ const webhookOf = ({ secrets, ...webhook }: StoredWebhook): Webhook.Webhook => (
   secrets: secrets.map(secretOf)
 })
 
-/** What waits for it is counted in the index; the oldest held delivery is the one with the least identifier. */
+const optional = (stored: StoredWebhook | null): Option.Option<Webhook.Webhook> =>
+  Option.map(Option.fromNullishOr(stored), webhookOf)
+
+const held = "d.webhook_id = w.id and d.status = 'pending'"
+
+/** What a resume has skipped, as long as it is not written out: most of it is older than `replayed_from`. */
+const notSkipped = "d.created_at >= w.replayed_from and d.position > w.skipped_until"
+
+/** What waits for it is counted in the index alone, unless something that was skipped is still in there. */
 export const getText = `
   select wac_webhook(w.id) as webhook,
-    case when w.paused_at is null then 0 else (
-      select count(*) from deliveries d where d.webhook_id = w.id and d.status = 'pending'
-    ) end::double precision as held_count,
-    case when w.paused_at is not null then (
-      select d.created_at from deliveries d where d.webhook_id = w.id and d.status = 'pending' order by d.id limit 1
-    ) end::double precision as oldest_held_at,
+    case
+      when w.paused_at is null then 0
+      when w.replayed_from is null then (select count(*) from deliveries d where ${held})
+      else (select count(*) from deliveries d where ${held} and ${notSkipped})
+    end::double precision as held_count,
+    case
+      when w.paused_at is null then null
+      when w.replayed_from is null then (
+        select d.created_at from deliveries d where ${held} order by d.created_at limit 1
+      )
+      else (
+        select d.created_at from deliveries d where ${held} and ${notSkipped} order by d.created_at limit 1
+      )
+    end::double precision as oldest_held_at,
     (
       select d.first_attempt_at from deliveries d
       where d.webhook_id = w.id and d.status = 'pending' and d.round_attempts > 0
         and d.first_attempt_at > coalesce(h.last_success_at, -9007199254740992)
+        and d.resumed_at = coalesce(w.resumed_at, 0)
       order by d.first_attempt_at limit 1
     )::double precision as oldest_tried_at
   from webhooks w join webhook_health h on h.webhook_id = w.id
@@ -81,7 +98,19 @@ export const layer = Layer.effect(
             JSON.stringify({ ...command, secret: storedSecret({ sealed: secret, expiresAt: null }) })
           ]),
           ([row]) =>
-            Option.map(Option.fromNullOr(plain<StoredWebhook | null>(row!, "webhook")), webhookOf)
+            optional(plain(row!, "webhook"))
+        ),
+      pause: (workspaceId, now) =>
+        Effect.map(
+          query("WebhookStore.pause", "select wac_pause_webhook($1, $2) as webhook", [workspaceId, now]),
+          ([row]) => optional(plain(row!, "webhook"))
+        ),
+      resume: ({ now, replay, workspaceId }) =>
+        Effect.map(
+          query("WebhookStore.resume", "select wac_resume_webhook($1::text::json) as webhook", [
+            JSON.stringify({ workspaceId, now, ...typeof replay === "string" ? { replay } : { replay: "since", ...replay } })
+          ]),
+          ([row]) => optional(plain(row!, "webhook"))
         ),
       remove: (workspaceId: Id.WorkspaceId, now: Time.Instant): Effect.Effect<boolean, StoreError.StoreError> =>
         Effect.map(

@@ -410,7 +410,12 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
           const limit = hands - (yield* FiberSet.size(busy))
           if (limit === 0) return yield* store.awaitHint
           const now = yield* Clock.currentTimeMillis
-          const claimed = yield* store.claimDue({ now, limit, token, leaseUntil: now + DeliveryFixture.lease })
+          const claimed = yield* store.claimDue({
+            now,
+            limit: { healthy: limit, doubtful: limit },
+            token,
+            leaseUntil: now + DeliveryFixture.lease
+          })
           for (const one of claimed.deliveries) yield* FiberSet.run(busy, attempt(one, token))
           if (claimed.deliveries.length === limit) return
           const duration = Math.min(sleep, Math.max(0, (claimed.nextDueAt ?? Infinity) - now))

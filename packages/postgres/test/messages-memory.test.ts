@@ -366,7 +366,12 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         const ended: Array<Delivery.Delivery> = []
         // a claim takes a few of each webhook's
         while (true) {
-          const { deliveries } = yield* store.claimDue({ now, limit: 64, token, leaseUntil: now + minute })
+          const { deliveries } = yield* store.claimDue({
+            now,
+            limit: { healthy: 64, doubtful: 64 },
+            token,
+            leaseUntil: now + minute
+          })
           if (deliveries.length === 0) break
           for (const { delivery } of deliveries) {
             const attempt: Delivery.Attempt = {

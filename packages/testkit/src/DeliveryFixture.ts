@@ -3,13 +3,14 @@
  * workspaces is given back at once and left out.
  */
 import { assert } from "@effect/vitest"
-import { type Delivery, DeliveryStore, Event, type Id, type Time } from "@wac/core"
+import { type Delivery, DeliveryStore, Event, type Id, type Time, type Webhook } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 
 export interface ClaimOptions {
   readonly now: Time.Instant
-  readonly limit?: number
+  /** Of webhooks of each standing. */
+  readonly limit?: number | { readonly [standing in Webhook.Standing]: number }
   readonly token?: string
   /** How long the claim is good for. */
   readonly lease?: number
@@ -25,11 +26,12 @@ export const claim = (
 ): Fixture.Step<DeliveryStore.Claimed & { readonly token: string }> =>
   Effect.gen(function*() {
     const store = yield* DeliveryStore.DeliveryStore
+    const { limit = 100 } = options
     const token = options.token ?? (yield* Fixture.word)
     const workspaces = new Set(("start" in worlds ? [worlds] : worlds).map(({ workspace }) => workspace.id))
     const { deliveries, nextDueAt } = yield* store.claimDue({
       now: options.now,
-      limit: options.limit ?? 100,
+      limit: typeof limit === "number" ? { healthy: limit, doubtful: limit } : limit,
       token,
       leaseUntil: options.now + (options.lease ?? lease)
     })

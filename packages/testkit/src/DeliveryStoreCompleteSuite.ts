@@ -100,7 +100,7 @@ export const tests = (it: Fixture.It): void => {
         consecutiveFailures: 1,
         failuresSince: endedAt,
         lastFailure: { at: endedAt, message: "connection refused" },
-        lastSuccessAt: null,
+        lastSuccessAt: own.start - 30 * day,
         lastAttemptAt: endedAt,
         recoveredAt: null
       })
@@ -316,7 +316,7 @@ export const tests = (it: Fixture.It): void => {
         consecutiveFailures: 5,
         failuresSince: own.start + second + durationMs,
         lastFailure: { at: own.start + 5 * second + durationMs, message: "answered 500; only 200 counts" },
-        lastSuccessAt: null,
+        lastSuccessAt: own.start - 30 * day,
         lastAttemptAt: own.start + 5 * second + durationMs,
         recoveredAt: null
       })

@@ -1,6 +1,6 @@
 /**
  * Conformance of `DeliveryStore` over random sequences: events of two workspaces are recorded, claimed, attempted,
- * given back and left lying while time passes; after each step the storage must agree with a model that holds the
+ * given back and left lying while time passes, and webhooks are paused and resumed; after each step the storage must agree with a model that holds the
  * rows in memory and applies core's pure decisions to them. A test's name holds its seed; a failure also tells the
  * steps that led to it.
  */
@@ -25,7 +25,9 @@ const options = { timeout: 120_000 }
 /** A delivery as the storage should hold it. */
 interface Row {
   delivery: Delivery.Delivery
-  lease: { readonly token: string; readonly until: Time.Instant } | null
+  /** When it was recorded or asked for again, in order. */
+  position: number
+  lease: { readonly token: string; readonly until: Time.Instant; readonly drains: boolean } | null
   readonly attempts: Array<Delivery.Attempt>
 }
 
@@ -33,6 +35,8 @@ interface Row {
 interface Side {
   readonly own: Fixture.World
   webhook: Webhook.Webhook
+  /** When the next of the backlog may be attempted. */
+  nextDrainAt: Time.Instant
   readonly rows: Array<Row>
   /** Messages that the next report may be on. */
   readonly messages: Array<Id.MessageId>
@@ -43,31 +47,45 @@ const isLeased = ({ lease }: Row, now: Time.Instant): boolean => lease !== null 
 /** Those that may be claimed at `now` while there is a slot. */
 const candidates = ({ rows, webhook }: Side, now: Time.Instant): ReadonlyArray<Row> =>
   rows.filter((row) => {
-    const at = Delivery.dueAt(row.delivery, webhook.health)
+    const at = Delivery.dueAt(row.delivery, webhook)
     return at !== null && at <= now && !isLeased(row, now)
   })
 
-/** How many are claimed at `now` if nobody sets a limit; leases that end later hold their slots. */
-const claimable = (side: Side, now: Time.Instant, leasedAt = now): number => {
-  const inFlight = side.rows.filter((row) => isLeased(row, leasedAt)).length
-  return Math.min(candidates(side, now).length, Webhook.freeSlots(side.webhook, inFlight, now))
+const isBacklog = ({ webhook }: Side, { delivery }: Row): boolean => Delivery.line(delivery, webhook) === "backlog"
+
+/** What is free at `now`, of all slots and of those for the backlog; leases that end later hold theirs. */
+const slots = ({ nextDrainAt, rows, webhook }: Side, now: Time.Instant, leasedAt: Time.Instant) => {
+  const leased = rows.filter((row) => isLeased(row, leasedAt))
+  const free = Webhook.freeSlots(webhook, leased.length, now)
+  const inFlight = leased.filter(({ lease }) => lease!.drains).length
+  return { free, drain: Webhook.drainSlots({ inFlight, nextAt: nextDrainAt }, free, now) }
 }
+
+/** How many are claimed at `now` if nobody sets a limit. */
+const claimable = (side: Side, now: Time.Instant, leasedAt = now): number => {
+  const { drain, free } = slots(side, now, leasedAt)
+  const due = candidates(side, now)
+  const backlog = due.filter((row) => isBacklog(side, row)).length
+  return Math.min(free, due.length - backlog + Math.min(backlog, drain))
+}
+
+const standing = ({ webhook }: Side): Webhook.Standing => Webhook.standing(webhook.health)
 
 /** A place in line: what has the smaller one goes first. */
 const place = ({ webhook }: Side, { delivery }: Row): readonly [number, Time.Instant] => [
-  Webhook.isFailing(webhook.health) && !Delivery.isUntried(delivery) ? 1 : 0,
-  Delivery.dueAt(delivery, webhook.health)!
+  Webhook.isFailing(webhook.health) ? Delivery.lines.indexOf(Delivery.line(delivery, webhook)) : 0,
+  Delivery.place(delivery, webhook)!
 ]
 
 /** The first time after `now` at which time alone makes something claimable, even if no lease ends. */
 const nextDueAt = (sides: ReadonlyArray<Side>, now: Time.Instant): Time.Instant | undefined =>
   sides
     .flatMap((side) => {
-      const held = side.rows.map((row) => isLeased(row, now) ? { ...row, lease: { token: "", until: Infinity } } : row)
+      const held = side.rows.map((row) => isLeased(row, now) ? { ...row, lease: { ...row.lease!, until: Infinity } } : row)
       const times = held.flatMap(({ delivery, lease }) =>
-        lease?.until === Infinity ? [] : [Delivery.dueAt(delivery, side.webhook.health)]
+        lease?.until === Infinity ? [] : [Delivery.dueAt(delivery, side.webhook)]
       )
-      return [...times, Webhook.nextSlotAt(side.webhook.health)]
+      return [...times, Webhook.nextSlotAt(side.webhook.health), side.nextDrainAt]
         .filter((at): at is Time.Instant => at !== null && at > now)
         .filter((at) => claimable({ ...side, rows: held }, at) > 0)
     })
@@ -96,9 +114,12 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const sides: Array<Side> = []
     for (const own of [first, yield* world({ start })]) {
       const envelope = random.pick(Event.Envelope.literals)
-      sides.push({ own, webhook: yield* Fixture.putWebhook(own, { envelope }), rows: [], messages: [] })
+      const health = random.pick([{}, { health: Webhook.unknownHealth }])
+      const webhook = yield* Fixture.putWebhook(own, { envelope, ...health })
+      sides.push({ own, webhook, nextDrainAt: 0, rows: [], messages: [] })
     }
     const worlds = sides.map(({ own }) => own)
+    let position = 0
     /** How many attempts of 12 succeed: receivers are in good order, shaky or dead. */
     const health = random.pick([8, 3, 1, 0])
 
@@ -124,7 +145,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
           completedAt: null
         }
         assert.deepStrictEqual(delivery, expected)
-        side.rows.push({ delivery, lease: null, attempts: [] })
+        side.rows.push({ delivery, position: position++, lease: null, attempts: [] })
       }
     })
 
@@ -148,31 +169,49 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     })
 
     const claim = Effect.fnUntraced(function*() {
-      const limit = random.pick([2, 100, 100])
-      const before = sides.map((side) => ({ side, most: claimable(side, now), due: candidates(side, now) }))
+      const limit = { healthy: random.pick([0, 2, 100, 100, 100]), doubtful: random.pick([0, 2, 100, 100, 100]) }
+      const before = sides.map((side) => ({
+        side,
+        most: claimable(side, now),
+        drain: slots(side, now, now).drain,
+        due: candidates(side, now)
+      }))
       const claimed = yield* DeliveryFixture.claim(worlds, { now, limit })
-      const all = before.reduce((sum, { most }) => sum + most, 0)
-      assert.strictEqual(claimed.deliveries.length, Math.min(limit, all), "how many are claimed")
-      for (const { due, most, side } of before) {
+      const all = { healthy: 0, doubtful: 0 }
+      for (const { most, side } of before) all[standing(side)] += most
+      for (const one of ["healthy", "doubtful"] as const) {
+        const { length } = claimed.deliveries.filter((delivery) => delivery.standing === one)
+        assert.strictEqual(length, Math.min(limit[one], all[one]), `how many of ${one} ones are claimed`)
+      }
+      for (const { drain, due, most, side } of before) {
         const mine = claimed.deliveries.filter(({ delivery }) => delivery.workspaceId === side.own.workspace.id)
-        if (limit >= all) assert.strictEqual(mine.length, most, "how many of one webhook")
+        if (limit[standing(side)] >= all[standing(side)]) assert.strictEqual(mine.length, most, "how many of one webhook")
         else assert.isAtMost(mine.length, most)
-        const taken = mine.map(({ delivery, url }) => {
-          const row = due.find((row) => row.delivery.id === delivery.id)
-          assert.deepStrictEqual(delivery, row?.delivery)
-          assert.strictEqual(url, side.webhook.url)
+        const taken = mine.map((one) => {
+          const row = due.find((row) => row.delivery.id === one.delivery.id)
+          assert.deepStrictEqual(one.delivery, row?.delivery)
+          assert.deepStrictEqual([one.url, one.standing], [side.webhook.url, standing(side)])
           return row!
         })
-        const places = (rows: ReadonlyArray<Row>) => rows.map((row) => place(side, row))
-        const last = places(taken).sort(byPlace).at(-1)
-        const left = places(due.filter((row) => !taken.includes(row))).sort(byPlace)[0]
-        if (last !== undefined && left !== undefined) assert.isAtMost(byPlace(last, left), 0, "who goes first")
-        for (const row of taken) row.lease = { token: claimed.token, until: now + DeliveryFixture.lease }
+        const places = (rows: ReadonlyArray<Row>) => rows.map((row) => place(side, row)).sort(byPlace)
+        const inOrder = (first: ReadonlyArray<Row>, then: ReadonlyArray<Row>) => {
+          const [last, next] = [places(first).at(-1), places(then)[0]]
+          if (last !== undefined && next !== undefined) assert.isAtMost(byPlace(last, next), 0, "who goes first")
+        }
+        const drained = taken.filter((row) => isBacklog(side, row))
+        assert.isAtMost(drained.length, drain, "how many of the backlog")
+        const left = due.filter((row) => !taken.includes(row))
+        inOrder(taken, left.filter((row) => drained.length < drain || !isBacklog(side, row)))
+        inOrder(drained, left.filter((row) => isBacklog(side, row)))
+        const until = now + DeliveryFixture.lease
+        for (const row of taken) row.lease = { token: claimed.token, until, drains: drained.includes(row) }
+        if (drained.length > 0) side.nextDrainAt = Webhook.nextDrainAt({ nextAt: side.nextDrainAt }, drained.length, now)
       }
-      if (limit < all) return
-      const exact = nextDueAt(sides, now)
+      const asked = sides.filter((side) => limit[standing(side)] > 0)
+      if (asked.some((side) => limit[standing(side)] < all[standing(side)])) return
+      const exact = nextDueAt(asked, now)
       const told = claimed.nextDueAt
-      if (told !== null) assert.isAbove(told, now, "nothing is due now")
+      if (told !== null && asked.length === sides.length) assert.isAbove(told, now, "nothing is due now")
       if (exact !== undefined) assert.isAtMost(told ?? Infinity, exact, "nothing may be slept through")
     })
 
@@ -225,17 +264,58 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       assert.strictEqual(Option.isSome(retried), row.delivery.webhookId === side.webhook.id)
       if (Option.isNone(retried)) return
       row.delivery = Delivery.newRound(row.delivery, "manual", now)
+      row.position = position++
       assert.deepStrictEqual(retried.value.delivery, row.delivery)
+    })
+
+    const skip = (rows: ReadonlyArray<Row>) => {
+      for (const row of rows.filter(({ delivery }) => Delivery.isOpen(delivery))) {
+        row.delivery = { ...row.delivery, status: "skipped", nextAttemptAt: null, completedAt: now }
+        row.lease = null
+      }
+    }
+
+    const pause = Effect.fnUntraced(function*(side: Side) {
+      const paused = yield* webhooks.pause(side.own.workspace.id, now)
+      side.webhook = Webhook.pause(side.webhook, now)
+      assert.deepStrictEqual(paused, Option.some(side.webhook))
+    })
+
+    const tidy = Effect.fnUntraced(function*() {
+      const limit = random.pick([1, 3, 100])
+      for (let written = 1; written > 0;) {
+        written = yield* deliveries.tidySkipped(now, limit)
+        assert.isAtMost(written, limit)
+      }
+    })
+
+    const resume = Effect.fnUntraced(function*(side: Side) {
+      const since = random.pick(side.rows.map(({ delivery }) => delivery.createdAt).concat(now))
+      const replay = random.pick(["all", "none", { since }] as const)
+      const resumed = yield* webhooks.resume({ workspaceId: side.own.workspace.id, now, replay })
+      const wasPaused = side.webhook.pausedAt !== null
+      side.webhook = Webhook.resume(side.webhook, now)
+      assert.deepStrictEqual(resumed, Option.some(side.webhook))
+      if (!wasPaused || replay === "all") return
+      const open = side.rows.filter(({ delivery }) => Delivery.isOpen(delivery))
+      const replayed = open.filter(({ delivery }) => replay !== "none" && delivery.createdAt >= since)
+      const first = Math.min(...replayed.map(({ position }) => position))
+      skip(open.filter(({ position }) => position < first))
+      const seen = new Set<Id.MessageId>()
+      const freed = side.rows.filter(({ delivery: { orderKey, status } }) =>
+        status === "pending" && orderKey !== null && !seen.has(orderKey) && seen.add(orderKey)
+      ).filter(({ delivery }) => delivery.nextAttemptAt === null)
+      // they are freed when it is written out: at once, for the model to know when
+      if (freed.length > 0) yield* tidy()
+      for (const row of freed) row.delivery = { ...row.delivery, nextAttemptAt: now }
     })
 
     const change = Effect.fnUntraced(function*(side: Side) {
       const { id } = side.webhook
       if (random.below(3) === 0) {
         assert.isTrue(yield* webhooks.remove(side.own.workspace.id, now))
-        for (const row of side.rows.filter(({ delivery }) => Delivery.isOpen(delivery))) {
-          row.delivery = { ...row.delivery, status: "skipped", nextAttemptAt: null, completedAt: now }
-          row.lease = null
-        }
+        skip(side.rows)
+        side.nextDrainAt = 0
         side.webhook = yield* Fixture.putWebhook(side.own, { createdAt: now, updatedAt: now })
         assert.notStrictEqual(side.webhook.id, id)
         return
@@ -267,6 +347,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       ["attempt", attempt],
       ["release", release],
       ["retry", retry],
+      ["tidy", tidy],
       ["wait", wait],
       ["wait", wait],
       ["wait", wait],
@@ -275,7 +356,14 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     for (let i = 0; i < length; i++) {
       const at = random.below(sides.length)
       const side = sides[at]!
-      const [name, step] = random.below(50) === 0 ? ["change", change] as const : random.pick(steps)
+      const isPaused = side.webhook.pausedAt !== null
+      const [name, step] = random.below(50) === 0
+        ? ["change", change] as const
+        : random.below(isPaused ? 6 : 200) === 0
+        ? ["resume", resume] as const
+        : random.below(20) === 0
+        ? ["pause", pause] as const
+        : random.pick(steps)
       history.push(`${name} ${at}`)
       yield* step(side)
       assert.deepStrictEqual(Option.getOrThrow(yield* webhooks.get(side.own.workspace.id)), stateOf(side))
@@ -303,7 +391,7 @@ const byPlace = (a: readonly [number, number], b: readonly [number, number]): nu
 const stateOf = ({ rows, webhook }: Side): WebhookStore.WebhookState => {
   const open = rows.map(({ delivery }) => delivery).filter(Delivery.isOpen)
   const least = (times: ReadonlyArray<Time.Instant>) => times.length === 0 ? null : Math.min(...times)
-  const { lastSuccessAt } = webhook.health
+  const { health: { lastSuccessAt }, resumedAt } = webhook
   const isPaused = webhook.pausedAt !== null
   return {
     webhook,
@@ -312,7 +400,7 @@ const stateOf = ({ rows, webhook }: Side): WebhookStore.WebhookState => {
     oldestTriedAt: least(
       open
         .flatMap(({ firstAttemptAt }) => firstAttemptAt === null ? [] : [firstAttemptAt])
-        .filter((at) => lastSuccessAt === null || lastSuccessAt < at)
+        .filter((at) => (lastSuccessAt === null || lastSuccessAt < at) && (resumedAt === null || resumedAt <= at))
     )
   }
 }

@@ -30,7 +30,11 @@ export const tests = (it: Fixture.It): void => {
         ]
       })
       const { delivery, event, token: _, ...rest } = yield* begun(own, { now: own.start })
-      assert.deepStrictEqual(rest, { url: webhook.url, secrets: webhook.secrets.slice(0, 2) })
+      assert.deepStrictEqual(rest, {
+        url: webhook.url,
+        secrets: webhook.secrets.slice(0, 2),
+        standing: "healthy"
+      })
       assert.deepStrictEqual(delivery, {
         id: delivery.id,
         workspaceId: own.workspace.id,

@@ -502,7 +502,8 @@ export const webhook = (
     createdAt: world.start,
     updatedAt: world.start,
     pausedAt: null,
-    health: Webhook.unknownHealth,
+    resumedAt: null,
+    health: { ...Webhook.unknownHealth, lastSuccessAt: world.start - 30 * day },
     ...fields
   }))
 

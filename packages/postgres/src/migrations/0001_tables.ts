@@ -303,9 +303,18 @@ create table webhooks (
   event_types text[] not null,
   created_at bigint not null,
   updated_at bigint not null,
-  paused_at bigint
+  paused_at bigint,
+  resumed_at bigint,
+  skipped_until bigint not null default 0,
+  replayed_from bigint
 );
+create index webhooks_paused on webhooks (id) where paused_at is not null;
 comment on table webhooks is 'Configuration and state, read with every event: pausing or resuming updates this one row';
+comment on index webhooks_paused is 'Counted for whoever runs the service';
+comment on column webhooks.resumed_at is 'Whatever was pending then is its backlog, and starts a new round with its next attempt';
+comment on column webhooks.skipped_until is 'A place: what is pending up to there is skipped';
+comment on column webhooks.replayed_from is
+  'While skipped rows are still to be written (webhook_skips): what is older is skipped, and need not be gone through';
 
 create table webhook_health (
   webhook_id text primary key references webhooks on delete cascade,
@@ -317,26 +326,42 @@ create table webhook_health (
   last_attempt_at bigint,
   recovered_at bigint,
   ready_at bigint,
+  doubtful boolean not null generated always as (consecutive_failures > 0 or last_success_at is null) stored,
   slots_taken boolean not null default false,
   changes bigint not null default 0,
   check ((consecutive_failures = 0) = (failures_since is null)),
   check ((last_failure_at is null) = (last_failure_message is null))
 ) with (fillfactor = 50);
-create index webhook_health_ready on webhook_health (ready_at) where ready_at is not null;
+create index webhook_health_ready on webhook_health (doubtful, ready_at) where ready_at is not null;
+create index webhook_health_failing on webhook_health (webhook_id) where consecutive_failures >= 5;
 comment on table webhook_health is
   'What attempts have told of a receiver; apart from webhooks, since every attempt writes it';
 comment on column webhook_health.ready_at is
   'Its place in line: nothing of it can be claimed before, as far as is recorded here (see wac_claim_due)';
+comment on column webhook_health.doubtful is 'Webhook.standing: healthy ones and others stand in lines of their own';
 comment on column webhook_health.slots_taken is 'Whether what is due may have to wait for an attempt in flight to end';
 comment on column webhook_health.changes is 'Grows with each change that a claim, which does not lock, may have missed';
 
-create table removed_webhooks (
+create table webhook_drains (
   webhook_id text primary key,
-  workspace_id text not null references workspaces,
-  removed_at bigint not null
+  next_at bigint not null
 );
-comment on table removed_webhooks is
-  'Whose pending deliveries are skipped: they may be a million, so they are left as they are';
+comment on table webhook_drains is
+  'When more of a backlog may be attempted. Only claims write it, one after the other, so that its rate is exact';
+
+create table webhook_skips (
+  webhook_id text not null,
+  until bigint not null,
+  skipped_at bigint not null,
+  created_before bigint not null,
+  tidied_until bigint not null default 0,
+  primary key (webhook_id, until)
+);
+comment on table webhook_skips is
+  'Whose pending deliveries up to a place a resume or a removal has skipped: they may be a million, so they are written '
+  'in the background, and the row goes when they are';
+comment on column webhook_skips.created_before is 'Nothing that it skips was recorded later';
+comment on column webhook_skips.tidied_until is 'Up to this time of recording they have been written';
 
 create table webhook_secrets (
   webhook_id text not null references webhooks on delete cascade,
@@ -370,6 +395,7 @@ create table deliveries (
   created_at bigint not null,
   completed_at bigint,
   position bigint not null default wac_next_position(),
+  resumed_at bigint not null default 0,
   primary key (workspace_id, id),
   check ((order_key is null) = (sequence is null)),
   check ((status in ('pending', 'testing')) = (completed_at is null)),
@@ -378,42 +404,49 @@ create table deliveries (
   check ((round_attempts = 0) = (first_attempt_at is null) and (attempt_count = 0) = (last_attempt_at is null))
 ) with (fillfactor = 70);
 create index deliveries_first on deliveries (webhook_id, next_attempt_at)
-  where status = 'pending' and next_attempt_at is not null and round_attempts = 0;
-create index deliveries_retry on deliveries (webhook_id, next_attempt_at)
+  where status = 'pending' and next_attempt_at is not null and round_attempts = 0 and trigger <> 'replay';
+create index deliveries_replayed on deliveries (webhook_id, next_attempt_at)
+  where status = 'pending' and next_attempt_at is not null and round_attempts = 0 and trigger = 'replay';
+create index deliveries_retry on deliveries (webhook_id, resumed_at, next_attempt_at)
   where status = 'pending' and next_attempt_at is not null and round_attempts > 0;
 create index deliveries_recovered on deliveries (webhook_id, last_attempt_at)
   where status = 'pending' and next_attempt_at is not null and round_attempts > 0;
-create index deliveries_tried on deliveries (webhook_id, first_attempt_at)
+create index deliveries_tried on deliveries (webhook_id, resumed_at, first_attempt_at)
   where status = 'pending' and round_attempts > 0;
 create index deliveries_arrived on deliveries (position)
   where status = 'pending' and next_attempt_at is not null and round_attempts = 0;
 create index deliveries_order on deliveries (order_key, sequence) where status = 'pending' and order_key is not null;
-create index deliveries_open on deliveries (webhook_id, id) where status = 'pending';
+create index deliveries_open on deliveries (webhook_id, created_at, id) where status = 'pending';
 create index deliveries_testing on deliveries (webhook_id) where status = 'testing';
 create index deliveries_exhausted on deliveries (workspace_id, id) where status = 'exhausted';
 create index deliveries_event on deliveries (event_id);
 comment on column deliveries.status is
-  'pending also while its webhook is paused (held), and for ever when that was removed (skipped); testing: a test that '
-  'is being made, which is shown as pending and is never due';
+  'pending also while its webhook is paused (held), and until what was skipped is written out (webhook_skips); testing: '
+  'a test that is being made, which is shown as pending and is never due';
 comment on column deliveries.next_attempt_at is
   'null while a predecessor of the same order key is on its way, and at the end';
 comment on column deliveries.trigger is 'What its present round was begun by; a round is one run of the retry schedule';
 comment on column deliveries.round_attempts is 'Attempts of the present round, which began at first_attempt_at';
 comment on column deliveries.position is 'Tells a claimer what has appeared since its last look';
+comment on column deliveries.resumed_at is
+  'The resume after which its round began, 0 before any: of the retries that are not backlog it is the webhook''s';
 comment on index deliveries_first is 'Due, not attempted in its round; per webhook, since webhooks take turns';
+comment on index deliveries_replayed is 'The same of replay jobs, which must not be gone through for what is new';
 comment on index deliveries_retry is 'To be tried again';
 comment on index deliveries_recovered is 'To be tried again, by the last attempt: what a recovery brings forward';
-comment on index deliveries_tried is 'For the warning when a webhook will be paused';
+comment on index deliveries_tried is
+  'For the warning when a webhook will be paused, and what a resumed one had tried before';
 comment on index deliveries_arrived is 'What has appeared since a claimer''s last look';
 comment on index deliveries_order is 'Who waits for whom';
-comment on index deliveries_open is 'What is held, and lists of what is pending';
+comment on index deliveries_open is 'What is held or to be skipped, and lists of what is pending';
 
 create table delivery_claims (
   delivery_id text primary key,
   workspace_id text not null,
   webhook_id text not null,
   token text not null,
-  lease_until bigint not null
+  lease_until bigint not null,
+  backlog boolean not null default false
 );
 create index delivery_claims_webhook on delivery_claims (webhook_id);
 comment on table delivery_claims is

@@ -129,10 +129,14 @@ begin
   -- that it has ended, or they wait for us, and see its follower.
   select array_agg(distinct d.webhook_id) into busy
   from unnest(recorded) e
-  cross join lateral (select w.id from webhooks w where w.workspace_id = e.workspace_id offset 0) w
+  cross join lateral (
+    select w.id, w.skipped_until from webhooks w where w.workspace_id = e.workspace_id offset 0
+  ) w
   cross join lateral (
     select d.webhook_id from deliveries d
     where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending'
+      -- what is skipped is not waited for
+      and d.position > w.skipped_until
     order by d.sequence limit 1
   ) d
   where e.sequence > 1;
@@ -156,13 +160,14 @@ begin
       or e.sequence > 1 and exists (
         select from deliveries d
         where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending'
+          and d.position > w.skipped_until
         order by d.sequence limit 1
       )
     ) then e.created_at end,
     e.created_at, e.position
   from told e
   cross join lateral (
-    select w.id, w.envelope from webhooks w
+    select w.id, w.envelope, w.skipped_until from webhooks w
     where w.workspace_id = e.workspace_id and e.type = any (w.event_types) offset 0
   ) w;
   if found then

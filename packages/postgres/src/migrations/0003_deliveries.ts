@@ -68,6 +68,7 @@ return (
     'createdAt', w.created_at,
     'updatedAt', w.updated_at,
     'pausedAt', w.paused_at,
+    'resumedAt', w.resumed_at,
     'health', json_build_object(
       'consecutiveFailures', h.consecutive_failures,
       'failuresSince', h.failures_since,
@@ -90,10 +91,12 @@ declare
   kept text;
 begin
   select * into strict c from json_to_record(candidate) as c (id text, "workspaceId" text, url text, envelope text,
-    "eventTypes" text[], secrets json, "createdAt" bigint, "updatedAt" bigint, "pausedAt" bigint, health json);
+    "eventTypes" text[], secrets json, "createdAt" bigint, "updatedAt" bigint, "pausedAt" bigint, "resumedAt" bigint, health json);
   loop
-    insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at)
-    values (c.id, c."workspaceId", c.url, c.envelope, c."eventTypes", c."createdAt", c."updatedAt", c."pausedAt")
+    insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at,
+      resumed_at)
+    values (c.id, c."workspaceId", c.url, c.envelope, c."eventTypes", c."createdAt", c."updatedAt", c."pausedAt",
+      c."resumedAt")
     on conflict (workspace_id) do nothing;
     if found then
       insert into webhook_health (webhook_id, consecutive_failures, failures_since, last_failure_at,
@@ -120,7 +123,7 @@ begin
 end
 $$;
 
--- The webhook goes; its deliveries stay as they are, and removed_webhooks says what has become of the pending ones.
+-- The webhook goes; its deliveries stay as they are, and webhook_skips says what has become of the pending ones.
 create function wac_remove_webhook(workspace text, at_time bigint) returns boolean
 language plpgsql as $$
 declare
@@ -133,10 +136,241 @@ begin
   if gone is null then
     return false;
   end if;
-  insert into removed_webhooks (webhook_id, workspace_id, removed_at) values (gone, workspace, at_time);
+  insert into webhook_skips (webhook_id, until, skipped_at, created_before)
+  values (gone, 9223372036854775807, at_time, 9223372036854775807);
   delete from delivery_claims k where k.webhook_id = gone;
   update deliveries d set status = 'skipped', completed_at = at_time where d.webhook_id = gone and d.status = 'testing';
+  delete from webhook_drains n where n.webhook_id = gone;
   return true;
+end
+$$;
+
+-- Nothing but the one row is written: a claim finds out by itself.
+create function wac_pause_webhook(workspace text, at_time bigint) returns json
+language plpgsql as $$
+begin
+  update webhooks w set paused_at = at_time where w.workspace_id = workspace and w.paused_at is null;
+  return (select wac_webhook(w.id) from webhooks w where w.workspace_id = workspace);
+end
+$$;
+
+-- Webhook.resume, and what becomes of what is held: up to skipped_until it is skipped. Its cost does not depend on how
+-- much that is.
+create function wac_resume_webhook(command json) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  workspace constant text := command ->> 'workspaceId';
+  at_time constant bigint := command ->> 'now';
+  replay constant text := command ->> 'replay';
+  since constant bigint := command ->> 'since';
+  -- what is being recorded at this moment has a later place, and is never skipped
+  settled constant bigint := wac_settled_position();
+  last_attempt_at bigint;
+  w webhooks;
+  until bigint := 0;
+  created_before bigint;
+begin
+  select h.last_attempt_at into last_attempt_at from webhook_health h
+  where h.webhook_id = (select t.id from webhooks t where t.workspace_id = workspace)
+  for no key update;
+  select t.* into w from webhooks t where t.workspace_id = workspace for no key update;
+  if w.id is null or w.paused_at is null then
+    return wac_webhook(w.id);
+  end if;
+  w.resumed_at := greatest(at_time, w.resumed_at + 1, last_attempt_at + 1);
+
+  if replay = 'none' then
+    until := settled;
+    -- processes' clocks agree to within an hour
+    created_before := at_time + 3600000;
+    w.replayed_from := at_time - 60000;
+  elsif replay = 'since' then
+    -- Places are in the order of time, but for clocks that differ and transactions that took long: so the least place of
+    -- the first thousands decides, not that of the first.
+    until := least(settled, (
+      select min(oldest.position) - 1 from (
+        select d.position from deliveries d
+        where d.webhook_id = w.id and d.status = 'pending' and d.created_at >= since
+        order by d.created_at, d.id limit 10000
+      ) oldest
+    ));
+    created_before := least(since, at_time) + 3600000;
+    w.replayed_from := greatest(least(since, at_time) - 60000, w.replayed_from);
+  end if;
+
+  if until > w.skipped_until then
+    w.skipped_until := until;
+    insert into webhook_skips (webhook_id, until, skipped_at, created_before)
+    values (w.id, until, at_time, created_before);
+    delete from delivery_claims k using deliveries d
+    where k.webhook_id = w.id and d.workspace_id = k.workspace_id and d.id = k.delivery_id and d.position <= until;
+  else
+    w.replayed_from := (select t.replayed_from from webhooks t where t.id = w.id);
+  end if;
+  update webhooks t set paused_at = null, resumed_at = w.resumed_at, skipped_until = w.skipped_until,
+    replayed_from = w.replayed_from
+  where t.id = w.id;
+  update webhook_health h set ready_at = least(h.ready_at, at_time), changes = h.changes + 1 where h.webhook_id = w.id;
+  perform pg_notify('wac_deliveries', 'resumed');
+  return wac_webhook(w.id);
+end
+$$;
+
+-- Writes out what a resume or a removal has skipped: up to so many deliveries of one webhook.
+create function wac_tidy_skipped(at_time bigint, most integer) returns integer
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  s webhook_skips;
+  floor bigint;
+  workspaces text[];
+  ids text[];
+  times bigint[];
+  keys text[];
+  has_freed boolean;
+begin
+  for s in select t.* from webhook_skips t order by t.skipped_at, t.webhook_id, t.until for update skip locked loop
+    perform from webhook_health h where h.webhook_id = s.webhook_id for no key update;
+    floor := (select w.skipped_until from webhooks w where w.id = s.webhook_id);
+    loop
+      select coalesce(array_agg(d.workspace_id), '{}'), coalesce(array_agg(d.id), '{}'),
+        coalesce(array_agg(d.created_at), '{}'), array_agg(distinct d.order_key) filter (where d.order_key is not null)
+      into workspaces, ids, times, keys
+      from (
+        select d.* from deliveries d
+        where d.webhook_id = s.webhook_id and d.status = 'pending' and d.position <= s.until
+          and d.created_at >= s.tidied_until and d.created_at < s.created_before
+        order by d.created_at, d.id limit most
+        for no key update
+      ) d;
+      exit when ids <> '{}' or s.tidied_until = 0;
+      -- once more from the beginning: something older may have been recorded later
+      s.tidied_until := 0;
+    end loop;
+
+    if ids = '{}' then
+      -- a recording that read a webhook before its removal may take effect after it, but not as late as this
+      if s.until < 9223372036854775807 or s.skipped_at < at_time - 3600000 then
+        delete from webhook_skips t where t.webhook_id = s.webhook_id and t.until = s.until;
+        update webhooks w set replayed_from = null
+        where w.id = s.webhook_id and not exists (select from webhook_skips t where t.webhook_id = s.webhook_id);
+        update webhook_health h set ready_at = least(h.ready_at, at_time), changes = h.changes + 1
+        where h.webhook_id = s.webhook_id
+          and exists (select from webhooks w where w.id = s.webhook_id and w.paused_at is null);
+      end if;
+      continue;
+    end if;
+
+    delete from delivery_claims k where k.delivery_id = any (ids);
+    update deliveries d set status = 'skipped', next_attempt_at = null, completed_at = s.skipped_at
+    from unnest(workspaces, ids) as u (workspace_id, id)
+    where d.workspace_id = u.workspace_id and d.id = u.id;
+    update webhook_skips t set tidied_until = greatest(t.tidied_until, (select max(at) from unnest(times) as at))
+    where t.webhook_id = s.webhook_id and t.until = s.until;
+
+    if keys <> '{}' and floor is not null then
+      with next as (
+        select n.workspace_id, n.id from unnest(keys) as key cross join lateral (
+          select d.workspace_id, d.id, d.next_attempt_at from deliveries d
+          where d.order_key = key and d.webhook_id = s.webhook_id and d.status = 'pending' and d.position > floor
+          order by d.sequence limit 1
+        ) n
+        where n.next_attempt_at is null
+      ), freed as (
+        update deliveries d set next_attempt_at = at_time from next n
+        where d.workspace_id = n.workspace_id and d.id = n.id
+        returning d.id
+      )
+      select exists (select from freed) into has_freed;
+      if has_freed then
+        update webhook_health h set ready_at = least(h.ready_at, at_time), changes = h.changes + 1
+        where h.webhook_id = s.webhook_id;
+        perform pg_notify('wac_deliveries', 'freed');
+      end if;
+    end if;
+    return cardinality(ids);
+  end loop;
+  return 0;
+end
+$$;
+
+-- What waits over all workspaces. Of those in line, the first thousand tell since when; above 10,000 deliveries the
+-- index's last analysis tells how many.
+create function wac_backlog(at_time bigint) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  counted bigint;
+begin
+  select count(*) into counted from (
+    select from deliveries d where d.status = 'pending' limit 10001
+  ) d;
+  return json_build_object(
+    'oldestDueAt', (
+      select min(greatest(d.at, w.resumed_at))
+      from (
+        (
+          select h.webhook_id, h.recovered_at from webhook_health h where not h.doubtful and h.ready_at <= at_time
+          order by h.ready_at limit 500
+        )
+        union all
+        (
+          select h.webhook_id, h.recovered_at from webhook_health h where h.doubtful and h.ready_at <= at_time
+          order by h.ready_at limit 500
+        )
+      ) h
+      join webhooks w on w.id = h.webhook_id and w.paused_at is null
+      cross join lateral (
+        (
+          select d.next_attempt_at as at from deliveries d
+          where d.webhook_id = h.webhook_id and d.next_attempt_at >= coalesce(w.replayed_from, 0)
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger <> 'replay'
+          order by d.next_attempt_at limit 1
+        )
+        union all
+        (
+          select d.next_attempt_at from deliveries d
+          where d.webhook_id = h.webhook_id
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger = 'replay'
+          order by d.next_attempt_at limit 1
+        )
+        union all
+        (
+          select d.next_attempt_at from deliveries d
+          where d.webhook_id = h.webhook_id and d.resumed_at = coalesce(w.resumed_at, 0)
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
+          order by d.next_attempt_at limit 1
+        )
+        union all
+        (
+          select d.first_attempt_at from deliveries d
+          where d.webhook_id = h.webhook_id and d.resumed_at < w.resumed_at
+            and d.first_attempt_at >= coalesce(w.replayed_from, 0) and d.status = 'pending' and d.round_attempts > 0
+          order by d.resumed_at, d.first_attempt_at limit 1
+        )
+      ) d
+      where d.at <= at_time
+    ),
+    'pausedWebhooks', (select count(*) from webhooks w where w.paused_at is not null),
+    'failingWebhooks', (
+      select count(*) from webhook_health h join webhooks w on w.id = h.webhook_id
+      where h.consecutive_failures >= 5 and w.paused_at is null
+    ),
+    'pending', case when counted <= 10000 then counted else greatest(counted, (
+      select c.reltuples::bigint from pg_class c where c.oid = 'deliveries_open'::regclass
+    )) end
+  );
 end
 $$;
 
@@ -160,7 +394,8 @@ set enable_mergejoin = off
 as $$
 declare
   at_time constant bigint := command ->> 'now';
-  most constant bigint := greatest((command ->> 'limit')::bigint, 0);
+  most_healthy constant bigint := greatest((command -> 'limit' ->> 'healthy')::bigint, 0);
+  most_doubtful constant bigint := greatest((command -> 'limit' ->> 'doubtful')::bigint, 0);
   claimer constant text := command ->> 'token';
   lease_end constant bigint := command ->> 'leaseUntil';
   seen constant bigint := command ->> 'seen';
@@ -168,7 +403,8 @@ declare
   settled bigint;
   line text[];
   line_end bigint;
-  share bigint;
+  share_healthy bigint;
+  share_doubtful bigint;
   lapsed text[];
   marked text[];
   marked_changes bigint[];
@@ -197,19 +433,31 @@ begin
     union all
     -- who has never looked looks at all
     select h.webhook_id, heads.at
-    from webhook_health h cross join lateral (
+    from webhook_health h join webhooks w on w.id = h.webhook_id cross join lateral (
       select least(
         (
           select d.next_attempt_at from deliveries d
           where d.webhook_id = h.webhook_id
-            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger <> 'replay'
+          order by d.next_attempt_at limit 1
+        ),
+        (
+          select d.next_attempt_at from deliveries d
+          where d.webhook_id = h.webhook_id
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger = 'replay'
           order by d.next_attempt_at limit 1
         ),
         (
           select least(d.next_attempt_at, h.recovered_at) from deliveries d
-          where d.webhook_id = h.webhook_id
+          where d.webhook_id = h.webhook_id and d.resumed_at = coalesce(w.resumed_at, 0)
             and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
           order by d.next_attempt_at limit 1
+        ),
+        (
+          select w.resumed_at from deliveries d
+          where d.webhook_id = h.webhook_id and d.resumed_at < w.resumed_at
+            and d.status = 'pending' and d.round_attempts > 0
+          limit 1
         )
       ) as at
     ) heads
@@ -221,11 +469,16 @@ begin
     union all
     (
       select h.webhook_id, h.ready_at from webhook_health h
-      where h.ready_at <= at_time order by h.ready_at limit most
+      where not h.doubtful and h.ready_at <= at_time order by h.ready_at limit most_healthy
+    )
+    union all
+    (
+      select h.webhook_id, h.ready_at from webhook_health h
+      where h.doubtful and h.ready_at <= at_time order by h.ready_at limit most_doubtful
     )
   ), placed as (
     -- one that stands in line keeps its place
-    select k.webhook_id, h.changes, h.ready_at,
+    select k.webhook_id, h.changes, h.ready_at, h.doubtful,
       case
         when w.paused_at is not null then at_time
         when h.ready_at <= at_time then h.ready_at
@@ -238,23 +491,34 @@ begin
     where w.paused_at is null or h.ready_at is not null
     group by h.webhook_id, k.webhook_id, w.paused_at
   ), ranked as (
-    select p.*, p.at <= at_time and row_number() over (order by p.at, p.webhook_id) <= most as now from placed p
+    select p.*,
+      p.at <= at_time and row_number() over (partition by p.doubtful order by p.at, p.webhook_id)
+        <= case when p.doubtful then most_doubtful else most_healthy end as now
+    from placed p
   )
   select
     coalesce(array_agg(r.webhook_id order by r.at, r.webhook_id) filter (where r.now), '{}'),
-    greatest(max(r.at) filter (where r.at <= at_time), (
-      select h.ready_at from webhook_health h where h.ready_at <= at_time order by h.ready_at desc limit 1
-    )),
+    greatest(
+      max(r.at) filter (where r.at <= at_time),
+      (
+        select h.ready_at from webhook_health h where not h.doubtful and h.ready_at <= at_time
+        order by h.ready_at desc limit 1
+      ),
+      (
+        select h.ready_at from webhook_health h where h.doubtful and h.ready_at <= at_time
+        order by h.ready_at desc limit 1
+      )
+    ),
+    -- fair shares, so that a long line is not gone through for the few that can be taken of it
+    ceil(most_healthy::numeric / greatest(count(*) filter (where r.now and not r.doubtful), 1)) + 1,
+    ceil(most_doubtful::numeric / greatest(count(*) filter (where r.now and r.doubtful), 1)) + 1,
     coalesce(array_agg(r.webhook_id order by r.webhook_id) filter (where m.mark), '{}'),
     coalesce(array_agg(r.changes order by r.webhook_id) filter (where m.mark), '{}'),
     coalesce(array_agg(r.at order by r.webhook_id) filter (where m.mark), '{}')
-  into line, line_end, marked, marked_changes, marked_at
+  into line, line_end, share_healthy, share_doubtful, marked, marked_changes, marked_at
   from ranked r cross join lateral (select not r.now and (r.ready_at is null or r.ready_at > r.at) as mark) m;
 
   if line <> '{}' then
-    -- a fair share, so that a long line is not gone through for the few that can be taken of it
-    share := ceil(most::numeric / greatest(cardinality(line), 1)) + 1;
-
     -- claims whose lease has ended and which nobody is just ending late
     select coalesce(array_agg(l.delivery_id), '{}') into lapsed from (
       select k.delivery_id from delivery_claims k
@@ -263,100 +527,163 @@ begin
     ) l;
 
     with chosen as (
-      select t.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at,
-        w.paused_at is not null as paused,
+      select t.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at, h.doubtful,
+        w.paused_at is not null as paused, w.resumed_at, coalesce(w.resumed_at, 0) as fresh_from, w.skipped_until,
+        coalesce(w.replayed_from, 0) as replayed_from, coalesce(n.next_at, 0) as drain_at,
         h.consecutive_failures >= 5 as failing, h.last_attempt_at + 1000 as gap_end,
-        f.claimed, f.in_flight, f.first_end, f.last_end
+        case when h.doubtful then 4 else 16 end as capacity,
+        f.claimed, f.in_flight, f.draining, f.first_end, f.last_end
       from unnest(line) with ordinality as t (webhook_id, place)
       join webhook_health h on h.webhook_id = t.webhook_id
       join webhooks w on w.id = t.webhook_id
+      left join webhook_drains n on n.webhook_id = t.webhook_id
       cross join lateral (
         select coalesce(array_agg(k.delivery_id), '{}') as claimed,
           count(*) filter (where k.lease_until > at_time) as in_flight,
+          count(*) filter (where k.lease_until > at_time and k.backlog) as draining,
           min(k.lease_until) as first_end,
           max(k.lease_until) as last_end
         from delivery_claims k
         where k.webhook_id = h.webhook_id and k.delivery_id <> all (lapsed)
       ) f
     ), open as (
-      select c.*,
-        case
+      select c.*, case when c.drain_at <= at_time then greatest(least(f.slots, 8 - c.draining), 0) else 0 end as drain_slots,
+        f.slots
+      from chosen c cross join lateral (
+        select case
           when c.paused then 0
-          when not c.failing then greatest(least(16 - c.in_flight, share), 0)
+          when not c.failing then greatest(
+            least(c.capacity - c.in_flight, case when c.doubtful then share_doubtful else share_healthy end), 0
+          )
           when c.in_flight = 0 and coalesce(c.gap_end, at_time) <= at_time then 1
           else 0
         end as slots
-      from chosen c
+      ) f
     ), candidates as (
-      -- of each line the first that fit, and one more, which says when there is something to do again
-      select o.*, d.id, d.workspace_id, d.due_at,
+      -- of each line (0 is fresh, 1 backlog, 2 retry) the first that fit, and one more, which says when there is
+      -- something to do again
+      select o.*, d.id, d.workspace_id, d.line, d.due_at, d.due_at <= at_time and d.allowed as may,
         row_number() over (
           partition by o.webhook_id
-          order by d.due_at <= at_time desc, o.failing and d.tried, d.due_at, d.id
+          order by d.due_at <= at_time and d.allowed desc, case when o.failing then d.line end, d.waits_since, d.id
         ) as turn
       from open o left join lateral (
         (
-          select d.id, d.workspace_id, false as tried, d.next_attempt_at as due_at
+          select d.id, d.workspace_id, 0 as line, d.next_attempt_at as due_at, d.next_attempt_at as waits_since,
+            true as allowed
           from deliveries d
           where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
-            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger <> 'replay'
+            and d.next_attempt_at >= o.fresh_from and d.position > o.skipped_until
           order by d.next_attempt_at limit o.slots + 1
         )
         union all
         (
-          select distinct r.id, r.workspace_id, true,
-            case when r.last_attempt_at < o.recovered_at then least(r.next_attempt_at, o.recovered_at)
-              else r.next_attempt_at
-            end
+          select b.id, b.workspace_id, 1, b.due_at, b.waits_since,
+            row_number() over (order by b.waits_since, b.id) <= o.drain_slots
           from (
             (
-              select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
+              select d.id, d.workspace_id, d.next_attempt_at as due_at, d.next_attempt_at as waits_since
+              from deliveries d
               where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+                and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
+                and d.trigger <> 'replay'
+                and d.next_attempt_at >= o.replayed_from and d.next_attempt_at < o.resumed_at
+                and d.position > o.skipped_until
+              order by d.next_attempt_at limit o.drain_slots + 1
+            )
+            union all
+            (
+              select d.id, d.workspace_id, least(d.next_attempt_at, o.resumed_at), d.first_attempt_at
+              from deliveries d
+              where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+                and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
+                and d.resumed_at < o.resumed_at and d.first_attempt_at >= o.replayed_from
+                and d.position > o.skipped_until
+              order by d.resumed_at, d.first_attempt_at limit o.drain_slots + 1
+            )
+            union all
+            (
+              select d.id, d.workspace_id, d.next_attempt_at, d.next_attempt_at
+              from deliveries d
+              where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+                and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
+                and d.trigger = 'replay' and d.position > o.skipped_until
+              order by d.next_attempt_at limit o.drain_slots + 1
+            )
+          ) b
+        )
+        union all
+        (
+          select distinct r.id, r.workspace_id, 2, r.due_at, r.due_at, true
+          from (
+            (
+              select d.id, d.workspace_id,
+                case when d.last_attempt_at < o.recovered_at then least(d.next_attempt_at, o.recovered_at)
+                  else d.next_attempt_at
+                end as due_at
+              from deliveries d
+              where d.webhook_id = o.webhook_id and d.resumed_at = o.fresh_from and d.id <> all (o.claimed)
                 and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
               order by d.next_attempt_at limit o.slots + 1
             )
             union all
             -- those that its recovery brings forward
             (
-              select d.id, d.workspace_id, d.last_attempt_at, d.next_attempt_at from deliveries d
-              where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
+              select d.id, d.workspace_id, least(d.next_attempt_at, o.recovered_at) from deliveries d
+              where d.webhook_id = o.webhook_id and d.resumed_at = o.fresh_from and d.id <> all (o.claimed)
                 and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
-                and d.last_attempt_at < o.recovered_at
+                and d.last_attempt_at >= o.fresh_from and d.last_attempt_at < o.recovered_at
               order by d.last_attempt_at limit o.slots + 1
             )
           ) r
         )
       ) d on not o.paused
     ), turns as (
-      select c.*, e.eligible and row_number() over (partition by e.eligible order by c.turn, c.place) <= most as taken
+      select c.*, e.eligible and row_number() over (partition by e.eligible, c.doubtful order by c.turn, c.place)
+        <= case when c.doubtful then most_doubtful else most_healthy end as taken
       from candidates c
-      cross join lateral (select coalesce(c.turn <= c.slots and c.due_at <= at_time, false) as eligible) e
+      cross join lateral (select coalesce(c.turn <= c.slots and c.may, false) as eligible) e
     ), claims as (
-      insert into delivery_claims as k (delivery_id, workspace_id, webhook_id, token, lease_until)
-      select t.id, t.workspace_id, t.webhook_id, claimer, lease_end from turns t where t.taken
-      on conflict (delivery_id) do update set token = excluded.token, lease_until = excluded.lease_until
+      insert into delivery_claims as k (delivery_id, workspace_id, webhook_id, token, lease_until, backlog)
+      select t.id, t.workspace_id, t.webhook_id, claimer, lease_end, t.line = 1 from turns t where t.taken
+      on conflict (delivery_id) do update
+      set token = excluded.token, lease_until = excluded.lease_until, backlog = excluded.backlog
     ), served as (
-      select t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end,
+      select t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end, t.capacity,
         t.in_flight + count(*) filter (where t.taken) as in_flight,
+        t.draining + count(*) filter (where t.taken and t.line = 1) as draining,
         least(t.first_end, max(lease_end) filter (where t.taken)) as first_end,
         greatest(t.last_end, max(lease_end) filter (where t.taken)) as last_end,
-        min(t.due_at) filter (where not t.taken) as head
+        min(t.due_at) filter (where not t.taken and t.line <> 1) as head,
+        min(t.due_at) filter (where not t.taken and t.line = 1) as backlog_head,
+        count(*) filter (where t.taken and t.line = 1) as drained,
+        greatest(t.drain_at, at_time) + 10 * count(*) filter (where t.taken and t.line = 1) as drain_at
       from turns t
-      group by t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end, t.in_flight,
-        t.first_end, t.last_end
+      group by t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end, t.capacity,
+        t.in_flight, t.draining, t.first_end, t.last_end, t.drain_at
+    ), drains as (
+      insert into webhook_drains as n (webhook_id, next_at)
+      select s.webhook_id, s.drain_at from served s where s.drained > 0
+      on conflict (webhook_id) do update set next_at = excluded.next_at
     ), ready as (
       select s.webhook_id, s.changes, s.ready_at as was, s.slots_taken as were_taken,
-        not s.paused and not s.failing and s.in_flight >= 16 as taken,
-        case when not s.paused and (s.head is not null or s.first_end is not null) then
+        not s.paused and not s.failing
+          and (s.in_flight >= s.capacity or s.draining >= 8 and s.backlog_head is not null) as taken,
+        case when not s.paused and coalesce(s.head, s.backlog_head, s.first_end) is not null then
           greatest(
             -- behind everybody in line; not by the clock, which another claimer's may be behind
             least(line_end + 1, at_time),
             -- when a slot is free
             case
               when s.failing then greatest(s.gap_end, case when s.in_flight > 0 then s.last_end end)
-              when s.in_flight >= 16 then s.first_end
+              when s.in_flight >= s.capacity then s.first_end
             end,
-            least(s.head, s.first_end)
+            least(
+              s.head,
+              case when s.draining < 8 then greatest(s.backlog_head, case when s.backlog_head is not null then s.drain_at end) end,
+              s.first_end
+            )
           )
         end as at
       from served s
@@ -364,7 +691,11 @@ begin
     select
       (
         select json_agg(
-          json_build_object('delivery', wac_delivery(d), 'event', wac_event(e)) order by t.turn, t.place
+          json_build_object(
+            'delivery', wac_delivery(d),
+            'event', wac_event(e),
+            'standing', case when t.doubtful then 'doubtful' else 'healthy' end
+          ) order by t.turn, t.place
         )
         from turns t
         join deliveries d on d.workspace_id = t.workspace_id and d.id = t.id
@@ -419,7 +750,12 @@ begin
     'nextDueAt', least(
       (
         select h.ready_at from webhook_health h
-        where h.ready_at is not null and h.webhook_id <> all (again)
+        where most_healthy > 0 and not h.doubtful and h.ready_at is not null and h.webhook_id <> all (again)
+        order by h.ready_at limit 1
+      ),
+      (
+        select h.ready_at from webhook_health h
+        where most_doubtful > 0 and h.doubtful and h.ready_at is not null and h.webhook_id <> all (again)
         order by h.ready_at limit 1
       ),
       -- by then the completion that holds its row is through
@@ -478,6 +814,8 @@ declare
   places integer[] := '{}';
   workspaces text[] := '{}';
   statuses text[] := '{}';
+  rounds integer[] := '{}';
+  generations bigint[] := '{}';
   firsts bigint[] := '{}';
   ends bigint[] := '{}';
   nexts bigint[] := '{}';
@@ -490,6 +828,7 @@ declare
   followers text[] := '{}';
   follower_times bigint[] := '{}';
   was_failing boolean;
+  round_attempts integer;
   ended_at bigint;
   first_at bigint;
   last_at bigint;
@@ -512,7 +851,9 @@ begin
       where k.delivery_id = g.delivery_id and k.token = g.token
       returning g.*, k.workspace_id, k.webhook_id
     )
-    select e.*, d.first_attempt_at, d.round_attempts, d.order_key, d.status = 'testing' as is_test, w.paused_at, h as health
+    select e.*, d.first_attempt_at, d.order_key, d.status = 'testing' as is_test, w.paused_at, w.resumed_at, h as health,
+      -- attempts of the round that the next is of: none if the webhook was resumed since
+      case when d.first_attempt_at < w.resumed_at then 0 else d.round_attempts end as round_attempts
     from ended e
     join deliveries d on d.workspace_id = e.workspace_id and d.id = e.delivery_id
     join webhooks w on w.id = e.webhook_id
@@ -533,7 +874,8 @@ begin
     end if;
     ended_at := c.started_at + c.duration_ms;
     was_failing := health.consecutive_failures >= 5;
-    first_at := coalesce(c.first_attempt_at, c.started_at);
+    round_attempts := c.round_attempts + 1;
+    first_at := case when c.round_attempts = 0 then c.started_at else c.first_attempt_at end;
     next_at := null;
 
     if c.outcome = 'delivered' then
@@ -558,7 +900,7 @@ begin
       if c.started_at < last_at then
         next_at := least(
           ended_at + ceil(greatest(
-            delays[least(c.round_attempts + 1, 7)] * (1 + 0.1::double precision * c.jitter),
+            delays[least(round_attempts, 7)] * (1 + 0.1::double precision * c.jitter),
             least(coalesce(c.retry_after_ms, 0), 3600000)
           ))::bigint,
           last_at
@@ -590,6 +932,8 @@ begin
     places := places || c.ordinality;
     workspaces := workspaces || c.workspace_id;
     statuses := statuses || new_status;
+    rounds := rounds || round_attempts;
+    generations := generations || case when first_at >= c.resumed_at then c.resumed_at end;
     firsts := firsts || first_at;
     ends := ends || ended_at;
     nexts := nexts || next_at;
@@ -607,13 +951,14 @@ begin
   update deliveries d set
     status = u.status,
     attempt_count = given[u.place].number,
-    round_attempts = d.round_attempts + 1,
+    round_attempts = u.round_attempts,
+    resumed_at = coalesce(u.resumed_at, d.resumed_at),
     first_attempt_at = u.first_at,
     last_attempt_at = u.ended_at,
     next_attempt_at = u.next_at,
     completed_at = case when u.status <> 'pending' then u.ended_at end
-  from unnest(places, workspaces, statuses, firsts, ends, nexts)
-    as u (place, workspace_id, status, first_at, ended_at, next_at)
+  from unnest(places, workspaces, statuses, rounds, generations, firsts, ends, nexts)
+    as u (place, workspace_id, status, round_attempts, resumed_at, first_at, ended_at, next_at)
   where d.workspace_id = u.workspace_id and d.id = given[u.place].delivery_id;
 
   insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
@@ -697,8 +1042,9 @@ begin
     from given g join deliveries d on d.workspace_id = g.workspace_id and d.id = g.delivery_id
     group by g.webhook_id
   )
-  update webhook_health h set ready_at = least(h.ready_at, due.at, h.recovered_at), changes = h.changes + 1
-  from due where h.webhook_id = due.webhook_id;
+  update webhook_health h set ready_at = least(h.ready_at, due.at, h.recovered_at, w.resumed_at), changes = h.changes + 1
+  from due join webhooks w on w.id = due.webhook_id
+  where h.webhook_id = due.webhook_id;
   if found then
     perform pg_notify('wac_deliveries', 'released');
   end if;

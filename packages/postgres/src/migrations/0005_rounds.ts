@@ -47,7 +47,9 @@ begin
   perform from webhook_health h
   where h.webhook_id = (select w.id from webhooks w where w.workspace_id = c.event ->> 'workspaceId')
   for key share;
-  select w.id, w.url, w.envelope into hook from webhooks w where w.workspace_id = c.event ->> 'workspaceId';
+  select w.id, w.url, w.envelope, h.doubtful into hook
+  from webhooks w join webhook_health h on h.webhook_id = w.id
+  where w.workspace_id = c.event ->> 'workspaceId';
   if hook.id is null then
     return null;
   end if;
@@ -65,6 +67,7 @@ begin
       'delivery', wac_delivery(d),
       'event', wac_event(e),
       'url', hook.url,
+      'standing', case when hook.doubtful then 'doubtful' else 'healthy' end,
       'secrets', (
         select coalesce(json_agg(wac_webhook_secret(s) order by s.position), '[]') from webhook_secrets s
         where s.webhook_id = hook.id and (s.expires_at is null or s.expires_at > c.now)
@@ -109,11 +112,17 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
+  -- what is pending up to there is skipped, and has ended
+  skipped_until constant bigint := (select w.skipped_until from webhooks w where w.id = hook);
   begun integer;
 begin
   update deliveries d set
-    order_key = case when d.status = 'pending' and d.next_attempt_at is not null then d.order_key end,
-    sequence = case when d.status = 'pending' and d.next_attempt_at is not null then d.sequence end,
+    order_key = case when d.status = 'pending' and d.next_attempt_at is not null and d.position > skipped_until
+      then d.order_key
+    end,
+    sequence = case when d.status = 'pending' and d.next_attempt_at is not null and d.position > skipped_until
+      then d.sequence
+    end,
     status = 'pending',
     trigger = why,
     round_attempts = 0,
