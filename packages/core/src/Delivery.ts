@@ -164,8 +164,9 @@ export const dueAt = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "health
   if (delivery.status !== "pending" || nextAttemptAt === null || isUntried(delivery)) {
     return delivery.status === "pending" ? nextAttemptAt : null
   }
-  const { health: { recoveredAt }, resumedAt } = webhook
-  if (startsRound(delivery, webhook)) return Math.min(nextAttemptAt, resumedAt!)
+  const { recoveredAt } = webhook.health
+  // what was tried before a resume is due with it, whatever it waited for
+  if (startsRound(delivery, webhook)) return lastAttemptAt
   return recoveredAt !== null && lastAttemptAt !== null && lastAttemptAt < recoveredAt ? Math.min(nextAttemptAt, recoveredAt) : nextAttemptAt
 }
 

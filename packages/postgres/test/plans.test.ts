@@ -5,7 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { type Delivery, Event } from "@wac/core"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import * as DeliveryStore from "../src/DeliveryStore.ts"
 import * as EventStore from "../src/EventStore.ts"
 import * as WebhookStore from "../src/WebhookStore.ts"
@@ -43,9 +43,10 @@ const fill = [
   select ${sqlId("whk", "i")}, ${sqlId("ws", "i")}, 'https://receiver.example/', 'combined', '{message.sent}', 0, 0,
     case when i = 1 then ${now - hour} end
   from generate_series(1, ${webhooks}) i`,
-  "insert into webhook_health (webhook_id) select id from webhooks",
-  `insert into removed_webhooks (webhook_id, workspace_id, removed_at)
-  select ${sqlId("whk", "100000 + i")}, ${sqlId("ws", "i")}, 0 from generate_series(1, ${webhooks}) i`,
+  "insert into webhook_health (webhook_id, last_success_at) select id, 1 from webhooks",
+  `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
+  select ${sqlId("whk", "100000 + i")}, 9223372036854775807, 0, 9223372036854775807
+  from generate_series(1, ${webhooks}) i`,
   `insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext)
   select id, 0, 'one', '\\x00', '\\x00' from webhooks`,
   // the first workspace has every other event, and all types; a campaign ends rarely
@@ -107,7 +108,7 @@ const touched = (statement: string, params: ReadonlyArray<unknown> = []) =>
   })
 
 /** Tables that grow. */
-const big = ["deliveries", "events", "attempts", "delivery_claims", "webhooks", "webhook_health", "removed_webhooks"]
+const big = ["deliveries", "events", "attempts", "delivery_claims", "webhooks", "webhook_health", "webhook_skips"]
 
 /** Asserts that a statement reads at most so many rows of each table, and never all of one. */
 const assertReads = (
@@ -155,7 +156,7 @@ const claimText = "select wac_claim_due($1::text::json) as answer"
 const claim = (options: { readonly limit: number; readonly seen: number | null; readonly at?: number }) => [
   JSON.stringify({
     now: options.at ?? now,
-    limit: options.limit,
+    limit: { healthy: options.limit, doubtful: options.limit },
     token: "mine",
     leaseUntil: now + 15 * second,
     seen: options.seen,
@@ -219,7 +220,7 @@ for (const { layer: database, name } of databases) {
           const tables = yield* touched(claimText, claim({ limit: 10, seen: null }))
           assertReads(
             tables,
-            { deliveries: webhooks + 100, events: 10, webhooks: 200, webhook_health: webhooks + 400 },
+            { deliveries: webhooks + 100, events: 10, webhooks: webhooks + 200, webhook_health: webhooks + 400 },
             ["webhook_health"]
           )
         }))
@@ -257,19 +258,83 @@ for (const { layer: database, name } of databases) {
           assert.strictEqual(completed("deliveries").written, 64)
           assert.strictEqual(completed("attempts").written, 64)
           const released = yield* touched("select wac_release($1, $2)", ["mine", ids])
-          assertReads(released, { deliveries: 64, delivery_claims: 2 * 64, webhook_health: 2 * 64 })
+          assertReads(released, { deliveries: 64, delivery_claims: 2 * 64, webhooks: 64, webhook_health: 2 * 64 })
           assert.strictEqual(released("deliveries").written, 0)
           yield* client`select wac_release('mine', ${ids})`
         }))
 
-      it.effect("a webhook's pause, resumption and removal write none of its deliveries", () =>
+      it.effect("a webhook's pause, resume and removal write none of its deliveries", () =>
         Effect.gen(function*() {
-          const resumed = yield* touched("update webhooks set paused_at = null where id = $1", [paused.webhook])
-          assert.strictEqual(resumed("webhooks").written, 1)
-          assert.strictEqual(resumed("deliveries").written, 0)
+          const paused_ = yield* touched("select wac_pause_webhook($1, $2)", [id("ws", 2), now])
+          assertReads(paused_, { webhooks: 3, webhook_health: 1 })
+          assert.deepStrictEqual([paused_("webhooks").written, paused_("deliveries").written], [1, 0])
+          // what is replayed of them is found through the times of recording
+          const reads = { all: 0, none: 0, since: 10_000 }
+          for (const replay of ["all", "none", "since"] as const) {
+            const since = replay === "since" ? { since: now - hour + held / 2 } : {}
+            const resumed = yield* touched("select wac_resume_webhook($1::text::json)", [
+              JSON.stringify({ workspaceId: paused.workspace, now, replay, ...since })
+            ])
+            assertReads(resumed, { webhooks: 8, webhook_health: 5, deliveries: reads[replay] })
+            assert.deepStrictEqual([resumed("webhooks").written, resumed("webhook_health").written], [1, 1])
+            assert.strictEqual(resumed("webhook_skips").written, replay === "all" ? 0 : 1)
+            assert.strictEqual(resumed("deliveries").written, 0)
+          }
           const removed = yield* touched("select wac_remove_webhook($1, $2)", [paused.workspace, now])
           assertReads(removed, { webhooks: 4, webhook_health: 4 })
           assert.strictEqual(removed("deliveries").written, 0)
+        }))
+
+      /** Does something after the webhook with the backlog was resumed, and has its skipped deliveries still to write. */
+      const resumedFirst = <A, E, R>(replay: object, step: Effect.Effect<A, E, R>) =>
+        Effect.gen(function*() {
+          const client = yield* PgClient.PgClient
+          let result: Option.Option<A> = Option.none()
+          yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+            yield* client`select wac_resume_webhook(${
+              JSON.stringify({ workspaceId: paused.workspace, now, ...replay })
+            }::text::json)`
+            result = Option.some(yield* step)
+            return yield* Effect.fail("undone" as const)
+          })))
+          return Option.getOrThrow(result)
+        })
+
+      it.effect("claims of a resumed webhook read what they take, whatever is held or skipped", () =>
+        Effect.gen(function*() {
+          const seen = yield* settled
+          const client = yield* PgClient.PgClient
+          for (const [replay, reads] of [[{ replay: "all" }, 100], [{ replay: "none" }, 100]] as const) {
+            const read = yield* resumedFirst(
+              replay,
+              Effect.gen(function*() {
+                yield* client`update webhook_health set ready_at = null where webhook_id <> ${paused.webhook}`
+                const before = yield* counters
+                yield* client.unsafe(claimText, claim({ limit: 16, seen, at: now + second }))
+                const after = yield* counters
+                return (after.get("deliveries") ?? nothing).read - (before.get("deliveries") ?? nothing).read
+              })
+            )
+            assert.isAtMost(read, reads)
+          }
+        }))
+
+      it.effect("tidying writes a batch, and reads no more", () =>
+        Effect.gen(function*() {
+          const client = yield* PgClient.PgClient
+          yield* resumedFirst(
+            { replay: "none" },
+            Effect.gen(function*() {
+              yield* client`delete from webhook_skips where webhook_id <> ${paused.webhook}`
+              for (let i = 0; i < 3; i++) {
+                const before = (yield* counters).get("deliveries") ?? nothing
+                yield* client`select wac_tidy_skipped(${now}, 500)`
+                const after = (yield* counters).get("deliveries") ?? nothing
+                assert.strictEqual(after.written - before.written, 500)
+                assert.isAtMost(after.read - before.read, 3 * 500 + 3 * 500)
+              }
+            })
+          )
         }))
 
       it.effect("a webhook's state is counted in the index", () =>
@@ -298,7 +363,7 @@ for (const { layer: database, name } of databases) {
             const first = DeliveryStore.listText(status, false)
             yield* assertUses(first, [own, 26], [index])
             yield* assertUses(DeliveryStore.listText(status, true), [own, 26, id("dlv", 2_000_500)], [index])
-            assertReads(yield* touched(first, [own, 26]), { deliveries: rows, webhooks: 27, removed_webhooks: 26 })
+            assertReads(yield* touched(first, [own, 26]), { deliveries: rows, webhooks: 27, webhook_skips: 26 })
           })
       )
 

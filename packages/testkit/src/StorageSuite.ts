@@ -26,6 +26,7 @@ import * as RateLimitStoreSuite from "./RateLimitStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./SealedSecretStoreSuite.ts"
 import * as SessionStoreSuite from "./SessionStoreSuite.ts"
 import * as TemplateStoreSuite from "./TemplateStoreSuite.ts"
+import * as WebhookResumeSuite from "./WebhookResumeSuite.ts"
 import * as WebhookStoreSuite from "./WebhookStoreSuite.ts"
 import * as WorkspaceStoreSuite from "./WorkspaceStoreSuite.ts"
 
@@ -58,6 +59,7 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["MessageStore: sweep", MessageStoreSweepSuite.tests],
   ["MessageStore: random commands", MessageStoreModelSuite.tests],
   ["WebhookStore", WebhookStoreSuite.tests],
+  ["WebhookStore and DeliveryStore: pause and resume", WebhookResumeSuite.tests],
   ["DeliveryStore: claims", DeliveryStoreClaimSuite.tests],
   ["DeliveryStore: attempts", DeliveryStoreCompleteSuite.tests],
   ["DeliveryStore: random steps", DeliveryStoreModelSuite.tests],

@@ -454,7 +454,7 @@ begin
           order by d.next_attempt_at limit 1
         ),
         (
-          select w.resumed_at from deliveries d
+          select d.last_attempt_at from deliveries d
           where d.webhook_id = h.webhook_id and d.resumed_at < w.resumed_at
             and d.status = 'pending' and d.round_attempts > 0
           limit 1
@@ -594,7 +594,7 @@ begin
             )
             union all
             (
-              select d.id, d.workspace_id, least(d.next_attempt_at, o.resumed_at), d.first_attempt_at
+              select d.id, d.workspace_id, d.last_attempt_at, d.first_attempt_at
               from deliveries d
               where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
                 and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
