@@ -167,7 +167,9 @@ export const dueAt = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "health
   const { recoveredAt } = webhook.health
   // what was tried before a resume is due with it, whatever it waited for
   if (startsRound(delivery, webhook)) return lastAttemptAt
-  return recoveredAt !== null && lastAttemptAt !== null && lastAttemptAt < recoveredAt ? Math.min(nextAttemptAt, recoveredAt) : nextAttemptAt
+  return recoveredAt !== null && lastAttemptAt !== null && lastAttemptAt < recoveredAt
+    ? Math.min(nextAttemptAt, recoveredAt)
+    : nextAttemptAt
 }
 
 /** Its place among all that may be claimed of a webhook: who has waited for longest goes first; `null` when none. */

@@ -169,7 +169,8 @@ export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: b
 
 /** Of what was skipped but is not written out yet, most is older than `replayed_from`, and need not be gone through. */
 const present = (pausedAt: string): string => {
-  const webhook = (column: string) => `(
+  const webhook = (column: string) =>
+    `(
     select p.${column} from webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt}
   )`
   return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}

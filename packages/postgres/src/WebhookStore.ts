@@ -103,20 +103,24 @@ export const layer = Layer.effect(
       pause: (workspaceId, now) =>
         Effect.map(
           query("WebhookStore.pause", "select wac_pause_webhook($1, $2) as webhook", [workspaceId, now]),
-          ([row]) => optional(plain(row!, "webhook"))
+          ([row]) =>
+            optional(plain(row!, "webhook"))
         ),
       resume: ({ now, replay, workspaceId }) =>
         Effect.map(
           query("WebhookStore.resume", "select wac_resume_webhook($1::text::json) as webhook", [
-            JSON.stringify({ workspaceId, now, ...typeof replay === "string" ? { replay } : { replay: "since", ...replay } })
+            JSON.stringify({
+              workspaceId,
+              now,
+              ...typeof replay === "string" ? { replay } : { replay: "since", ...replay }
+            })
           ]),
           ([row]) => optional(plain(row!, "webhook"))
         ),
       remove: (workspaceId: Id.WorkspaceId, now: Time.Instant): Effect.Effect<boolean, StoreError.StoreError> =>
         Effect.map(
           query("WebhookStore.remove", "select wac_remove_webhook($1, $2) as removed", [workspaceId, now]),
-          ([row]) =>
-            plain(row!, "removed")
+          ([row]) => plain(row!, "removed")
         )
     }))
 )

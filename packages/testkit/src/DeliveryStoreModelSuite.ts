@@ -81,7 +81,9 @@ const place = ({ webhook }: Side, { delivery }: Row): readonly [number, Time.Ins
 const nextDueAt = (sides: ReadonlyArray<Side>, now: Time.Instant): Time.Instant | undefined =>
   sides
     .flatMap((side) => {
-      const held = side.rows.map((row) => isLeased(row, now) ? { ...row, lease: { ...row.lease!, until: Infinity } } : row)
+      const held = side.rows.map((row) =>
+        isLeased(row, now) ? { ...row, lease: { ...row.lease!, until: Infinity } } : row
+      )
       const times = held.flatMap(({ delivery, lease }) =>
         lease?.until === Infinity ? [] : [Delivery.dueAt(delivery, side.webhook)]
       )
@@ -185,8 +187,9 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       }
       for (const { drain, due, most, side } of before) {
         const mine = claimed.deliveries.filter(({ delivery }) => delivery.workspaceId === side.own.workspace.id)
-        if (limit[standing(side)] >= all[standing(side)]) assert.strictEqual(mine.length, most, "how many of one webhook")
-        else assert.isAtMost(mine.length, most)
+        if (limit[standing(side)] >= all[standing(side)]) {
+          assert.strictEqual(mine.length, most, "how many of one webhook")
+        } else assert.isAtMost(mine.length, most)
         const taken = mine.map((one) => {
           const row = due.find((row) => row.delivery.id === one.delivery.id)
           assert.deepStrictEqual(one.delivery, row?.delivery)
@@ -205,7 +208,9 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
         inOrder(drained, left.filter((row) => isBacklog(side, row)))
         const until = now + DeliveryFixture.lease
         for (const row of taken) row.lease = { token: claimed.token, until, drains: drained.includes(row) }
-        if (drained.length > 0) side.nextDrainAt = Webhook.nextDrainAt({ nextAt: side.nextDrainAt }, drained.length, now)
+        if (drained.length > 0) {
+          side.nextDrainAt = Webhook.nextDrainAt({ nextAt: side.nextDrainAt }, drained.length, now)
+        }
       }
       const asked = sides.filter((side) => limit[standing(side)] > 0)
       if (asked.some((side) => limit[standing(side)] < all[standing(side)])) return
