@@ -167,14 +167,11 @@ export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: b
   return `${shown()} where ${where}${isAfter ? ` and ${after}` : ""} order by ${order} limit $2`
 }
 
-/** Of what was skipped but is not written out yet, most is older than `replayed_from`, and need not be gone through. */
 const present = (pausedAt: string): string => {
-  const webhook = (column: string) =>
-    `(
+  const webhook = (column: string) => `(
     select p.${column} from webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt}
   )`
-  return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}
-  and d.created_at >= coalesce(${webhook("replayed_from")}, 0)`
+  return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}`
 }
 
 export const layer = Layer.effect(

@@ -40,8 +40,8 @@ const optional = (stored: StoredWebhook | null): Option.Option<Webhook.Webhook> 
 
 const held = "d.webhook_id = w.id and d.status = 'pending'"
 
-/** What a resume has skipped, as long as it is not written out: most of it is older than `replayed_from`. */
-const notSkipped = "d.created_at >= w.replayed_from and d.position > w.skipped_until"
+/** Until what a resume has skipped is written out, it is gone through. */
+const notSkipped = "d.position > w.skipped_until"
 
 /** What waits for it is counted in the index alone, unless something that was skipped is still in there. */
 export const getText = `
