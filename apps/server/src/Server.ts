@@ -4,6 +4,7 @@
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import {
   ApiKeys,
+  Deliveries,
   DeliveryTidier,
   Events,
   Inbound,
@@ -19,11 +20,11 @@ import {
   Webhooks,
   WebhookScheduler
 } from "@wac/core"
-import { ClientErrors, HttpApp, PublicUrl, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
+import { ClientErrors, HttpApp, MetricsPage, PublicUrl, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
 import { MemoryStorage } from "@wac/memory"
 import { PostgresStorage } from "@wac/postgres"
 import { SandboxProvider } from "@wac/sandbox"
-import { Duration, Effect, Layer, Logger, Redacted, References } from "effect"
+import { Duration, Effect, Layer, Logger, Metric, Redacted, References } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { Otlp } from "effect/observability"
@@ -87,6 +88,7 @@ const services = (config: ServerConfig, { authenticator, provider }: Adapters) =
     ApiKeys.ApiKeys.layer,
     Messages.Messages.layer,
     Webhooks.Webhooks.layer,
+    Deliveries.Deliveries.layer,
     Events.Events.layer,
     authenticator
   ).pipe(
@@ -120,6 +122,7 @@ export const layer = (config: ServerConfig, adapters: Adapters = standard) =>
     Layer.provideMerge(services(config, adapters)),
     Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, config.publicUrl)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
+    Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provideMerge(
       NodeHttpServer.layer(() => ClientErrors.answer(createServer()), {
         port: config.port,
@@ -128,5 +131,6 @@ export const layer = (config: ServerConfig, adapters: Adapters = standard) =>
       })
     ),
     Layer.provideMerge(telemetry(config)),
+    Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())),
     Layer.provideMerge(logging(config))
   )

@@ -40,6 +40,8 @@ export interface ServerConfig {
   } | undefined
   readonly limits: Limits.Limits
   readonly receiverRules: ReceiverGuardDns.ReceiverRules
+  /** Opens `/metrics`; without it only this machine's own programs may read it. */
+  readonly metricsToken: Redacted.Redacted | undefined
   readonly logFormat: "pretty" | "json"
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error"
   readonly otlpEndpoint: string | undefined
@@ -82,6 +84,8 @@ const Flag = Schema.Literals(["true", "false"])
 const WebAddress = Schema.URLFromString.check(
   Schema.makeFilter((url: URL) => url.protocol === "http:" || url.protocol === "https:" || "must be http or https")
 )
+
+const BearerToken = Schema.String.check(Schema.isPattern(/^[-A-Za-z0-9._~+/]+=*$/))
 
 const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error"])
 const effectLevels = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
@@ -223,6 +227,7 @@ const config = Effect.gen(function*() {
       allowInsecure: (yield* read("WEBHOOK_ALLOW_INSECURE", Flag, "true or false", "false")) === "true",
       allowedCidrs: yield* receiverCidrs
     },
+    metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "letters, digits and -._~+/=, as Bearer tokens have"),
     logFormat: yield* read(
       "LOG_FORMAT",
       Schema.Literals(["pretty", "json"]),

@@ -45,7 +45,8 @@ describe("what is not set", () => {
     receiverRules: { allowInsecure: false, allowedCidrs: 0 },
     logFormat: "json",
     logLevel: "Info",
-    otlpEndpoint: undefined
+    otlpEndpoint: undefined,
+    metricsToken: undefined
   }
 
   it.effect("has the contract's default, and so has what is set to nothing", () =>
@@ -135,6 +136,7 @@ describe("what is taken", () => {
     }],
     [{ LOG_FORMAT: "pretty", LOG_LEVEL: "warn" }, { logFormat: "pretty", logLevel: "Warn" }],
     [{ LOG_FORMAT: "json", LOG_LEVEL: "trace" }, { logFormat: "json", logLevel: "Trace" }],
+    [{ METRICS_TOKEN: "a.b-c==" }, { metricsToken: Redacted.make("a.b-c==") }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }, { otlpEndpoint: "http://127.0.0.1:4318/" }]
   ]
 
@@ -201,6 +203,7 @@ describe("what is refused", () => {
     ["TRUST_PROXY", [secret, "10.0.0.0/33", "true", "*", "::1/129"]],
     ["LOG_FORMAT", ["xml", "JSON", secret]],
     ["LOG_LEVEL", ["loud", "INFO", "off", secret]],
+    ["METRICS_TOKEN", ["two words", "a\tb"]],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", [secret, "grpc://collector:4317"]]
   ]
 

@@ -191,7 +191,6 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           "/openapi.yaml",
           "/swagger",
           "/v1/openapi.json",
-          "/metrics",
           "/debug",
           "/admin",
           "/v1/contacts",

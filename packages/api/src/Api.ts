@@ -4,6 +4,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { ApiKeysApi } from "./ApiKeysApi.ts"
 import { ErrorBoundary } from "./Caller.ts"
+import { DeliveriesApi } from "./DeliveriesApi.ts"
 import { EventsApi, EventsDashboardApi } from "./EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { MessagesApi } from "./MessagesApi.ts"
@@ -22,6 +23,7 @@ export class Api extends HttpApi.make("wac")
     SignInApi,
     SessionApi,
     WebhookApi,
+    DeliveriesApi,
     EventsApi,
     EventsDashboardApi,
     HealthApi

@@ -2,10 +2,11 @@
  * `/internal/webhook` (specification §2 *Webhook configuration*, contract §6).
  */
 import { Event } from "@wac/core"
-import { Schema } from "effect"
+import { Duration, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "./Access.ts"
 import { SessionAuthentication } from "./Caller.ts"
+import { Attempt } from "./DeliveriesApi.ts"
 import { reading, writing } from "./ErrorBody.ts"
 import { noQuery } from "./Lists.ts"
 import { Timestamp } from "./Timestamp.ts"
@@ -43,6 +44,55 @@ export const Webhook = Schema.Struct({
   oldestHeldAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "Webhook" })
 
+/** So long an old secret can sign beside the new one, at most. */
+const maxOverlap = Duration.days(30)
+
+export const RotateSecret = Schema.Struct({
+  overlapSeconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Duration.toSeconds(maxOverlap) })).annotate({
+      description: "How long the old secret goes on signing beside the new one; a day when left out, 0 ends it at once"
+    })
+  )
+}).annotate({ identifier: "RotateSecret" })
+
+/** The new secret, which is shown this once. */
+export const RotatedSecret = Schema.Struct({
+  signingSecret: Schema.String,
+  previousExpiresAt: Timestamp
+}).annotate({ identifier: "RotatedSecret" })
+
+export const ResumeWebhook = Schema.Struct({
+  replay: Schema.optionalKey(
+    Schema.Union([Schema.Literals(["all", "none"]), Schema.Struct({ since: Schema.DateTimeUtcFromString })]).annotate({
+      description: "Which of the held events to deliver; all of them when left out. The others are skipped"
+    })
+  ),
+  force: Schema.optionalKey(Schema.Boolean.annotate({ description: "Resume without a probe" }))
+}).annotate({ identifier: "ResumeWebhook" })
+
+/** The webhook after it; paused still when the probe failed, whose message says why. */
+export const ResumedWebhook = Schema.Struct({ ...Webhook.fields, probe: Schema.NullOr(Attempt) })
+  .annotate({ identifier: "ResumedWebhook" })
+
+export const VerifyDelivery = Schema.Struct({
+  header: Schema.String.check(Schema.isMaxLength(8192)).annotate({
+    description: "The value of X-Service-Signature as the receiver had it, or lines of `Name: value` from its log"
+  }),
+  body: Schema.String.annotate({ description: "The raw body as the receiver had it, before parsing" })
+}).annotate({ identifier: "VerifyDelivery" })
+
+/** What is right and what is wrong of a signature, part by part. */
+export const VerifiedDelivery = Schema.Struct({
+  ok: Schema.Boolean,
+  scheme: Schema.Literals(["service", "standard"]),
+  checks: Schema.Array(Schema.Struct({
+    part: Schema.Literals(["header", "timestamp", "signature"]),
+    ok: Schema.Boolean,
+    reason: Schema.NullOr(Schema.String),
+    message: Schema.String
+  }))
+}).annotate({ identifier: "VerifiedDelivery" })
+
 export class WebhookApi extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })
     .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Get the webhook" })),
@@ -58,5 +108,41 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({ summary: "Remove the webhook" }))
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({ summary: "Remove the webhook" })),
+  HttpApiEndpoint.post("rotateSecret", "/internal/webhook/rotate-secret", {
+    payload: RotateSecret,
+    success: RotatedSecret,
+    error: writing
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    summary: "Rotate the signing secret",
+    description: "During the overlap every delivery is signed with both, so receivers can change at their leisure."
+  })),
+  HttpApiEndpoint.post("test", "/internal/webhook/test", { query: noQuery, success: Attempt, error: reading })
+    .annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+      summary: "Send a test event",
+      description: "Attempted once, also while paused; the answer says how it went."
+    })),
+  HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: Webhook, error: reading })
+    .annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+      summary: "Pause the webhook",
+      description: "Events go on being recorded, and are held until a person resumes it."
+    })),
+  HttpApiEndpoint.post("resume", "/internal/webhook/resume", {
+    payload: ResumeWebhook,
+    success: ResumedWebhook,
+    error: writing
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    summary: "Resume the webhook",
+    description:
+      "A test event is sent first: if it fails, the webhook stays paused, unless `force` is set. Then what " +
+      "was held is delivered oldest first, at a bounded rate, while new events flow."
+  })),
+  HttpApiEndpoint.post("verify", "/internal/webhook/verify", {
+    payload: VerifyDelivery,
+    success: VerifiedDelivery,
+    error: writing
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    summary: "Find out why a signature does not verify",
+    description: "Takes what a receiver had and tells which part is wrong, and by which mistake. It tells no secret."
+  }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Webhook (dashboard)" })) {}

@@ -13,6 +13,11 @@ export interface AttemptRequest {
   readonly body: string
 }
 
+/** An attempt and what it sent. */
+export interface ShownAttempt extends Attempt {
+  readonly request: AttemptRequest
+}
+
 /** In place of a signature: whoever may only read must not be able to speak for us. */
 const hidden = "…"
 
@@ -35,3 +40,9 @@ export const of = (
     body: body(event, envelope)
   }
 }
+
+/** An attempt as a person is shown it. */
+export const shown = (event: Event, envelope: Envelope, attempt: Attempt): ShownAttempt => ({
+  ...attempt,
+  request: of(event, envelope, attempt)
+})

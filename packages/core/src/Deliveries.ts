@@ -2,16 +2,18 @@
  * Deliveries, as the dashboard shows them and asks for them again (contract §6).
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
+import { shown, type ShownAttempt } from "./AttemptRequest.ts"
 import * as Delivery from "./Delivery.ts"
 import { DeliveryStore, type DeliveryView } from "./DeliveryStore.ts"
 import { InvalidBody, NotFound } from "./Errors.ts"
+import { EventStore } from "./EventStore.ts"
 import type { DeliveryId, WorkspaceId } from "./Id.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import type { StoreError } from "./StoreError.ts"
 
 /** A delivery with its attempts, oldest first. */
 export interface DeliveryDetail extends DeliveryView {
-  readonly attempts: ReadonlyArray<Delivery.Attempt>
+  readonly attempts: ReadonlyArray<ShownAttempt>
 }
 
 const refused = (message: string) => new InvalidBody({ reason: "invalid_field", param: "id", message })
@@ -38,16 +40,24 @@ export class Deliveries extends Context.Service<Deliveries, {
     Deliveries,
     Effect.gen(function*() {
       const store = yield* DeliveryStore
+      const events = yield* EventStore
 
-      const get = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: string) {
+      const find = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: string) {
         const found = yield* store.get(workspaceId, id as DeliveryId)
         return Option.isSome(found)
           ? found.value
           : yield* new NotFound({ message: "the workspace has no such delivery" })
       })
 
+      const get = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: string) {
+        const found = yield* find(workspaceId, id)
+        const { envelope, eventId } = found.delivery
+        const event = Option.getOrThrow(yield* events.get(workspaceId, eventId))
+        return { ...found, attempts: found.attempts.map((attempt) => shown(event, envelope, attempt)) }
+      })
+
       const retry = Effect.fn("Deliveries.retry")(function*(workspaceId: WorkspaceId, id: string) {
-        const { delivery } = yield* get(workspaceId, id)
+        const { delivery } = yield* find(workspaceId, id)
         if (Delivery.isTest(delivery)) return yield* refused("a test is attempted once; make another test instead")
         const retried = yield* store.retry(workspaceId, delivery.id, yield* Clock.currentTimeMillis)
         return Option.isSome(retried)

@@ -4,10 +4,11 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Attempt } from "./Delivery.ts"
+import type { Attempt, Delivery } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
 import * as Event from "./Event.ts"
 import * as Id from "./Id.ts"
+import * as Metrics from "./Metrics.ts"
 import * as Signature from "./Signature.ts"
 import type { StoreError } from "./StoreError.ts"
 import { type UnreadableSecret, Vault } from "./Vault.ts"
@@ -18,6 +19,10 @@ export const timeout = Duration.seconds(5)
 
 /** A claim's lease: the attempt's deadline, time to record it, and room for a pause of the process (contract §8). */
 export const lease = Duration.seconds(15)
+
+/** How long the event waited for its first attempt, in milliseconds; `null` where something was to hold it back. */
+const waitedFor = (delivery: Delivery, attempt: Attempt): number | null =>
+  attempt.number === 1 && delivery.nextAttemptAt === delivery.createdAt ? attempt.startedAt - delivery.createdAt : null
 
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
@@ -61,6 +66,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             attempt: ended,
             jitter: yield* Random.next
           })
+          if (recorded) yield* Metrics.attempted(ended, waitedFor(delivery, ended))
           return { attempt: ended, recorded }
         }
       )

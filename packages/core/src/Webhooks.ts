@@ -3,8 +3,8 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
+import { shown, type ShownAttempt } from "./AttemptRequest.ts"
 import * as Curl from "./Curl.ts"
-import type { Attempt } from "./Delivery.ts"
 import { DeliveryAttempt, lease, timeout } from "./DeliveryAttempt.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
 import { type InvalidBody, NotFound, ServerError } from "./Errors.ts"
@@ -61,7 +61,7 @@ export interface ResumeWebhook {
 export interface Resumed {
   readonly report: WebhookReport
   /** `null` when none was made: it was forced, or the webhook was active already. */
-  readonly probe: Attempt | null
+  readonly probe: ShownAttempt | null
 }
 
 const unsignable = () => new ServerError({ reason: "internal", message: "the event cannot be signed at the moment" })
@@ -89,7 +89,7 @@ export class Webhooks extends Context.Service<Webhooks, {
    * Posts a `webhook.test` event and answers with the one attempt at it. The event is recorded and listed like others;
    * a failure counts neither against the webhook nor is it tried again, a success shows that the receiver has recovered.
    */
-  readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<Attempt, NotFound | ServerError | StoreError>
+  readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<ShownAttempt, NotFound | ServerError | StoreError>
   /** Pauses it, until a person resumes it: events go on being recorded, and are held. One that is paused stays so. */
   readonly pause: (workspaceId: Id.WorkspaceId) => Effect.Effect<WebhookReport, NotFound | StoreError>
   /**
@@ -182,7 +182,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           Effect.onInterrupt(() => Effect.ignore(deliveries.release(token, [claimed.value.delivery.id]))),
           Effect.catchTag("UnreadableSecret", () => Effect.fail(unsignable()))
         )
-        return made.attempt
+        return shown(claimed.value.event, claimed.value.delivery.envelope, made.attempt)
       })
 
       const pause = Effect.fn("Webhooks.pause")(function*(workspaceId: Id.WorkspaceId) {

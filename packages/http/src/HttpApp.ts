@@ -11,12 +11,14 @@ import type { IpNetwork } from "effect/net"
 import * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
 import * as Boundary from "./Boundary.ts"
 import { CrossSite } from "./CrossSite.ts"
+import * as DeliveriesHandlers from "./DeliveriesHandlers.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
 import * as EventsHandlers from "./EventsHandlers.ts"
 import * as Exchange from "./Exchange.ts"
 import * as HealthHandlers from "./HealthHandlers.ts"
 import * as KeyAuthentication from "./KeyAuthentication.ts"
 import * as MessagesHandlers from "./MessagesHandlers.ts"
+import * as MetricsPage from "./MetricsPage.ts"
 import * as Pages from "./Pages.ts"
 import * as RateLimitHeaders from "./RateLimitHeaders.ts"
 import * as SessionAuthentication from "./SessionAuthentication.ts"
@@ -42,13 +44,15 @@ const routes = Layer.mergeAll(
       ApiKeysHandlers.layer,
       SessionHandlers.layer,
       WebhookHandlers.layer,
+      DeliveriesHandlers.layer,
       EventsHandlers.layer,
       HealthHandlers.layer
     ]),
     Layer.provide([KeyAuthentication.layer, SessionAuthentication.layer, Boundary.layer]),
     Layer.provide([CrossSite.layer, SessionCookie.layer])
   ),
-  Pages.layer
+  Pages.layer,
+  MetricsPage.layer
 )
 
 const internal = () => new Errors.ServerError({ reason: "internal", message: "an error in the service" })

@@ -7,7 +7,8 @@ import { Effect } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpServerResponse as Response } from "effect/http"
 import * as ErrorResponse from "./ErrorResponse.ts"
-import { paths as pagePaths } from "./Pages.ts"
+import * as MetricsPage from "./MetricsPage.ts"
+import * as Pages from "./Pages.ts"
 
 interface Route {
   readonly method: string
@@ -18,7 +19,7 @@ const routes: ReadonlyArray<Route> = [
   ...Object.values(Api.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }) => ({ method, segments: path.split("/") }))
   ),
-  ...pagePaths.map((path) => ({ method: "GET", segments: path.split("/") }))
+  ...[...Pages.paths, MetricsPage.path].map((path) => ({ method: "GET", segments: path.split("/") }))
 ]
 
 const fits = (route: Route, segments: ReadonlyArray<string>): boolean =>

@@ -3,8 +3,9 @@
  */
 import { Api, Caller } from "@wac/api"
 import { StoreError, Time, type Webhook, Webhooks } from "@wac/core"
-import { Effect, Redacted } from "effect"
+import { DateTime, Duration, Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { attempt } from "./DeliveriesHandlers.ts"
 
 const configuration = (webhook: Webhook.Webhook) => ({
   id: webhook.id,
@@ -16,6 +17,24 @@ const configuration = (webhook: Webhook.Webhook) => ({
   updatedAt: Time.iso(webhook.updatedAt)
 })
 
+/** How long an old secret signs beside the new one when nobody says (contract §5). */
+const defaultOverlap = Duration.hours(24)
+
+const shown = (report: Webhooks.WebhookReport) => {
+  const { health, pausedAt } = report.webhook
+  return {
+    ...configuration(report.webhook),
+    failingSince: Time.isoOrNull(report.failingSince),
+    pausesAt: Time.isoOrNull(report.pausesAt),
+    pausedAt: Time.isoOrNull(pausedAt),
+    lastFailure: health.lastFailure === null
+      ? null
+      : { at: Time.iso(health.lastFailure.at), message: health.lastFailure.message },
+    heldCount: report.heldCount,
+    oldestHeldAt: Time.isoOrNull(report.oldestHeldAt)
+  }
+}
+
 export const layer = HttpApiBuilder.group(
   Api,
   "webhook",
@@ -24,17 +43,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       get: Effect.fnUntraced(function*() {
         const { workspaceId } = yield* Caller.CurrentSession
-        const report = yield* webhooks.get(workspaceId)
-        const { lastFailure } = report.webhook.health
-        return {
-          ...configuration(report.webhook),
-          failingSince: Time.isoOrNull(report.failingSince),
-          pausesAt: Time.isoOrNull(report.pausesAt),
-          pausedAt: Time.isoOrNull(report.webhook.pausedAt),
-          lastFailure: lastFailure === null ? null : { at: Time.iso(lastFailure.at), message: lastFailure.message },
-          heldCount: report.heldCount,
-          oldestHeldAt: Time.isoOrNull(report.oldestHeldAt)
-        }
+        return shown(yield* webhooks.get(workspaceId))
       }, StoreError.orUnavailable),
       put: Effect.fnUntraced(function*({ payload }) {
         const { workspaceId } = yield* Caller.CurrentSession
@@ -52,6 +61,33 @@ export const layer = HttpApiBuilder.group(
       remove: Effect.fnUntraced(function*() {
         const { workspaceId } = yield* Caller.CurrentSession
         yield* webhooks.remove(workspaceId)
+      }, StoreError.orUnavailable),
+      rotateSecret: Effect.fnUntraced(function*({ payload }) {
+        const { workspaceId } = yield* Caller.CurrentSession
+        const overlap = payload.overlapSeconds === undefined ? defaultOverlap : Duration.seconds(payload.overlapSeconds)
+        const { previousExpiresAt, signingSecret } = yield* webhooks.rotateSecret({ workspaceId, overlap })
+        return { signingSecret: Redacted.value(signingSecret), previousExpiresAt: Time.iso(previousExpiresAt) }
+      }, StoreError.orUnavailable),
+      test: Effect.fnUntraced(function*() {
+        const { workspaceId } = yield* Caller.CurrentSession
+        return attempt(yield* webhooks.test(workspaceId))
+      }, StoreError.orUnavailable),
+      pause: Effect.fnUntraced(function*() {
+        const { workspaceId } = yield* Caller.CurrentSession
+        return shown(yield* webhooks.pause(workspaceId))
+      }, StoreError.orUnavailable),
+      resume: Effect.fnUntraced(function*({ payload: { force = false, replay = "all" } }) {
+        const { workspaceId } = yield* Caller.CurrentSession
+        const { probe, report } = yield* webhooks.resume({
+          workspaceId,
+          replay: typeof replay === "string" ? replay : { since: DateTime.toEpochMillis(replay.since) },
+          force
+        })
+        return { ...shown(report), probe: probe === null ? null : attempt(probe) }
+      }, StoreError.orUnavailable),
+      verify: Effect.fnUntraced(function*({ payload }) {
+        const { workspaceId } = yield* Caller.CurrentSession
+        return yield* webhooks.verify({ workspaceId, ...payload })
       }, StoreError.orUnavailable)
     })
   })

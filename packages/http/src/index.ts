@@ -1,5 +1,6 @@
 export * as ClientErrors from "./ClientErrors.ts"
 export * as HttpApp from "./HttpApp.ts"
+export * as MetricsPage from "./MetricsPage.ts"
 export * as PublicUrl from "./PublicUrl.ts"
 export * as ReceiverAddress from "./ReceiverAddress.ts"
 export * as ReceiverGuardDns from "./ReceiverGuardDns.ts"

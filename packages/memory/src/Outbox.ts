@@ -30,8 +30,7 @@ interface Place {
   readonly consignment: Consignment
 }
 
-const isBefore = (a: Place, b: Place): boolean =>
-  a.at < b.at || (a.at === b.at && a.serial < b.serial)
+const isBefore = (a: Place, b: Place): boolean => a.at < b.at || (a.at === b.at && a.serial < b.serial)
 
 export class Outbox {
   webhook: Webhook.Webhook

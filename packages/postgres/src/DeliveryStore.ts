@@ -168,7 +168,8 @@ export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: b
 }
 
 const present = (pausedAt: string): string => {
-  const webhook = (column: string) => `(
+  const webhook = (column: string) =>
+    `(
     select p.${column} from webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt}
   )`
   return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}`

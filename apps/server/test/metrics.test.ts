@@ -1,0 +1,83 @@
+/**
+ * What an operator watches, and who may look.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { RecordingReceiver } from "@wac/testkit"
+import { Effect } from "effect"
+import { assertError, until } from "./checks.ts"
+import { type Answer, call, hello, ready, receiver, send, setWebhook } from "./harness.ts"
+
+const metrics = ({ url }: { readonly url: string }, headers: { readonly [name: string]: string } = {}) =>
+  call(`${url}/metrics`, { headers })
+
+/** The value of a series, by its name and labels as they are written. */
+const valueOf = ({ text }: Answer, series: string): number | undefined => {
+  const line = text.split("\n").find((line) => line.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length + 1))
+}
+
+describe.concurrent("metrics", () => {
+  it.live("tell of attempts by outcome, of what waits, and of webhooks in trouble, and of no workspace", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      const customer = yield* receiver
+      yield* setWebhook(server, { url: customer.url })
+      yield* customer.script([RecordingReceiver.reply(500)])
+      yield* send(server, hello("+15005550003"))
+      yield* customer.take(2)
+      const answer = yield* until(
+        metrics(server),
+        (answer) => valueOf(answer, "wac_webhook_attempts_total{outcome=\"delivered\"}") === 1
+      )
+      assert.strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
+      assert.strictEqual(valueOf(answer, "wac_webhook_attempts_total{outcome=\"status\"}"), 1)
+      assert.strictEqual(valueOf(answer, "wac_webhook_first_attempt_delay_seconds_count"), 1)
+      assert.strictEqual(valueOf(answer, "wac_webhook_attempt_duration_seconds_count"), 2)
+      assert.strictEqual(valueOf(answer, "wac_webhook_deliveries_pending"), 0)
+      assert.strictEqual(valueOf(answer, "wac_webhook_oldest_due_age_seconds"), 0)
+      assert.strictEqual(valueOf(answer, "wac_webhooks{state=\"paused\"}"), 0)
+      assert.notMatch(answer.text, /ws_|whk_|dlv_/)
+
+      yield* call(`${server.url}/internal/webhook/pause`, { method: "POST", headers: server.session })
+      yield* send(server, hello("+15005550003"))
+      const later = yield* metrics(server)
+      assert.strictEqual(valueOf(later, "wac_webhooks{state=\"paused\"}"), 1)
+      assert.strictEqual(valueOf(later, "wac_webhook_deliveries_pending"), 1)
+    }))
+
+  it.live("of two servers in one process are apart", () =>
+    Effect.gen(function*() {
+      const [one, other] = [yield* ready(), yield* ready()]
+      const customer = yield* receiver
+      yield* setWebhook(one, { url: customer.url })
+      yield* call(`${one.url}/internal/webhook/test`, { method: "POST", headers: one.session })
+      const series = "wac_webhook_attempts_total{outcome=\"delivered\"}"
+      assert.strictEqual(valueOf(yield* metrics(one), series), 1)
+      assert.isUndefined(valueOf(yield* metrics(other), series))
+    }))
+
+  it.live("are for programs on this machine, and for nobody whom a proxy on it speaks for", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      assert.strictEqual((yield* metrics(server)).status, 200)
+      for (const header of ["forwarded", "x-forwarded-for", "x-real-ip", "via"]) {
+        assertError(yield* metrics(server, { [header]: "203.0.113.9" }), 404, { code: "not_found" })
+      }
+      const trusting = yield* ready({ environment: { TRUST_PROXY: "127.0.0.0/8" } })
+      for (const client of ["203.0.113.9", "127.0.0.1"]) {
+        assertError(yield* metrics(trusting, { "x-forwarded-for": client }), 404, { code: "not_found" })
+      }
+    }))
+
+  it.live("with METRICS_TOKEN are for whoever shows it", () =>
+    Effect.gen(function*() {
+      const server = yield* ready({ environment: { METRICS_TOKEN: "watch-4711" } })
+      const bearer = (token: string) => ({ authorization: `Bearer ${token}`, "x-forwarded-for": "203.0.113.9" })
+      assert.strictEqual((yield* metrics(server, bearer("watch-4711"))).status, 200)
+      assertError(yield* metrics(server), 401, { code: "unauthorized", reason: "missing_key" })
+      for (const wrong of ["watch-4712", "watch-471", server.key.apiKey]) {
+        assertError(yield* metrics(server, bearer(wrong)), 401, { code: "unauthorized", reason: "invalid_key" })
+      }
+      assertError(yield* call(`${server.url}/metrics`, { method: "POST", body: {} }), 405, { code: "not_found" })
+    }))
+})

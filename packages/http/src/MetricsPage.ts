@@ -1,0 +1,65 @@
+/**
+ * `GET /metrics` for Prometheus (contract §1, §8 `METRICS_TOKEN`).
+ */
+import { DeliveryStore, Errors, Metrics } from "@wac/core"
+import { Clock, Context, Effect, Option, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
+import ipaddr from "ipaddr.js"
+import { createHash, timingSafeEqual } from "node:crypto"
+import * as ErrorResponse from "./ErrorResponse.ts"
+
+export const path = "/metrics"
+
+/** Who shows this Bearer token may read the metrics; without one, only programs on the same machine may. */
+export const MetricsToken = Context.Reference<Redacted.Redacted | undefined>("@wac/http/MetricsPage/MetricsToken", {
+  defaultValue: () => undefined
+})
+
+const digest = (text: string) => createHash("sha256").update(text).digest()
+
+/** A proxy on this machine speaks for somebody else; whether it is believed or not, that is not the machine itself. */
+const forwarding = ["forwarded", "x-forwarded-for", "x-real-ip", "via"]
+
+const isLoopback = (address: string): boolean =>
+  ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback"
+
+const refusal = (
+  { headers, remoteAddress }: HttpServerRequest.HttpServerRequest,
+  token: Redacted.Redacted | undefined
+): Errors.DomainError | undefined => {
+  if (token === undefined) {
+    const isNear = Option.exists(remoteAddress, isLoopback) && forwarding.every((name) => headers[name] === undefined)
+    return isNear ? undefined : new Errors.NotFound({
+      message: "without METRICS_TOKEN, metrics are for programs on the server's own machine"
+    })
+  }
+  const shown = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1]
+  if (shown === undefined) {
+    return new Errors.Unauthorized({ reason: "missing_key", message: "METRICS_TOKEN is required as a Bearer token" })
+  }
+  return timingSafeEqual(digest(shown), digest(Redacted.value(token)))
+    ? undefined
+    : new Errors.Unauthorized({ reason: "invalid_key", message: "the Bearer token is not METRICS_TOKEN" })
+}
+
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function*() {
+    const token = yield* MetricsToken
+    const store = yield* DeliveryStore.DeliveryStore
+    yield* router.add(
+      "GET",
+      path,
+      Effect.gen(function*() {
+        const refused = refusal(yield* HttpServerRequest.HttpServerRequest, token)
+        if (refused !== undefined) return yield* ErrorResponse.of(refused)
+        const now = yield* Clock.currentTimeMillis
+        // without storage the others are worth reading all the more
+        yield* Effect.ignore(Effect.flatMap(store.backlog(now), (report) => Metrics.observeBacklog(report, now)))
+        return HttpServerResponse.text(yield* PrometheusMetrics.format(), {
+          contentType: "text/plain; version=0.0.4; charset=utf-8"
+        })
+      })
+    )
+  })
+)
