@@ -13,6 +13,7 @@ import {
   Messages,
   MessageSweeper,
   Password,
+  ReplayRunner,
   SecretRewrap,
   Setup,
   Templates,
@@ -106,9 +107,10 @@ const services = (config: ServerConfig, { authenticator, provider }: Adapters) =
 
 const background = Layer.mergeAll(
   MessageSweeper.layer,
+  DeliveryTidier.layer,
+  ReplayRunner.layer,
   SecretRewrap.layer,
-  WebhookScheduler.layer,
-  DeliveryTidier.layer
+  WebhookScheduler.layer
 )
 
 /** The service, listening. Closing its scope stops it gracefully: requests, then sends, then deliveries. */

@@ -40,6 +40,9 @@ export type AttemptId = typeof AttemptId.Type
 export const RequestId = shape("req").pipe(Schema.brand("RequestId"))
 export type RequestId = typeof RequestId.Type
 
+export const ReplayId = shape("job").pipe(Schema.brand("ReplayId"))
+export type ReplayId = typeof ReplayId.Type
+
 /** Each prefix and the identifier that it makes. */
 export interface ByPrefix {
   readonly ws: WorkspaceId
@@ -53,6 +56,7 @@ export interface ByPrefix {
   readonly dlv: DeliveryId
   readonly att: AttemptId
   readonly req: RequestId
+  readonly job: ReplayId
 }
 
 /** Makes a new identifier from the clock and secure randomness; those of one process sort in the order of making. */

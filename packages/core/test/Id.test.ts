@@ -16,7 +16,8 @@ const kinds = {
   whk: Id.WebhookId,
   dlv: Id.DeliveryId,
   att: Id.AttemptId,
-  req: Id.RequestId
+  req: Id.RequestId,
+  job: Id.ReplayId
 } satisfies { [prefix in keyof Id.ByPrefix]: Schema.Schema<unknown> }
 const prefixes = Object.keys(kinds) as ReadonlyArray<keyof Id.ByPrefix>
 

@@ -12,6 +12,7 @@ import * as MemberStore from "./MemberStore.ts"
 import * as MessageStore from "./MessageStore.ts"
 import * as PepperStore from "./PepperStore.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
+import * as ReplayStore from "./ReplayStore.ts"
 import * as SealedSecretStore from "./SealedSecretStore.ts"
 import * as SessionStore from "./SessionStore.ts"
 import { State } from "./State.ts"
@@ -30,6 +31,7 @@ export type Ports =
   | Core.MessageStore.MessageStore
   | Core.PepperStore.PepperStore
   | Core.RateLimitStore.RateLimitStore
+  | Core.ReplayStore.ReplayStore
   | Core.SealedSecretStore.SealedSecretStore
   | Core.SessionStore.SessionStore
   | Core.Storage.Storage
@@ -47,6 +49,7 @@ export const layer: Layer.Layer<Ports> = Layer.mergeAll(
   MessageStore.layer,
   PepperStore.layer,
   RateLimitStore.layer,
+  ReplayStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,
   Storage.layer,

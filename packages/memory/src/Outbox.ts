@@ -91,6 +91,13 @@ export class Outbox {
     if (!this.#leased.has(consignment)) this.#enqueue(consignment)
   }
 
+  /** How many wait for the first attempt of their replay. */
+  replaysWaiting(): number {
+    let count = 0
+    for (const { delivery } of this.open) if (delivery.trigger === "replay" && Delivery.isUntried(delivery)) count++
+    return count
+  }
+
   #make(
     event: Event.Event,
     id: Id.DeliveryId,

@@ -10,6 +10,7 @@ import {
   type Member,
   type Message,
   type PhoneNumber,
+  type Replay,
   type Sealed,
   type SessionStore,
   type Template,
@@ -49,6 +50,17 @@ interface Issuance {
   readonly expiresAt: Time.Instant
 }
 
+/** A replay job, and how far it has come. */
+export interface ReplayJob {
+  readonly id: Id.ReplayId
+  readonly workspaceId: Id.WorkspaceId
+  replay: Replay.Replay
+  /** The last delivery looked at. */
+  after: Id.DeliveryId | null
+  /** When its next step is due. */
+  stepAt: Time.Instant
+}
+
 /** Something of a send is to be done at this time, unless it has moved on since. */
 interface Deadline {
   readonly at: Time.Instant
@@ -85,6 +97,9 @@ export interface Memory {
   /** The webhook that was served longest ago comes first. */
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
+  readonly replays: Table<ReplayJob>
+  /** Whose turn comes next is first. */
+  readonly runningReplays: Set<Id.ReplayId>
   readonly hint: Hint
   /** Who listens to revocations of API keys. */
   readonly revocations: Set<(id: Id.ApiKeyId) => void>
@@ -116,6 +131,8 @@ const make = (): Memory => ({
   eventPosition: new Map(),
   outboxes: new Map(),
   deliveries: new Table(),
+  replays: new Table(),
+  runningReplays: new Set(),
   hint: new Hint(),
   revocations: new Set(),
   pepper: undefined

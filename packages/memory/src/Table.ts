@@ -47,6 +47,14 @@ export class Table<A extends Row> {
     return (this.#ids.get(workspaceId) ?? []).map((id) => this.#rows.get(id)!)
   }
 
+  /** Up to `limit` of a workspace's rows behind an identifier, oldest first. */
+  after(workspaceId: Id.WorkspaceId, id: A["id"] | null, limit: number): ReadonlyArray<A> {
+    const ids = this.#ids.get(workspaceId) ?? []
+    const at = id === null ? 0 : position(ids, id)
+    const start = ids[at] === id ? at + 1 : at
+    return ids.slice(start, start + limit).map((one) => this.#rows.get(one)!)
+  }
+
   /** A page of a workspace's rows, newest first. */
   page(workspaceId: Id.WorkspaceId, request: Page.PageRequest, keep: (row: A) => boolean): Page.Page<A> {
     const ids = this.#ids.get(workspaceId) ?? []

@@ -15,6 +15,7 @@ import * as PepperStore from "./PepperStore.ts"
 import * as PgliteClient from "./PgliteClient.ts"
 import * as PostgresClient from "./PostgresClient.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
+import * as ReplayStore from "./ReplayStore.ts"
 import * as SealedSecretStore from "./SealedSecretStore.ts"
 import * as SessionStore from "./SessionStore.ts"
 import * as Storage from "./Storage.ts"
@@ -32,6 +33,7 @@ export const layer = Layer.mergeAll(
   MessageStore.layer,
   PepperStore.layer,
   RateLimitStore.layer,
+  ReplayStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,
   TemplateStore.layer,

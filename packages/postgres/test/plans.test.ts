@@ -285,6 +285,45 @@ for (const { layer: database, name } of databases) {
           assert.strictEqual(removed("deliveries").written, 0)
         }))
 
+      it.effect("a replay costs what it looks at, whatever else waits for its webhook", () =>
+        Effect.gen(function*() {
+          const client = yield* PgClient.PgClient
+          const create = (n: number, webhook: typeof paused) => [
+            JSON.stringify({
+              id: id("job", n),
+              workspaceId: webhook.workspace,
+              since: 0,
+              until: now,
+              status: null,
+              now,
+              counted: 10_000
+            })
+          ]
+          const createText = "select wac_create_replay($1::text::json)"
+          // whatever is on its way to this one is not gone through
+          assertReads(yield* touched(createText, create(1, paused)), { webhooks: 1 })
+          const step = ["select wac_step_replay($1, 500, 1000, 1000)", [now]] as const
+          assertReads(yield* touched(...step), {})
+          yield* client.unsafe(createText, create(1, paused))
+          assertReads(yield* touched(...step), { webhooks: 1, webhook_health: 2 })
+          yield* client.unsafe("select wac_cancel_replay($1, $2, $3)", [paused.workspace, id("job", 1), now])
+
+          // 15 or 16 of this one have ended
+          const own = { workspace: id("ws", 900), webhook: id("whk", 900) }
+          yield* client.unsafe(createText, create(2, own))
+          const replayed = yield* touched(...step)
+          assertReads(replayed, { deliveries: 3 * 16 + 2, webhooks: 1, webhook_health: 2 })
+          assert.isAtLeast(replayed("deliveries").written, 15)
+          yield* client.unsafe("select wac_cancel_replay($1, $2, $3)", [own.workspace, id("job", 2), now])
+        }))
+
+      it.effect("a retry that a person asks for reads and writes its own row", () =>
+        Effect.gen(function*() {
+          const retried = yield* touched("select wac_retry($1, $2, $3)", [paused.workspace, id("dlv", 1_000_500), now])
+          assertReads(retried, { webhooks: 2, webhook_health: 2, deliveries: 2 })
+          assert.strictEqual(retried("deliveries").written, 1)
+        }))
+
       /** Does something after the webhook with the backlog was resumed, and has its skipped deliveries still to write. */
       const resumedFirst = <A, E, R>(replay: object, step: Effect.Effect<A, E, R>) =>
         Effect.gen(function*() {

@@ -214,6 +214,28 @@ export const tests = (it: Fixture.It): void => {
       assert.sameMembers(again.deliveries.map(({ delivery }) => delivery.id), waiting)
     }))
 
+  it.effect("one that a resume has skipped holds back none of its message's events", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own, { pausedAt: own.start })
+      const { messageId } = yield* Fixture.sent(own, { now: own.start })
+      yield* Fixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
+      const [skipped, next] = (yield* views(own)).map(({ delivery }) => delivery)
+      const now = own.start + 2 * hour
+      yield* WebhookStore.WebhookStore.use((store) =>
+        store.resume({ workspaceId: own.workspace.id, now, replay: { since: own.start + minute } })
+      )
+      assert.strictEqual((yield* view(own, skipped!.id)).status, "skipped")
+      const retried = yield* retry(own, skipped!.id, now)
+      assert.deepStrictEqual([retried.status, retried.delivery.orderKey], ["pending", null])
+      const first = yield* claim(own, { now })
+      const more = yield* claim(own, { now: now + second })
+      assert.sameMembers(
+        [...first.deliveries, ...more.deliveries].map(({ delivery }) => delivery.id),
+        [skipped!.id, next!.id]
+      )
+    }))
+
   it.effect("there is none of another workspace, of a removed webhook, or of a test", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore.DeliveryStore

@@ -24,6 +24,7 @@ import {
   type PepperStore,
   type PhoneNumber,
   type RateLimitStore,
+  type ReplayStore,
   type Sealed,
   type SealedSecretStore,
   type SessionStore,
@@ -50,6 +51,7 @@ export type Ports =
   | MessageStore.MessageStore
   | PepperStore.PepperStore
   | RateLimitStore.RateLimitStore
+  | ReplayStore.ReplayStore
   | SealedSecretStore.SealedSecretStore
   | SessionStore.SessionStore
   | Storage.Storage

@@ -23,6 +23,7 @@ import * as MessageStoreSettleSuite from "./MessageStoreSettleSuite.ts"
 import * as MessageStoreSweepSuite from "./MessageStoreSweepSuite.ts"
 import * as PepperStoreSuite from "./PepperStoreSuite.ts"
 import * as RateLimitStoreSuite from "./RateLimitStoreSuite.ts"
+import * as ReplayStoreSuite from "./ReplayStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./SealedSecretStoreSuite.ts"
 import * as SessionStoreSuite from "./SessionStoreSuite.ts"
 import * as TemplateStoreSuite from "./TemplateStoreSuite.ts"
@@ -66,6 +67,7 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["DeliveryStore: tests of the webhook", DeliveryStoreTestSuite.tests],
   ["DeliveryStore: retries that a person asks for", DeliveryStoreRetrySuite.tests],
   ["DeliveryStore: what is shown", DeliveryStoreSuite.tests],
+  ["ReplayStore", ReplayStoreSuite.tests],
   ["EventStore", EventStoreSuite.tests],
   ["RateLimitStore", RateLimitStoreSuite.tests],
   ["PepperStore", PepperStoreSuite.tests],

@@ -419,7 +419,8 @@ create index deliveries_order on deliveries (order_key, sequence) where status =
 create index deliveries_open on deliveries (webhook_id, created_at, id) where status = 'pending';
 create index deliveries_testing on deliveries (webhook_id) where status = 'testing';
 create index deliveries_exhausted on deliveries (workspace_id, id) where status = 'exhausted';
-create index deliveries_event on deliveries (event_id);
+create index deliveries_ended on deliveries (webhook_id, created_at, id)
+  where status in ('delivered', 'exhausted', 'skipped');
 comment on column deliveries.status is
   'pending also while its webhook is paused (held), and until what was skipped is written out (webhook_skips); testing: '
   'a test that is being made, which is shown as pending and is never due';
@@ -438,6 +439,7 @@ comment on index deliveries_tried is
   'For the warning when a webhook will be paused, and what a resumed one had tried before';
 comment on index deliveries_arrived is 'What has appeared since a claimer''s last look';
 comment on index deliveries_order is 'Who waits for whom';
+comment on index deliveries_ended is 'What a replay covers, oldest first';
 comment on index deliveries_open is 'What is held or to be skipped, and lists of what is pending';
 
 create table delivery_claims (
@@ -472,4 +474,28 @@ create table attempts (
   -- no foreign key: one function writes both, and to have every row looked up again costs a tenth of it
   primary key (delivery_id, number)
 );
+
+create table replays (
+  id text primary key,
+  workspace_id text not null references workspaces,
+  webhook_id text not null,
+  since bigint not null,
+  until bigint not null,
+  status text check (status in ('delivered', 'exhausted', 'skipped')),
+  state text not null default 'running' check (state in ('running', 'completed', 'cancelled')),
+  total integer,
+  replayed integer not null default 0,
+  created_at bigint not null,
+  completed_at bigint,
+  reached_at bigint not null,
+  reached_id text not null default '',
+  step_at bigint not null,
+  check ((state = 'running') = (completed_at is null))
+) with (fillfactor = 50);
+create index replays_list on replays (workspace_id, id);
+create index replays_due on replays (step_at) where state = 'running';
+comment on table replays is 'Jobs that have deliveries attempted again';
+comment on column replays.status is 'Covers those that have ended so; null: all that have ended';
+comment on column replays.reached_at is 'With reached_id the last delivery looked at, in the order of deliveries_ended';
+comment on column replays.step_at is 'When the next step is due';
 `

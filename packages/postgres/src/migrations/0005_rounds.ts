@@ -1,5 +1,5 @@
 /**
- * Functions of what people ask of a webhook and its deliveries: another secret, tests, new rounds. They keep to the
+ * Functions of what people ask of a webhook and its deliveries: another secret, tests, new rounds, replays. They keep to the
  * order in which 0003 waits for rows; who changes secrets waits for nothing but the webhook's own row.
  */
 export const sql = `
@@ -114,8 +114,15 @@ as $$
 declare
   -- what is pending up to there is skipped, and has ended
   skipped_until constant bigint := (select w.skipped_until from webhooks w where w.id = hook);
+  -- orders that lose one that was skipped but is not written so yet, which others may wait for
+  left_orders text[];
   begun integer;
 begin
+  left_orders := array(
+    select distinct d.order_key from deliveries d
+    where d.workspace_id = workspace and d.id = any (ids) and d.webhook_id = hook
+      and d.status = 'pending' and d.position <= skipped_until and d.order_key is not null
+  );
   update deliveries d set
     order_key = case when d.status = 'pending' and d.next_attempt_at is not null and d.position > skipped_until
       then d.order_key
@@ -133,6 +140,15 @@ begin
   where d.workspace_id = workspace and d.id = any (ids)
     and d.webhook_id = hook and d.trigger not in ('test', 'probe');
   get diagnostics begun = row_count;
+  if left_orders <> '{}' then
+    update deliveries d set next_attempt_at = at_time, position = wac_next_position()
+    from unnest(left_orders) as o (key) cross join lateral (
+      select n.workspace_id, n.id, n.next_attempt_at from deliveries n
+      where n.order_key = o.key and n.webhook_id = hook and n.status = 'pending' and n.position > skipped_until
+      order by n.sequence limit 1
+    ) next
+    where next.next_attempt_at is null and d.workspace_id = next.workspace_id and d.id = next.id;
+  end if;
   if begun > 0 then
     perform pg_notify('wac_deliveries', 'asked for again');
   end if;
@@ -149,6 +165,142 @@ begin
   where h.webhook_id = (select w.id from webhooks w where w.workspace_id = workspace)
   for no key update;
   return hook is not null and wac_begin_rounds(workspace, hook, array[delivery], 'manual', at_time) > 0;
+end
+$$;
+
+create function wac_replay(r replays) returns json
+language sql stable
+return json_build_object(
+  'id', r.id,
+  'workspaceId', r.workspace_id,
+  'webhookId', r.webhook_id,
+  'since', r.since,
+  'until', r.until,
+  'status', r.status,
+  'state', r.state,
+  'total', r.total,
+  'replayed', r.replayed,
+  'createdAt', r.created_at,
+  'completedAt', r.completed_at
+);
+
+-- Replay.covers, of a delivery in the range that has ended.
+create function wac_replays(d deliveries, wanted text) returns boolean
+language sql immutable
+return d.trigger not in ('test', 'probe') and (wanted is null or d.status = wanted);
+
+-- The range is counted if it holds few enough.
+create function wac_create_replay(command json) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  c record;
+  hook text;
+  covered integer;
+  made replays;
+begin
+  select * into strict c from json_to_record(command) as c (id text, "workspaceId" text, since bigint, until bigint,
+    status text, now bigint, counted integer);
+  select w.id into hook from webhooks w where w.workspace_id = c."workspaceId";
+  if hook is null then
+    return null;
+  end if;
+  -- what is still to be written as skipped cannot be told yet
+  select case when count(*) <= c.counted and not exists (select from webhook_skips s where s.webhook_id = hook) then count(*) filter (where o.is_covered) end into covered from (
+    select wac_replays(d, c.status) as is_covered from deliveries d
+    where d.webhook_id = hook and d.created_at >= c.since and d.created_at < c.until
+      and d.status in ('delivered', 'exhausted', 'skipped')
+    order by d.created_at, d.id limit c.counted + 1
+  ) o;
+  insert into replays (id, workspace_id, webhook_id, since, until, status, total, created_at, reached_at, step_at)
+  values (c.id, c."workspaceId", hook, c.since, c.until, c.status, covered, c.now, c.since, c.now)
+  returning * into made;
+  return wac_replay(made);
+end
+$$;
+
+create function wac_cancel_replay(workspace text, replay text, at_time bigint) returns json
+language plpgsql as $$
+begin
+  -- a step that is under way is waited for
+  update replays r set state = 'cancelled', completed_at = at_time
+  where r.id = replay and r.workspace_id = workspace and r.state = 'running';
+  return (select wac_replay(r) from replays r where r.id = replay and r.workspace_id = workspace);
+end
+$$;
+
+-- A step of the job whose turn it is. Who holds a job waits for the webhook's health, and nobody who holds that waits
+-- for a job.
+create function wac_step_replay(at_time bigint, most integer, most_waiting integer, pause bigint) returns boolean
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  job replays;
+  room integer;
+  looked_at integer;
+  passed integer;
+  ids text[];
+  last_at bigint;
+  last_id text;
+  begun integer;
+begin
+  select * into job from replays r
+  where r.state = 'running' and r.step_at <= at_time
+  order by r.step_at limit 1
+  for update skip locked;
+  if not found then
+    return false;
+  end if;
+  perform from webhook_health h where h.webhook_id = job.webhook_id for no key update;
+  if not found then
+    update replays r set state = 'cancelled', completed_at = at_time where r.id = job.id;
+    return true;
+  end if;
+
+  -- what was skipped must be written so before it can be passed
+  if exists (select from webhook_skips s where s.webhook_id = job.webhook_id) then
+    update replays r set step_at = at_time + pause where r.id = job.id;
+    return true;
+  end if;
+
+  select most_waiting - count(*) into room from (
+    select from deliveries d
+    where d.webhook_id = job.webhook_id and d.status = 'pending' and d.next_attempt_at is not null
+      and d.round_attempts = 0 and d.trigger = 'replay'
+    limit most_waiting
+  ) w;
+
+  with looked as (
+    select d.id, d.created_at, wac_replays(d, job.status) as is_covered from deliveries d
+    where d.webhook_id = job.webhook_id and (d.created_at, d.id) > (job.reached_at, job.reached_id)
+      and d.created_at < job.until and d.status in ('delivered', 'exhausted', 'skipped')
+    order by d.created_at, d.id limit most
+  ), placed as (
+    select l.*, count(*) filter (where l.is_covered) over (order by l.created_at, l.id) <= room as fits from looked l
+  )
+  select count(*), count(*) filter (where p.fits), coalesce(array_agg(p.id) filter (where p.fits and p.is_covered), '{}'),
+    max(p.created_at) filter (where p.fits), (array_agg(p.id order by p.created_at desc, p.id desc) filter (where p.fits))[1]
+  into looked_at, passed, ids, last_at, last_id
+  from placed p;
+
+  begun := wac_begin_rounds(job.workspace_id, job.webhook_id, ids, 'replay', at_time);
+  if passed = looked_at and looked_at < most then
+    update replays r set replayed = r.replayed + begun, total = r.replayed + begun, state = 'completed',
+      completed_at = at_time
+    where r.id = job.id;
+    return true;
+  end if;
+  update replays r set replayed = r.replayed + begun,
+    reached_at = coalesce(last_at, r.reached_at), reached_id = coalesce(last_id, r.reached_id),
+    step_at = case when passed < looked_at then at_time + pause else at_time end
+  where r.id = job.id;
+  return true;
 end
 $$;
 `
