@@ -6,7 +6,9 @@ import {
   type Delivery,
   dueAt,
   isOpen,
+  line,
   newRound,
+  place,
   statusShown
 } from "../src/Delivery.ts"
 import { between, checks, day, hour, minute, second, upTo } from "./checks.ts"
@@ -275,6 +277,38 @@ describe("what a person is shown", () => {
   ])("%s, paused at %s: %s", (status, pausedAt, shown) => {
     assert.strictEqual(statusShown(delivery({ status }), { pausedAt }), shown)
     assert.strictEqual(isOpen(delivery({ status })), status === "pending")
+  })
+})
+
+describe("the line in which a delivery waits", () => {
+  const tried = { attemptCount: 2, roundAttempts: 2, firstAttemptAt: start, lastAttemptAt: start + minute }
+  const retry = { ...tried, nextAttemptAt: start + hour }
+
+  it.each<[string, Partial<Delivery>, number | null, string, number | null]>([
+    ["never resumed, untried", { nextAttemptAt: start }, null, "fresh", start],
+    ["never resumed, tried", retry, null, "retry", start + hour],
+    ["untried, recorded before the resume", { nextAttemptAt: start }, start + 1, "backlog", start],
+    ["untried, recorded in its millisecond", { nextAttemptAt: start }, start, "fresh", start],
+    ["tried before the resume", retry, start + 2 * minute, "backlog", start],
+    ["tried since the resume", retry, start, "retry", start + hour],
+    ["behind a predecessor", { nextAttemptAt: null }, start + 1, "fresh", null],
+    ["asked for by a person", { trigger: "manual", nextAttemptAt: start }, null, "fresh", start],
+    ["asked for by a job", { trigger: "replay", nextAttemptAt: start }, null, "backlog", start],
+    ["asked for by a job, and tried", { ...retry, trigger: "replay" }, null, "retry", start + hour]
+  ])("%s", (_, fields, resumedAt, expected, at) => {
+    const of = webhook({ resumedAt })
+    assert.strictEqual(line(delivery(fields), of), expected)
+    assert.strictEqual(place(delivery(fields), of), at)
+  })
+
+  it("what was tried before a resume is due with it, and begins a round with its next attempt", () => {
+    const of = webhook({ resumedAt: start + 2 * minute })
+    assert.strictEqual(dueAt(delivery(retry), of), start + minute)
+    const after = afterAttempt(delivery(retry), of, attempt({ number: 3, startedAt: start + 3 * minute }), 0)
+    assert.deepStrictEqual(
+      [after.delivery.attemptCount, after.delivery.roundAttempts, after.delivery.firstAttemptAt],
+      [3, 1, start + 3 * minute]
+    )
   })
 })
 

@@ -1,9 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { InvalidBody } from "../src/Errors.ts"
-import { afterAttempt, freeSlots, type Health, isFailing, nextSlotAt, parseUrl, unknownHealth } from "../src/Webhook.ts"
+import {
+  afterAttempt,
+  drainSlots,
+  freeSlots,
+  type Health,
+  isFailing,
+  nextDrainAt,
+  nextSlotAt,
+  parseUrl,
+  pause,
+  resume,
+  standing,
+  unknownHealth
+} from "../src/Webhook.ts"
 import { between, checks, upTo } from "./checks.ts"
-import { health, start } from "./samples.ts"
+import { health, start, webhook } from "./samples.ts"
 
 const strict = { allowInsecure: false }
 const lax = { allowInsecure: true }
@@ -154,6 +167,53 @@ describe("health after an attempt", () => {
     }
     assert.strictEqual(after.recoveredAt, recovered)
   }, checks)
+})
+
+describe("what is to be expected of a receiver", () => {
+  it.each([
+    ["never attempted", health(), "doubtful"],
+    ["answered well", health({ lastSuccessAt: start }), "healthy"],
+    ["failed since", health({ lastSuccessAt: start, consecutiveFailures: 1, failuresSince: start }), "doubtful"],
+    ["never succeeded", health({ consecutiveFailures: 3, failuresSince: start }), "doubtful"]
+  ])("%s", (_, given, expected) => {
+    assert.strictEqual(standing(given), expected)
+  })
+})
+
+describe("a backlog", () => {
+  it.each([
+    ["none under way", { inFlight: 0, nextAt: start }, 16, 8],
+    ["some under way", { inFlight: 5, nextAt: start }, 16, 3],
+    ["few slots free", { inFlight: 5, nextAt: start }, 2, 2],
+    ["all under way", { inFlight: 8, nextAt: start }, 8, 0],
+    ["more under way than there may be", { inFlight: 9, nextAt: start }, 7, 0],
+    ["no slot free", { inFlight: 0, nextAt: start }, 0, 0],
+    ["too early", { inFlight: 0, nextAt: start + 1 }, 16, 0]
+  ])("%s", (_, drain, free, slots) => {
+    assert.strictEqual(drainSlots(drain, free, start), slots)
+  })
+
+  it("goes on 10 ms after each, and saves nothing up", () => {
+    assert.strictEqual(nextDrainAt({ nextAt: start - 10_000 }, 8, start), start + 80)
+    assert.strictEqual(nextDrainAt({ nextAt: start }, 1, start), start + 10)
+  })
+})
+
+describe("pausing and resuming", () => {
+  it("keep the first pause, and everything else", () => {
+    const active = webhook()
+    const paused = { ...active, pausedAt: start }
+    assert.deepStrictEqual(pause(active, start), paused)
+    assert.deepStrictEqual(pause(paused, start + 1), paused)
+    assert.deepStrictEqual(resume(paused, start + 5), { ...active, resumedAt: start + 5 })
+    assert.deepStrictEqual(resume(active, start + 5), active)
+  })
+
+  it("a resume lies after the last attempt and the resume before, whatever the clocks say", () => {
+    const paused = webhook({ pausedAt: start, resumedAt: start + 7, health: health({ lastAttemptAt: start + 3 }) })
+    assert.strictEqual(resume(paused, start).resumedAt, start + 8)
+    assert.strictEqual(resume({ ...paused, resumedAt: null }, start).resumedAt, start + 4)
+  })
 })
 
 describe("how many attempts may begin", () => {

@@ -267,6 +267,7 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
         const lastFailure = orNull({ at: moment(), message: "before" })
         let webhook = yield* putWebhook(own, {
           pausedAt: random.pick([null, null, null, own.start - hour]),
+          resumedAt: random.pick([null, null, own.start - 25 * hour, own.start - 1]),
           health: {
             consecutiveFailures: failures,
             failuresSince: failures === 0 ? null : moment(),
@@ -358,7 +359,8 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
       assert.strictEqual(Duration.toMillis(RetrySchedule.duration), 86_400_000)
       assert.strictEqual(Webhook.failingAfter, 5)
       assert.strictEqual(Duration.toMillis(Webhook.failingGap), 1000)
-      assert.strictEqual(Webhook.maxInFlight, 16)
+      assert.deepStrictEqual([Webhook.maxInFlight, Webhook.maxInDoubt, Webhook.maxDraining], [16, 4, 8])
+      assert.strictEqual(Duration.toMillis(Webhook.drainGap), 10)
     }))
 })
 
