@@ -14,6 +14,7 @@ import {
   MessageSweeper,
   Password,
   ReplayRunner,
+  Replays,
   SecretRewrap,
   Setup,
   Templates,
@@ -90,6 +91,7 @@ const services = (config: ServerConfig, { authenticator, provider }: Adapters) =
     Messages.Messages.layer,
     Webhooks.Webhooks.layer,
     Deliveries.Deliveries.layer,
+    Replays.Replays.layer,
     Events.Events.layer,
     authenticator
   ).pipe(

@@ -129,6 +129,10 @@ describe("the API definition", () => {
       "GET /internal/webhook/deliveries": "session: member",
       "GET /internal/webhook/deliveries/:id": "session: member",
       "POST /internal/webhook/deliveries/:id/retry": "session: developer",
+      "POST /internal/webhook/replays": "session: developer",
+      "GET /internal/webhook/replays": "session: member",
+      "GET /internal/webhook/replays/:id": "session: member",
+      "DELETE /internal/webhook/replays/:id": "session: developer",
       "GET /v1/events": "key: messages:send",
       "GET /internal/events": "session: member",
       "GET /internal/events/:id": "session: member",
@@ -263,13 +267,20 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
   describe("one workspace", () => {
     /** A thing of ours for each route that takes an id; a new such route needs one here. */
     const things = (
-      ids: { readonly message: string; readonly key: string; readonly event: string; readonly delivery: string }
+      ids: {
+        readonly message: string
+        readonly key: string
+        readonly event: string
+        readonly delivery: string
+        readonly replay: string
+      }
     ): { readonly [path: string]: string } => ({
       "/v1/messages/:id": ids.message,
       "/internal/api-keys/:id": ids.key,
       "/internal/events/:id": ids.event,
       "/internal/webhook/deliveries/:id": ids.delivery,
-      "/internal/webhook/deliveries/:id/retry": ids.delivery
+      "/internal/webhook/deliveries/:id/retry": ids.delivery,
+      "/internal/webhook/replays/:id": ids.replay
     })
 
     const setWebhook = (url: string, workspaceId: string, port: number) =>
@@ -287,13 +298,22 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
       const sent = yield* send({ url, key: ours.key }, hello("+15005550003"))
       const deliveries = yield* call(`${url}/internal/webhook/deliveries`, { headers: owner })
       const [delivery] = deliveries.body.data
+      const replay = yield* call(`${url}/internal/webhook/replays`, {
+        headers: owner,
+        body: { since: checks.timeIn(-60_000) }
+      })
+      yield* checks.until(
+        call(`${url}/internal/webhook/replays/${replay.body.id}`, { headers: owner }),
+        ({ body }) => body.state === "completed"
+      )
       return {
         others: [webhook.body.id, sent.body.provider_message_id] as ReadonlyArray<string>,
         thing: things({
           message: sent.body.message_id,
           key: ours.key.id,
           event: delivery.eventId,
-          delivery: delivery.id
+          delivery: delivery.id,
+          replay: replay.body.id
         })
       }
     })
@@ -306,7 +326,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
     it("has a thing for each route with an id", () => {
       assert.deepStrictEqual(
         [...new Set(routes.filter(({ path }) => path.includes(":")).map(({ path }) => path))].sort(),
-        Object.keys(things({ message: "", key: "", event: "", delivery: "" })).sort()
+        Object.keys(things({ message: "", key: "", event: "", delivery: "", replay: "" })).sort()
       )
     })
 

@@ -7,7 +7,17 @@ import { RecordingReceiver } from "@wac/testkit"
 import { sign, verify } from "@wac/verifier"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
-import { anotherWorkspace, assertError, assertInvalid, idShape, nobody, timeShape, until } from "./checks.ts"
+import {
+  anotherWorkspace,
+  assertError,
+  assertInvalid,
+  idShape,
+  nobody,
+  now,
+  timeIn,
+  timeShape,
+  until
+} from "./checks.ts"
 import {
   actorHeader,
   call,
@@ -126,7 +136,7 @@ describe.concurrent("rotating the secret", () => {
       assert.deepStrictEqual(Object.keys(body), ["signingSecret", "previousExpiresAt"])
       assert.match(body.signingSecret, /^whsec_[0-9A-Za-z]{40}$/)
       assert.notStrictEqual(body.signingSecret, signingSecret)
-      const overlap = Date.parse(body.previousExpiresAt) - Date.now()
+      const overlap = Date.parse(body.previousExpiresAt) - now()
       assert.isTrue(overlap > 86_300_000 && overlap <= 86_400_000, `${overlap}`)
       yield* act(server, "/test")
       const [received] = yield* customer.take(1)
@@ -312,7 +322,7 @@ describe.concurrent("pausing and resuming", () => {
       yield* held(1)
       // far enough apart for two clocks of one machine
       yield* Effect.sleep("20 millis")
-      const since = new Date().toISOString()
+      const since = timeIn(0)
       yield* send(server, hello(sentOnce))
       yield* held(2)
       yield* act(server, "/resume", { replay: { since }, force: true })
@@ -340,6 +350,64 @@ describe.concurrent("pausing and resuming", () => {
     }))
 })
 
+describe.concurrent("replays", () => {
+  it.live("deliver a range again, with the same ids and bodies, and tell how far they are", () =>
+    Effect.gen(function*() {
+      const { customer, server } = yield* road
+      yield* send(server, hello())
+      const before = yield* customer.take(3)
+      yield* until(look(server, "/deliveries?status=delivered"), ({ body }) => body.data.length === 3)
+      const created = yield* act(server, "/replays", { since: before[1]!.event.created_at })
+      assert.strictEqual(created.status, 201, created.text)
+      const { createdAt, id, until: end } = created.body
+      assert.match(id, idShape("job"))
+      assert.deepStrictEqual(created.body, {
+        id,
+        state: "running",
+        since: before[1]!.event.created_at,
+        until: end,
+        status: null,
+        total: 2,
+        replayed: 0,
+        createdAt,
+        completedAt: null
+      })
+      const again = yield* customer.take(2)
+      assert.sameDeepMembers(again.map(({ event }) => event), before.slice(1).map(({ event }) => event))
+      const { body } = yield* until(look(server, `/replays/${id}`), ({ body }) => body.state === "completed")
+      assert.deepStrictEqual([body.total, body.replayed], [2, 2])
+      assert.deepStrictEqual((yield* look(server, "/replays")).body, { data: [body], hasMore: false, nextCursor: null })
+      assert.strictEqual((yield* act(server, `/replays/${id}`, undefined, "DELETE")).status, 204)
+      assert.strictEqual((yield* look(server, `/replays/${id}`)).body.state, "completed")
+      const { body: { data: [delivery] } } = yield* until(
+        look(server, "/deliveries?status=delivered"),
+        ({ body }) => body.data.length === 3
+      )
+      const { body: { attempts } } = yield* look(server, `/deliveries/${delivery.id}`)
+      assert.deepStrictEqual(attempts.map(({ trigger }: { readonly trigger: string }) => trigger), [
+        "automatic",
+        "replay"
+      ])
+    }))
+
+  it.live("are of ranges that make sense, and of a webhook that is there", () =>
+    Effect.gen(function*() {
+      const { server } = yield* road
+      assertInvalid(yield* act(server, "/replays", {}), "missing_field", "since")
+      assertInvalid(yield* act(server, "/replays", { since: timeIn(0), status: "pending" }), "invalid_field", "status")
+      assertInvalid(
+        yield* act(server, "/replays", { since: timeIn(0), until: timeIn(-1000) }),
+        "invalid_field",
+        "until"
+      )
+      for (const method of ["GET", "DELETE"]) {
+        assertError(yield* act(server, `/replays/job_${nobody}`, undefined, method), 404, { code: "not_found" })
+      }
+      yield* act(server, "", undefined, "DELETE")
+      assertError(yield* act(server, "/replays", { since: timeIn(-1000) }), 404, { code: "not_found" })
+    }))
+})
+
 describe.concurrent("the signature's self-test", () => {
   it.live("says which part is wrong, and by which mistake", () =>
     Effect.gen(function*() {
@@ -356,7 +424,7 @@ describe.concurrent("the signature's self-test", () => {
         wrong.body.checks.map(({ ok, part }: Record<string, unknown>) => [part, ok]),
         [["header", true], ["timestamp", true], ["signature", false]]
       )
-      const old = yield* Effect.promise(() => sign(body, signingSecret, Math.floor(Date.now() / 1000) - 3600))
+      const old = yield* Effect.promise(() => sign(body, signingSecret, Math.floor(now() / 1000) - 3600))
       const stale = (yield* judged(old)).body.checks.find(({ part }: { readonly part: string }) => part === "timestamp")
       assert.strictEqual(stale.reason, "timestamp_too_old")
       for (const { text } of [right, wrong]) assert.notInclude(text, signingSecret.slice("whsec_".length))

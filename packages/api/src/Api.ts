@@ -8,6 +8,7 @@ import { DeliveriesApi } from "./DeliveriesApi.ts"
 import { EventsApi, EventsDashboardApi } from "./EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { MessagesApi } from "./MessagesApi.ts"
+import { ReplaysApi } from "./ReplaysApi.ts"
 import { SessionApi, SignInApi } from "./SessionApi.ts"
 import { TemplatesApi } from "./TemplatesApi.ts"
 import { WebhookApi } from "./WebhookApi.ts"
@@ -24,6 +25,7 @@ export class Api extends HttpApi.make("wac")
     SessionApi,
     WebhookApi,
     DeliveriesApi,
+    ReplaysApi,
     EventsApi,
     EventsDashboardApi,
     HealthApi

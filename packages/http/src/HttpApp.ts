@@ -21,6 +21,7 @@ import * as MessagesHandlers from "./MessagesHandlers.ts"
 import * as MetricsPage from "./MetricsPage.ts"
 import * as Pages from "./Pages.ts"
 import * as RateLimitHeaders from "./RateLimitHeaders.ts"
+import * as ReplaysHandlers from "./ReplaysHandlers.ts"
 import * as SessionAuthentication from "./SessionAuthentication.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as SessionHandlers from "./SessionHandlers.ts"
@@ -45,6 +46,7 @@ const routes = Layer.mergeAll(
       SessionHandlers.layer,
       WebhookHandlers.layer,
       DeliveriesHandlers.layer,
+      ReplaysHandlers.layer,
       EventsHandlers.layer,
       HealthHandlers.layer
     ]),

@@ -2,7 +2,7 @@
  * `/internal/webhook`.
  */
 import { Api, Caller } from "@wac/api"
-import { StoreError, Time, type Webhook, Webhooks } from "@wac/core"
+import { StoreError, Time, Webhook, Webhooks } from "@wac/core"
 import { DateTime, Duration, Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { attempt } from "./DeliveriesHandlers.ts"
@@ -16,9 +16,6 @@ const configuration = (webhook: Webhook.Webhook) => ({
   createdAt: Time.iso(webhook.createdAt),
   updatedAt: Time.iso(webhook.updatedAt)
 })
-
-/** How long an old secret signs beside the new one when nobody says (contract §5). */
-const defaultOverlap = Duration.hours(24)
 
 const shown = (report: Webhooks.WebhookReport) => {
   const { health, pausedAt } = report.webhook
@@ -64,7 +61,9 @@ export const layer = HttpApiBuilder.group(
       }, StoreError.orUnavailable),
       rotateSecret: Effect.fnUntraced(function*({ payload }) {
         const { workspaceId } = yield* Caller.CurrentSession
-        const overlap = payload.overlapSeconds === undefined ? defaultOverlap : Duration.seconds(payload.overlapSeconds)
+        const overlap = payload.overlapSeconds === undefined
+          ? Webhook.secretOverlap
+          : Duration.seconds(payload.overlapSeconds)
         const { previousExpiresAt, signingSecret } = yield* webhooks.rotateSecret({ workspaceId, overlap })
         return { signingSecret: Redacted.value(signingSecret), previousExpiresAt: Time.iso(previousExpiresAt) }
       }, StoreError.orUnavailable),
