@@ -63,10 +63,10 @@ const isReplayed = (answer: Answer): boolean => answer.headers.get("idempotent-r
 const boundTo = (database: string, idempotencyKey: string): Effect.Effect<string> =>
   Effect.map(
     checks.until(
-      sql<{ message_id: string }>(database, `select message_id from bindings where key = '${idempotencyKey}'`),
+      sql<{ id: string }>(database, `select id from messages where key = '${idempotencyKey}'`),
       (rows) => rows.length === 1
     ),
-    (rows) => rows[0]!.message_id
+    (rows) => rows[0]!.id
   )
 
 /**
@@ -75,11 +75,11 @@ const boundTo = (database: string, idempotencyKey: string): Effect.Effect<string
  */
 const countsOf = (database: string, messageId: string) =>
   Effect.map(
-    sql<{ messages: number; bindings: number; names: number }>(
+    sql<{ messages: number; keys: number; names: number }>(
       database,
       `select
         (select count(*)::int from messages where id = '${messageId}') as messages,
-        (select count(*)::int from bindings where message_id = '${messageId}') as bindings,
+        (select count(*)::int from messages where id = '${messageId}' and key is not null) as keys,
         (select count(*)::int from message_names where message_id = '${messageId}') as names`
     ),
     (rows) => ({ ...rows[0]! })
@@ -128,7 +128,7 @@ layer(Cluster.layer, { excludeTestServices: true, timeout: patient })("two proce
         assert.strictEqual(new Set(ids).size, recipients.length)
         for (const id of ids) {
           yield* checks.untilStatus({ url: b.url, key }, id, "read")
-          assert.deepStrictEqual(yield* countsOf(database, id), { messages: 1, bindings: 1, names: 1 })
+          assert.deepStrictEqual(yield* countsOf(database, id), { messages: 1, keys: 1, names: 1 })
         }
         assert.strictEqual((yield* total(database)) - before, recipients.length)
       }),

@@ -149,7 +149,10 @@ for (const { layer: database, name } of databases) {
           events: ids,
           deliveries: ["dlv_1", "dlv_2", "dlv_3"]
         }))
-        yield* client.unsafe("select wac_apply_reports($1::text::json)", [JSON.stringify(commands)])
+        for (let first = 0; first < commands.length; first += 256) {
+          const batch = commands.slice(first, first + 256)
+          yield* client.unsafe("select wac_apply_reports($1::text::json)", [JSON.stringify(batch)])
+        }
         const answers = yield* client.unsafe<{
           readonly message: object
           readonly told: ReadonlyArray<object>

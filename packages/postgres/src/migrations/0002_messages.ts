@@ -124,24 +124,46 @@ create function wac_record_events(recorded wac_recorded[]) returns void
 language plpgsql as $$
 declare
   busy text[];
+  waiting text[] := '{}';
 begin
-  -- A predecessor may be ending at this moment. Whoever ends one holds the webhook's health: we wait for them, and see
-  -- that it has ended, or they wait for us, and see its follower.
-  select array_agg(distinct d.webhook_id) into busy
-  from unnest(recorded) e
-  cross join lateral (
-    select w.id, w.skipped_until from webhooks w where w.workspace_id = e.workspace_id offset 0
-  ) w
-  cross join lateral (
-    select d.webhook_id from deliveries d
-    where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending'
-      -- what is skipped is not waited for
-      and d.position > w.skipped_until
-    order by d.sequence limit 1
-  ) d
-  where e.sequence > 1;
-  if busy is not null then
-    perform from webhook_health h where h.webhook_id = any (busy) order by h.webhook_id for share;
+  if exists (select from unnest(recorded) e where e.sequence > 1) then
+    -- A predecessor may be ending at this moment. Whoever ends one holds the webhook's health: we wait for them, and see
+    -- that it has ended, or they wait for us, and see its follower.
+    select array_agg(distinct d.webhook_id) into busy
+    from unnest(recorded) e
+    cross join lateral (
+      select w.id, w.skipped_until from webhooks w where w.workspace_id = e.workspace_id offset 0
+    ) w
+    cross join lateral (
+      select d.webhook_id from deliveries d
+      where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending'
+        -- what is skipped is not waited for
+        and d.position > w.skipped_until
+      order by d.sequence limit 1
+    ) d
+    where e.sequence > 1;
+    if busy is not null then
+      perform from webhook_health h where h.webhook_id = any (busy) order by h.webhook_id for share;
+    end if;
+    waiting := array(
+      select e.id
+      from unnest(recorded) e
+      cross join lateral (
+        select w.id, w.event_types, w.skipped_until from webhooks w where w.workspace_id = e.workspace_id offset 0
+      ) w
+      where e.sequence > 1 and (
+        exists (
+          select from unnest(recorded) o
+          where o.order_key = e.order_key and o.sequence < e.sequence and o.type = any (w.event_types)
+        )
+        -- not exists, which drops the order, and with it what leads to the index of order keys
+        or (
+          select d.id from deliveries d
+          where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending' and d.position > w.skipped_until
+          order by d.sequence limit 1
+        ) is not null
+      )
+    );
   end if;
 
   -- once for all places that are drawn here; an event and its delivery share one
@@ -155,19 +177,10 @@ begin
   insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
     next_attempt_at, created_at, position)
   select e.delivery_id, e.workspace_id, w.id, e.id, e.type, w.envelope, e.order_key, e.sequence, 'pending',
-    case when not (
-      e.order_key is not null and lag(e.order_key) over (order by e.order_key, e.sequence) is not distinct from e.order_key
-      or e.sequence > 1 and exists (
-        select from deliveries d
-        where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending'
-          and d.position > w.skipped_until
-        order by d.sequence limit 1
-      )
-    ) then e.created_at end,
-    e.created_at, e.position
+    case when e.id <> all (waiting) then e.created_at end, e.created_at, e.position
   from told e
   cross join lateral (
-    select w.id, w.envelope, w.skipped_until from webhooks w
+    select w.id, w.envelope from webhooks w
     where w.workspace_id = e.workspace_id and e.type = any (w.event_types) offset 0
   ) w;
   if found then
@@ -259,19 +272,26 @@ create type wac_claim as (
   counted_at bigint
 );
 
--- What a send spends, and where that leaves buckets. One that found its key in use has no number, and no month.
-create type wac_spent as (
-  workspace_id text,
-  workspace_full_at double precision,
+-- What sends have spent of a workspace, of a number, and of a pair of a number and a customer, and where that left each
+-- one's bucket.
+create type wac_spent_workspace as (
+  id text,
+  full_at double precision,
   month text,
+  quota integer
+);
+create type wac_spent_number as (
+  id text,
+  full_at double precision,
+  customers integer
+);
+create type wac_spent_pair as (
+  key text,
+  full_at double precision,
   number_id text,
-  number_full_at double precision,
-  pair_key text,
-  pair_full_at double precision,
-  -- whom messaging_ledger is to note
   customer text,
-  noted_at bigint,
-  is_new boolean
+  -- for messaging_ledger
+  noted_at bigint
 );
 
 -- PhoneNumber.PhoneNumber
@@ -355,8 +375,8 @@ set enable_mergejoin = off
 as $$
 declare
   sends wac_send[];
-  has_twins boolean;
-  one_month boolean;
+  has_twins boolean := false;
+  one_month boolean := true;
   r record;
   answers json[];
   verdict text;
@@ -370,10 +390,14 @@ declare
   number_at double precision;
   number_next double precision;
   counted integer;
+  found_new integer;
   pair text;
   pair_at double precision;
   pair_next double precision;
   noted_at bigint;
+  note bigint;
+  number_is_spent boolean;
+  pair_is_spent boolean;
   quota double precision;
   used integer;
   is_counted boolean;
@@ -384,12 +408,20 @@ declare
   claims_before bigint[] := '{}';
   retries wac_claim[] := '{}';
   claimed integer := 0;
-  spent wac_spent[] := '{}';
-  spendings integer := 0;
+  -- of each list the last is of what is being gone through
+  spent_workspaces wac_spent_workspace[] := '{}';
+  spent_numbers wac_spent_number[] := '{}';
+  spent_pairs wac_spent_pair[] := '{}';
+  workspaces integer := 0;
+  numbers integer := 0;
+  pairs integer := 0;
 begin
   sends := array(select c from json_populate_recordset(null::wac_send, commands) c);
-  select count(*) > count(distinct (c.workspace_id, c.route, c.key)), min(c.month) = max(c.month) into has_twins, one_month
-  from unnest(sends) c;
+  if cardinality(sends) > 1 then
+    select count(*) > count(distinct (c.workspace_id, c.route, c.key)), min(c.month) = max(c.month)
+    into has_twins, one_month
+    from unnest(sends) c;
+  end if;
   answers := array_fill(null::json, array[cardinality(sends)]);
 
   perform from workspaces w
@@ -399,13 +431,15 @@ begin
 
   for r in
     with limits as materialized (
-      select l.text, l.value, l.value -> 'pair' as pair_policy, (l.value ->> 'monthlyQuota')::double precision as quota,
+      select l.text, l.value, l.value -> 'pair' as pair, (l.value ->> 'monthlyQuota')::double precision as quota,
         (l.value ->> 'messagingLimit')::double precision as messaging_limit
-      from (select distinct c.limits as text, c.limits::jsonb as value from unnest(sends) c) l
+      from (
+        select d.text, d.text::jsonb as value from (select distinct c.limits as text from unnest(sends) c) d offset 0
+      ) l
     ), kinds as materialized (
       -- what sends of one kind have in common; each of the subqueries is looked up by its key
       select d.*, w.id is not null and k.id is not null as is_known, k.revoked_at, k.expires_at, w.suspended, w.tier,
-        w.bucket_full_at as workspace_full_at, coalesce(w.monthly_quota, l.quota) as quota, coalesce(q.used, 0) as used,
+        w.bucket_full_at as workspace_full_at, coalesce(w.monthly_quota, l.quota) as quota, q.used,
         (p.p).id as number_id, (p.p).phone_number, (p.p).available, (p.p).bucket_full_at as number_full_at,
         (p.p).customers_counted, coalesce((p.p).messaging_limit, l.messaging_limit) as customer_limit,
         case when (p.p).id is not null then wac_phone_number(p.p) end as number,
@@ -414,14 +448,18 @@ begin
         (t.t).category = 'marketing' as is_marketing,
         (y.workspace -> 0)::double precision as workspace_refill, (y.workspace -> 1)::double precision as workspace_capacity,
         (y.number -> 0)::double precision as number_refill, (y.number -> 1)::double precision as number_capacity,
-        (l.pair_policy -> 0)::double precision as pair_refill, (l.pair_policy -> 1)::double precision as pair_capacity
+        (l.pair -> 0)::double precision as pair_refill, (l.pair -> 1)::double precision as pair_capacity
       from (
         select distinct c.workspace_id, c.api_key_id, c.sender, c.template, c.language, c.month, c.limits from unnest(sends) c
       ) d
       join limits l on l.text = d.limits
-      left join lateral (select w.* from workspaces w where w.id = d.workspace_id offset 0) w on true
       left join lateral (
-        select k.* from api_keys k where k.id = d.api_key_id and k.workspace_id = d.workspace_id offset 0
+        select w.id, w.suspended, w.tier, w.bucket_full_at, w.monthly_quota from workspaces w
+        where w.id = d.workspace_id offset 0
+      ) w on true
+      left join lateral (
+        select k.id, k.revoked_at, k.expires_at from api_keys k
+        where k.id = d.api_key_id and k.workspace_id = d.workspace_id offset 0
       ) k on true
       left join lateral (
         select p from phone_numbers p where d.sender is null and p.workspace_id = d.workspace_id and p.is_default
@@ -444,54 +482,56 @@ begin
         offset 0
       ) y
     )
-    select c.ordinality as place, c.now, c.workspace_id, c.month, c.route, c.key, c.fingerprint, c.customer, c.api_key_id,
-      c.claim_token, c.lease_until, a.is_known, a.revoked_at, a.expires_at, a.suspended, a.tier, a.workspace_full_at,
-      a.workspace_refill, a.workspace_capacity, a.quota, a.used, a.number_id, a.number_full_at, a.number_refill,
-      a.number_capacity, a.customers_counted, a.customer_limit, a.number, a.told_template, x.pair_key,
-      coalesce(b.full_at, 0) as pair_full_at, a.pair_refill, a.pair_capacity, g.counted_at, y.is_open,
-      case when (n.n).customer is not null then wac_contact(n.n) end as contact,
-      m.m, h.h, coalesce(h.verdict, v.verdict) as verdict,
+    select c.ordinality as place, c.now, c.workspace_id, c.customer, a.is_known, a.revoked_at, a.expires_at, a.suspended,
+      a.tier, a.workspace_full_at, a.workspace_refill, a.workspace_capacity, a.quota, a.used, a.number_id, a.number_full_at,
+      a.number_refill, a.number_capacity, a.customers_counted, a.customer_limit, a.number, a.told_template, a.pair_refill,
+      a.pair_capacity, s.pair_key, s.pair_full_at, s.counted_at, s.contact, s.m, s.h, s.verdict, s.is_open,
       -- Policy.refusal, as far as it is a matter of this send alone
       a.number_id is null or not a.available
         or c.template is not null and (a.is_approved and a.values_wanted = c.given_values) is not true
-        or coalesce((n.n).opted_out and (c.template is null or a.is_marketing), false)
-        or c.template is null and not y.is_open as is_refused,
+        or s.opted_out and (c.template is null or a.is_marketing)
+        or c.template is null and not s.is_open as is_refused,
       (
         c.message_id, c.workspace_id, c.api_key_id, a.number_id, a.phone_number, c.content, c.now, c.month, c.route, c.key,
-        c.fingerprint, c.claim_token, c.lease_until, case when not y.is_open then c.now end
+        c.fingerprint, c.claim_token, c.lease_until, case when not s.is_open then c.now end
       )::wac_claim as claim
     from unnest(sends) with ordinality c
     join kinds a on a.workspace_id = c.workspace_id and a.api_key_id = c.api_key_id
       and a.sender is not distinct from c.sender and a.template is not distinct from c.template
       and a.language is not distinct from c.language and a.month = c.month and a.limits = c.limits
-    left join lateral (
-      select m from messages m where m.workspace_id = c.workspace_id and m.route = c.route and m.key = c.key offset 0
-    ) m on true
-    -- a key that may be claimed although it is bound: its try certainly sent nothing, or it has expired
-    left join lateral (
-      select h, wac_verdict(h, c.fingerprint, c.now) as verdict from messages h
-      where h.id = (m.m).id and wac_verdict(h, c.fingerprint, c.now) in ('Unbound', 'Released')
-      for update skip locked
-    ) h on true
     cross join lateral (
-      select case
-        when (m.m).id is null then 'Unbound'
-        -- somebody is at it: we came before they will be done
-        when wac_verdict(m.m, c.fingerprint, c.now) in ('Unbound', 'Released') then 'Running'
-        else wac_verdict(m.m, c.fingerprint, c.now)
-      end as verdict
+      select x.pair_key, coalesce(b.full_at, 0) as pair_full_at, g.counted_at, m.m, h.h,
+        case
+          when m.verdict is null then 'Unbound'
+          when m.verdict not in ('Unbound', 'Released') then m.verdict
+          -- somebody is at it: we came before they will be done
+          when (h.h).id is null then 'Running'
+          when (h.h).key is null or (h.h).expires_at <= c.now then 'Unbound'
+          else 'Released'
+        end as verdict,
+        case when (n.n).customer is not null then wac_contact(n.n) end as contact,
+        coalesce((n.n).opted_out, false) as opted_out, wac_window_is_open((n.n).last_inbound_at, c.now) as is_open
+      from (select 'pair:' || a.number_id || ':' || c.customer as pair_key offset 0) x
+      left join lateral (
+        select m, wac_verdict(m, c.fingerprint, c.now) as verdict from messages m
+        where m.workspace_id = c.workspace_id and m.route = c.route and m.key = c.key offset 0
+      ) m on true
+      -- a key that may be claimed although it is bound: its try certainly sent nothing, or it has expired
+      left join lateral (
+        select h from messages h
+        where h.id = (m.m).id and wac_verdict(h, c.fingerprint, c.now) in ('Unbound', 'Released')
+        for update skip locked
+      ) h on true
+      left join lateral (
+        select n from contacts n where n.phone_number_id = a.number_id and n.customer = c.customer offset 0
+      ) n on true
+      left join lateral (select b.full_at from buckets b where b.key = x.pair_key offset 0) b on true
+      left join lateral (
+        select g.counted_at from messaging_ledger g
+        where g.phone_number_id = a.number_id and g.customer = c.customer offset 0
+      ) g on true
       offset 0
-    ) v
-    cross join lateral (select 'pair:' || a.number_id || ':' || c.customer as pair_key offset 0) x
-    left join lateral (
-      select n from contacts n where n.phone_number_id = a.number_id and n.customer = c.customer offset 0
-    ) n on true
-    left join lateral (select b.full_at from buckets b where b.key = x.pair_key offset 0) b on true
-    left join lateral (
-      select g.counted_at from messaging_ledger g
-      where g.phone_number_id = a.number_id and g.customer = c.customer offset 0
-    ) g on true
-    cross join lateral (select wac_window_is_open((n.n).last_inbound_at, c.now) as is_open offset 0) y
+    ) s
     order by c.workspace_id collate "C", a.number_id collate "C", c.customer collate "C", c.ordinality
   loop
     -- ApiKey.refusal, Workspace.suspension
@@ -508,6 +548,7 @@ begin
     if workspace is distinct from r.workspace_id then
       workspace := r.workspace_id;
       workspace_at := r.workspace_full_at;
+      workspaces := workspaces + 1;
       taken := 0;
     end if;
     workspace_next := wac_take(workspace_at, r.now, r.workspace_refill, r.workspace_capacity);
@@ -519,18 +560,17 @@ begin
     verdict := r.verdict;
     if has_twins and verdict in ('Unbound', 'Released') then
       select * into twin from unnest(claims || retries) c
-      where c.workspace_id = r.workspace_id and c.route = r.route and c.key = r.key;
+      where c.workspace_id = workspace and c.route = (r.claim).route and c.key = (r.claim).key;
       if found then
-        verdict := case when twin.fingerprint <> r.fingerprint then 'Conflict' when twin.lease_until > r.now then 'Running'
-          else 'outcome_unknown' end;
+        verdict := case when twin.fingerprint <> (r.claim).fingerprint then 'Conflict'
+          when twin.lease_until > r.now then 'Running' else 'outcome_unknown' end;
       end if;
     end if;
     if verdict not in ('Unbound', 'Released') then
       answers[r.place] := json_build_object('_tag', 'Judged', 'tier', r.tier, 'workspaceFullAt', workspace_at,
         'verdict', wac_told_verdict(r.m, verdict));
       workspace_at := workspace_next;
-      spendings := spendings + 1;
-      spent[spendings] := (workspace, workspace_at, null, null, null, null, null, null, null, null)::wac_spent;
+      spent_workspaces[workspaces] := (workspace, workspace_at, (r.claim).month, taken)::wac_spent_workspace;
       continue;
     end if;
     again := verdict = 'Released';
@@ -540,26 +580,33 @@ begin
         number := r.number_id;
         number_at := r.number_full_at;
         counted := r.customers_counted;
+        found_new := 0;
         pruned := '{}';
+        number_is_spent := false;
       end if;
       pair := r.pair_key;
       pair_at := r.pair_full_at;
       noted_at := case when r.customer <> all (pruned) then r.counted_at end;
+      note := null;
+      pair_is_spent := false;
     end if;
 
     -- Policy.refusal
     if r.is_refused or r.quota is not null or r.customer_limit is not null then
       quota := case when not again or (r.h).quota_month is null then r.quota end;
       if one_month then
-        used := r.used + taken;
+        used := coalesce(r.used, 0) + taken;
       else
-        select r.used + count(*) into used from unnest(spent) s where s.workspace_id = r.workspace_id and s.month = r.month;
+        used := coalesce(
+          (select q.used from quota_usage q where q.workspace_id = workspace and q.month = (r.claim).month),
+          0
+        );
       end if;
       is_counted := coalesce(noted_at > r.now - 86400000, false);
       if not r.is_open and not is_counted and counted >= r.customer_limit then
         -- some of them may not count any longer
         gone := wac_prune_ledger(number, r.now - 86400000, array(
-          select s.customer from unnest(spent) s where s.number_id = number and s.noted_at is not null
+          select s.customer from unnest(spent_pairs) s where s.number_id = number and s.noted_at is not null
         ));
         if gone <> '{}' then
           update phone_numbers p set customers_counted = p.customers_counted - cardinality(gone) where p.id = number;
@@ -573,7 +620,7 @@ begin
               select l.customer from messaging_ledger l
               where l.phone_number_id = number and l.counted_at > 0 and l.counted_at > r.now - 86400000
               union
-              select s.customer from unnest(spent) s where s.number_id = number and s.noted_at is not null
+              select s.customer from unnest(spent_pairs) s where s.number_id = number and s.noted_at is not null
               limit r.customer_limit
             ) live;
           end if;
@@ -600,16 +647,22 @@ begin
     answers[r.place] := json_build_object('_tag', 'Claimed', 'tier', r.tier, 'workspaceFullAt', workspace_at,
       'sender', r.number, 'numberFullAt', number_at, 'pairFullAt', pair_at, 'template', r.told_template,
       'contact', r.contact, 'before', case when again then wac_message(r.h) end);
-    spendings := spendings + 1;
-    spent[spendings] := (
-      workspace, workspace_next, case when not again or (r.h).quota_month is null then r.month end, number, number_next, pair,
-      pair_next, r.customer, case when not r.is_open then r.now end, not r.is_open and noted_at is null
-    )::wac_spent;
+    workspace_at := workspace_next;
+    number_at := number_next;
+    pair_at := pair_next;
+    if not number_is_spent then
+      number_is_spent := true;
+      numbers := numbers + 1;
+    end if;
+    if not pair_is_spent then
+      pair_is_spent := true;
+      pairs := pairs + 1;
+    end if;
     if again then
       retries := retries || r.claim;
-      update messages m set status = 'sending', status_at = r.now, api_key_id = r.api_key_id,
-        quota_month = coalesce(m.quota_month, r.month), claim_token = r.claim_token, lease_until = r.lease_until,
-        tried_before = m.status_at, counted_at = case when not r.is_open then r.now end,
+      update messages m set status = 'sending', status_at = r.now, api_key_id = (r.claim).api_key_id,
+        quota_month = coalesce(m.quota_month, (r.claim).month), claim_token = (r.claim).claim_token,
+        lease_until = (r.claim).lease_until, tried_before = m.status_at, counted_at = (r.claim).counted_at,
         counted_before = case when not r.is_open then noted_at end
       where m.id = (r.h).id;
     else
@@ -620,16 +673,25 @@ begin
       claims[claimed] := r.claim;
       claims_before[claimed] := case when not r.is_open then noted_at end;
     end if;
-    workspace_at := workspace_next;
-    number_at := number_next;
-    pair_at := pair_next;
-    taken := taken + 1;
+    if not again or (r.h).quota_month is null then
+      if one_month then
+        taken := taken + 1;
+      else
+        insert into quota_usage as q (workspace_id, month, used) values (workspace, (r.claim).month, 1)
+        on conflict (workspace_id, month) do update set used = q.used + 1;
+      end if;
+    end if;
     if not r.is_open then
       if noted_at is null then
         counted := counted + 1;
+        found_new := found_new + 1;
       end if;
       noted_at := r.now;
+      note := r.now;
     end if;
+    spent_workspaces[workspaces] := (workspace, workspace_at, (r.claim).month, taken)::wac_spent_workspace;
+    spent_numbers[numbers] := (number, number_at, found_new)::wac_spent_number;
+    spent_pairs[pairs] := (pair, pair_at, number, r.customer, note)::wac_spent_pair;
   end loop;
 
   if claimed > 0 then
@@ -640,32 +702,22 @@ begin
     from unnest(claims, claims_before) as c (id, workspace_id, api_key_id, phone_number_id, from_number, content, now, month,
       route, key, fingerprint, claim_token, lease_until, counted_at, counted_before);
   end if;
-  -- a bucket's state only grows, so that the last one is the greatest
-  with spent as materialized (
-    select * from unnest(spent)
-  ), numbers as (
-    update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.new
-    from (
-      select s.number_id, max(s.number_full_at) as full_at, count(*) filter (where s.is_new) as new from spent s
-      group by 1 order by 1
-    ) s
-    where p.id = s.number_id
-  ), pairs as (
-    insert into buckets (key, full_at)
-    select s.pair_key, max(s.pair_full_at) from spent s where s.pair_key is not null group by 1 order by 1
-    on conflict (key) do update set full_at = excluded.full_at
-  ), noted as (
+  if workspaces > 0 then
+    update workspaces w set bucket_full_at = s.full_at from unnest(spent_workspaces) s where w.id = s.id;
+  end if;
+  if pairs > 0 then
+    update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
+    from unnest(spent_numbers) s
+    where p.id = s.id;
+    insert into buckets (key, full_at) select s.key, s.full_at from unnest(spent_pairs) s
+    on conflict (key) do update set full_at = excluded.full_at;
     insert into messaging_ledger (phone_number_id, customer, counted_at)
-    select s.number_id, s.customer, max(s.noted_at) from spent s where s.noted_at is not null group by 1, 2 order by 1, 2
-    on conflict (phone_number_id, customer) do update set counted_at = excluded.counted_at
-  ), quotas as (
+    select s.number_id, s.customer, s.noted_at from unnest(spent_pairs) s where s.noted_at is not null
+    on conflict (phone_number_id, customer) do update set counted_at = excluded.counted_at;
     insert into quota_usage as q (workspace_id, month, used)
-    select s.workspace_id, s.month, count(*) from spent s where s.month is not null group by 1, 2 order by 1, 2
-    on conflict (workspace_id, month) do update set used = q.used + excluded.used
-  )
-  update workspaces w set bucket_full_at = s.full_at
-  from (select s.workspace_id, max(s.workspace_full_at) as full_at from spent s group by 1 order by 1) s
-  where w.id = s.workspace_id;
+    select s.id, s.month, s.quota from unnest(spent_workspaces) s where s.quota > 0
+    on conflict (workspace_id, month) do update set used = q.used + excluded.used;
+  end if;
   return array_to_json(answers);
 end
 $$;

@@ -1,0 +1,169 @@
+/**
+ * What a send costs does not depend on what was sent before, nor on what the tables held when the plans were made: each
+ * of the hot functions is planned while everything is empty, and then reads its own rows only.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { databases } from "./servers.ts"
+
+const now = 1_800_000_000_000
+const stored = 20_000
+const batch = 64
+
+const limits = {
+  workspaceTiers: {},
+  workspace: [1, 1000],
+  numberTiers: {},
+  number: [1, 1000],
+  pair: [1, 1000],
+  monthlyQuota: null,
+  messagingLimit: null
+}
+
+const customer = (n: number) => `+1202${String(n).padStart(7, "0")}`
+
+const sends = (first: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    now,
+    workspace_id: "ws",
+    route: "r",
+    key: `key ${first + i}`,
+    fingerprint: "f",
+    api_key_id: "key",
+    message_id: `msg ${first + i}`,
+    claim_token: "mine",
+    lease_until: now + 1000,
+    month: "2027-01",
+    content: { to: customer(first + i) },
+    customer: customer(first + i),
+    template: "t",
+    language: "en",
+    given_values: 0,
+    limits
+  }))
+
+const settlements = (first: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    now,
+    workspace_id: "ws",
+    message_id: `msg ${first + i}`,
+    claim_token: "mine",
+    end: "Accepted",
+    status: "sent",
+    at: now,
+    provider_message_id: `wamid ${first + i}`,
+    events: [`evt ${first + i}`],
+    deliveries: [`dlv ${first + i}`]
+  }))
+
+const reports = (first: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    now,
+    reference: i % 2 === 0 ? `msg ${first + i}` : null,
+    status: "delivered",
+    at: now,
+    provider_message_id: `wamid ${first + i}`,
+    events: [`evt ${first + i} delivered`],
+    deliveries: [`dlv ${first + i} delivered`]
+  }))
+
+const found = [
+  "insert into workspaces (id, name, created_at) values ('ws', 'one', 0)",
+  `insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, is_default)
+  values ('pn', 'ws', '+14155550000', 'p', true)`,
+  `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
+    secret_ciphertext, require_signature, created_at)
+  values ('key', 'ws', 'k', 'p', '{}', 'h', 'one', '', '', false, 0)`,
+  `insert into templates (id, workspace_id, name, language, category, status, parameter_format, components, variables,
+    provider_template_id, synced_at)
+  values ('tpl', 'ws', 't', 'en', 'utility', 'approved', 'positional', '[]', '{}', 'p', 0)`,
+  `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
+  values ('whk', 'ws', 'https://receiver.example/', 'combined', '{message.sent,message.delivered}', 0, 0)`,
+  "insert into webhook_health (webhook_id) values ('whk')"
+]
+
+/** As after so many sends, half of which wait for their deliveries. */
+const fill = [
+  `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
+    provider_message_id, route, key, fingerprint, expires_at)
+  select 'msg of old ' || i, 'ws', 'key', 'pn', '+14155550000', '{}', 'sent', 1, 1, 'wamid of old ' || i, 'r',
+    'key of old ' || i, 'f', ${now + 1000} + i
+  from generate_series(1, ${stored}) i`,
+  `insert into message_names (provider_message_id, message_id)
+  select 'wamid of old ' || i, 'msg of old ' || i from generate_series(1, ${stored}) i`,
+  `insert into contacts (workspace_id, phone_number_id, customer, last_inbound_at)
+  select 'ws', 'pn', '+1303' || i, 1 from generate_series(1, ${stored}) i`,
+  `insert into messaging_ledger (phone_number_id, customer, counted_at)
+  select 'pn', '+1303' || i, ${now - 1000} from generate_series(1, ${stored}) i`,
+  `insert into buckets (key, full_at) select 'pair:pn:+1303' || i, ${now} from generate_series(1, ${stored}) i`,
+  `insert into quota_usage (workspace_id, month, used)
+  select 'ws', (1000 + i)::text || '-01', 1 from generate_series(1, 1000) i`,
+  `insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
+  select 'evt of old ' || i, 'ws', 'message.sent', 1, 'msg of old ' || i, 1, '{}' from generate_series(1, ${stored}) i`,
+  `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
+    next_attempt_at, created_at, completed_at)
+  select 'dlv of old ' || i, 'ws', 'whk', 'evt of old ' || i, 'message.sent', 'combined', 'msg of old ' || i, 1,
+    case when i % 2 = 0 then 'pending' else 'skipped' end, case when i % 2 = 0 then 1 end, 1, case when i % 2 = 1 then 1 end
+  from generate_series(1, ${stored}) i`
+]
+
+/** How many rows of each table this transaction has read so far. */
+const reads = Effect.gen(function*() {
+  const client = yield* PgClient.PgClient
+  const rows = yield* client<{ readonly name: string; readonly read: number }>`
+    select relname as name, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables`
+  return new Map(rows.map(({ name, read }) => [name, read]))
+})
+
+const call = (name: string, commands: ReadonlyArray<unknown>) =>
+  Effect.map(
+    PgClient.PgClient.use((client) =>
+      client.unsafe<{ readonly answers: ReadonlyArray<unknown> }>(`select ${name}($1::text::json) as answers`, [
+        JSON.stringify(commands)
+      ])
+    ),
+    ([row]) => row!.answers
+  )
+
+/** Asserts that a call reads at most so many rows of any table. */
+const assertReads = (name: string, commands: ReadonlyArray<unknown>, most: number) =>
+  Effect.gen(function*() {
+    const before = yield* reads
+    const answers = yield* call(name, commands)
+    for (const [table, read] of yield* reads) {
+      assert.isAtMost(read - (before.get(table) ?? 0), most, `rows of ${table} that ${name} read`)
+    }
+    return answers
+  })
+
+for (const { layer: database, name } of databases) {
+  layer(database, { timeout: "120 seconds", excludeTestServices: true })(name, (it) => {
+    it.effect("a batch of sends, of their ends and of reports reads a few rows of each table per command", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        // one connection, whose plans stay
+        yield* client.withTransaction(Effect.gen(function*() {
+          yield* client`set local statement_timeout = 0`
+          for (const statement of found) yield* client.unsafe(statement)
+          yield* call("wac_accept", sends(0, 1))
+          yield* call("wac_settle", settlements(0, 1))
+          yield* call("wac_apply_reports", reports(0, 1))
+          for (const statement of fill) yield* client.unsafe(statement)
+
+          const few = 6 * batch
+          const accepted = yield* assertReads("wac_accept", sends(1, batch), few)
+          assert.deepStrictEqual(
+            accepted.map((answer) => (answer as { readonly _tag: string })._tag),
+            Array(batch).fill("Claimed")
+          )
+          assert.deepStrictEqual(yield* assertReads("wac_settle", settlements(1, batch), few), Array(batch).fill(true))
+          assert.deepStrictEqual(
+            yield* assertReads("wac_apply_reports", reports(1, batch), few),
+            Array(batch).fill(true)
+          )
+          yield* assertReads("wac_look_up", sends(1, batch), few)
+        }))
+      }))
+  })
+}
