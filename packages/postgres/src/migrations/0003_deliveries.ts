@@ -822,6 +822,7 @@ declare
   keys text[] := '{}';
   key_webhooks text[] := '{}';
   key_times bigint[] := '{}';
+  key_floors bigint[] := '{}';
   healths webhook_health[] := '{}';
   paused text[] := '{}';
   pauses bigint[] := '{}';
@@ -851,7 +852,8 @@ begin
       where k.delivery_id = g.delivery_id and k.token = g.token
       returning g.*, k.workspace_id, k.webhook_id
     )
-    select e.*, d.first_attempt_at, d.order_key, d.status = 'testing' as is_test, w.paused_at, w.resumed_at, h as health,
+    select e.*, d.first_attempt_at, d.order_key, d.status = 'testing' as is_test, w.paused_at, w.resumed_at, w.skipped_until,
+      h as health,
       -- attempts of the round that the next is of: none if the webhook was resumed since
       case when d.first_attempt_at < w.resumed_at then 0 else d.round_attempts end as round_attempts
     from ended e
@@ -941,6 +943,7 @@ begin
       keys := keys || c.order_key;
       key_webhooks := key_webhooks || health.webhook_id;
       key_times := key_times || c.now;
+      key_floors := key_floors || c.skipped_until;
     end if;
   end loop;
   if health.webhook_id is null then
@@ -973,10 +976,11 @@ begin
   if keys <> '{}' then
     with next as (
       select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, k.at
-      from unnest(keys, key_webhooks, key_times) as k (key, webhook_id, at)
+      from unnest(keys, key_webhooks, key_times, key_floors) as k (key, webhook_id, at, skipped_until)
       cross join lateral (
         select d.workspace_id, d.id from deliveries d
         where d.order_key = k.key and d.webhook_id = k.webhook_id and d.status = 'pending'
+          and d.position > k.skipped_until
         order by d.sequence limit 1
       ) n
     ), freed as (
