@@ -921,7 +921,8 @@ begin
 
     health.ready_at := case when pause is null then least(
       health.ready_at,
-      next_at,
+      -- one that was begun before a resume is due with its backlog
+      case when first_at < c.resumed_at and next_at is not null then ended_at else next_at end,
       -- a slot that somebody may have waited for
       case
         when health.consecutive_failures >= 5 then ended_at + 1000
