@@ -391,6 +391,8 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set enable_bitmapscan = off
+set enable_sort = off
 as $$
 declare
   at_time constant bigint := command ->> 'now';
@@ -482,14 +484,15 @@ begin
       case
         when w.paused_at is not null then at_time
         when h.ready_at <= at_time then h.ready_at
-        else least(h.ready_at, min(k.at))
+        else least(h.ready_at, k.at)
       end as at
-    from known k
-    join webhook_health h on h.webhook_id = k.webhook_id
-    join webhooks w on w.id = k.webhook_id
+    from (select k.webhook_id, min(k.at) as at from known k group by k.webhook_id) k
+    cross join lateral (
+      select h.changes, h.ready_at, h.doubtful from webhook_health h where h.webhook_id = k.webhook_id offset 0
+    ) h
+    cross join lateral (select w.paused_at from webhooks w where w.id = k.webhook_id offset 0) w
     -- one that was paused meanwhile leaves the line
     where w.paused_at is null or h.ready_at is not null
-    group by h.webhook_id, k.webhook_id, w.paused_at
   ), ranked as (
     select p.*,
       p.at <= at_time and row_number() over (partition by p.doubtful order by p.at, p.webhook_id)
@@ -534,9 +537,9 @@ begin
         case when h.doubtful then 4 else 16 end as capacity,
         f.claimed, f.in_flight, f.draining, f.first_end, f.last_end
       from unnest(line) with ordinality as t (webhook_id, place)
-      join webhook_health h on h.webhook_id = t.webhook_id
-      join webhooks w on w.id = t.webhook_id
-      left join webhook_drains n on n.webhook_id = t.webhook_id
+      cross join lateral (select h.* from webhook_health h where h.webhook_id = t.webhook_id offset 0) h
+      cross join lateral (select w.* from webhooks w where w.id = t.webhook_id offset 0) w
+      left join lateral (select n.next_at from webhook_drains n where n.webhook_id = t.webhook_id offset 0) n on true
       cross join lateral (
         select coalesce(array_agg(k.delivery_id), '{}') as claimed,
           count(*) filter (where k.lease_until > at_time) as in_flight,
@@ -560,8 +563,9 @@ begin
         end as slots
       ) f
     ), candidates as (
-      -- of each line (0 is fresh, 1 backlog, 2 retry) the first that fit, and one more, which says when there is
-      -- something to do again
+      -- Of each line (0 is fresh, 1 backlog, 2 retry) the first that fit, and one more, which says when there is
+      -- something to do again. Places are not in an index's terms, and nothing is sorted that an index has in order:
+      -- while few are pending, each index seems as good, and one that is of all webhooks would be gone through for each.
       select o.*, d.id, d.workspace_id, d.line, d.due_at, d.due_at <= at_time and d.allowed as may,
         row_number() over (
           partition by o.webhook_id
@@ -574,7 +578,7 @@ begin
           from deliveries d
           where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
             and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger <> 'replay'
-            and d.next_attempt_at >= o.fresh_from and d.position > o.skipped_until
+            and d.next_attempt_at >= o.fresh_from and d.position + 0 > o.skipped_until
           order by d.next_attempt_at limit o.slots + 1
         )
         union all
@@ -589,7 +593,7 @@ begin
                 and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
                 and d.trigger <> 'replay'
                 and d.next_attempt_at >= o.replayed_from and d.next_attempt_at < o.resumed_at
-                and d.position > o.skipped_until
+                and d.position + 0 > o.skipped_until
               order by d.next_attempt_at limit o.drain_slots + 1
             )
             union all
@@ -599,7 +603,7 @@ begin
               where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
                 and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
                 and d.resumed_at < o.resumed_at and d.first_attempt_at >= o.replayed_from
-                and d.position > o.skipped_until
+                and d.position + 0 > o.skipped_until
               order by d.resumed_at, d.first_attempt_at limit o.drain_slots + 1
             )
             union all
@@ -608,7 +612,7 @@ begin
               from deliveries d
               where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
                 and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
-                and d.trigger = 'replay' and d.position > o.skipped_until
+                and d.trigger = 'replay' and d.position + 0 > o.skipped_until
               order by d.next_attempt_at limit o.drain_slots + 1
             )
           ) b
