@@ -5,10 +5,6 @@
  * Every table is keyed by, or reached through, its workspace, so that a distributed PostgreSQL can spread it. Rows that
  * change often are narrow.
  *
- * What sends alone look up is compared by bytes (`collate "C"`): a language's order costs several times as much, and
- * means nothing to an identifier. Other tables keep the database's, since a comparison of the one with the other goes by
- * bytes, and finds no index of theirs.
- *
  * What a send writes has no foreign keys: each refers to a row that the same function has locked or just written, and to
  * have all of them looked up once more cost a send a fifth of its time.
  */
@@ -72,7 +68,7 @@ comment on column phone_numbers.customers_counted is 'How many rows messaging_le
 create unique index phone_numbers_default on phone_numbers (workspace_id) where is_default;
 
 create table buckets (
-  key text collate "C" primary key,
+  key text primary key,
   full_at double precision not null
 );
 create index buckets_full on buckets (full_at);
@@ -155,15 +151,15 @@ create index inbound_messages_age on inbound_messages (recorded_at);
 comment on table inbound_messages is 'Which customers'' messages were recorded, so that each is recorded once';
 
 create table quota_usage (
-  workspace_id text collate "C" not null,
-  month text collate "C" not null,
+  workspace_id text not null,
+  month text not null,
   used integer not null check (used >= 0),
   primary key (workspace_id, month)
 );
 
 create table messaging_ledger (
-  phone_number_id text collate "C" not null,
-  customer text collate "C" not null,
+  phone_number_id text not null,
+  customer text not null,
   counted_at bigint not null,
   primary key (phone_number_id, customer)
 );
@@ -173,8 +169,8 @@ comment on index messaging_ledger_age is
   'Who may be let go of. Of part of the rows in name only: so no plan looks a customer up in it, and reads all of a number';
 
 create table messages (
-  id text collate "C" primary key,
-  workspace_id text collate "C" not null,
+  id text primary key,
+  workspace_id text not null,
   api_key_id text not null,
   phone_number_id text not null,
   from_number text not null,
@@ -192,8 +188,8 @@ create table messages (
   sequence smallint not null default 0 check (sequence >= 0),
   quota_month text,
   -- the idempotency key, until it is forgotten
-  route text collate "C",
-  key text collate "C",
+  route text,
+  key text,
   fingerprint text,
   claim_token text,
   lease_until bigint,
@@ -230,8 +226,8 @@ comment on column messages.deadline is
 comment on index messages_deadline is 'What the sweep looks for';
 
 create table message_names (
-  provider_message_id text collate "C" primary key,
-  message_id text collate "C" not null
+  provider_message_id text primary key,
+  message_id text not null
 );
 comment on table message_names is
   'Which message a provider''s name is of. The first to bear it keeps it; a message may have been given two';
