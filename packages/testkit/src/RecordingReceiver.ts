@@ -21,12 +21,13 @@ export interface ReceivedRequest {
 
 /** What the receiver does with one request. */
 export type Answer =
-  /** Answers, after `delay`; in full at once, or a byte of the body every `drip`. */
+  /** Answers, once `after` has ended and `delay` is over; in full at once, or a byte of the body every `drip`. */
   | {
     readonly _tag: "Reply"
     readonly status: number
     readonly headers?: { readonly [name: string]: string }
     readonly body?: string | Uint8Array
+    readonly after?: Effect.Effect<void>
     readonly delay?: Duration.Input
     readonly drip?: Duration.Input
   }
@@ -77,10 +78,12 @@ export interface RecordingReceiver {
 }
 
 /**
- * Listens on a free port of 127.0.0.1 for as long as the scope; closing it breaks every connection. Times and delays
+ * Listens on this port of 127.0.0.1 for as long as the scope; closing it breaks every connection. Times and delays
  * are of the clock that it is made under: over real sockets that should be the real one.
  */
-export const make: Effect.Effect<RecordingReceiver, never, Scope.Scope> = Effect.gen(function*() {
+export const makeOn = Effect.fnUntraced(function*(
+  listenOn: number
+): Effect.fn.Return<RecordingReceiver, never, Scope.Scope> {
   const requests = yield* Arrivals.make<ReceivedRequest>()
   const scripted: Array<Answer> = []
   const sockets = new Set<Socket>()
@@ -129,7 +132,7 @@ export const make: Effect.Effect<RecordingReceiver, never, Scope.Scope> = Effect
 
   yield* Effect.acquireRelease(
     Effect.callback<void>((resume) => {
-      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+      server.listen(listenOn, "127.0.0.1", () => resume(Effect.void))
     }),
     () =>
       Effect.andThen(
@@ -154,6 +157,9 @@ export const make: Effect.Effect<RecordingReceiver, never, Scope.Scope> = Effect
   }
 })
 
+/** {@link makeOn} a free port. */
+export const make: Effect.Effect<RecordingReceiver, never, Scope.Scope> = makeOn(0)
+
 const carryOut = (answer: Answer, socket: Socket, response: ServerResponse): Effect.Effect<void> =>
   Effect.gen(function*() {
     switch (answer._tag) {
@@ -163,6 +169,7 @@ const carryOut = (answer: Answer, socket: Socket, response: ServerResponse): Eff
         socket.resetAndDestroy()
         return
       case "Reply": {
+        if (answer.after !== undefined) yield* answer.after
         if (answer.delay !== undefined) yield* Effect.sleep(answer.delay)
         const body = Buffer.from(answer.body ?? "")
         response.writeHead(answer.status, { "content-length": body.byteLength, ...answer.headers })

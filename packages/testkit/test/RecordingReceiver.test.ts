@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { RecordingReceiver } from "@wac/testkit"
-import { Clock, Effect, Fiber, Option } from "effect"
+import { Clock, Effect, Exit, Fiber, Latch, Option } from "effect"
 import { connect } from "node:net"
 
 const post = (url: string, body: string | Uint8Array<ArrayBuffer> = "{}", headers: Record<string, string> = {}) =>
@@ -57,6 +57,27 @@ it.live("waiting for requests suspends until they have come", () =>
     assert.deepStrictEqual((yield* Fiber.join(next)).map(text), ["1", "2"])
     assert.strictEqual(text(yield* receiver.next), "3")
     assert.strictEqual((yield* receiver.waitFor(2)).length, 3)
+  }))
+
+it.live("holds an answer back until what it waits for has ended", () =>
+  Effect.gen(function*() {
+    const receiver = yield* RecordingReceiver.make
+    const gate = yield* Latch.make(false)
+    yield* receiver.answerWith(RecordingReceiver.reply(200, { after: gate.await }))
+    const answer = yield* Effect.forkChild(post(receiver.url), { startImmediately: true })
+    yield* receiver.waitFor(1)
+    assert.strictEqual(answer.pollUnsafe(), undefined)
+    yield* gate.open
+    assert.strictEqual((yield* Fiber.join(answer)).status, 200)
+  }))
+
+it.live("comes back at the port that it had", () =>
+  Effect.gen(function*() {
+    const { port, url } = yield* Effect.scoped(RecordingReceiver.make)
+    assert.isTrue(Exit.isFailure(yield* Effect.exit(post(url))))
+    const again = yield* RecordingReceiver.makeOn(port)
+    assert.strictEqual(again.url, url)
+    assert.strictEqual((yield* post(url)).status, 200)
   }))
 
 it.live("hangs, resets and drips", () =>
