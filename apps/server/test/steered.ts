@@ -1,13 +1,13 @@
 /**
  * The service as a process whose surroundings a test holds in its hands: every send is asked of the HTTP server
- * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome`; the clock is `TEST_AHEAD` milliseconds ahead; and orders come
- * from the parent process, which is told the number of each that is
- * carried out.
+ * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome`; the clock is `TEST_AHEAD` milliseconds ahead, of the machine's
+ * or of the time `TEST_STILL_AT`, at which it then stands; and orders come from the parent process, which is told the
+ * number of each that is carried out.
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { type Id, Inbound, type Message, Provider } from "@wac/core"
+import { DeliveryAttempt, type Id, Inbound, type Message, Provider } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { run } from "../src/Run.ts"
 import * as Server from "../src/Server.ts"
 import { teardown } from "../src/Teardown.ts"
@@ -29,31 +29,36 @@ export interface Asked {
   readonly to: string
 }
 
+/** Sleeps take their time also where the clock stands still; only the deadlines of attempts never pass then. */
 class SteeredClock implements Clock.Clock {
   readonly #real: Clock.Clock
+  readonly #stillAt: number | undefined
   #ahead: number
   readonly currentTimeMillis = Effect.sync(() => this.currentTimeMillisUnsafe())
   readonly currentTimeNanos = Effect.sync(() => this.currentTimeNanosUnsafe())
   readonly monotonicTimeNanos: Effect.Effect<bigint>
-  constructor(real: Clock.Clock, ahead: number) {
+  constructor(real: Clock.Clock, ahead: number, stillAt: number | undefined) {
     this.#real = real
     this.#ahead = ahead
+    this.#stillAt = stillAt
     this.monotonicTimeNanos = real.monotonicTimeNanos
   }
   advance(millis: number): void {
     this.#ahead += millis
   }
   currentTimeMillisUnsafe() {
-    return this.#real.currentTimeMillisUnsafe() + this.#ahead
+    return (this.#stillAt ?? this.#real.currentTimeMillisUnsafe()) + this.#ahead
   }
   currentTimeNanosUnsafe() {
-    return this.#real.currentTimeNanosUnsafe() + BigInt(this.#ahead) * 1_000_000n
+    return BigInt(this.currentTimeMillisUnsafe()) * 1_000_000n
   }
   monotonicTimeNanosUnsafe() {
     return this.#real.monotonicTimeNanosUnsafe()
   }
-  sleep(...args: Parameters<Clock.Clock["sleep"]>) {
-    return this.#real.sleep(...args)
+  sleep(duration: Duration.Duration) {
+    return this.#stillAt !== undefined && Duration.equals(duration, DeliveryAttempt.timeout)
+      ? Effect.never
+      : this.#real.sleep(duration)
   }
 }
 
@@ -79,7 +84,12 @@ const provider = Layer.effect(
 ).pipe(Layer.provide(SandboxProvider.layer))
 
 const main = Effect.gen(function*() {
-  const clock = new SteeredClock(yield* Clock.Clock, Number(process.env["TEST_AHEAD"]))
+  const stillAt = process.env["TEST_STILL_AT"]
+  const clock = new SteeredClock(
+    yield* Clock.Clock,
+    Number(process.env["TEST_AHEAD"]),
+    stillAt === undefined ? undefined : Number(stillAt)
+  )
   const { services } = yield* Effect.provideService(
     run(process.env, { ...Server.standard, provider }),
     Clock.Clock,

@@ -1,0 +1,199 @@
+/**
+ * Three server processes over one PostgreSQL server of their own, and what is known of their claims of deliveries. Their
+ * clocks move when they are told, so that no lease and no deadline ends because the machine is slow.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { DeliveryAttempt, Webhook } from "@wac/core"
+import { Context, Duration, Effect, Latch, Layer, Redacted, Scope } from "effect"
+import * as checks from "./checks.ts"
+import { hello, receiver, send, setWebhook } from "./harness.ts"
+import {
+  bundledSteered,
+  freshDatabase,
+  kill,
+  masterKey,
+  ownPostgres,
+  signedIn,
+  startSteered,
+  type Steered,
+  stop
+} from "./processes.ts"
+import { nameOf, upstream } from "./upstream.ts"
+
+/** A process that PostgreSQL knows by its name. */
+export interface Named extends Steered {
+  readonly name: string
+}
+
+/** Has every claim of a delivery written down, with the process that made it, beside the tables of the product. */
+const observation = [
+  `create table observed_claims (
+    delivery_id text, token text, process name, at timestamptz, primary key (delivery_id, token)
+  )`,
+  `create function observe_claim() returns trigger language plpgsql as $$
+    begin
+      insert into observed_claims values (new.delivery_id, new.token, current_user, clock_timestamp());
+      return null;
+    end
+  $$`,
+  `create trigger observe_claim after insert or update on delivery_claims
+    for each row execute function observe_claim()`
+]
+
+/** Open claims. Those of dead processes ($1 are the living ones), or from before PostgreSQL's start, nobody may end. */
+const claims = `with claims as (
+  select k.delivery_id, k.lease_until, o.process = any ($1) and o.at > pg_postmaster_start_time() as living
+  from delivery_claims k join observed_claims o using (delivery_id, token)
+)`
+
+const quietText = `${claims}, held as (
+  select c.delivery_id from claims c where not c.living and c.lease_until > $2
+)
+select
+  (select count(*)::int from claims c where c.living) as living,
+  (select count(*)::int from held) as held,
+  (
+    select count(*)::int from deliveries d
+    where d.status = 'pending' and d.next_attempt_at is not null and d.id not in (select h.delivery_id from held h)
+  ) as open`
+
+const claimsText = `select o.process, array_agg(d.event_id) as events
+from delivery_claims k
+join observed_claims o using (delivery_id, token)
+join deliveries d on d.id = k.delivery_id
+group by o.process order by count(*) desc`
+
+const abandonedText = `${claims}
+select d.event_id from claims c join deliveries d on d.id = c.delivery_id where not c.living and c.lease_until > $2`
+
+export const make = Effect.gen(function*() {
+  const scope = yield* Effect.scope
+  const postgres = yield* ownPostgres
+  const database = yield* freshDatabase(postgres.url)
+  const client = Context.get(
+    yield* Layer.build(PgClient.layer({ url: Redacted.make(database), maxConnections: 1 })),
+    PgClient.PgClient
+  )
+  const ask = <Row extends object>(text: string, ...params: ReadonlyArray<unknown>) =>
+    Effect.orDie(client.unsafe<Row>(text, params))
+  const provider = yield* upstream
+  const main = yield* bundledSteered
+  const stillAt = checks.now()
+  const env = { WAC_MASTER_KEY: masterKey(), TEST_STILL_AT: String(stillAt) }
+  let ahead = 0
+  let names = 0
+
+  const startOne = Effect.gen(function*() {
+    const name = `process_${++names}`
+    yield* ask(`create role ${name} superuser login password 'password'`)
+    const url = new URL(database)
+    url.username = name
+    const started = yield* startSteered({ ...env, DATABASE_URL: url.href }, provider.url, ahead, main)
+    return { ...started, name } satisfies Named
+  }).pipe(Scope.provide(scope))
+
+  // the first makes the tables that are observed
+  const first = yield* startOne
+  yield* Effect.forEach(observation, (statement) => ask(statement), { discard: true })
+  let alive: ReadonlyArray<Named> = [first, yield* startOne, yield* startOne]
+  const signed = yield* signedIn(first)
+
+  /** Answers wait while it is closed. */
+  const gate = yield* Latch.make(true)
+  const customer = yield* receiver
+  yield* customer.answerWith({ _tag: "Reply", status: 200, after: gate.await })
+  yield* setWebhook({ url: first.url, session: signed.session }, { url: customer.url })
+
+  let recipients = 0
+
+  /** Sends a message by way of one process; gives its id. */
+  const sendBy = ({ url }: Named) =>
+    Effect.flatMap(
+      send({ url, key: signed.key }, hello(`+1555${8_000_000 + recipients++}`)),
+      ({ body, status, text }) => status === 200 ? Effect.succeed<string>(body.message_id) : Effect.die(new Error(text))
+    )
+
+  /** Upstream tells a process that the message was read, and so that it was delivered. */
+  const readBy = (process: Named, messageId: string) =>
+    process.order({ _tag: "Report", messageId, providerMessageId: nameOf(messageId), status: "read" })
+
+  const living = () => alive.map(({ name }) => name)
+  const now = () => stillAt + ahead
+
+  /** Waits until the living ones have done all that they can before a lease of the dead ends. */
+  const quiet = checks.until(
+    Effect.suspend(() =>
+      Effect.map(
+        ask<{ readonly living: number; readonly held: number; readonly open: number }>(quietText, living(), now()),
+        ([row]) => row!
+      )
+    ),
+    ({ held, living, open }) => living === 0 && (open === 0 || held >= Webhook.maxInFlight),
+    1200
+  )
+
+  /** The events that were in flight where nobody lives any more, once for each claim. */
+  const abandoned = Effect.suspend(() =>
+    Effect.map(
+      ask<{ readonly event_id: string }>(abandonedText, living(), now()),
+      (rows) => rows.map(({ event_id }) => event_id)
+    )
+  )
+
+  /** The processes that have events on their way, the one with most first. */
+  const claims = ask<{ readonly process: string; readonly events: ReadonlyArray<string> }>(claimsText)
+
+  /** Waits until every delivery has ended. */
+  const drained = checks.until(
+    ask("select id from deliveries where status = 'pending' limit 1"),
+    ({ length }) => length === 0,
+    1200
+  )
+
+  /** The leases of the dead end. Nothing else may be in flight: no answer comes until all clocks agree. */
+  const passLease = Effect.gen(function*() {
+    const millis = Duration.toMillis(DeliveryAttempt.lease)
+    yield* gate.close
+    yield* Effect.forEach(alive, (process) => process.order({ _tag: "Advance", millis }), { concurrency: "unbounded" })
+    ahead += millis
+    yield* gate.open
+  })
+
+  /** Ends a process; done when PostgreSQL has ended what it had asked for. */
+  const end = Effect.fnUntraced(function*(doomed: Named, how: Effect.Effect<void>) {
+    yield* how
+    alive = alive.filter((one) => one !== doomed)
+    yield* checks.until(
+      ask(`select pid from pg_stat_activity where usename = '${doomed.name}'`),
+      ({ length }) => length === 0,
+      600
+    )
+  })
+
+  const killOne = (doomed: Named) => end(doomed, kill(doomed))
+
+  const stopOne = (doomed: Named) => end(doomed, stop(doomed))
+
+  const replaceOne = Effect.map(startOne, (started) => {
+    alive = [...alive, started]
+  })
+
+  return {
+    ...signed,
+    postgres,
+    ask,
+    customer,
+    gate,
+    alive: () => alive,
+    sendBy,
+    readBy,
+    quiet,
+    abandoned,
+    claims,
+    drained,
+    passLease,
+    killOne,
+    stopOne,
+    replaceOne
+  }
+})
