@@ -17,7 +17,7 @@ import { SandboxProvider } from "@wac/sandbox"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as net from "node:net"
-import { type Answer, call, ready, type start } from "./harness.ts"
+import { actorHeader, type Answer, call, ownPage, ready, receiver, setWebhook, type start } from "./harness.ts"
 
 /** What a test has of a server: see `ready`. */
 export type Ready = Effect.Success<ReturnType<typeof ready>>
@@ -269,6 +269,18 @@ export const anotherWorkspace = Effect.fnUntraced(
   },
   Effect.orDie
 )
+
+/** A workspace beside others, with a webhook that leads to a receiver of its own. */
+export const tenant = Effect.fnUntraced(function*(
+  { services, url }: Effect.Success<ReturnType<typeof start>>,
+  number: string
+) {
+  const { id, key } = yield* anotherWorkspace("further", number).pipe(Effect.provideContext(services))
+  const customer = yield* receiver
+  const session = { ...ownPage, [actorHeader]: `owner@${id}` }
+  const { signingSecret } = yield* setWebhook({ url, session }, { url: customer.url })
+  return { url, session, key, id, customer, signingSecret }
+})
 
 /** A provider for a test: the sandbox, and what was asked of it. `answer` may take a send out of its hands. */
 export const recording = (

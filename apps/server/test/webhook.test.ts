@@ -3,20 +3,8 @@ import { Id, Inbound } from "@wac/core"
 import { RecordingReceiver } from "@wac/testkit"
 import { verify } from "@wac/verifier"
 import { Clock, Effect } from "effect"
-import { anotherWorkspace, idShape, type Ready, stored, timeShape, until } from "./checks.ts"
-import {
-  actorHeader,
-  call,
-  type Delivered,
-  hello,
-  hostAuthenticator,
-  ownPage,
-  ready,
-  receiver,
-  send,
-  setWebhook,
-  start
-} from "./harness.ts"
+import { idShape, type Ready, stored, tenant, timeShape, until } from "./checks.ts"
+import { call, type Delivered, hello, hostAuthenticator, ready, receiver, send, setWebhook, start } from "./harness.ts"
 
 const eventId = idShape("evt")
 const messageId = idShape("msg")
@@ -548,18 +536,6 @@ describe.concurrent("waiting deliveries", () => {
       assert.deepStrictEqual([next!.event.data.message_id, next!.event.data.sequence], [early.message_id, 2])
       yield* signatureOf(next!, webhook.signingSecret)
     }).pipe(Effect.scoped))
-})
-
-/** A workspace beside others, with a webhook that leads to a receiver of its own. */
-const tenant = Effect.fnUntraced(function*(
-  { services, url }: Effect.Success<ReturnType<typeof start>>,
-  number: string
-) {
-  const { id, key } = yield* anotherWorkspace("further", number).pipe(Effect.provideContext(services))
-  const customer = yield* receiver
-  const session = { ...ownPage, [actorHeader]: `owner@${id}` }
-  const { signingSecret } = yield* setWebhook({ url, session }, { url: customer.url })
-  return { url, session, key, id, customer, signingSecret }
 })
 
 describe.concurrent("two workspaces", () => {
