@@ -1,6 +1,6 @@
 import type { TestProjectInlineConfiguration } from "vitest/config"
 
-const names = ["verifier", "core", "api", "http", "memory", "sandbox", "testkit"]
+const names = ["core", "api", "http", "memory", "sandbox", "testkit"]
 
 const project = (
   name: string,
@@ -20,6 +20,12 @@ const project = (
 
 /** The test projects, one per package. Vitest does not read this file by itself: `vitest.config.ts` imports it. */
 export const projects: Array<TestProjectInlineConfiguration> = [
+  // by node:crypto as on Node, and by WebCrypto as elsewhere
+  project("verifier", "packages/verifier", { env: { HMAC: "node" } }),
+  project("verifier-web", "packages/verifier", {
+    env: { HMAC: "web" },
+    alias: { "#hmac": `${import.meta.dirname}/packages/verifier/src/HmacWebCrypto.ts` }
+  }),
   ...names.map((name) => project(name, `packages/${name}`)),
   project("postgres", "packages/postgres", {
     globalSetup: [`${import.meta.dirname}/packages/postgres/test/globalSetup.ts`]

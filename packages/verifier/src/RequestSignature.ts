@@ -1,4 +1,4 @@
-import { withBody } from "./Hmac.ts"
+import { withBody } from "./Content.ts"
 
 /** The parts of an HTTP request that its signature covers. */
 export interface RequestPayloadInput {

@@ -1,4 +1,5 @@
-import { type Bytes, hmac, isSecret, secondsOf, secretsOf, utf8, withBody } from "./Hmac.ts"
+import { hmac } from "#hmac"
+import { type Bytes, isSecret, secondsOf, secretsOf, utf8, withBody } from "./Content.ts"
 
 /**
  * The header that carries a signature, on webhook deliveries and on signed requests alike (service specification §6).
@@ -24,7 +25,7 @@ const unixNow = (): number => Math.floor(Date.now() / 1000)
  * - `missing_signature`, `too_many_signatures`: no `v1`, or more than 8.
  * - `malformed_signature`: no `v1` is 64 lower-case hexadecimal digits.
  * - `invalid_body`: the body is neither a string nor a readable `Uint8Array` (a parsed object, for example).
- * - `crypto_unavailable`: the runtime has no working `crypto.subtle`.
+ * - `crypto_unavailable`: the runtime has no working HMAC (no `crypto.subtle`, for example).
  * - `signature_mismatch`: no `v1` was made with any of the secrets over this timestamp and this body.
  * - `timestamp_too_old`, `timestamp_too_new`: the signature is genuine, but further from now than the tolerance.
  */
@@ -240,7 +241,13 @@ const parse = (
   return wellFormed.length === 0 ? "malformed_signature" : { timestamp, signatures: wellFormed.map(fromHex) }
 }
 
-const toHex = (bytes: Bytes): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+const toHex = (bytes: Bytes): string => {
+  let hex = ""
+  for (const byte of bytes) {
+    hex += (byte < 16 ? "0" : "") + byte.toString(16)
+  }
+  return hex
+}
 
 const fromHex = (hex: string): Bytes =>
   Uint8Array.from({ length: hex.length / 2 }, (_, index) => parseInt(hex.slice(index * 2, index * 2 + 2), 16))

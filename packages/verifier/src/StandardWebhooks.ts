@@ -1,4 +1,5 @@
-import { hmac, secondsOf, secretsOf, withBody } from "./Hmac.ts"
+import { hmac } from "#hmac"
+import { secondsOf, secretsOf, withBody } from "./Content.ts"
 
 /** The three headers of the Standard Webhooks specification (version 1). */
 export const STANDARD_WEBHOOK_HEADERS = {
@@ -26,7 +27,8 @@ const keyOf = (secret: string): Uint8Array<ArrayBuffer> => {
   if (encoded === "" || encoded.length % 4 !== 0) {
     throw new TypeError("A Standard Webhooks secret must be whsec_ and then base64")
   }
-  return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
+  const decoded = atob(encoded)
+  return Uint8Array.from({ length: decoded.length }, (_, index) => decoded.charCodeAt(index))
 }
 
 /**

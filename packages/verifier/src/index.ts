@@ -1,5 +1,6 @@
 /**
- * Signs and verifies the service's webhook and request signatures on any runtime that has WebCrypto.
+ * Signs and verifies the service's webhook and request signatures: on Node by `node:crypto`, on any other runtime by
+ * WebCrypto.
  *
  * @module
  */

@@ -1,11 +1,17 @@
 /**
- * The bytes under a signature, and HMAC-SHA-256 over them. Internal to the package.
+ * The bytes under a signature, and what it is keyed with. Internal to the package.
  */
 
 const encoder = new TextEncoder()
 
 /** Bytes that WebCrypto takes: never backed by shared memory. */
 export type Bytes = Uint8Array<ArrayBuffer>
+
+/**
+ * HMAC-SHA-256 of `message` under `key`: 32 bytes. `#hmac` is the one of the runtime, by the import condition `node`
+ * (package.json).
+ */
+export type Hmac = (key: Bytes, message: Bytes) => Bytes | Promise<Bytes>
 
 /** The UTF-8 bytes of `text`; a lone surrogate becomes U+FFFD, as everywhere on the web. */
 export const utf8 = (text: string): Bytes => encoder.encode(text)
@@ -31,13 +37,6 @@ export const withBody = (head: string, body: string | Uint8Array): Bytes => {
   bytes.set(prefix)
   bytes.set(body, prefix.length)
   return bytes
-}
-
-/** HMAC-SHA-256 of `message` under `key`: 32 bytes. */
-export const hmac = async (key: Bytes, message: Bytes): Promise<Bytes> => {
-  const { subtle } = globalThis.crypto
-  const imported = await subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
-  return new Uint8Array(await subtle.sign("HMAC", imported, message))
 }
 
 /**
