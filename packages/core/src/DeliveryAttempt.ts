@@ -42,7 +42,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
 
-      const attempt = Effect.fn("DeliveryAttempt.attempt")(
+      const attempt = Effect.fnUntraced(
         function*({ delivery, event, secrets, url }: ClaimedDelivery, token: string) {
           const body = Event.body(event, delivery.envelope)
           const startedAt = yield* Clock.currentTimeMillis

@@ -5,6 +5,7 @@
 import { Clock, Context, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
+import * as OpenedSecrets from "./OpenedSecrets.ts"
 import { PepperStore } from "./PepperStore.ts"
 import type { Sealed } from "./Sealed.ts"
 import { pepperRow } from "./SealedSecretStore.ts"
@@ -33,6 +34,12 @@ export const reportEvery = Duration.minutes(10)
 /** Rows remembered as told of; beyond it the log repeats itself. */
 const reportedRows = 10_000
 
+/** So many opened secrets are kept, for the next who needs them; beyond it the one that was opened longest ago goes. */
+export const maxOpened = 10_000
+
+/** An opened secret is forgotten at this age. */
+export const openedFor = Duration.minutes(5)
+
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 export class Vault extends Context.Service<Vault, {
@@ -41,8 +48,9 @@ export class Vault extends Context.Service<Vault, {
   /** Encrypts a secret for one row; moved to another row it cannot be opened. */
   readonly seal: (secret: string, row: string) => Effect.Effect<Sealed>
   /**
-   * Opens a secret. Failing is a fault of the set-up (a lost or wrong master key), never a caller's mistake; the log
-   * tells the operator, once per row in {@link reportEvery}.
+   * Opens a secret, or finds it among those that were opened lately ({@link openedFor}). Failing is a fault of the set-up
+   * (a lost or wrong master key), never a caller's mistake; the log tells the operator, once per row in
+   * {@link reportEvery}.
    */
   readonly open: (sealed: Sealed, row: string) => Effect.Effect<string, UnreadableSecret>
   /** The same secret of the same row, sealed under the current master key. Fails and tells as `open` does. */
@@ -100,10 +108,20 @@ export class Vault extends Context.Service<Vault, {
         })
         const opened = (sealed: Sealed, row: string) => Effect.tapError(openBytes(sealed, row), report)
 
+        const kept = yield* OpenedSecrets.make({ maxCount: maxOpened, maxAge: openedFor })
+        const openKept = (sealed: Sealed, row: string): Effect.Effect<string, UnreadableSecret> => {
+          const secret = kept.find(sealed, row)
+          return secret !== undefined ? Effect.succeed(secret) : Effect.map(opened(sealed, row), (bytes) => {
+            const secret = new TextDecoder().decode(bytes)
+            kept.keep(sealed, row, secret)
+            return secret
+          })
+        }
+
         return Vault.of({
           keyIds: { current: current.id, previous: ring[1]?.id },
           seal: (secret, row) => sealBytes(bytes(secret), row),
-          open: (sealed, row) => Effect.map(opened(sealed, row), (secret) => new TextDecoder().decode(secret)),
+          open: openKept,
           rewrap: (sealed, row) => Effect.flatMap(opened(sealed, row), (secret) => sealBytes(secret, row)),
           fingerprint: (secret) => Effect.map(Effect.orDie(mac.sign(pepper, bytes(secret))), Hex.encode)
         })

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MemoryStorage } from "@wac/memory"
 import { Context, Effect, Exit, Layer, Redacted, type Scope } from "effect"
+import { Aead } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import * as OpenedSecrets from "../src/OpenedSecrets.ts"
 import { PepperStore } from "../src/PepperStore.ts"
-import { type MasterKeys, Vault } from "../src/Vault.ts"
+import { type MasterKeys, openedFor, Vault } from "../src/Vault.ts"
 import { crypto } from "./world.ts"
 
 const masterKey = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
@@ -57,6 +60,64 @@ describe("a sealed secret", () => {
       assert.isTrue(Exit.isFailure(yield* Effect.exit(open({ ...sealed, ciphertext: new Uint8Array(0) }, "key_1"))))
       assert.isTrue(Exit.isFailure(yield* Effect.exit(open({ ...sealed, keyId: "00000000" }, "key_1"))))
     })))
+})
+
+/** A vault, and how often it has decrypted. */
+const counting = Effect.gen(function*() {
+  const aead = yield* Aead.Aead
+  let decrypted = 0
+  const counted = Aead.Aead.of({
+    ...aead,
+    decrypt: (...given) => {
+      decrypted++
+      return aead.decrypt(...given)
+    }
+  })
+  const opening = yield* Effect.provideService(vault({ current: one }), Aead.Aead, counted)
+  decrypted = 0
+  return { ...opening, decrypted: () => decrypted }
+})
+
+describe("an opened secret", () => {
+  it.effect("is decrypted once, however often it is asked for, until it is forgotten", () =>
+    run(Effect.gen(function*() {
+      const { decrypted, open, seal } = yield* counting
+      const sealed = yield* seal("secret", "key_1")
+      // as read again from a storage
+      const again = () =>
+        open({ ...sealed, nonce: sealed.nonce.slice(), ciphertext: sealed.ciphertext.slice() }, "key_1")
+      for (let i = 0; i < 10; i++) assert.strictEqual(yield* again(), "secret")
+      assert.strictEqual(decrypted(), 1)
+      yield* TestClock.adjust(openedFor)
+      assert.strictEqual(yield* again(), "secret")
+      assert.strictEqual(decrypted(), 2)
+    })))
+
+  it.effect("is no help with another row, nor with what is sealed otherwise", () =>
+    run(Effect.gen(function*() {
+      const { open, seal } = yield* counting
+      const sealed = yield* seal("secret", "key_1")
+      assert.strictEqual(yield* open(sealed, "key_1"), "secret")
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(open(sealed, "key_2"))))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(open({ ...sealed, keyId: "00000000" }, "key_1"))))
+      const ciphertext = sealed.ciphertext.with(0, sealed.ciphertext[0]! ^ 1)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(open({ ...sealed, ciphertext }, "key_1"))))
+      assert.strictEqual(yield* open(yield* seal("another", "key_1"), "key_1"), "another")
+    })))
+
+  it.effect("is one of a bounded number: the ones opened longest ago are forgotten", () =>
+    Effect.gen(function*() {
+      const kept = yield* OpenedSecrets.make({ maxCount: 10, maxAge: openedFor })
+      const sealed = { keyId: "0", nonce: new Uint8Array(12), ciphertext: new Uint8Array(16) }
+      for (let i = 0; i < 100; i++) {
+        kept.keep(sealed, `key_${i}`, `secret ${i}`)
+        const found = Array.from({ length: i + 1 }, (_, row) => kept.find(sealed, `key_${row}`))
+        const held = found.filter((secret) => secret !== undefined)
+        assert.isAtMost(held.length, 10)
+        assert.deepStrictEqual(held, found.slice(-held.length))
+        assert.strictEqual(held.at(-1), `secret ${i}`)
+      }
+    }))
 })
 
 describe("a change of the master key", () => {

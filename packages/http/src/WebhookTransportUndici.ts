@@ -24,7 +24,7 @@ export const layer = (
     Effect.gen(function*() {
       const connections = yield* ReceiverConnections.make(ReceiverConnector.make(rules), options)
       return WebhookTransport.WebhookTransport.of({
-        post: Effect.fn("WebhookTransport.post")(function*(request) {
+        post: Effect.fnUntraced(function*(request) {
           if (!URL.canParse(request.url)) return AttemptDiagnosis.refused("connect", "has no URL")
           const url = new URL(request.url)
           if (url.protocol !== "https:" && !(url.protocol === "http:" && rules.allowInsecure)) {
