@@ -6,7 +6,7 @@ import { Duration, Effect, type Scope } from "effect"
 import type { Sealed } from "./Sealed.ts"
 
 // a byte is a character: quicker to make than hexadecimal, and compared as a whole
-const text = (bytes: Uint8Array): string => String.fromCharCode(...bytes)
+const text = (bytes: Uint8Array): string => Reflect.apply(String.fromCharCode, undefined, bytes)
 
 const keyOf = ({ ciphertext, keyId, nonce }: Sealed, row: string): string =>
   `${row}\n${keyId}\n${nonce.length}\n${text(nonce)}${text(ciphertext)}`

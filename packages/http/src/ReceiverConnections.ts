@@ -4,7 +4,7 @@
 import type { WebhookTransport } from "@wac/core"
 import { type Clock, Duration, Effect, type Scope } from "effect"
 import type { Socket } from "node:net"
-import { Client, type Dispatcher } from "undici"
+import { Client } from "undici"
 import type { Connector } from "./ReceiverConnector.ts"
 import type { ReceiverExchange } from "./ReceiverExchange.ts"
 
@@ -71,58 +71,62 @@ export class ReceiverConnections {
   }
 
   /**
-   * Posts, and notes in `exchange` what comes; ends with the answer's end, or when enough of it is here, with `null`,
-   * else with what went wrong. Interrupting closes the connection.
+   * Posts, and notes in `exchange` what comes. `ended` is called once, and never from within: at the answer's end, or
+   * when enough of it is here, with `null`, else with what went wrong. Gives the way to break it off, which closes the
+   * connection; then `ended` is not called any more.
    */
   readonly post = (
     url: URL,
     request: Pick<WebhookTransport.WebhookRequest, "headers" | "body">,
     exchange: ReceiverExchange,
-    options: { readonly fresh: boolean }
-  ): Effect.Effect<Error | null> =>
-    Effect.callback((resume) => {
-      const kept = options.fresh ? undefined : this.#take(url.origin)
-      const connection = kept ?? this.#connect(url.origin, exchange)
-      if (kept !== undefined) exchange.isKept = true
-      exchange.address = connection.exchange.address
-      connection.exchange = exchange
-      let isOver = false
-      const end = (error: Error | null, isReusable: boolean) => {
-        if (isOver) return
-        isOver = true
-        exchange.leave()
-        if (isReusable) this.#giveBack(connection)
-        else this.#close(connection)
-        // not before undici has left its own call: `resume` runs whatever comes next
-        queueMicrotask(() => resume(Effect.succeed(error)))
-      }
-      const handler: Dispatcher.DispatchHandler = {
-        onRequestStart() {
-          exchange.enter("firstByte")
-        },
-        onResponseStart(_controller, statusCode, headers) {
-          if (statusCode < 200) return
-          exchange.enter("body")
-          exchange.statusCode = statusCode
-          exchange.headers = headers
-        },
-        onResponseData(_controller, chunk) {
-          if (!exchange.take(chunk)) end(null, false)
-        },
-        onResponseEnd: () => end(null, true),
-        onResponseError: (_controller, error) => end(error, false)
-      }
-      connection.client.dispatch({
-        path: `${url.pathname}${url.search}`,
-        method: "POST",
-        headers: { "user-agent": userAgent, ...request.headers },
-        body: request.body
-      }, handler)
-      return Effect.sync(() => {
-        isOver = true
-        this.#close(connection)
+    options: { readonly fresh: boolean; readonly ended: (error: Error | null) => void }
+  ): () => void => {
+    const kept = options.fresh ? undefined : this.#take(url.origin)
+    const connection = kept ?? this.#connect(url.origin, exchange)
+    if (kept !== undefined) exchange.isKept = true
+    exchange.address = connection.exchange.address
+    connection.exchange = exchange
+    let isOver = false
+    let isBrokenOff = false
+    const end = (error: Error | null, isReusable: boolean) => {
+      if (isOver) return
+      isOver = true
+      exchange.leave()
+      if (isReusable) this.#giveBack(connection)
+      else this.#close(connection)
+      // not before undici has left its own call: whatever comes next may run in this one
+      queueMicrotask(() => {
+        if (!isBrokenOff) options.ended(error)
       })
+    }
+    connection.client.dispatch({
+      path: `${url.pathname}${url.search}`,
+      method: "POST",
+      headers: { "user-agent": userAgent, ...request.headers },
+      body: request.body
+    }, {
+      onRequestStart() {
+        exchange.enter("firstByte")
+      },
+      onResponseStart(_controller, statusCode, headers) {
+        if (statusCode < 200) return
+        exchange.enter("body")
+        exchange.statusCode = statusCode
+        exchange.headers = headers
+      },
+      onResponseData(_controller, chunk) {
+        if (!exchange.take(chunk)) end(null, false)
+      },
+      onResponseEnd: () => end(null, true),
+      onResponseError: (_controller, error) => end(error, false)
     })
+    return () => {
+      isBrokenOff = true
+      if (isOver) return
+      isOver = true
+      this.#close(connection)
+    }
+  }
 
   #connect(origin: string, exchange: ReceiverExchange): Connection {
     const client = new Client(origin, {

@@ -3,7 +3,7 @@
  * cookie, and a connection only to an address that was judged.
  */
 import { WebhookTransport } from "@wac/core"
-import { Clock, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import * as AttemptDiagnosis from "./AttemptDiagnosis.ts"
 import * as ReceiverConnections from "./ReceiverConnections.ts"
 import * as ReceiverConnector from "./ReceiverConnector.ts"
@@ -23,26 +23,47 @@ export const layer = (
     WebhookTransport.WebhookTransport,
     Effect.gen(function*() {
       const connections = yield* ReceiverConnections.make(ReceiverConnector.make(rules), options)
+      const context = yield* Effect.context()
+      const fork = Effect.runForkWith(context)
+      const clock = Context.get(context, Clock.Clock)
+
+      /** The whole exchange: one fiber for its deadline, besides the caller's. */
+      const post = (url: URL, request: WebhookTransport.WebhookRequest) =>
+        Effect.callback<WebhookTransport.WebhookAnswer>((resume) => {
+          let exchange = new ReceiverExchange(clock)
+          const send = (fresh: boolean) => connections.post(url, request, exchange, { fresh, ended })
+          const ended = (error: Error | null): void => {
+            if (error !== null && AttemptDiagnosis.isStale(exchange, error)) {
+              exchange = new ReceiverExchange(clock)
+              breakOff = send(true)
+              return
+            }
+            deadline.interruptUnsafe()
+            resume(Effect.succeed(AttemptDiagnosis.answer(exchange, error, url, clock.currentTimeMillisUnsafe())))
+          }
+          let breakOff = send(false)
+          const deadline = fork(Effect.map(Effect.sleep(request.timeout), () => {
+            breakOff()
+            resume(Effect.succeed(AttemptDiagnosis.timedOut(exchange, request.timeout)))
+          }))
+          return Effect.sync(() => {
+            deadline.interruptUnsafe()
+            breakOff()
+          })
+        })
+
       return WebhookTransport.WebhookTransport.of({
-        post: Effect.fnUntraced(function*(request) {
-          if (!URL.canParse(request.url)) return AttemptDiagnosis.refused("connect", "has no URL")
+        post: (request) => {
+          if (!URL.canParse(request.url)) {
+            return Effect.succeed(AttemptDiagnosis.refused("connect", "has no URL"))
+          }
           const url = new URL(request.url)
           if (url.protocol !== "https:" && !(url.protocol === "http:" && rules.allowInsecure)) {
             const why = "has a URL that is not https; only https is allowed"
-            return AttemptDiagnosis.refused("blocked_address", why)
+            return Effect.succeed(AttemptDiagnosis.refused("blocked_address", why))
           }
-          const clock = yield* Clock.Clock
-          let exchange = new ReceiverExchange(clock)
-          const posting = Effect.flatMap(connections.post(url, request, exchange, { fresh: false }), (error) => {
-            if (error === null || !AttemptDiagnosis.isStale(exchange, error)) return Effect.succeed(error)
-            exchange = new ReceiverExchange(clock)
-            return connections.post(url, request, exchange, { fresh: true })
-          })
-          const ended = yield* Effect.timeoutOption(posting, request.timeout)
-          return Option.isSome(ended)
-            ? AttemptDiagnosis.answer(exchange, ended.value, url, clock.currentTimeMillisUnsafe())
-            : AttemptDiagnosis.timedOut(exchange, request.timeout)
-        })
+          return post(url, request)
+        }
       })
     })
   )

@@ -17,7 +17,13 @@ const post = (to: ReceiverConnections.ReceiverConnections, { port }: Receiver, h
   Effect.gen(function*() {
     const exchange = new ReceiverExchange(yield* Clock.Clock)
     const url = new URL(`http://${host}:${port}/`)
-    const error = yield* to.post(url, { headers, body }, exchange, { fresh: false })
+    const error = yield* Effect.callback<Error | null>((resume) => {
+      const breakOff = to.post(url, { headers, body }, exchange, {
+        fresh: false,
+        ended: (error) => resume(Effect.succeed(error))
+      })
+      return Effect.sync(breakOff)
+    })
     return { exchange, error }
   })
 
