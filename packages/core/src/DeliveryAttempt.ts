@@ -2,7 +2,7 @@
  * One attempt at a delivery (contract §6 *Attempt*): signed afresh, posted with one deadline, and recorded. What the
  * scheduler, tests and probes share.
  */
-import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Random, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Attempt, Delivery } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
@@ -71,7 +71,13 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
         }
       )
 
-      return DeliveryAttempt.of({ attempt })
+      // a span costs a tenth of an attempt, and goes nowhere unless somebody collects spans
+      const isTraced = Context.getOrUndefined(yield* Effect.context(), Tracer.Tracer) !== undefined
+      return DeliveryAttempt.of({
+        attempt: isTraced
+          ? (claimed, token) => Effect.withSpan(attempt(claimed, token), "DeliveryAttempt.attempt")
+          : attempt
+      })
     })
   )
 }

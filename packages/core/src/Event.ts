@@ -140,10 +140,11 @@ export const combined = ({ createdAt, data, id, type, workspaceId }: Event) => (
  * replay and resume.
  */
 export const body = (event: Event, envelope: Envelope): string => {
-  const { created_at, data, id, tenant_id, type } = combined(event)
+  const whole = combined(event)
+  const { created_at, data, id, tenant_id, type } = whole
   switch (envelope) {
     case "combined":
-      return JSON.stringify(combined(event))
+      return JSON.stringify(whole)
     case "a":
       return JSON.stringify({ id, type, created_at, data: pick(data, (f) => !notInA.has(f) && !f.endsWith("_at")) })
     case "b":

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verify } from "@wac/verifier"
-import { DateTime, Duration, Effect, Option } from "effect"
+import { DateTime, Duration, Effect, Option, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import * as AttemptRequest from "../src/AttemptRequest.ts"
@@ -40,6 +40,33 @@ import {
 import { issueKey, key, newId, plain } from "./world.ts"
 
 describe("an attempt", () => {
+  it.effect(
+    "is a span of its own where spans are collected",
+    scheduling(() => {
+      const spans: Array<string> = []
+      const collecting = Tracer.make({
+        span: (options) => {
+          spans.push(options.name)
+          return new Tracer.NativeSpan(options)
+        }
+      })
+      const delivered = Effect.gen(function*() {
+        const { happens } = yield* receiver()
+        const { stop } = yield* startScheduler
+        yield* happens
+        yield* advance("1 second")
+        yield* stop
+      })
+      const attempts = () => spans.filter((name) => name === "DeliveryAttempt.attempt").length
+      return Effect.gen(function*() {
+        yield* delivered
+        assert.strictEqual(attempts(), 0)
+        yield* Effect.provideService(delivered, Tracer.Tracer, collecting)
+        assert.strictEqual(attempts(), 1)
+      })
+    })
+  )
+
   it.effect(
     "is made at once, with the event's body, and recorded",
     scheduling(() =>
