@@ -36,13 +36,33 @@ class Hint {
   })
 }
 
+/** A claimed delivery, by position: `wac_claim_due` writes it. It is pending. */
+type ClaimedRow = readonly [
+  id: Id.DeliveryId,
+  workspaceId: Id.WorkspaceId,
+  webhookId: Id.WebhookId,
+  eventId: Id.EventId,
+  eventType: Event.EventType,
+  envelope: Event.Envelope,
+  orderKey: Delivery.Delivery["orderKey"],
+  sequence: number | null,
+  trigger: Delivery.AttemptTrigger,
+  attemptCount: number,
+  roundAttempts: number,
+  firstAttemptAt: Time.Instant | null,
+  lastAttemptAt: Time.Instant | null,
+  nextAttemptAt: Time.Instant | null,
+  createdAt: Time.Instant,
+  eventCreatedAt: Time.Instant,
+  eventOrderKey: Event.Event["orderKey"],
+  eventSequence: number | null,
+  data: Event.Event["data"],
+  isDoubtful: boolean
+]
+
 /** What a claim answers. */
 interface ClaimAnswer {
-  readonly deliveries: ReadonlyArray<{
-    readonly delivery: Delivery.Delivery
-    readonly event: Event.Event
-    readonly standing: Webhook.Standing
-  }>
+  readonly deliveries: ReadonlyArray<ClaimedRow>
   readonly webhooks: ReadonlyArray<{
     readonly id: Id.WebhookId
     readonly url: string
@@ -53,14 +73,70 @@ interface ClaimAnswer {
   readonly again: ReadonlyArray<Id.WebhookId>
 }
 
+type Sender = Pick<DeliveryStore.ClaimedDelivery, "url" | "secrets">
+
+const claimedDelivery = (
+  [
+    id,
+    workspaceId,
+    webhookId,
+    eventId,
+    eventType,
+    envelope,
+    orderKey,
+    sequence,
+    trigger,
+    attemptCount,
+    roundAttempts,
+    firstAttemptAt,
+    lastAttemptAt,
+    nextAttemptAt,
+    createdAt,
+    eventCreatedAt,
+    eventOrderKey,
+    eventSequence,
+    data,
+    isDoubtful
+  ]: ClaimedRow,
+  senders: ReadonlyMap<Id.WebhookId, Sender>
+): DeliveryStore.ClaimedDelivery => ({
+  delivery: {
+    id,
+    workspaceId,
+    webhookId,
+    eventId,
+    eventType,
+    envelope,
+    orderKey,
+    sequence,
+    status: "pending",
+    trigger,
+    attemptCount,
+    roundAttempts,
+    firstAttemptAt,
+    lastAttemptAt,
+    nextAttemptAt,
+    createdAt,
+    completedAt: null
+  },
+  event: {
+    id: eventId,
+    workspaceId,
+    type: eventType,
+    createdAt: eventCreatedAt,
+    orderKey: eventOrderKey,
+    sequence: eventSequence,
+    data
+  },
+  ...senders.get(webhookId)!,
+  standing: isDoubtful ? "doubtful" : "healthy"
+})
+
 const claimedOf = ({ deliveries, nextDueAt, webhooks }: ClaimAnswer): DeliveryStore.Claimed => {
   const senders = new Map(
     webhooks.map(({ id, secrets, url }) => [id, { url, secrets: secrets.map(secretOf) }] as const)
   )
-  return {
-    deliveries: deliveries.map((one) => ({ ...one, ...senders.get(one.delivery.webhookId)! })),
-    nextDueAt
-  }
+  return { deliveries: deliveries.map((row) => claimedDelivery(row, senders)), nextDueAt }
 }
 
 /** What a begun test answers. */
@@ -204,13 +280,14 @@ export const layer = Layer.effect(
         JSON.stringify({ ...command, seen, again })
       ])
       const answer = plain<ClaimAnswer>(row!, "answer")
+      const claimed = claimedOf(answer)
       // unless it was forgotten meanwhile
       if (seen === before) seen = answer.seen
       again = answer.again
       const isFull = (standing: Webhook.Standing) =>
-        answer.deliveries.filter((one) => one.standing === standing).length >= command.limit[standing]
+        claimed.deliveries.filter((one) => one.standing === standing).length >= command.limit[standing]
       isMore = isFull("healthy") || isFull("doubtful") || (answer.nextDueAt ?? Infinity) <= command.now
-      return claimedOf(answer)
+      return claimed
     })
 
     return DeliveryStore.DeliveryStore.of({

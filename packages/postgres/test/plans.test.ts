@@ -229,9 +229,9 @@ for (const { layer: database, name } of databases) {
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           const [row] = yield* client.unsafe<
-            { readonly answer: { readonly deliveries: ReadonlyArray<{ readonly delivery: Delivery.Delivery }> } }
+            { readonly answer: { readonly deliveries: ReadonlyArray<ReadonlyArray<unknown>> } }
           >(claimText, claim({ limit: 64, seen: yield* settled }))
-          const ids = row!.answer.deliveries.map(({ delivery }) => delivery.id)
+          const ids = row!.answer.deliveries.map(([id]) => id)
           assert.strictEqual(ids.length, 64)
           const commands = ids.map((deliveryId, i) => ({
             now,

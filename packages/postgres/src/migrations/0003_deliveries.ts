@@ -393,6 +393,7 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_bitmapscan = off
 set enable_sort = off
+set enable_memoize = off
 as $$
 declare
   at_time constant bigint := command ->> 'now';
@@ -695,10 +696,11 @@ begin
     select
       (
         select json_agg(
-          json_build_object(
-            'delivery', wac_delivery(d),
-            'event', wac_event(e),
-            'standing', case when t.doubtful then 'doubtful' else 'healthy' end
+          -- by position: names would be half of what is written and read
+          json_build_array(
+            d.id, d.workspace_id, d.webhook_id, d.event_id, d.event_type, d.envelope, d.order_key, d.sequence, d.trigger,
+            d.attempt_count, d.round_attempts, d.first_attempt_at, d.last_attempt_at, d.next_attempt_at, d.created_at,
+            e.created_at, e.order_key, e.sequence, e.data, t.doubtful
           ) order by t.turn, t.place
         )
         from turns t
