@@ -47,7 +47,9 @@ export class Database extends Context.Service<Database, {
    */
   readonly batched: <Command, Answer>(
     operation: string,
-    fn: string
+    fn: string,
+    /** Statements under way at once, where that is not {@link Batching}'s. */
+    options?: { readonly inFlight: number }
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
   /**
    * The payloads that are notified on a channel, across reconnections; an empty one says that anything may have been
@@ -141,11 +143,11 @@ const make = Effect.gen(function*() {
 
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
-    batched: <Command, Answer>(operation: string, fn: string) =>
+    batched: <Command, Answer>(operation: string, fn: string, options?: { readonly inFlight: number }) =>
       Batch.make({
         run: batch<Command, Answer>(operation, fn),
         maxSize: size,
-        maxInFlight: inFlight,
+        maxInFlight: options?.inFlight ?? inFlight,
         maxWait: deadline,
         unavailable: () => new StoreError.StoreError({ operation })
       }),

@@ -255,7 +255,12 @@ export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
   Effect.gen(function*() {
     const { batched, listen, query } = yield* Database
-    const complete = yield* batched<ReturnType<typeof commandOf>, 0 | 1 | 2>("DeliveryStore.complete", "wac_complete")
+    // a second statement would wait for the first one's webhooks, and both would be of half the size
+    const complete = yield* batched<ReturnType<typeof commandOf>, 0 | 1 | 2>(
+      "DeliveryStore.complete",
+      "wac_complete",
+      { inFlight: 1 }
+    )
     const claiming = yield* Semaphore.make(1)
     const hint = new Hint()
 
