@@ -679,6 +679,45 @@ describe("isolation", () => {
   )
 })
 
+describe("more that is due than there is place for", () => {
+  it.effect(
+    "is claimed when half of the places are free, or 20 ms later, and never beyond the places",
+    scheduling(({ interfere }) =>
+      Effect.gen(function*() {
+        const claims: Array<{ readonly at: number; readonly limit: number; readonly taken: number }> = []
+        interfere.claimDue = (real) => (command) =>
+          Effect.tap(
+            real(command),
+            ({ deliveries }) =>
+              Effect.sync(() =>
+                claims.push({ at: command.now - start, limit: command.limit.healthy, taken: deliveries.length })
+              )
+          )
+        const receivers = yield* Effect.replicateEffect(receiver(), 20)
+        for (const one of receivers) {
+          yield* one.proveItself
+          yield* Effect.replicateEffect(one.happens, 20)
+        }
+        // one ends every millisecond
+        let requests = 0
+        yield* answerWith((request) => after(`${50 + requests++ % 256} millis`, answered(200))(request))
+        yield* startScheduler
+        yield* advance("2 seconds")
+        const worthwhile = claims.filter(({ taken }) => taken > 0)
+        assert.deepStrictEqual(worthwhile[0], { at: 0, limit: 256, taken: 256 })
+        assert.isAtMost((yield* inFlight).most, 256)
+        // what was left after the first claim came in bunches
+        const later = worthwhile.slice(1)
+        assert.strictEqual(later.reduce((sum, { taken }) => sum + taken, 0), 400 - 256)
+        assert.isAtMost(later.length, 144 / 20 + 2)
+        for (const one of receivers) {
+          assert.isTrue((yield* deliveries(one.workspace.id)).every(({ status }) => status === "delivered"))
+        }
+      })
+    )
+  )
+})
+
 describe("a webhook whose secret does not open", () => {
   it.effect(
     "has its deliveries wait, at no attempt's cost, with one line in the log, and go on once it opens",
