@@ -435,6 +435,32 @@ for (const { layer: database, name } of databases) {
           assertReads(yield* latest(null, ["webhook.test"]), { events: 0 })
         }))
 
+      it.effect("a claim reads no more where the statistics are of a time when nothing was pending", () =>
+        Effect.gen(function*() {
+          const client = yield* PgClient.PgClient
+          const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+            yield* client`set local statement_timeout = 0`
+            const seen = yield* settled
+            yield* client`delete from deliveries where status = 'pending'`
+            yield* client`analyze deliveries`
+            yield* client.unsafe(
+              deliveries(
+                active * 50,
+                5_000_000,
+                `${webhooks - active} + i % ${active}`,
+                "'pending', 0, 0, null, null, i, i, null"
+              )
+            )
+            const before = (yield* counters).get("deliveries") ?? nothing
+            yield* client.unsafe(claimText, claim({ limit: 2 * active, seen: seen + 1_000_000 }))
+            const after = (yield* counters).get("deliveries") ?? nothing
+            assert.isAtMost(after.read - before.read, 2 * active * 3)
+            return yield* Effect.fail("undone" as const)
+          })))
+          assert.strictEqual(undone, "undone")
+          yield* client`vacuum (analyze) deliveries`
+        }))
+
       it.effect("events since a time are found without going through all before it", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
