@@ -107,7 +107,11 @@ const good: { readonly [path: string]: ReadonlyArray<object> } = {
   "/internal/webhook": [
     { url: "http://127.0.0.1:9/" },
     { url: "http://127.0.0.1:9/", envelope: "a", eventTypes: ["message.sent"] }
-  ]
+  ],
+  "/internal/webhook/rotate-secret": [{}, { overlapSeconds: 60 }],
+  "/internal/webhook/resume": [{}, { replay: { since: "2026-01-01T00:00:00Z" }, force: true }],
+  "/internal/webhook/verify": [{ header: "t=1,v1=00", body: "{}" }],
+  "/internal/webhook/replays": [{ since: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z", status: "delivered" }]
 }
 
 const goodBody = (random: Random, path: string): object =>

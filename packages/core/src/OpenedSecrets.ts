@@ -14,7 +14,7 @@ const keyOf = ({ ciphertext, keyId, nonce }: Sealed, row: string): string =>
 export interface OpenedSecrets {
   /** The secret that was opened as this one, of this row. */
   readonly find: (sealed: Sealed, row: string) => string | undefined
-  readonly keep: (sealed: Sealed, row: string, secret: string) => void
+  readonly keep: (sealed: Sealed, row: string, secret: string) => Effect.Effect<void>
 }
 
 /** Keeps at most `maxCount`, none of them longer than `maxAge`, and none beyond the scope. */
@@ -23,6 +23,7 @@ export const make = (options: {
   readonly maxAge: Duration.Duration
 }): Effect.Effect<OpenedSecrets, never, Scope.Scope> =>
   Effect.gen(function*() {
+    const scope = yield* Effect.scope
     // two generations: when one is full or old enough, the one before is dropped
     let young = new Map<string, string>()
     let old = young
@@ -30,19 +31,26 @@ export const make = (options: {
       old = young
       young = new Map()
     }
-    yield* Effect.sleep(Duration.divideUnsafe(options.maxAge, 2)).pipe(
-      Effect.andThen(Effect.sync(age)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    // only while there is something to forget
+    let isAging = false
+    const aging: Effect.Effect<void> = Effect.suspend(() => {
+      age()
+      isAging = old.size > 0
+      return isAging ? later : Effect.void
+    })
+    const later = Effect.delay(aging, Duration.divideUnsafe(options.maxAge, 2))
     return {
       find: (sealed, row) => {
         const key = keyOf(sealed, row)
         return young.get(key) ?? old.get(key)
       },
-      keep: (sealed, row, secret) => {
-        if (young.size >= options.maxCount / 2) age()
-        young.set(keyOf(sealed, row), secret)
-      }
+      keep: (sealed, row, secret) =>
+        Effect.suspend(() => {
+          if (young.size >= options.maxCount / 2) age()
+          young.set(keyOf(sealed, row), secret)
+          if (isAging) return Effect.void
+          isAging = true
+          return Effect.asVoid(Effect.forkIn(later, scope))
+        })
     }
   })

@@ -111,10 +111,9 @@ export class Vault extends Context.Service<Vault, {
         const kept = yield* OpenedSecrets.make({ maxCount: maxOpened, maxAge: openedFor })
         const openKept = (sealed: Sealed, row: string): Effect.Effect<string, UnreadableSecret> => {
           const secret = kept.find(sealed, row)
-          return secret !== undefined ? Effect.succeed(secret) : Effect.map(opened(sealed, row), (bytes) => {
+          return secret !== undefined ? Effect.succeed(secret) : Effect.flatMap(opened(sealed, row), (bytes) => {
             const secret = new TextDecoder().decode(bytes)
-            kept.keep(sealed, row, secret)
-            return secret
+            return Effect.as(kept.keep(sealed, row, secret), secret)
           })
         }
 

@@ -110,7 +110,7 @@ describe("an opened secret", () => {
       const kept = yield* OpenedSecrets.make({ maxCount: 10, maxAge: openedFor })
       const sealed = { keyId: "0", nonce: new Uint8Array(12), ciphertext: new Uint8Array(16) }
       for (let i = 0; i < 100; i++) {
-        kept.keep(sealed, `key_${i}`, `secret ${i}`)
+        yield* kept.keep(sealed, `key_${i}`, `secret ${i}`)
         const found = Array.from({ length: i + 1 }, (_, row) => kept.find(sealed, `key_${row}`))
         const held = found.filter((secret) => secret !== undefined)
         assert.isAtMost(held.length, 10)

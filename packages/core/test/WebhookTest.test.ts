@@ -42,7 +42,9 @@ describe("a test of the webhook", () => {
         assert.strictEqual(event!.data["webhook_id"], webhook.id)
         const { attempts, delivery, status } = yield* deliveryOf(workspace.id, event!.id)
         assert.deepStrictEqual([status, delivery.trigger, delivery.completedAt], ["delivered", "test", start + second])
-        assert.deepStrictEqual(attempts, [attempt])
+        const { request, ...made } = attempt
+        assert.deepStrictEqual(attempts, [made])
+        assert.deepStrictEqual([request.url, request.body], [url, Event.body(event!, "a")])
         assert.deepStrictEqual([attempt.trigger, attempt.number, attempt.durationMs, attempt.outcome], [
           "test",
           1,
