@@ -66,13 +66,18 @@ export const layer = Layer.effectDiscard(
       if (limit.healthy + limit.doubtful === 0) return yield* store.awaitHint
       // one a claim, so that an attempt that outlived its lease cannot speak for the next one
       const token = yield* random.uuidV4({})
-      const claimed = yield* store.claimDue({ now, limit, token, leaseUntil: now + Duration.toMillis(lease) })
       const taken = { healthy: 0, doubtful: 0 }
-      for (const one of claimed.deliveries) {
-        taken[one.standing]++
-        free[one.standing]--
-        yield* FiberSet.run(attempts, carryOut(one, token))
-      }
+      // whole, also while it stops: what is claimed and under way nowhere would wait for its lease's end
+      const claimed = yield* store.claimDue({ now, limit, token, leaseUntil: now + Duration.toMillis(lease) }).pipe(
+        Effect.tap(({ deliveries }) =>
+          Effect.forEach(deliveries, (one) => {
+            taken[one.standing]++
+            free[one.standing]--
+            return FiberSet.run(attempts, carryOut(one, token))
+          }, { discard: true })
+        ),
+        Effect.uninterruptible
+      )
       let mayBeMore = false
       for (const standing of standings) {
         if (limit[standing] === 0) continue

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verify } from "@wac/verifier"
-import { DateTime, Duration, Effect, Option, Tracer } from "effect"
+import { DateTime, Duration, Effect, Fiber, Option, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import * as AttemptRequest from "../src/AttemptRequest.ts"
@@ -915,6 +915,36 @@ describe("stopping and starting", () => {
           assert.deepStrictEqual([status, attempts.map(({ number }) => number)], ["delivered", [1]])
           assert.strictEqual((yield* startsOf(eventId)).at(-1), 3000)
         }
+      })
+    )
+  )
+
+  it.effect(
+    "gives back too what was claimed and not yet answered when it stops",
+    scheduling(({ interfere }) =>
+      Effect.gen(function*() {
+        const { happens, workspace } = yield* receiver()
+        yield* answerWith(hang)
+        const eventId = yield* happens
+        let claims = 0
+        interfere.claimDue = (claim) => (command) =>
+          Effect.flatMap(claim(command), (claimed) => {
+            claims += claimed.deliveries.length
+            return Effect.as(Effect.sleep("1 second"), claimed)
+          })
+        const first = yield* startScheduler
+        yield* advance(500)
+        assert.deepStrictEqual([claims, (yield* posted).length], [1, 0])
+        const stopping = yield* Effect.forkChild(first.stop, { startImmediately: true })
+        yield* advance("1 second")
+        yield* Fiber.join(stopping)
+        delete interfere.claimDue
+        yield* answerWith(ok)
+        yield* startScheduler
+        // well before the lease would have ended
+        yield* advance(100)
+        const { attempts, status } = yield* deliveryOf(workspace.id, eventId)
+        assert.deepStrictEqual([status, attempts.map(({ number }) => number)], ["delivered", [1]])
       })
     )
   )
