@@ -38,7 +38,8 @@ const listed = ({ delivery, status }: DeliveryStore.DeliveryView) => ({
   eventType: delivery.eventType,
   status,
   attemptCount: delivery.attemptCount,
-  nextAttemptAt: Time.isoOrNull(delivery.nextAttemptAt),
+  // what is held waits for a person, not for a time
+  nextAttemptAt: status === "held" ? null : Time.isoOrNull(delivery.nextAttemptAt),
   createdAt: Time.iso(delivery.createdAt),
   completedAt: Time.isoOrNull(delivery.completedAt)
 })
