@@ -110,8 +110,8 @@ export class MessageStore extends Context.Service<MessageStore, {
    * quota (once per message), messaging limit, the message as `sending`, the key's binding with the claim.
    *
    * Replays, joins and conflicts spend the workspace's token only; a refusal spends nothing. Of racing requests with
-   * one key exactly one is claimed. After a {@link StoreError} the claim may have been made under `claimToken`:
-   * its lease then ends as `unknown`.
+   * one key exactly one is claimed. After a {@link StoreError} the claim may have been made under `claimToken`, or may
+   * yet be: `abandon` takes it back, or its lease ends as `unknown`.
    */
   readonly accept: (command: AcceptSend) => Effect.Effect<Accepted, StoreError>
   /**
@@ -121,11 +121,12 @@ export class MessageStore extends Context.Service<MessageStore, {
    */
   readonly settle: (command: SettleSend) => Effect.Effect<boolean, StoreError>
   /**
-   * Takes a claimed send back before the provider was asked, as if it had been refused in *accept*: a first try
-   * leaves nothing behind, a later one only loses its claim.
+   * Takes an *accept* back before the provider was asked, as if it had been refused: a first try leaves nothing
+   * behind, a later one only loses its claim. Without the claim, or once it is known to be lost, it changes nothing;
+   * so it is also for an *accept* whose answer was lost. Safe to repeat.
    */
   readonly abandon: (
-    command: Pick<SettleSend, "now" | "workspaceId" | "messageId" | "claimToken"> & { readonly limits: Limits }
+    command: Pick<AcceptSend, "now" | "request" | "claimToken" | "limits">
   ) => Effect.Effect<void, StoreError>
   /** Judges a key and spends nothing: how those who join a running send learn its end. */
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>

@@ -1,7 +1,7 @@
 /**
  * Sending (contract §3 and §4): *accept*, the provider, *settle*, and joining a send that is under way.
  */
-import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Option } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { type DomainError, IdempotencyConflict, NotFound, reasonOf, ServerError } from "./Errors.ts"
 import * as Id from "./Id.ts"
@@ -28,6 +28,9 @@ const overloadRetryAfter = Duration.seconds(1)
 
 /** How long stopping waits for sends in flight: the provider's deadline and time to settle. */
 const stopTimeout = Duration.sum(providerTimeout, Duration.seconds(2))
+
+/** When to take back a claim of which the answer was lost: at once, and for as long as a statement may linger. */
+const takingBack = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 4 }))
 
 /** Method and route, the scope of a send's idempotency key. */
 const route = "POST /v1/messages"
@@ -62,6 +65,8 @@ export class Messages extends Context.Service<Messages, {
 
       const inFlight = yield* FiberSet.make()
       yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(inFlight), stopTimeout))
+      /** Claims whose making nobody heard of. */
+      const lost = yield* FiberSet.make()
       /** Sends that this process is carrying out, by key, and how each ends: those who join get the same. */
       const running = new Map<string, Deferred.Deferred<Idempotency.Answer>>()
 
@@ -108,13 +113,27 @@ export class Messages extends Context.Service<Messages, {
         }
       )
 
-      const carryOut = (claimed: ClaimedSend, claimToken: string, request: SendRequest) =>
+      /**
+       * Takes a claim back that may have been made although its answer was lost: nobody was asked, so the key need not
+       * wait for the end of the lease, to mean an unknown outcome then. Again for a while, since what was lost may
+       * still be on its way into the storage.
+       */
+      const takeBack = Effect.fnUntraced(function*(keyed: KeyedRequest, claimToken: string) {
+        yield* Effect.flatMap(
+          Clock.currentTimeMillis,
+          (now) => store.abandon({ now, request: keyed, claimToken, limits })
+        ).pipe(
+          Effect.catchCause((cause) => Effect.logDebug("a claim could not be taken back yet", cause)),
+          Effect.repeat(takingBack)
+        )
+      })
+
+      const carryOut = (claimed: ClaimedSend, claimToken: string, keyed: KeyedRequest, request: SendRequest) =>
         Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
           const now = yield* Clock.currentTimeMillis
           const refusal = Policy.windowRefusal({ contact: claimed.contact, message: claimed.message.content, now })
           if (refusal !== undefined) {
-            const { id: messageId, workspaceId } = claimed.message
-            yield* store.abandon({ now, workspaceId, messageId, claimToken, limits }).pipe(orUnavailable)
+            yield* store.abandon({ now, request: keyed, claimToken, limits }).pipe(orUnavailable)
             return yield* refusal
           }
           const asked = yield* Effect.exit(restore(ask(claimed)))
@@ -179,7 +198,10 @@ export class Messages extends Context.Service<Messages, {
           claimToken,
           leaseUntil: now + Duration.toMillis(Idempotency.lease),
           limits
-        }).pipe(orUnavailable)
+        }).pipe(
+          Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken))),
+          orUnavailable
+        )
         yield* RateLimit.observe(accepted.readings)
         switch (accepted._tag) {
           case "Refused":
@@ -199,7 +221,7 @@ export class Messages extends Context.Service<Messages, {
             const name = nameOf(keyed)
             const ended = Deferred.makeUnsafe<Idempotency.Answer>()
             running.set(name, ended)
-            return yield* carryOut(accepted, claimToken, request).pipe(
+            return yield* carryOut(accepted, claimToken, keyed, request).pipe(
               Effect.onExit((exit) =>
                 Effect.sync(() => {
                   running.delete(name)

@@ -979,11 +979,67 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "after it accepted: the claim is nobody's, and its end unknown",
+    "after it accepted: the claim is taken back, and a retry is judged anew",
+    sending(({ interfere, provider }) =>
+      Effect.gen(function*() {
+        const { request } = yield* caller({ monthlyQuota: 1 })
+        interfere.accept = (real) => (command) => Effect.andThen(real(command), Effect.fail(fault))
+        assert.strictEqual(reason(yield* send(request("k"))), "storage_unavailable")
+        delete interfere.accept
+        yield* settle
+        answerOf(yield* send(request("k")))
+        assert.strictEqual(provider.calls.length, 1)
+      })
+    )
+  )
+
+  it.effect(
+    "after it accepted a further try: the same",
+    sending(({ interfere, provider }) =>
+      Effect.gen(function*() {
+        const { request } = yield* caller()
+        const error = new ServerError({ reason: "provider_unavailable", message: "not there" })
+        provider.answer = (_, call) =>
+          Effect.succeed(
+            call === 1 ? { _tag: "NotSent", error } : { _tag: "Accepted", providerMessageId: "wamid.2" }
+          )
+        assert.strictEqual(reason(yield* send(request("k"))), "provider_unavailable")
+        interfere.accept = (real) => (command) => Effect.andThen(real(command), Effect.fail(fault))
+        assert.strictEqual(reason(yield* send(request("k"))), "storage_unavailable")
+        delete interfere.accept
+        yield* settle
+        assert.strictEqual(answerOf(yield* send(request("k"))).messageId, provider.calls[0]!.messageId)
+        assert.strictEqual(provider.calls.length, 2)
+      })
+    )
+  )
+
+  it.effect(
+    "while it accepts, which it does later: what it did then is taken back too",
+    sending(({ interfere, provider }) =>
+      Effect.gen(function*() {
+        const { request } = yield* caller()
+        interfere.accept = (real) => (command) =>
+          Effect.andThen(
+            Effect.forkDetach(Effect.delay(real(command), "5 seconds")),
+            Effect.fail(fault)
+          )
+        assert.strictEqual(reason(yield* send(request("k"))), "storage_unavailable")
+        delete interfere.accept
+        yield* advance("15 seconds")
+        answerOf(yield* send(request("k")))
+        assert.strictEqual(provider.calls.length, 1)
+      })
+    )
+  )
+
+  it.effect(
+    "after it accepted, and it cannot be taken back: the claim is nobody's, and its end unknown",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
         interfere.accept = (real) => (command) => Effect.andThen(real(command), Effect.fail(fault))
+        interfere.abandon = () => () => Effect.fail(fault)
         assert.strictEqual(reason(yield* send(request("k"))), "storage_unavailable")
         delete interfere.accept
         yield* advance(30 * second)

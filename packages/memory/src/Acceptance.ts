@@ -15,18 +15,7 @@ import {
 } from "@wac/core"
 import * as Buckets from "./Buckets.ts"
 import { contactName } from "./ContactStore.ts"
-import {
-  bind,
-  forget,
-  giveQuotaBack,
-  judge,
-  messageOf,
-  nameOf,
-  owned,
-  quotaCounter,
-  spendQuota,
-  unclaim
-} from "./Sends.ts"
+import { bind, forget, giveQuotaBack, judge, messageOf, nameOf, quotaCounter, spendQuota, unclaim } from "./Sends.ts"
 import type { Memory, Send } from "./State.ts"
 import { templateName } from "./TemplateStore.ts"
 import { WrittenTo } from "./WrittenTo.ts"
@@ -126,9 +115,9 @@ export const abandon = (
   memory: Memory,
   command: Parameters<MessageStore.MessageStore["Service"]["abandon"]>[0]
 ): void => {
-  const { limits, now, workspaceId } = command
-  const send = owned(memory, command)
-  if (send === undefined) return
+  const { limits, now, request: { workspaceId } } = command
+  const send = memory.sends.get(nameOf(command.request))
+  if (send === undefined || send.binding.claim?.token !== command.claimToken) return
   const { lastTry } = send
   const message = messageOf(memory, send)
   const sender = memory.phoneNumbers.get(message.phoneNumberId)!

@@ -313,11 +313,12 @@ export const layer = Layer.effect(
     return MessageStore.MessageStore.of({
       accept: (command) => Effect.map(accept(sendOf(command)), (answer) => acceptedOf(command, answer)),
       settle: (command) => settle(settlementOf(command)),
-      abandon: ({ claimToken, limits, messageId, now, workspaceId }) =>
+      abandon: ({ claimToken, limits, now, request: { key, route, workspaceId } }) =>
         Effect.asVoid(abandon({
           now,
           workspace_id: workspaceId,
-          message_id: messageId,
+          route,
+          key,
           claim_token: claimToken,
           limits: limitsOf(limits)
         })),

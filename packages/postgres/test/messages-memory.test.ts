@@ -289,16 +289,11 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
 
     const abandon = Effect.gen(function*() {
       const commands = []
-      for (const { claimToken, limits, messageId, request: { workspaceId } } of pickClaims()) {
-        commands.push({
-          now,
-          workspaceId,
-          messageId,
-          claimToken: often(claimToken, yield* Fixture.word),
-          limits
-        })
+      for (const claim of pickClaims()) {
+        commands.push({ ...claim, now, claimToken: often(claim.claimToken, yield* Fixture.word) })
       }
-      commands.sort((a, b) => `${a.workspaceId} ${a.messageId}` < `${b.workspaceId} ${b.messageId}` ? -1 : 1)
+      const place = ({ messageId, request }: MessageStore.AcceptSend) => `${request.workspaceId} ${messageId}`
+      commands.sort((a, b) => place(a) < place(b) ? -1 : 1)
       yield* ask(commands.map((command) => MessageStore.MessageStore.use((store) => store.abandon(command))))
     })
 

@@ -352,13 +352,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world({ workspace: { monthlyQuota: 1 }, number: { messagingLimit: 1 } })
       const limits = Limits.standard
       const { command } = yield* claimed(own, { limits, message: to(1) })
-      yield* messages.abandon({
-        now: own.start,
-        workspaceId: own.workspace.id,
-        messageId: command.messageId,
-        claimToken: command.claimToken,
-        limits
-      })
+      yield* messages.abandon(command)
       const { accepted } = yield* claimed(own, { limits, message: to(2) })
       assert.deepStrictEqual(accepted.readings.map(({ remaining }) => remaining), [199, 159, 44])
       assert.strictEqual(yield* told(own, { limits, message: to(2) }), "forbidden/quota_exhausted")
@@ -372,13 +366,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world({ number: { messagingLimit: 1 } })
       yield* Fixture.sent(own, { message: to(1) })
       const { command } = yield* claimed(own, { now: own.start + hour, message: to(1) })
-      yield* messages.abandon({
-        now: own.start + hour,
-        workspaceId: own.workspace.id,
-        messageId: command.messageId,
-        claimToken: command.claimToken,
-        limits: command.limits
-      })
+      yield* messages.abandon(command)
       assert.strictEqual(
         yield* told(own, { now: own.start + hour, message: to(2) }),
         "forbidden/messaging_limit_reached"

@@ -220,8 +220,8 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       // only who has not asked the provider yet abandons
       if (present === undefined || command === undefined || claim == null || claim.leaseUntil <= now) return
       if (present.message.status !== "sending" || present.message.providerMessageId !== null) return
-      const { claimToken, limits, messageId } = command
-      yield* store.abandon({ now, workspaceId: own.workspace.id, messageId, claimToken, limits })
+      const { messageId } = command
+      yield* store.abandon({ ...command, now })
       if (present.calls.length === 1) {
         held.delete(key)
         commands.delete(key)

@@ -25,15 +25,7 @@ const lookUp = ({ now, request }: MessageStore.AcceptSend) =>
   MessageStore.MessageStore.use((store) => store.lookUp(request, now))
 
 const abandon = (command: MessageStore.AcceptSend, claimToken = command.claimToken) =>
-  MessageStore.MessageStore.use((store) =>
-    store.abandon({
-      now: command.now,
-      workspaceId: command.request.workspaceId,
-      messageId: command.messageId,
-      claimToken,
-      limits: command.limits
-    })
-  )
+  MessageStore.MessageStore.use((store) => store.abandon({ ...command, claimToken }))
 
 /** What can be seen of a send. */
 const seen = (own: Fixture.World, command: MessageStore.AcceptSend) =>

@@ -954,7 +954,12 @@ begin
   order by w.id
   for no key update;
   perform from messages t
-  where t.id = any (array(select c.message_id from json_to_recordset(commands) as c (message_id text)))
+  where t.id = any (array(
+    select k.id from json_to_recordset(commands) as c (workspace_id text, route text, key text)
+    cross join lateral (
+      select t.id from messages t where t.workspace_id = c.workspace_id and t.route = c.route and t.key = c.key offset 0
+    ) k
+  ))
   order by t.id
   for update;
 
@@ -964,14 +969,16 @@ begin
       (coalesce(c.limits -> 'workspaceTiers' -> w.tier, c.limits -> 'workspace') -> 0)::double precision as workspace_refill,
       (coalesce(c.limits -> 'numberTiers' -> p.tier, c.limits -> 'number') -> 0)::double precision as number_refill,
       (c.limits -> 'pair' -> 0)::double precision as pair_refill
-    from json_to_recordset(commands) as c (now bigint, workspace_id text, message_id text, claim_token text, limits jsonb)
+    from json_to_recordset(commands)
+      as c (now bigint, workspace_id text, route text, key text, claim_token text, limits jsonb)
     cross join lateral (
       select t from messages t
-      where t.id = c.message_id and t.workspace_id = c.workspace_id and t.claim_token = c.claim_token offset 0
+      where t.workspace_id = c.workspace_id and t.route = c.route and t.key = c.key and t.claim_token = c.claim_token
+      offset 0
     ) t
     cross join lateral (select w.tier from workspaces w where w.id = c.workspace_id offset 0) w
     cross join lateral (select p.tier from phone_numbers p where p.id = (t.t).phone_number_id offset 0) p
-    order by c.workspace_id, (t.t).quota_month, c.message_id
+    order by c.workspace_id, (t.t).quota_month, (t.t).id
   loop
     m := r.t;
     if m.status = 'sending' and m.tried_before is null then
