@@ -1,6 +1,6 @@
 import type { TestProjectInlineConfiguration } from "vitest/config"
 
-const names = ["core", "api", "http", "memory", "sandbox", "testkit"]
+const names = ["core", "api", "http", "memory", "sandbox", "testkit", "whatsapp"]
 
 const project = (
   name: string,

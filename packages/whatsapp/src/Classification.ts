@@ -1,0 +1,62 @@
+/**
+ * What an error of Meta's comes to: the same whether it answered a send or was reported of the message later.
+ */
+import { Errors, type Message, Messages, type Provider } from "@wac/core"
+import { Duration } from "effect"
+import * as ErrorCodes from "./ErrorCodes.ts"
+import type { GraphError } from "./GraphError.ts"
+
+type DecidedError = Errors.InvalidBody | Errors.Forbidden | Errors.RateLimited | Errors.ServerError
+
+/** What the code means, that of an unknown one included. */
+export const meaningOf = (error: GraphError): ErrorCodes.ErrorCode => ErrorCodes.of(error) ?? ErrorCodes.unknown
+
+/** The error in our own words. `regainAfter`: what the answer says of when calls will be taken again. */
+const decide = (error: GraphError, regainAfter: Duration.Duration = Duration.zero): DecidedError => {
+  const { title, verdict } = meaningOf(error)
+  const described = { message: title, provider: { code: String(error.code), message: error.message } }
+  switch (verdict.code) {
+    case "invalid_body":
+      return new Errors.InvalidBody({ ...described, reason: verdict.reason, ...paramOf(verdict) })
+    case "forbidden":
+      return new Errors.Forbidden({ ...described, reason: verdict.reason })
+    case "rate_limited":
+      return new Errors.RateLimited({
+        ...described,
+        reason: verdict.reason,
+        retryAfter: Duration.min(Duration.max(verdict.retryAfter, regainAfter), ErrorCodes.longestRetryAfter)
+      })
+    case "server_error":
+      return new Errors.ServerError({
+        ...described,
+        reason: verdict.reason,
+        ...(verdict.retryAfter === undefined ? {} : { retryAfter: verdict.retryAfter })
+      })
+  }
+}
+
+const paramOf = ({ param }: { readonly param?: string }) => param === undefined ? {} : { param }
+
+/** What a message that failed with it is stored with. */
+export const messageErrorOf = (error: GraphError): Message.MessageError => Messages.messageErrorOf(decide(error))
+
+/** An answer to a send that holds an error. */
+export interface RefusedAnswer {
+  readonly status: number
+  readonly error: GraphError
+  readonly regainAfter?: Duration.Duration
+}
+
+/**
+ * The outcome of a send that was answered with an error. One that is not documented counts as refused for good when
+ * the status says that the request was at fault, and as unknown otherwise: it never counts as not sent, so that
+ * nothing is sent twice for what we do not understand.
+ */
+export const outcomeOf = ({ error, regainAfter, status }: RefusedAnswer): Provider.ProviderOutcome => {
+  const isKnown = ErrorCodes.of(error) !== undefined
+  if (!isKnown && (status < 400 || status > 499)) return { _tag: "Unknown" }
+  const decided = decide(error, regainAfter)
+  return decided._tag === "InvalidBody" || decided._tag === "Forbidden"
+    ? { _tag: "Refused", error: decided }
+    : { _tag: "NotSent", error: decided }
+}

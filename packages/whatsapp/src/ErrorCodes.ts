@@ -1,0 +1,252 @@
+/**
+ * Meta's error codes, each once: what it means to a caller (contract §2) and what else follows from it.
+ *
+ * Keyed on the code alone. Meta's HTTP statuses for the same code have changed over the years, and the same codes
+ * come in answers to a send and, later, in reports of its failure.
+ */
+import { Duration } from "effect"
+
+/** What a code is about, as Meta's documentation groups them. */
+export type Class =
+  | "auth"
+  | "permission"
+  | "integrity"
+  | "throttle"
+  | "server"
+  | "config"
+  | "param"
+  | "recipient"
+  | "opt_out"
+  | "window"
+  | "media"
+  | "template"
+  | "unknown"
+
+/** What a caller is told. In an answer to a send the first two refuse for good, the others say that nothing was sent. */
+export type Verdict =
+  | {
+    readonly code: "invalid_body"
+    readonly reason: "undeliverable" | "invalid_field" | "template_params_mismatch"
+    readonly param?: string
+  }
+  | {
+    readonly code: "forbidden"
+    readonly reason:
+      | "outside_service_window"
+      | "template_not_found"
+      | "template_not_approved"
+      | "opted_out"
+      | "sender_not_available"
+      | "provider_policy"
+  }
+  | { readonly code: "rate_limited"; readonly reason: "provider" | "pair"; readonly retryAfter: Duration.Duration }
+  | {
+    readonly code: "server_error"
+    readonly reason: "provider_error" | "provider_unavailable"
+    readonly retryAfter?: Duration.Duration
+  }
+
+/** Why a number cannot send for a while, or until someone acts. */
+export type BlockReason = "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
+
+/** What follows beside the answer, for messages that come later. */
+export type Consequence =
+  /** The customer wants no more marketing. */
+  | { readonly _tag: "OptOut" }
+  /** This number, or every number of its account, cannot send. */
+  | { readonly _tag: "Block"; readonly scope: "number" | "account"; readonly reason: BlockReason }
+  /** The template cannot be sent. */
+  | { readonly _tag: "TemplateStatus"; readonly status: "paused" | "disabled" }
+  /** What we know of the templates is not what Meta knows. */
+  | { readonly _tag: "TemplatesStale" }
+
+export interface ErrorCode {
+  readonly class: Class
+  /** In words, after Meta's own title. */
+  readonly title: string
+  readonly verdict: Verdict
+  readonly consequence?: Consequence
+}
+
+/** Throughput is counted by the second. */
+const aSecond = Duration.seconds(1)
+/** One message per pair every 6 seconds; who waits that long has a place again. */
+const pairInterval = Duration.seconds(6)
+/** A throughput upgrade takes up to a minute; limits of calls are counted over longer. */
+const aMinute = Duration.minutes(1)
+/** A throttled flow has ten messages an hour. */
+const flowInterval = Duration.minutes(6)
+/** What upstream lifts after hours or days; the longest that we ask a caller to wait. */
+export const longestRetryAfter = Duration.hours(1)
+
+const notSendable: Verdict = { code: "forbidden", reason: "sender_not_available" }
+const unreachable: Verdict = { code: "invalid_body", reason: "undeliverable", param: "to" }
+const invalid: Verdict = { code: "invalid_body", reason: "invalid_field" }
+const mismatch: Verdict = { code: "invalid_body", reason: "template_params_mismatch", param: "template.bodyParams" }
+const policy: Verdict = { code: "forbidden", reason: "provider_policy" }
+const notApproved: Verdict = { code: "forbidden", reason: "template_not_approved" }
+const broken: Verdict = { code: "server_error", reason: "provider_error" }
+const unavailable: Verdict = { code: "server_error", reason: "provider_unavailable" }
+const tooFast = (retryAfter: Duration.Duration): Verdict => ({ code: "rate_limited", reason: "provider", retryAfter })
+
+const block = (reason: BlockReason, scope: "number" | "account" = "number"): Consequence => ({
+  _tag: "Block",
+  scope,
+  reason
+})
+const stale: Consequence = { _tag: "TemplatesStale" }
+
+const auth = (title: string): ErrorCode => ({
+  class: "auth",
+  title,
+  verdict: broken,
+  consequence: block("credentials")
+})
+const permission = (title: string): ErrorCode => ({ class: "permission", title, verdict: broken })
+const restricted = (title: string): ErrorCode => ({
+  class: "integrity",
+  title,
+  verdict: notSendable,
+  consequence: block("restricted", "account")
+})
+const throttle = (title: string, retryAfter: Duration.Duration): ErrorCode => ({
+  class: "throttle",
+  title,
+  verdict: tooFast(retryAfter)
+})
+const lowQuality = (title: string): ErrorCode => ({
+  class: "throttle",
+  title,
+  verdict: tooFast(longestRetryAfter),
+  consequence: block("quality")
+})
+const server = (title: string, verdict: Verdict = unavailable): ErrorCode => ({ class: "server", title, verdict })
+const config = (title: string, consequence?: Consequence): ErrorCode => ({
+  class: "config",
+  title,
+  verdict: notSendable,
+  ...(consequence === undefined ? {} : { consequence })
+})
+const param = (title: string): ErrorCode => ({ class: "param", title, verdict: invalid })
+const recipient = (title: string, verdict: Verdict = unreachable): ErrorCode => ({
+  class: "recipient",
+  title,
+  verdict
+})
+const template = (title: string, verdict: Verdict, consequence?: Consequence): ErrorCode => ({
+  class: "template",
+  title,
+  verdict,
+  ...(consequence === undefined ? {} : { consequence })
+})
+const media = (title: string): ErrorCode => ({ class: "media", title, verdict: broken })
+
+/** Every documented code. */
+export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
+  [0, auth("the access token is not valid")],
+  [190, auth("the access token has expired")],
+
+  [3, permission("the access token lacks a capability or permission")],
+  [10, permission("permission denied")],
+  [131005, permission("access denied")],
+
+  [368, restricted("the account is blocked for policy violations for a time")],
+  [131031, restricted("the account is locked")],
+  [130497, {
+    class: "integrity",
+    title: "the business may not write to users in this country",
+    verdict: policy
+  }],
+
+  [4, throttle("too many calls by this app", aMinute)],
+  [613, throttle("too many calls", aMinute)],
+  [80007, throttle("too many calls for this account", aMinute)],
+  [130429, throttle("the throughput of this number is reached", aSecond)],
+  [131056, {
+    class: "throttle",
+    title: "too many messages from this number to this recipient",
+    verdict: { code: "rate_limited", reason: "pair", retryAfter: pairInterval }
+  }],
+  [131048, lowQuality("the number is limited, as too many of its messages were blocked or reported")],
+  [131064, lowQuality("messaging is limited because of violations in the classification of templates")],
+  [132069, throttle("the flow is throttled", flowInterval)],
+  [133016, throttle("the number was registered or deregistered too often", longestRetryAfter)],
+
+  [1, server("an unknown error of the API", broken)],
+  [2, server("the API is down for a time")],
+  [131000, server("something went wrong", broken)],
+  [131016, server("the service is unavailable for a time")],
+  [131057, server("the account is in maintenance", { ...unavailable, retryAfter: aMinute })],
+  [133004, server("the server is unavailable for a time")],
+  [2494100, server("the number is in maintenance", { ...unavailable, retryAfter: aMinute })],
+
+  [33, config("the number does not exist, or was deleted", block("registration"))],
+  [131045, config("the number is not registered rightly", block("registration"))],
+  [133010, config("the number is not registered", block("registration"))],
+  [131037, config("the number's display name must be approved first", block("display_name"))],
+  [131042, config("the account's payment must be put right first", block("payment", "account"))],
+  [133000, config("an earlier deregistration has not ended")],
+  [133005, config("the two-step PIN is wrong")],
+  [133006, config("the number must be verified again")],
+  [133008, config("the two-step PIN was guessed too often")],
+  [133009, config("the two-step PIN was guessed too fast")],
+  [133015, config("the number was deleted just now; wait before registering it again")],
+  [134011, config("the terms of WhatsApp payments must be accepted first")],
+
+  [100, param("a parameter is not valid")],
+  [131008, param("a required parameter is missing")],
+  [131009, param("the value of a parameter is not valid")],
+  [131051, param("the type of message is not supported")],
+  [135000, param("a parameter of the request is wrong")],
+
+  [131021, recipient("the recipient is the sender")],
+  [131026, recipient("the message cannot be delivered to this recipient")],
+  [131030, recipient("the recipient is not on the list of this test number")],
+  [131062, recipient("the message cannot be sent to a user id")],
+  [130472, recipient("the recipient takes part in an experiment of the provider's", policy)],
+  [131049, recipient("the provider holds back marketing that this recipient is likely not to want", policy)],
+
+  [131050, {
+    class: "opt_out",
+    title: "the recipient has stopped marketing messages",
+    verdict: { code: "forbidden", reason: "opted_out" },
+    consequence: { _tag: "OptOut" }
+  }],
+  [131047, {
+    class: "window",
+    title: "more than 24 hours have passed since the customer last wrote",
+    verdict: { code: "forbidden", reason: "outside_service_window" }
+  }],
+
+  [131052, media("the customer's media could not be downloaded")],
+  [131053, media("the media could not be uploaded")],
+
+  [131063, template("marketing templates are switched off", notApproved)],
+  [132000, template("the number of values is not that of the template's placeholders", mismatch, stale)],
+  [132001, template("there is no such approved template", { code: "forbidden", reason: "template_not_found" }, stale)],
+  [132005, template("the template's text becomes too long with these values", mismatch)],
+  [132007, template("a value breaks the rules for characters in templates", mismatch)],
+  [132008, template("a value has not the form that the template asks for", mismatch, stale)],
+  [132012, template("a value has not the form that the template asks for", mismatch, stale)],
+  [132015, template("the template is paused", notApproved, { _tag: "TemplateStatus", status: "paused" })],
+  [132016, template("the template is disabled", notApproved, { _tag: "TemplateStatus", status: "disabled" })],
+  [132068, template("the template's flow is blocked", notApproved)]
+])
+
+const anyPermission = permission("the access token lacks a permission")
+
+/**
+ * What a code means; undefined for one that is not documented. 200 to 299 are all permissions. With code 100,
+ * subcode 33 is how Meta says that the object of the call, for a send the number, does not exist or is out of reach.
+ */
+export const of = (error: { readonly code: number; readonly subcode?: number | undefined }): ErrorCode | undefined =>
+  error.code >= 200 && error.code <= 299
+    ? anyPermission
+    : byCode.get(error.code === 100 && error.subcode === 33 ? 33 : error.code)
+
+/** Of a code that is not documented: refused by Meta, for a reason that only its own words tell. */
+export const unknown: ErrorCode = {
+  class: "unknown",
+  title: "the provider refused the message for a reason of its own",
+  verdict: policy
+}

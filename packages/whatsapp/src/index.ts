@@ -1,0 +1,3 @@
+export * as Classification from "./Classification.ts"
+export * as ErrorCodes from "./ErrorCodes.ts"
+export * as GraphError from "./GraphError.ts"
