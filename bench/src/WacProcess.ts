@@ -6,8 +6,8 @@ import { Provider } from "@wac/core"
 import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { randomUUID } from "node:crypto"
+import { Composition } from "wac/effect"
 import { run } from "../../apps/server/src/Run.ts"
-import * as Server from "../../apps/server/src/Server.ts"
 import * as Child from "./Child.ts"
 import { median } from "./Statistics.ts"
 import * as Workload from "./Workload.ts"
@@ -55,7 +55,7 @@ const twoRoundTrips = Effect.fnUntraced(function*({ repetitions, statement }: Tw
 
 Child.serve<Options, TwoRoundTrips>(async (options) => {
   const server = Layer.effectContext(
-    Effect.map(run(options, { ...Server.standard, provider }), ({ services }) => services)
+    Effect.map(run(options, { ...Composition.standard, provider }), ({ services }) => services)
   )
   const client = PgClient.layer({ url: Redacted.make(options.DATABASE_URL) })
   const runtime = ManagedRuntime.make(Layer.merge(server, client))

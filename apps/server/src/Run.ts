@@ -4,6 +4,7 @@
 import { Provider, Setup, Storage, Templates } from "@wac/core"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
+import type { Composition } from "wac/effect"
 import * as Server from "./Server.ts"
 import { BadVariable, type Environment, fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
 
@@ -43,7 +44,7 @@ const firstOwner = Effect.fnUntraced(function*(config: ServerConfig) {
  */
 export const run = Effect.fnUntraced(function*(
   environment: Environment,
-  adapters?: Server.Adapters
+  adapters?: Composition.Adapters
 ) {
   const config = yield* fromEnvironment(environment)
   const services = yield* Layer.build(Server.layer(config, adapters)).pipe(

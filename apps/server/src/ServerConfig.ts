@@ -4,9 +4,10 @@
  */
 import { SessionApi } from "@wac/api"
 import { Limits, PlainText } from "@wac/core"
-import { ReceiverAddress, type ReceiverGuardDns } from "@wac/http"
+import { ReceiverAddress } from "@wac/http"
 import { Config, ConfigProvider, Effect, Redacted, Result, Schema } from "effect"
 import { IpNetwork } from "effect/net"
+import type { Composition } from "wac/effect"
 
 /** A variable whose value is missing or not what it must be. */
 export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable", {
@@ -18,28 +19,19 @@ export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable"
   }
 }
 
-export interface ServerConfig {
+export interface ServerConfig extends Composition.Config {
   readonly host: string
   readonly port: number
   readonly publicUrl: URL
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-  readonly storage:
-    | { readonly _tag: "Memory" }
-    | { readonly _tag: "Embedded"; readonly directory: string }
-    | { readonly _tag: "Server"; readonly url: Redacted.Redacted }
   /** Where limits are kept that no send spends; in the storage when left out. */
   readonly rateLimitRedis: Redacted.Redacted | undefined
-  /** With embedded storage one is kept beside the data, with memory one is made for the run. */
-  readonly masterKey: Redacted.Redacted<Uint8Array> | undefined
-  readonly previousMasterKey: Redacted.Redacted<Uint8Array> | undefined
   /** Creates the first workspace and its owner, if there is none. */
   readonly owner: {
     readonly email: string
     readonly password: Redacted.Redacted
     readonly workspaceName: string
   } | undefined
-  readonly limits: Limits.Limits
-  readonly receiverRules: ReceiverGuardDns.ReceiverRules
   /** Opens `/metrics`; without it only this machine's own programs may read it. */
   readonly metricsToken: Redacted.Redacted | undefined
   readonly logFormat: "pretty" | "json"

@@ -5,8 +5,8 @@ import { Authenticator, Id, Member, type Session } from "@wac/core"
 import { RecordingReceiver } from "@wac/testkit"
 import { Context, Effect, Option } from "effect"
 import { HttpServer } from "effect/http"
+import { Composition } from "wac/effect"
 import { run } from "../src/Run.ts"
-import * as Server from "../src/Server.ts"
 
 /** Receivers on loopback are what tests have; silence is what they want of the log. */
 export const environment = {
@@ -42,11 +42,11 @@ export const hostAuthenticator = Authenticator.layerHost((headers) =>
 /** Starts a server in the present scope; `services` are all of its services, for what HTTP does not offer. */
 export const start = Effect.fnUntraced(function*(options?: {
   readonly environment?: { readonly [name: string]: string }
-  readonly adapters?: Partial<Server.Adapters>
+  readonly adapters?: Partial<Composition.Adapters>
 }) {
   const { services } = yield* run(
     { ...environment, ...options?.environment },
-    { ...Server.standard, ...options?.adapters }
+    { ...Composition.standard, ...options?.adapters }
   )
   const url = HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address)
   return { url, services }

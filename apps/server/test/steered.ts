@@ -8,8 +8,8 @@ import { NodeRuntime } from "@effect/platform-node"
 import { DeliveryAttempt, type Id, Inbound, type Message, Provider } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Composition } from "wac/effect"
 import { run } from "../src/Run.ts"
-import * as Server from "../src/Server.ts"
 import { teardown } from "../src/Teardown.ts"
 
 export type Order =
@@ -91,7 +91,7 @@ const main = Effect.gen(function*() {
     stillAt === undefined ? undefined : Number(stillAt)
   )
   const { services } = yield* Effect.provideService(
-    run(process.env, { ...Server.standard, provider }),
+    run(process.env, { ...Composition.standard, provider }),
     Clock.Clock,
     clock
   )

@@ -12,7 +12,7 @@ const ownerOnly = 0o600
 const keyLength = 32
 
 /** The file is not there to be read or made, or does not hold a key. */
-class MasterKeyFileError extends Schema.TaggedError<MasterKeyFileError>()("MasterKeyFileError", {
+export class MasterKeyFileError extends Schema.TaggedError<MasterKeyFileError>()("MasterKeyFileError", {
   path: Schema.String,
   why: Schema.String
 }) {

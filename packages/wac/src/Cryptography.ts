@@ -2,7 +2,7 @@
  * The cryptography of the process, on `node:crypto`. Every request takes a digest, an HMAC and some randomness, all of
  * a few bytes, for which most of the time would go into preparing to ask for them.
  */
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
 import { Digest, Mac, SecureRandom } from "effect/crypto"
 import { createHmac, createSecretKey, hash, type KeyObject, randomFillSync } from "node:crypto"

@@ -1,0 +1,114 @@
+/**
+ * What can go wrong: one class, with the specification's codes (specification §7, contract §2).
+ */
+
+/** What kind of error: one of the specification's six codes, or `not_found`. */
+export type ErrorCode =
+  | "invalid_body"
+  | "unauthorized"
+  | "forbidden"
+  | "idempotency_conflict"
+  | "rate_limited"
+  | "server_error"
+  | "not_found"
+
+/** Which condition of a code applied. Stable. */
+export interface ErrorReasons {
+  readonly invalid_body:
+    | "malformed_json"
+    | "missing_field"
+    | "invalid_field"
+    | "unknown_field"
+    | "missing_idempotency_key"
+    | "invalid_idempotency_key"
+    | "template_params_mismatch"
+    | "undeliverable"
+    | "too_large"
+    | "unsupported_media_type"
+  readonly unauthorized:
+    | "missing_key"
+    | "invalid_key"
+    | "expired_key"
+    | "revoked_key"
+    | "missing_session"
+    | "invalid_credentials"
+    | "invalid_signature"
+    | "stale_signature"
+    | "missing_signature"
+  readonly forbidden:
+    | "missing_scope"
+    | "role_not_allowed"
+    | "cross_site"
+    | "outside_service_window"
+    | "template_not_found"
+    | "template_not_approved"
+    | "opted_out"
+    | "quota_exhausted"
+    | "messaging_limit_reached"
+    | "sender_not_available"
+    | "workspace_suspended"
+    | "provider_policy"
+  readonly idempotency_conflict: "payload_mismatch"
+  readonly rate_limited: "workspace" | "phone_number" | "pair" | "provider" | "login"
+  readonly server_error:
+    | "internal"
+    | "provider_error"
+    | "provider_unavailable"
+    | "overloaded"
+    | "storage_unavailable"
+    | "in_progress"
+    | "outcome_unknown"
+    | "delivery_unknown"
+  readonly not_found: never
+}
+
+export type ErrorReason = ErrorReasons[ErrorCode]
+
+/** What the upstream provider said, in its own code and words. */
+export interface ProviderDetail {
+  readonly code: string
+  readonly message: string
+}
+
+/** What an error is made of, beside its message. */
+export interface ErrorDetails {
+  readonly code: ErrorCode
+  readonly reason?: ErrorReason | undefined
+  readonly param?: string | undefined
+  readonly retryAfter?: number | undefined
+  readonly requestId?: string | undefined
+  readonly provider?: ProviderDetail | undefined
+}
+
+/**
+ * Every operation rejects with this and nothing else. Switch on `code`, and on `reason` where it matters; `message` is
+ * for people and may change. It carries no secret, no payload and no word of the database.
+ *
+ * Sends: `server_error` with the reason `outcome_unknown` or `delivery_unknown` alone means that the message may have
+ * been sent; after every other error this call sent nothing. Trying again with the same idempotency key is always safe.
+ */
+export class WacError extends Error {
+  override readonly name = "WacError"
+  /** What kind of error. */
+  readonly code: ErrorCode
+  /** Which condition of the code applied; none with `not_found`. */
+  readonly reason: ErrorReason | undefined
+  /** The first offending field, as a path (`template.bodyParams[1]`), or the option's name. */
+  readonly param: string | undefined
+  /** How long to wait before trying again, in milliseconds, where that is known. */
+  readonly retryAfter: number | undefined
+  /** The send that the log names with it, where there is one. */
+  readonly requestId: string | undefined
+  /** What the upstream provider said. */
+  readonly provider: ProviderDetail | undefined
+
+  constructor(message: string, details: ErrorDetails) {
+    super(message)
+    this.code = details.code
+    this.reason = details.reason
+    this.param = details.param
+    this.retryAfter = details.retryAfter
+    this.requestId = details.requestId
+    this.provider = details.provider
+  }
+}

@@ -1,0 +1,4 @@
+/**
+ * For programs that use Effect: the same service as Layers.
+ */
+export * as Composition from "./Composition.ts"
