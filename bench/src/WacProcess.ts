@@ -2,7 +2,7 @@
  * Our server in a process of its own: that of `apps/server`, but for a provider that accepts at once.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Provider } from "@wac/core"
+import { PhoneNumber, Provider } from "@wac/core"
 import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { randomUUID } from "node:crypto"
@@ -27,6 +27,12 @@ export interface TwoRoundTrips {
 const provider = Layer.succeed(Provider.Provider, {
   name: "bench",
   send: () => Effect.sync(() => ({ _tag: "Accepted", providerMessageId: `wamid.${randomUUID()}` })),
+  firstNumber: Effect.succeed({
+    phoneNumber: "+12015550100",
+    providerNumberId: "bench",
+    providerAccountId: "bench",
+    learned: PhoneNumber.unlearned
+  }),
   templates: () =>
     Effect.succeed([{
       providerTemplateId: "bench",

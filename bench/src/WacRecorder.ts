@@ -2,7 +2,7 @@
  * Our events, recorded through the ports, as a process beside the server does that hears what customers write.
  */
 import { NodeCrypto } from "@effect/platform-node"
-import { ContactStore, Vault, Webhooks, WorkspaceStore } from "@wac/core"
+import { ContactStore, PhoneNumber, Vault, Webhooks, WorkspaceStore } from "@wac/core"
 import { ReceiverAddress, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
 import { PostgresStorage } from "@wac/postgres"
 import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
@@ -45,15 +45,14 @@ const furnish = Effect.fnUntraced(function*(url: string, n: number) {
         monthlyQuota: null,
         suspended: false
       },
-      phoneNumber: {
+      phoneNumber: PhoneNumber.fresh({
         ...number,
         id: WebhookEvent.id("pn"),
         workspaceId,
-        tier: null,
-        messagingLimit: null,
-        available: true,
+        providerAccountId: "bench",
+        learned: PhoneNumber.unlearned,
         isDefault: true
-      }
+      })
     })
   )
   const { signingSecret } = yield* Webhooks.Webhooks.use((webhooks) =>

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Access, Api } from "@wac/api"
-import { Id, Member, SessionStore, WorkspaceStore } from "@wac/core"
+import { Id, Member, PhoneNumberStore, SessionStore } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "./checks.ts"
@@ -336,7 +336,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         const { ours, services, theirs, url } = hosted
         const { others, thing } = yield* thingsOf(hosted)
         const [number] = yield* Effect.orDie(
-          Effect.flatMap(WorkspaceStore.WorkspaceStore, (store) => store.phoneNumbers(ours.id))
+          PhoneNumberStore.PhoneNumberStore.use((store) => store.list(ours.id))
         ).pipe(Effect.provideContext(services))
         const templates = yield* call(`${url}/v1/templates`, { headers: bearer(ours.key.apiKey) })
         const ids = [

@@ -7,6 +7,7 @@ import {
   ApiKeyStore,
   Id,
   Idempotency,
+  PhoneNumber,
   Provider,
   Templates,
   Vault,
@@ -241,16 +242,15 @@ export const anotherWorkspace = Effect.fnUntraced(
     const createdAt = now()
     yield* workspaces.create({
       workspace: { id, name, createdAt, tier: null, monthlyQuota: null, suspended: false, ...settings },
-      phoneNumber: {
+      phoneNumber: PhoneNumber.fresh({
         id: phoneNumberId,
         workspaceId: id,
         phoneNumber: number,
         providerNumberId: `provider-${number}`,
-        tier: null,
-        messagingLimit: null,
-        available: true,
+        providerAccountId: "sandbox",
+        learned: PhoneNumber.unlearned,
         isDefault: true
-      }
+      })
     })
     yield* (yield* Templates.Templates).sync(id)
     const issued = yield* (yield* ApiKeys.ApiKeys).issue({

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Api } from "@wac/api"
-import { Authenticator, Errors, MessageStore, StoreError, WorkspaceStore } from "@wac/core"
+import { Authenticator, Errors, MessageStore, PhoneNumberStore, StoreError, WorkspaceStore } from "@wac/core"
 import { sign } from "@wac/verifier"
 import { Effect, Layer } from "effect"
 import * as checks from "./checks.ts"
@@ -921,12 +921,10 @@ describe.concurrent("every reason of the contract", () => {
         Effect.orDie(Effect.flatMap(WorkspaceStore.WorkspaceStore, (_) => _.configure(other.id, settings))).pipe(
           Effect.provideContext(services)
         )
-      const configureNumber = (
-        settings: Parameters<WorkspaceStore.WorkspaceStore["Service"]["configurePhoneNumber"]>[1]
-      ) =>
-        Effect.orDie(
-          Effect.flatMap(WorkspaceStore.WorkspaceStore, (_) => _.configurePhoneNumber(other.phoneNumberId, settings))
-        ).pipe(Effect.provideContext(services))
+      const configureNumber = (settings: PhoneNumberStore.PhoneNumberSettings) =>
+        Effect.orDie(PhoneNumberStore.PhoneNumberStore.use((_) => _.configure(other.phoneNumberId, settings))).pipe(
+          Effect.provideContext(services)
+        )
       const theirs = { key: other.key, url }
       yield* configureNumber({ messagingLimit: 0 })
       forbidden(yield* send(theirs, hello()), "messaging_limit_reached")

@@ -2,7 +2,7 @@
  * Rate limits, quota, messaging limit and suspension (contract §7), and the headers that tell of them.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type PhoneNumber, WorkspaceStore } from "@wac/core"
+import { type PhoneNumber, PhoneNumberStore, WorkspaceStore } from "@wac/core"
 import { Context, Effect } from "effect"
 import { parseList } from "structured-headers"
 import * as checks from "./checks.ts"
@@ -42,13 +42,14 @@ const templates = ({ key, url }: Pick<checks.Ready, "key" | "url">): Effect.Effe
 /** What only the operator can do. */
 const operator = Effect.fnUntraced(function*({ services, ...server }: checks.Ready) {
   const store = Context.get(services, WorkspaceStore.WorkspaceStore)
+  const numbers = Context.get(services, PhoneNumberStore.PhoneNumberStore)
   const workspaceId = yield* checks.workspaceOf(server)
-  const [number] = (yield* Effect.orDie(store.phoneNumbers(workspaceId))) as readonly [PhoneNumber.PhoneNumber]
+  const [number] = (yield* Effect.orDie(numbers.list(workspaceId))) as readonly [PhoneNumber.PhoneNumber]
   return {
     configure: (settings: Parameters<typeof store.configure>[1]) =>
       Effect.orDie(store.configure(workspaceId, settings)),
-    configureNumber: (settings: Parameters<typeof store.configurePhoneNumber>[1]) =>
-      Effect.orDie(store.configurePhoneNumber(number.id, settings))
+    configureNumber: (settings: PhoneNumberStore.PhoneNumberSettings) =>
+      Effect.orDie(numbers.configure(number.id, settings))
   }
 })
 

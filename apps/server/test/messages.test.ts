@@ -2,7 +2,7 @@
  * Sending and what becomes of it (contract §3, §7, §8 *sandbox*), over HTTP and by the real clock.
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { type PhoneNumber, WorkspaceStore } from "@wac/core"
+import { type PhoneNumber, PhoneNumberStore } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, hello, ready, send } from "./harness.ts"
@@ -23,7 +23,7 @@ class Fixture extends Context.Service<
       const server = yield* ready({ environment: checks.unlimited, adapters: provider.adapters })
       const workspaceId = yield* checks.workspaceOf(server)
       const [number] = yield* Effect.orDie(
-        Effect.flatMap(WorkspaceStore.WorkspaceStore, (store) => store.phoneNumbers(workspaceId))
+        PhoneNumberStore.PhoneNumberStore.use((store) => store.list(workspaceId))
       ).pipe(Effect.provideContext(server.services))
       const other = yield* checks.anotherWorkspace("other", "+15005550101").pipe(Effect.provideContext(server.services))
       return { ...server, workspaceId, number: number!, other }
@@ -167,15 +167,14 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.lengthOf(callsTo("+15551230005"), before)
       }))
 
-    it.effect("from a number that the provider bars is refused, named or not", () =>
+    it.effect("from a number that the operator has switched off is refused, named or not", () =>
       Effect.gen(function*() {
         const { services, url } = yield* Fixture
         const { id: _, key, phoneNumberId } = yield* checks.anotherWorkspace("barred", "+15005550103").pipe(
           Effect.provideContext(services)
         )
         yield* Effect.orDie(
-          Effect.flatMap(WorkspaceStore.WorkspaceStore, (store) =>
-            store.configurePhoneNumber(phoneNumberId, { available: false }))
+          PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(phoneNumberId, { available: false }))
         ).pipe(Effect.provideContext(services))
         const expected = { code: "forbidden", reason: "sender_not_available" }
         checks.assertError(yield* send({ key, url }, hello()), 403, expected)

@@ -4,7 +4,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { Contact } from "./Contact.ts"
-import type { Forbidden, InvalidBody, RateLimited, Unauthorized } from "./Errors.ts"
+import type { Forbidden, InvalidBody, RateLimited, ServerError, Unauthorized } from "./Errors.ts"
 import type { ApiKeyId, DeliveryId, EventId, MessageId, WorkspaceId } from "./Id.ts"
 import type { Answer, IdempotencyKey, Verdict } from "./Idempotency.ts"
 import type { Limits } from "./Limits.ts"
@@ -60,7 +60,7 @@ export type Accepted =
     | ClaimedSend
     | Exclude<Verdict, { readonly _tag: "Unbound" | "Released" }>
     /** A refusal of our own: nothing is left behind. */
-    | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited }
+    | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError }
   )
 
 /** How a claimed send ended. */

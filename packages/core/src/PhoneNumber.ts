@@ -5,6 +5,8 @@
 import { Schema } from "effect"
 import { getCountries, getCountryCallingCode, isPossiblePhoneNumber, Metadata } from "libphonenumber-js/min"
 import type { PhoneNumberId, WorkspaceId } from "./Id.ts"
+import * as SenderBlock from "./SenderBlock.ts"
+import type { Instant } from "./Time.ts"
 
 /** By calling code: the lengths that national numbers have in every country that shares it. */
 const commonLengths: ReadonlyMap<string, ReadonlySet<number>> = getCountries().reduce((all, country) => {
@@ -43,19 +45,107 @@ export const E164 = Schema.String.check(
 })
 export type E164 = typeof E164.Type
 
-/** A number that a workspace sends from. Tier and messaging limit belong to the operator. */
-export interface PhoneNumber {
-  readonly id: PhoneNumberId
-  readonly workspaceId: WorkspaceId
+/** What upstream told of a number; `null`: nothing yet. */
+export interface Learned {
+  /** Its throughput, as a tier of `Limits`. */
+  readonly tier: string | null
+  /** Its messaging limit; `null` also for an unlimited one. */
+  readonly messagingLimit: number | null
+  /** Its rating, in the provider's words in lower case. */
+  readonly quality: string | null
+}
+
+/** Nothing was told yet. */
+export const unlearned: Learned = { tier: null, messagingLimit: null, quality: null }
+
+/** A number as the provider has it. */
+export interface ProviderNumber {
   readonly phoneNumber: E164
   /** The provider's own name for the number; inbound traffic is matched by it. Unique over all workspaces. */
   readonly providerNumberId: string
-  /** `null`: the default of `Limits`. */
+  /** The provider's name of the account that the number and its templates belong to. */
+  readonly providerAccountId: string
+  readonly learned: Learned
+}
+
+/**
+ * A number that a workspace sends from. Tier, messaging limit and `available` belong to the operator; what upstream
+ * tells is in `learned` and `block`, and what is in force follows from both.
+ */
+export interface PhoneNumber extends ProviderNumber {
+  readonly id: PhoneNumberId
+  readonly workspaceId: WorkspaceId
+  /** `null`: what was learned, else the default of `Limits`. */
   readonly tier: string | null
-  /** Unique customers written to outside a window per rolling 24 h; `null`: the default of `Limits`. */
+  /** Unique customers written to outside a window per rolling 24 h; `null` as for the tier. */
   readonly messagingLimit: number | null
-  /** Whether the provider lets us send from it at the moment. */
+  /** The operator's switch. */
   readonly available: boolean
+  /** Why upstream lets nothing be sent from it; may have passed by (`SenderBlock.inForce`). */
+  readonly block: SenderBlock.SenderBlock | null
   /** The number used when a send names none. Exactly one per workspace. */
   readonly isDefault: boolean
+}
+
+/** A number of a workspace as it begins: with nothing set by the operator, and nothing in its way. */
+export const fresh = (
+  given: ProviderNumber & Pick<PhoneNumber, "id" | "workspaceId" | "isDefault">
+): PhoneNumber => ({ ...given, tier: null, messagingLimit: null, available: true, block: null })
+
+/** The tier in force; `null`: the default of `Limits`. */
+export const tierOf = ({ learned, tier }: Pick<PhoneNumber, "tier" | "learned">): string | null => tier ?? learned.tier
+
+/** The messaging limit in force; `null`: the default of `Limits`. */
+export const messagingLimitOf = (
+  { learned, messagingLimit }: Pick<PhoneNumber, "messagingLimit" | "learned">
+): number | null => messagingLimit ?? learned.messagingLimit
+
+/** What upstream speaks of; an account's word counts for all its numbers. */
+export type NumberName =
+  | Pick<PhoneNumber, "providerNumberId">
+  | Pick<PhoneNumber, "providerAccountId">
+  | Pick<PhoneNumber, "phoneNumber">
+
+/** What upstream tells of a number; a field that is left out is not spoken of. */
+export interface NumberChange {
+  /** `null` lifts it. */
+  readonly block?: SenderBlock.SenderBlock | null
+  readonly tier?: string
+  /** `null`: unlimited. */
+  readonly messagingLimit?: number | null
+  readonly quality?: string
+}
+
+/** When the word that holds was told, of each field; one that is left out was never spoken of. */
+export type ToldAt = { readonly [Field in keyof NumberChange]?: Instant }
+
+/**
+ * Applies upstream's word of the time `at`. A field whose word in force is of a later time keeps it, so that words may
+ * come in any order; of two of the same time the one that comes last holds.
+ */
+export const observe = (
+  { number, toldAt }: { readonly number: PhoneNumber; readonly toldAt: ToldAt },
+  change: NumberChange,
+  at: Instant
+): { readonly number: PhoneNumber; readonly toldAt: ToldAt } => {
+  const isNews = (field: keyof NumberChange) => change[field] !== undefined && at >= (toldAt[field] ?? at)
+  const { block = null, messagingLimit = null, quality = null, tier = null } = change
+  return {
+    number: {
+      ...number,
+      block: isNews("block") ? block && SenderBlock.renewed(number.block, block) : number.block,
+      learned: {
+        tier: isNews("tier") ? tier : number.learned.tier,
+        messagingLimit: isNews("messagingLimit") ? messagingLimit : number.learned.messagingLimit,
+        quality: isNews("quality") ? quality : number.learned.quality
+      }
+    },
+    toldAt: {
+      ...toldAt,
+      ...(isNews("block") ? { block: at } : {}),
+      ...(isNews("tier") ? { tier: at } : {}),
+      ...(isNews("messagingLimit") ? { messagingLimit: at } : {}),
+      ...(isNews("quality") ? { quality: at } : {})
+    }
+  }
 }

@@ -3,11 +3,12 @@
  * messaging limit. (Rate limits come after; they are not a matter of what is sent.)
  */
 import type { Contact } from "./Contact.ts"
-import { Forbidden, InvalidBody } from "./Errors.ts"
+import { Forbidden, InvalidBody, type ServerError } from "./Errors.ts"
 import type { OutboundMessage } from "./Message.ts"
 import * as MessagingLimit from "./MessagingLimit.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import * as Quota from "./Quota.ts"
+import * as SenderBlock from "./SenderBlock.ts"
 import * as ServiceWindow from "./ServiceWindow.ts"
 import { isMarketing, type Template } from "./Template.ts"
 import type { Instant } from "./Time.ts"
@@ -31,20 +32,24 @@ export interface Circumstances {
 }
 
 /** The first reason not to send, or nothing. Which circumstances a check needs can be read off it. */
-export const refusal = (given: Circumstances): Forbidden | InvalidBody | undefined =>
+export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerError | undefined =>
   senderRefusal(given) ?? templateRefusal(given) ?? optOutRefusal(given) ?? windowRefusal(given) ??
     quotaRefusal(given) ?? messagingLimitRefusal(given)
 
-const senderRefusal = ({ message, sender }: Circumstances) =>
-  sender === undefined || !sender.available
-    ? new Forbidden({
+const senderRefusal = ({ message, now, sender }: Circumstances) => {
+  if (sender === undefined || !sender.available) {
+    return new Forbidden({
       reason: "sender_not_available",
       ...(message.from === undefined ? {} : { param: "from" }),
       message: sender === undefined
         ? "the workspace has no such phone number to send from"
-        : "the provider does not let this phone number send at the moment"
+        : "the operator has switched this phone number off"
     })
+  }
+  return sender.block !== null && SenderBlock.inForce(sender.block, now)
+    ? SenderBlock.refusal(sender.block, message.from === undefined ? undefined : "from")
     : undefined
+}
 
 const templateRefusal = ({ message, template }: Circumstances) => {
   if (message.type !== "template") return undefined

@@ -2,10 +2,10 @@
  * Port: the upstream messaging provider. What customers and upstream report comes back through `Inbound`.
  */
 import { Context, type Effect, Schema } from "effect"
-import type { Forbidden, InvalidBody, RateLimited, ServerError } from "./Errors.ts"
+import { type Forbidden, type InvalidBody, type RateLimited, ServerError } from "./Errors.ts"
 import type { MessageId } from "./Id.ts"
 import type { OutboundMessage } from "./Message.ts"
-import type { PhoneNumber } from "./PhoneNumber.ts"
+import type { PhoneNumber, ProviderNumber } from "./PhoneNumber.ts"
 import type { ProviderTemplate, Template } from "./Template.ts"
 
 /** One message to be sent. */
@@ -34,6 +34,15 @@ export class TemplatesUnavailable extends Schema.TaggedError<TemplatesUnavailabl
   message: Schema.String
 }) {}
 
+/** The provider could not be asked, or did not answer the question. `message` says what was asked for and why not. */
+export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
+  reason: Schema.Literals(["provider_unavailable", "provider_error"]),
+  message: Schema.String
+}) {}
+
+/** What a caller is told. */
+export const toServerError = ({ message, reason }: ProviderError): ServerError => new ServerError({ message, reason })
+
 export class Provider extends Context.Service<Provider, {
   /** As the terminal and the log name it. */
   readonly name: string
@@ -42,6 +51,8 @@ export class Provider extends Context.Service<Provider, {
    * count as `Unknown`. It must not send again by itself.
    */
   readonly send: (command: ProviderSend) => Effect.Effect<ProviderOutcome>
+  /** The number that the configuration names: what the first workspace begins with. */
+  readonly firstNumber: Effect.Effect<ProviderNumber, ProviderError>
   /** Every template of the account that the number belongs to, of every status. */
   readonly templates: (sender: PhoneNumber) => Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>
 }>()("@wac/core/Provider") {}

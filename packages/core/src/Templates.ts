@@ -5,6 +5,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Id from "./Id.ts"
 import type { Page, PageRequest } from "./Page.ts"
+import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { Provider, type TemplatesUnavailable } from "./Provider.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Template } from "./Template.ts"
@@ -28,11 +29,12 @@ export class Templates extends Context.Service<Templates, {
     Effect.gen(function*() {
       const store = yield* TemplateStore
       const workspaces = yield* WorkspaceStore
+      const numbers = yield* PhoneNumberStore
       const provider = yield* Provider
       const random = yield* SecureRandom.SecureRandom
 
       const sync = Effect.fn("Templates.sync")(function*(workspaceId: Id.WorkspaceId) {
-        const [sender] = yield* workspaces.phoneNumbers(workspaceId)
+        const [sender] = yield* numbers.list(workspaceId)
         if (sender === undefined) return
         const listed = yield* provider.templates(sender)
         yield* store.replaceAll({

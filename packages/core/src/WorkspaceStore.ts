@@ -1,8 +1,8 @@
 /**
- * Port: workspaces, their first owner and the numbers that they send from.
+ * Port: workspaces and their first owner. Each begins with a number; its numbers are `PhoneNumberStore`'s.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { PhoneNumberId, WorkspaceId } from "./Id.ts"
+import type { WorkspaceId } from "./Id.ts"
 import type { Member } from "./Member.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -27,12 +27,5 @@ export class WorkspaceStore extends Context.Service<WorkspaceStore, {
   readonly configure: (
     id: WorkspaceId,
     settings: Partial<Pick<Workspace, "tier" | "monthlyQuota" | "suspended">>
-  ) => Effect.Effect<void, StoreError>
-  /** The numbers of a workspace, the default one first. */
-  readonly phoneNumbers: (id: WorkspaceId) => Effect.Effect<ReadonlyArray<PhoneNumber>, StoreError>
-  /** The operator's settings of a number; fields left out stay. In force from the next *accept* on. */
-  readonly configurePhoneNumber: (
-    id: PhoneNumberId,
-    settings: Partial<Pick<PhoneNumber, "tier" | "messagingLimit" | "available">>
   ) => Effect.Effect<void, StoreError>
 }>()("@wac/core/WorkspaceStore") {}

@@ -3,23 +3,24 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { Authenticator } from "../src/Authenticator.ts"
+import { ServerError } from "../src/Errors.ts"
 import * as LocalAuthenticator from "../src/LocalAuthenticator.ts"
 import { Cost, Passwords } from "../src/Password.ts"
-import { TemplatesUnavailable } from "../src/Provider.ts"
+import { PhoneNumberStore } from "../src/PhoneNumberStore.ts"
+import { ProviderError, TemplatesUnavailable } from "../src/Provider.ts"
 import { SessionStore } from "../src/SessionStore.ts"
 import { AlreadySetUp, type Owner, Setup } from "../src/Setup.ts"
 import { Templates } from "../src/Templates.ts"
 import { WorkspaceStore } from "../src/WorkspaceStore.ts"
 import { day, hour, minute, second } from "./checks.ts"
 import { start } from "./samples.ts"
-import { foundation, stubProvider } from "./world.ts"
+import { foundation, providerNumber, stubProvider } from "./world.ts"
 
 const owner: Owner = {
   email: " Ada@Example.com ",
   password: Redacted.make("correct horse"),
   workspaceName: "Acme"
 }
-const number = { phoneNumber: "+14155550100", providerNumberId: "1", tier: null }
 
 const setUp = () => {
   const provider = stubProvider()
@@ -40,7 +41,7 @@ const setUp = () => {
     Layer.provide(Passwords.layer),
     Layer.provide([NodeCrypto.layerKdf, Layer.succeed(Cost, { memory: 32, passes: 1, parallelism: 1 })])
   )
-  const layer = Layer.merge(LocalAuthenticator.layer, Setup.layer(number)).pipe(
+  const layer = Layer.merge(LocalAuthenticator.layer, Setup.layer).pipe(
     Layer.provideMerge(Templates.layer),
     Layer.provideMerge(Layer.merge(counted, provider.layer)),
     Layer.provideMerge(foundation)
@@ -330,13 +331,15 @@ describe("setting up", () => {
           monthlyQuota: null,
           suspended: false
         }, []])
-        const [made] = yield* WorkspaceStore.use((store) => store.phoneNumbers(workspace!.id))
+        const [made] = yield* PhoneNumberStore.use((store) => store.list(workspace!.id))
         assert.deepStrictEqual(made, {
-          ...number,
+          ...providerNumber,
           id: made!.id,
           workspaceId: workspace!.id,
+          tier: null,
           messagingLimit: null,
           available: true,
+          block: null,
           isDefault: true
         })
         const { items } = yield* Templates.use((_) => _.list(workspace!.id, {}, { limit: 10, after: null }))
@@ -382,6 +385,28 @@ describe("setting up", () => {
         assert.isUndefined(yield* token)
         assert.strictEqual(yield* redeem(own), "invalid_credentials")
         assert.strictEqual((yield* WorkspaceStore.use((store) => store.list)).length, 1)
+      })
+    )
+  )
+
+  it.effect(
+    "needs the provider to say which number it begins with, and makes nothing before it has",
+    dashboard(({ provider }) =>
+      Effect.gen(function*() {
+        const own = (yield* token)!
+        const error = new ProviderError({ reason: "provider_unavailable", message: "upstream is down" })
+        provider.firstNumber = Effect.fail(error)
+        assert.deepStrictEqual(
+          yield* Effect.flip(Setup.use((setup) => setup.redeem(Redacted.make(own), owner))),
+          new ServerError({ reason: "provider_unavailable", message: "upstream is down" })
+        )
+        assert.strictEqual(yield* Effect.flip(create), error)
+        assert.deepStrictEqual(yield* WorkspaceStore.use((store) => store.list), [])
+        assert.strictEqual(yield* signIn(), "invalid_credentials")
+        // the link is still good
+        provider.firstNumber = Effect.succeed(providerNumber)
+        assert.strictEqual(yield* redeem(own), "ok")
+        assert.strictEqual(yield* signIn(), "ok")
       })
     )
   )

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Contact } from "../src/Contact.ts"
 import type { OutboundMessage } from "../src/Message.ts"
 import { type Circumstances, countsAgainstMessagingLimit, refusal, windowRefusal } from "../src/Policy.ts"
+import type { SenderBlock } from "../src/SenderBlock.ts"
 import type { Template } from "../src/Template.ts"
 import { day } from "./checks.ts"
 import { contact, sender, start, template, templated, text } from "./samples.ts"
@@ -20,6 +21,8 @@ const good: Circumstances = {
   customerCounted: false
 }
 
+const blocked: SenderBlock = { reason: "quality", since: start - 1, until: start + 1, provider: null }
+
 /** Text inside a window, with nothing in its way. */
 const goodText: Circumstances = {
   ...good,
@@ -33,6 +36,10 @@ const reason = (given: Circumstances) => refusal(given)?.reason
 describe("nothing stands in the way of", () => {
   it.each<[string, Circumstances]>([
     ["a template to a customer who never wrote", good],
+    ["a template from a number whose block has ended", {
+      ...good,
+      sender: sender({ block: { ...blocked, until: start } })
+    }],
     ["a template inside a window", { ...good, contact: contact({ lastInboundAt: start }) }],
     ["a template outside a window", { ...good, contact: contact({ lastInboundAt: start - day }) }],
     ["a template without placeholders, values left out", {
@@ -74,6 +81,16 @@ describe("nothing stands in the way of", () => {
 
 describe("one reason alone", () => {
   it.each<[string, Circumstances, { readonly reason: string; readonly code?: string; readonly param?: string }]>([
+    ["a blocked number", { ...good, sender: sender({ block: blocked }) }, { reason: "sender_not_available" }],
+    [
+      "a blocked number, named",
+      { ...good, sender: sender({ block: blocked }), message: templated(["1", "2"], { from: "+14155550100" }) },
+      { reason: "sender_not_available", param: "from" }
+    ],
+    ["a number whose credentials do not hold", {
+      ...good,
+      sender: sender({ block: { ...blocked, reason: "credentials" } })
+    }, { reason: "provider_error", code: "server_error" }],
     ["no such number", { ...good, sender: undefined }, { reason: "sender_not_available" }],
     [
       "no such number, named",

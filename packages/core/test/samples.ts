@@ -6,7 +6,7 @@ import type { Event } from "../src/Event.ts"
 import type { ByPrefix } from "../src/Id.ts"
 import type { Binding } from "../src/Idempotency.ts"
 import type { Message, OutboundMessage, Report } from "../src/Message.ts"
-import type { PhoneNumber } from "../src/PhoneNumber.ts"
+import { type PhoneNumber, unlearned } from "../src/PhoneNumber.ts"
 import type { Template } from "../src/Template.ts"
 import { type Health, unknownHealth, type Webhook } from "../src/Webhook.ts"
 
@@ -95,9 +95,12 @@ export const sender = (fields: Partial<PhoneNumber> = {}): PhoneNumber => ({
   workspaceId: id("ws"),
   phoneNumber: "+14155550100",
   providerNumberId: "1",
+  providerAccountId: "1",
   tier: null,
   messagingLimit: null,
   available: true,
+  block: null,
+  learned: unlearned,
   isDefault: true,
   ...fields
 })

@@ -10,8 +10,14 @@ import { ApiKeys } from "../src/ApiKeys.ts"
 import * as Id from "../src/Id.ts"
 import type { IdempotencyKey } from "../src/Idempotency.ts"
 import type { OutboundMessage } from "../src/Message.ts"
-import type { PhoneNumber } from "../src/PhoneNumber.ts"
-import { Provider, type ProviderOutcome, type ProviderSend, type TemplatesUnavailable } from "../src/Provider.ts"
+import * as PhoneNumber from "../src/PhoneNumber.ts"
+import {
+  Provider,
+  type ProviderError,
+  type ProviderOutcome,
+  type ProviderSend,
+  type TemplatesUnavailable
+} from "../src/Provider.ts"
 import type { ProviderTemplate } from "../src/Template.ts"
 import { TemplateStore } from "../src/TemplateStore.ts"
 import type { Instant } from "../src/Time.ts"
@@ -67,7 +73,7 @@ export const text = (body = "How are you?", to = "+12025550123"): OutboundMessag
 
 export interface World {
   readonly workspace: Workspace
-  readonly number: PhoneNumber
+  readonly number: PhoneNumber.PhoneNumber
 }
 
 /** A workspace with its number and {@link templates}. */
@@ -88,16 +94,13 @@ export const world = (
         suspended: false,
         ...workspace
       },
-      number: {
+      number: PhoneNumber.fresh({
+        ...providerNumber,
         id: numberId,
         workspaceId,
-        phoneNumber: "+14155550100",
         providerNumberId: `number-${numberId}`,
-        tier: null,
-        messagingLimit: null,
-        available: true,
         isDefault: true
-      }
+      })
     }
     yield* WorkspaceStore.use((store) => store.create({ workspace: made.workspace, phoneNumber: made.number }))
     const ids = yield* Effect.replicateEffect(newId("tpl"), templates.length)
@@ -125,6 +128,14 @@ export const issueKey = (
     return { key: issued.key, token: Redacted.value(issued.secrets!.token) }
   }).pipe(Effect.orDie)
 
+/** The number that the provider says the first workspace begins with. */
+export const providerNumber: PhoneNumber.ProviderNumber = {
+  phoneNumber: "+14155550100",
+  providerNumberId: "1",
+  providerAccountId: "account-1",
+  learned: { ...PhoneNumber.unlearned, quality: "green" }
+}
+
 /** A provider that notes what it is asked and answers as it is told: at once, under a new name, unless said otherwise. */
 export const stubProvider = () => {
   const calls: Array<ProviderSend & { readonly at: Instant }> = []
@@ -134,6 +145,7 @@ export const stubProvider = () => {
     throws: undefined as Error | undefined,
     answer: (_: ProviderSend, call: number): Effect.Effect<ProviderOutcome> =>
       Effect.succeed({ _tag: "Accepted", providerMessageId: `wamid.${call}` }),
+    firstNumber: Effect.succeed(providerNumber) as Effect.Effect<PhoneNumber.ProviderNumber, ProviderError>,
     templates: Effect.succeed(templates) as Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>
   }
   const stubbed = Layer.succeed(
@@ -147,6 +159,7 @@ export const stubProvider = () => {
           return stub.answer(command, calls.length)
         })
       },
+      firstNumber: Effect.suspend(() => stub.firstNumber),
       templates: () => Effect.suspend(() => stub.templates)
     })
   )

@@ -6,7 +6,7 @@ import {
   Limits,
   type Message,
   type MessageStore,
-  type PhoneNumber,
+  PhoneNumber,
   Policy,
   Quota,
   RateLimit,
@@ -65,7 +65,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
       ? null
       : workspace.monthlyQuota ?? limits.defaults.monthlyQuota,
     quotaUsed: memory.quotaUsed.get(quotaCounter(workspace.id, month)) ?? 0,
-    messagingLimit: sender?.messagingLimit ?? limits.defaults.messagingLimit,
+    messagingLimit: (sender && PhoneNumber.messagingLimitOf(sender)) ?? limits.defaults.messagingLimit,
     customersCounted: writtenTo?.count(now) ?? 0,
     customerCounted: writtenTo?.has(content.to, now) ?? false
   })
@@ -202,6 +202,6 @@ const callBuckets = (
   sender: PhoneNumber.PhoneNumber,
   to: PhoneNumber.E164
 ): ReadonlyArray<Buckets.Bucket> => [
-  { key: Limits.phoneNumberBucket(sender.id), policy: Limits.phoneNumber(limits, sender.tier) },
+  { key: Limits.phoneNumberBucket(sender.id), policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender)) },
   { key: Limits.pairBucket(sender.id, to), policy: Limits.pair(limits) }
 ]

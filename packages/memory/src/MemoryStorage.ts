@@ -11,6 +11,7 @@ import * as EventStore from "./EventStore.ts"
 import * as MemberStore from "./MemberStore.ts"
 import * as MessageStore from "./MessageStore.ts"
 import * as PepperStore from "./PepperStore.ts"
+import * as PhoneNumberStore from "./PhoneNumberStore.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
 import * as ReplayStore from "./ReplayStore.ts"
 import * as SealedSecretStore from "./SealedSecretStore.ts"
@@ -30,6 +31,7 @@ export type Ports =
   | Core.MemberStore.MemberStore
   | Core.MessageStore.MessageStore
   | Core.PepperStore.PepperStore
+  | Core.PhoneNumberStore.PhoneNumberStore
   | Core.RateLimitStore.RateLimitStore
   | Core.ReplayStore.ReplayStore
   | Core.SealedSecretStore.SealedSecretStore
@@ -48,6 +50,7 @@ export const layer: Layer.Layer<Ports> = Layer.mergeAll(
   MemberStore.layer,
   MessageStore.layer,
   PepperStore.layer,
+  PhoneNumberStore.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
   SealedSecretStore.layer,

@@ -71,6 +71,8 @@ export interface Memory {
   readonly workspaces: Map<Id.WorkspaceId, Workspace.Workspace>
   readonly phoneNumbers: Table<PhoneNumber.PhoneNumber>
   readonly phoneNumberByProviderId: Map<string, Id.PhoneNumberId>
+  /** When upstream told what holds of a number. */
+  readonly toldAt: Map<Id.PhoneNumberId, PhoneNumber.ToldAt>
   readonly members: Map<Id.UserId, Member.Member>
   readonly sessions: ForgetfulMap<string, SessionStore.StoredSession>
   readonly apiKeys: Table<ApiKey.ApiKey>
@@ -110,6 +112,7 @@ const make = (): Memory => ({
   workspaces: new Map(),
   phoneNumbers: new Table(),
   phoneNumberByProviderId: new Map(),
+  toldAt: new Map(),
   members: new Map(),
   sessions: new ForgetfulMap(({ absoluteUntil, idleUntil }, now) => Math.min(idleUntil, absoluteUntil) <= now),
   apiKeys: new Table(),

@@ -1,16 +1,15 @@
-import { type Id, type PhoneNumber, type Workspace, WorkspaceStore } from "@wac/core"
+import { type Id, type Workspace, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
+import { addPhoneNumber } from "./PhoneNumberStore.ts"
 import { type Memory, State } from "./State.ts"
 
 type Store = WorkspaceStore.WorkspaceStore["Service"]
 
 const create = (memory: Memory, { phoneNumber, workspace }: Parameters<Store["create"]>[0]): void => {
-  if (memory.phoneNumberByProviderId.has(phoneNumber.providerNumberId)) {
+  if (!addPhoneNumber(memory, phoneNumber)) {
     throw new Error(`the phone number ${phoneNumber.phoneNumber} belongs to a workspace already`)
   }
   memory.workspaces.set(workspace.id, workspace)
-  memory.phoneNumbers.set(phoneNumber)
-  memory.phoneNumberByProviderId.set(phoneNumber.providerNumberId, phoneNumber.id)
 }
 
 const createFirst = (memory: Memory, { owner, ...first }: Parameters<Store["createFirst"]>[0]): boolean => {
@@ -28,18 +27,6 @@ const configure = (memory: Memory, id: Id.WorkspaceId, settings: Parameters<Stor
   if (workspace !== undefined) memory.workspaces.set(id, { ...workspace, ...settings })
 }
 
-const phoneNumbers = (memory: Memory, id: Id.WorkspaceId): ReadonlyArray<PhoneNumber.PhoneNumber> =>
-  [...memory.phoneNumbers.all(id)].sort((a, b) => Number(b.isDefault) - Number(a.isDefault))
-
-const configurePhoneNumber = (
-  memory: Memory,
-  id: Id.PhoneNumberId,
-  settings: Parameters<Store["configurePhoneNumber"]>[1]
-): void => {
-  const number = memory.phoneNumbers.get(id)
-  if (number !== undefined) memory.phoneNumbers.set({ ...number, ...settings })
-}
-
 export const layer = Layer.effect(
   WorkspaceStore.WorkspaceStore,
   Effect.map(State, (memory) =>
@@ -48,8 +35,6 @@ export const layer = Layer.effect(
       create: (created) => Effect.sync(() => create(memory, created)),
       get: (id) => Effect.sync(() => Option.fromUndefinedOr(memory.workspaces.get(id))),
       list: Effect.sync(() => list(memory)),
-      configure: (id, settings) => Effect.sync(() => configure(memory, id, settings)),
-      phoneNumbers: (id) => Effect.sync(() => phoneNumbers(memory, id)),
-      configurePhoneNumber: (id, settings) => Effect.sync(() => configurePhoneNumber(memory, id, settings))
+      configure: (id, settings) => Effect.sync(() => configure(memory, id, settings))
     }))
 )

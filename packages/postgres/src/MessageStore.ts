@@ -5,7 +5,7 @@ import {
   Limits,
   Message,
   MessageStore,
-  type PhoneNumber,
+  PhoneNumber,
   Policy,
   Quota,
   RateLimit,
@@ -149,7 +149,7 @@ const acceptedOf = (command: MessageStore.AcceptSend, answer: AcceptAnswer): Mes
   const ofWorkspace = ({ tier, workspaceFullAt }: Consulted) => reading(Limits.workspace(limits, tier), workspaceFullAt)
   const ofCall = (consulted: CallConsulted) => [
     ofWorkspace(consulted),
-    reading(Limits.phoneNumber(limits, consulted.sender.tier), consulted.numberFullAt),
+    reading(Limits.phoneNumber(limits, PhoneNumber.tierOf(consulted.sender)), consulted.numberFullAt),
     reading(Limits.pair(limits), consulted.pairFullAt)
   ]
   const refused = (readings: ReadonlyArray<RateLimit.Reading>, error: Refusal | undefined): MessageStore.Accepted => {

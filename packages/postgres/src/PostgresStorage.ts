@@ -13,6 +13,7 @@ import * as MessageStore from "./MessageStore.ts"
 import * as Migrations from "./Migrations.ts"
 import * as PepperStore from "./PepperStore.ts"
 import * as PgliteClient from "./PgliteClient.ts"
+import * as PhoneNumberStore from "./PhoneNumberStore.ts"
 import * as PostgresClient from "./PostgresClient.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
 import * as ReplayStore from "./ReplayStore.ts"
@@ -32,6 +33,7 @@ export const layer = Layer.mergeAll(
   MemberStore.layer,
   MessageStore.layer,
   PepperStore.layer,
+  PhoneNumberStore.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
   SealedSecretStore.layer,

@@ -1,7 +1,8 @@
-import { type Id, type PhoneNumber, type StoreError, type Workspace, WorkspaceStore } from "@wac/core"
+import { type Workspace, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { instant, plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
+import { configuring } from "./Settings.ts"
 
 /** The columns that {@link workspaceOf} reads, of the table under that name. */
 export const workspaceColumns = (table: string): string =>
@@ -18,41 +19,13 @@ export const workspaceOf = (row: Row): Workspace.Workspace => ({
   suspended: plain(row, "workspace_suspended")
 })
 
-const phoneNumberOf = (row: Row): PhoneNumber.PhoneNumber => ({
-  id: plain(row, "id"),
-  workspaceId: plain(row, "workspace_id"),
-  phoneNumber: plain(row, "phone_number"),
-  providerNumberId: plain(row, "provider_number_id"),
-  tier: plain(row, "tier"),
-  messagingLimit: plain(row, "messaging_limit"),
-  available: plain(row, "available"),
-  isDefault: plain(row, "is_default")
-})
-
 /** The columns behind the fields of the operator's settings. */
-const workspaceSettings = { tier: "tier", monthlyQuota: "monthly_quota", suspended: "suspended" } as const
-const phoneNumberSettings = { tier: "tier", messagingLimit: "messaging_limit", available: "available" } as const
+const settingColumns = { tier: "tier", monthlyQuota: "monthly_quota", suspended: "suspended" } as const
 
 export const layer = Layer.effect(
   WorkspaceStore.WorkspaceStore,
-  Effect.map(Database, ({ query }) => {
-    /** Sets the columns of the fields that are given. */
-    const configure = <Field extends string>(
-      operation: string,
-      table: string,
-      id: Id.WorkspaceId | Id.PhoneNumberId,
-      columns: Readonly<Record<Field, string>>,
-      settings: Readonly<Partial<Record<Field, unknown>>>
-    ): Effect.Effect<void, StoreError.StoreError> => {
-      const given = (Object.keys(columns) as Array<Field>).filter((field) => settings[field] !== undefined)
-      if (given.length === 0) return Effect.void
-      const changes = given.map((field, i) => `${columns[field]} = $${i + 2}`).join(", ")
-      return Effect.asVoid(
-        query(operation, `update ${table} set ${changes} where id = $1`, [id, ...given.map((field) => settings[field])])
-      )
-    }
-
-    return WorkspaceStore.WorkspaceStore.of({
+  Effect.map(Database, ({ query }) =>
+    WorkspaceStore.WorkspaceStore.of({
       createFirst: (first) =>
         Effect.map(
           query("WorkspaceStore.createFirst", "select wac_create_first_workspace($1::text::json) as created", [
@@ -73,18 +46,6 @@ export const layer = Layer.effect(
         query("WorkspaceStore.list", `select ${workspaceColumns("w")} from workspaces w order by created_at, id`, []),
         (rows) => rows.map(workspaceOf)
       ),
-      configure: (id, settings) => configure("WorkspaceStore.configure", "workspaces", id, workspaceSettings, settings),
-      phoneNumbers: (id) =>
-        Effect.map(
-          query(
-            "WorkspaceStore.phoneNumbers",
-            "select * from phone_numbers where workspace_id = $1 order by is_default desc, id",
-            [id]
-          ),
-          (rows) => rows.map(phoneNumberOf)
-        ),
-      configurePhoneNumber: (id, settings) =>
-        configure("WorkspaceStore.configurePhoneNumber", "phone_numbers", id, phoneNumberSettings, settings)
-    })
-  })
+      configure: configuring(query, "WorkspaceStore.configure", "workspaces", settingColumns)
+    }))
 )

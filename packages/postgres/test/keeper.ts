@@ -2,7 +2,7 @@
  * A process with an embedded database in the directory of its first argument, which writes until it is killed, and
  * prints a line for whatever was acknowledged: a workspace's id and then those of API keys.
  */
-import { ApiKeyStore, Id, type Idempotency, PepperStore, WorkspaceStore } from "@wac/core"
+import { ApiKeyStore, Id, type Idempotency, PepperStore, PhoneNumber, WorkspaceStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { writeSync } from "node:fs"
@@ -20,16 +20,15 @@ const keep = Effect.gen(function*() {
   yield* PepperStore.PepperStore.use((store) => store.adopt(secret))
   yield* workspaces.create({
     workspace: { id: workspaceId, name: "W", createdAt: 1, tier: null, monthlyQuota: null, suspended: false },
-    phoneNumber: {
+    phoneNumber: PhoneNumber.fresh({
       id: yield* Id.generate(random, "pn"),
       workspaceId,
       phoneNumber: "+14155550123",
       providerNumberId: "number",
-      tier: null,
-      messagingLimit: null,
-      available: true,
+      providerAccountId: "account",
+      learned: PhoneNumber.unlearned,
       isDefault: true
-    }
+    })
   })
   yield* workspaces.configure(workspaceId, { tier: "scale", monthlyQuota: 5 })
   yield* say(workspaceId)

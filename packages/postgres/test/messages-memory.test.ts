@@ -19,6 +19,8 @@ import {
   type Message,
   MessageStore,
   type Page,
+  PhoneNumberStore,
+  SenderBlock,
   TemplateStore,
   WebhookStore,
   WorkspaceStore
@@ -335,8 +337,25 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         messagingLimit: often<number | null>(null, 1, 2, 3),
         available: random.below(12) > 0
       }
+      const block: SenderBlock.SenderBlock = {
+        reason: random.pick(SenderBlock.SenderBlockReason.literals),
+        since: now,
+        until: random.pick([null, now + hour]),
+        provider: { code: "1", message: "no \u0000 \ud800 “”" }
+      }
+      const told = {
+        name: { providerNumberId: number.providerNumberId },
+        at: now - random.below(2) * hour,
+        change: {
+          block: often(null, block),
+          tier: random.pick(["narrow", "wide", "unknown"]),
+          messagingLimit: often<number | null>(null, 1, 2, 3)
+        }
+      }
       yield* ask([WorkspaceStore.WorkspaceStore.use((store) => store.configure(workspace.id, settings))])
-      yield* ask([WorkspaceStore.WorkspaceStore.use((store) => store.configurePhoneNumber(number.id, ofNumber))])
+      yield* ask([PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(number.id, ofNumber))])
+      yield* ask([PhoneNumberStore.PhoneNumberStore.use((store) => store.observe(told))])
+      yield* ask([PhoneNumberStore.PhoneNumberStore.use((store) => store.list(workspace.id))])
     })
 
     const setWebhook = Effect.gen(function*() {

@@ -70,8 +70,8 @@ const reports = (first: number, count: number) =>
 
 const found = [
   "insert into workspaces (id, name, created_at) values ('ws', 'one', 0)",
-  `insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, is_default)
-  values ('pn', 'ws', '+14155550000', 'p', true)`,
+  `insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, provider_account_id, is_default)
+  values ('pn', 'ws', '+14155550000', 'p', 'a', true)`,
   `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at)
   values ('key', 'ws', 'k', 'p', '{}', 'h', 'one', '', '', false, 0)`,

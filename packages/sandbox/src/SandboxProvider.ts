@@ -1,17 +1,18 @@
 /**
  * The provider that needs no account: it sends nothing anywhere, and behaves by the recipient's number.
  */
-import { Contact, type Id, Inbound, type PhoneNumber, Provider, type Setup } from "@wac/core"
+import { Contact, type Id, Inbound, PhoneNumber, Provider } from "@wac/core"
 import { Clock, Effect, FiberSet, Layer, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Behaviour from "./Behaviour.ts"
 import { templates } from "./Templates.ts"
 
 /** The number that a first workspace on the sandbox begins with. */
-export const firstNumber: Setup.FirstNumber = {
+export const firstNumber: PhoneNumber.ProviderNumber = {
   phoneNumber: "+15005550100",
   providerNumberId: "sandbox-1",
-  tier: null
+  providerAccountId: "sandbox",
+  learned: PhoneNumber.unlearned
 }
 
 /** How a telling is tried again while the storage is away: five times, a second apart. */
@@ -86,6 +87,11 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
       return answer
     })
 
-    return Provider.Provider.of({ name: "sandbox", send, templates: () => Effect.succeed(templates) })
+    return Provider.Provider.of({
+      name: "sandbox",
+      send,
+      firstNumber: Effect.succeed(firstNumber),
+      templates: () => Effect.succeed(templates)
+    })
   })
 )

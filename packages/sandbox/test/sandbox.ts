@@ -1,7 +1,7 @@
-import { Id, Inbound, type PhoneNumber, Provider, type StoreError } from "@wac/core"
+import { Id, Inbound, PhoneNumber, Provider, type StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { layer } from "../src/SandboxProvider.ts"
+import { firstNumber, layer } from "../src/SandboxProvider.ts"
 
 /** An item that `Inbound` was given, and when. */
 export interface Heard {
@@ -11,16 +11,12 @@ export interface Heard {
 
 type Receive = Inbound.Inbound["Service"]["receive"]
 
-export const sender: PhoneNumber.PhoneNumber = {
+export const sender = PhoneNumber.fresh({
+  ...firstNumber,
   id: Id.PhoneNumberId.make("pn_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
   workspaceId: Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
-  phoneNumber: "+15005550100",
-  providerNumberId: "sandbox-1",
-  tier: null,
-  messagingLimit: null,
-  available: true,
   isDefault: true
-}
+})
 
 export const messageId = Id.MessageId.make("msg_01ARZ3NDEKTSV4RRFFQ69G5FAV")
 

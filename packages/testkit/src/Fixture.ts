@@ -22,7 +22,8 @@ import {
   type Message,
   MessageStore,
   type PepperStore,
-  type PhoneNumber,
+  PhoneNumber,
+  type PhoneNumberStore,
   type RateLimitStore,
   type ReplayStore,
   type Sealed,
@@ -50,6 +51,7 @@ export type Ports =
   | MemberStore.MemberStore
   | MessageStore.MessageStore
   | PepperStore.PepperStore
+  | PhoneNumberStore.PhoneNumberStore
   | RateLimitStore.RateLimitStore
   | ReplayStore.ReplayStore
   | SealedSecretStore.SealedSecretStore
@@ -175,7 +177,7 @@ export interface WorldOptions {
   /** Left out: a start that no other workspace has. */
   readonly start?: Time.Instant
   readonly workspace?: Partial<Pick<Workspace.Workspace, "tier" | "monthlyQuota" | "suspended">>
-  readonly number?: Partial<Pick<PhoneNumber.PhoneNumber, "tier" | "messagingLimit" | "available">>
+  readonly number?: Partial<Omit<PhoneNumber.PhoneNumber, "id" | "workspaceId">>
 }
 
 /**
@@ -231,9 +233,12 @@ export const phoneNumber = (
       workspaceId,
       phoneNumber: `+1415${yield* random.intBetween(2_000_000, 9_999_999)}`,
       providerNumberId: `number-${yield* word}`,
+      providerAccountId: `account-${yield* word}`,
       tier: null,
       messagingLimit: null,
       available: true,
+      block: null,
+      learned: PhoneNumber.unlearned,
       isDefault: true,
       ...settings
     }

@@ -10,6 +10,7 @@ import {
   Limits,
   type Message,
   MessageStore,
+  PhoneNumberStore,
   type RateLimit,
   RateLimitStore,
   TemplateStore,
@@ -48,10 +49,8 @@ const configure =
   (own: Fixture.World): Fixture.Step<void> =>
     WorkspaceStore.WorkspaceStore.use((store) => store.configure(own.workspace.id, settings))
 
-const configureNumber =
-  (settings: Parameters<WorkspaceStore.WorkspaceStore["Service"]["configurePhoneNumber"]>[1]) =>
-  (own: Fixture.World): Fixture.Step<void> =>
-    WorkspaceStore.WorkspaceStore.use((store) => store.configurePhoneNumber(own.number.id, settings))
+const configureNumber = (settings: PhoneNumberStore.PhoneNumberSettings) => (own: Fixture.World): Fixture.Step<void> =>
+  PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(own.number.id, settings))
 
 const asking = (message: Message.OutboundMessage) => () => Effect.succeed({ message })
 

@@ -3,7 +3,7 @@
  * *abandon* and *sweep* give them back.
  */
 import { assert } from "@effect/vitest"
-import { Limits, type Message, MessageStore, type RateLimit, WorkspaceStore } from "@wac/core"
+import { Limits, type Message, MessageStore, PhoneNumberStore, type RateLimit, WorkspaceStore } from "@wac/core"
 import { Duration, Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 
@@ -185,9 +185,8 @@ export const tests = (it: Fixture.It): void => {
         { name: "workspace", interval: 100, capacity: 20 },
         { name: "phone_number", interval: 50, capacity: 40 }
       ])
-      const store = yield* WorkspaceStore.WorkspaceStore
-      yield* store.configure(own.workspace.id, { tier: "gone" })
-      yield* store.configurePhoneNumber(own.number.id, { tier: null })
+      yield* WorkspaceStore.WorkspaceStore.use((store) => store.configure(own.workspace.id, { tier: "gone" }))
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(own.number.id, { tier: null }))
       assert.deepStrictEqual(yield* policies, [
         { name: "workspace", interval: 10, capacity: 200 },
         { name: "phone_number", interval: 12.5, capacity: 160 }

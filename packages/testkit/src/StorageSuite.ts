@@ -22,6 +22,7 @@ import * as MessageStoreReportSuite from "./MessageStoreReportSuite.ts"
 import * as MessageStoreSettleSuite from "./MessageStoreSettleSuite.ts"
 import * as MessageStoreSweepSuite from "./MessageStoreSweepSuite.ts"
 import * as PepperStoreSuite from "./PepperStoreSuite.ts"
+import * as PhoneNumberStoreSuite from "./PhoneNumberStoreSuite.ts"
 import * as RateLimitStoreSuite from "./RateLimitStoreSuite.ts"
 import * as ReplayStoreSuite from "./ReplayStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./SealedSecretStoreSuite.ts"
@@ -52,6 +53,7 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["ContactStore", ContactStoreSuite.tests],
   ["TemplateStore", TemplateStoreSuite.tests],
   ["WorkspaceStore", WorkspaceStoreSuite.tests],
+  ["PhoneNumberStore", PhoneNumberStoreSuite.tests],
   ["MessageStore: accept", MessageStoreAcceptSuite.tests],
   ["MessageStore: keys", MessageStoreKeySuite.tests],
   ["MessageStore: limits", MessageStoreLimitsSuite.tests],

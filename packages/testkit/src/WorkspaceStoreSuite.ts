@@ -2,7 +2,15 @@
  * Conformance of `WorkspaceStore` and `MemberStore`.
  */
 import { assert } from "@effect/vitest"
-import { type Member, MemberStore, type PhoneNumber, type StoreError, type Workspace, WorkspaceStore } from "@wac/core"
+import {
+  type Member,
+  MemberStore,
+  type PhoneNumber,
+  PhoneNumberStore,
+  type StoreError,
+  type Workspace,
+  WorkspaceStore
+} from "@wac/core"
 import { Context, Effect, Layer, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Fixture from "./Fixture.ts"
@@ -70,21 +78,23 @@ export const tests = (it: Fixture.It): void => {
   it.effect("create keeps workspace and number as they were given", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
+      const numbers = yield* PhoneNumberStore.PhoneNumberStore
       const { number, workspace } = yield* world({
         workspace: { tier: "free", monthlyQuota: 0, suspended: true },
         number: { tier: "coexistence", messagingLimit: 250, available: false }
       })
       assert.deepStrictEqual(yield* store.get(workspace.id), Option.some(workspace))
-      assert.deepStrictEqual(yield* store.phoneNumbers(workspace.id), [number])
+      assert.deepStrictEqual(yield* numbers.list(workspace.id), [number])
     }))
 
   it.effect("what does not exist is not found", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
+      const numbers = yield* PhoneNumberStore.PhoneNumberStore
       const members = yield* MemberStore.MemberStore
       const nobody = yield* Fixture.id("ws")
       assert.deepStrictEqual(yield* store.get(nobody), Option.none())
-      assert.deepStrictEqual(yield* store.phoneNumbers(nobody), [])
+      assert.deepStrictEqual(yield* numbers.list(nobody), [])
       assert.deepStrictEqual(yield* members.findByEmail(`${yield* Fixture.word}@example.com`), Option.none())
       assert.deepStrictEqual(yield* members.findByUserId(yield* Fixture.id("usr")), Option.none())
     }))
@@ -120,21 +130,6 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(other.workspace.id), Option.some(other.workspace))
     }))
 
-  it.effect("configurePhoneNumber changes the given fields only, of one number only", () =>
-    Effect.gen(function*() {
-      const store = yield* WorkspaceStore.WorkspaceStore
-      const { number, start, workspace } = yield* world({ number: { tier: "high", messagingLimit: 10 } })
-      const other = yield* world({ start })
-      yield* store.configurePhoneNumber(number.id, { available: false })
-      assert.deepStrictEqual(yield* store.phoneNumbers(workspace.id), [{ ...number, available: false }])
-      yield* store.configurePhoneNumber(number.id, { tier: null, messagingLimit: 0 })
-      const changed = { ...number, available: false, tier: null, messagingLimit: 0 }
-      assert.deepStrictEqual(yield* store.phoneNumbers(workspace.id), [changed])
-      yield* store.configurePhoneNumber(number.id, { messagingLimit: null, available: true })
-      assert.deepStrictEqual(yield* store.phoneNumbers(workspace.id), [{ ...number, tier: null, messagingLimit: null }])
-      assert.deepStrictEqual(yield* store.phoneNumbers(other.workspace.id), [other.number])
-    }))
-
   it.effect("settings are in force from the next accept on", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
@@ -146,9 +141,6 @@ export const tests = (it: Fixture.It): void => {
       yield* store.configure(own.workspace.id, { suspended: false, monthlyQuota: 1 })
       assert.strictEqual(yield* accept, "forbidden/quota_exhausted")
       yield* store.configure(own.workspace.id, { monthlyQuota: 2 })
-      yield* store.configurePhoneNumber(own.number.id, { available: false })
-      assert.strictEqual(yield* accept, "forbidden/sender_not_available")
-      yield* store.configurePhoneNumber(own.number.id, { available: true })
       assert.strictEqual(yield* accept, "Claimed")
       assert.strictEqual(yield* accept, "forbidden/quota_exhausted")
     }))
@@ -164,12 +156,13 @@ export const tests = (it: Fixture.It): void => {
   it.effect("createFirst does nothing once there is a workspace, whoever created it", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
+      const numbers = yield* PhoneNumberStore.PhoneNumberStore
       const members = yield* MemberStore.MemberStore
       yield* world()
       const late = yield* candidate
       assert.isFalse(yield* store.createFirst(late))
       assert.deepStrictEqual(yield* store.get(late.workspace.id), Option.none())
-      assert.deepStrictEqual(yield* store.phoneNumbers(late.workspace.id), [])
+      assert.deepStrictEqual(yield* numbers.list(late.workspace.id), [])
       assert.deepStrictEqual(yield* members.findByEmail(late.owner.email), Option.none())
       assert.deepStrictEqual(yield* members.findByUserId(late.owner.userId), Option.none())
     }))
@@ -181,17 +174,18 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
     Effect.gen(function*() {
       const { attempts, before } = yield* Founded
       const store = yield* WorkspaceStore.WorkspaceStore
+      const numbers = yield* PhoneNumberStore.PhoneNumberStore
       const members = yield* MemberStore.MemberStore
       assert.deepStrictEqual(before, [])
       assert.strictEqual(attempts.filter(({ created }) => created).length, 1)
       const { phoneNumber, workspace } = yield* founder
       assert.deepStrictEqual(yield* store.list, [workspace])
       assert.deepStrictEqual(yield* store.get(workspace.id), Option.some(workspace))
-      assert.deepStrictEqual(yield* store.phoneNumbers(workspace.id), [phoneNumber])
+      assert.deepStrictEqual(yield* numbers.list(workspace.id), [phoneNumber])
       for (const { created, first } of attempts) {
         if (created) continue
         assert.deepStrictEqual(yield* store.get(first.workspace.id), Option.none())
-        assert.deepStrictEqual(yield* store.phoneNumbers(first.workspace.id), [])
+        assert.deepStrictEqual(yield* numbers.list(first.workspace.id), [])
         assert.deepStrictEqual(yield* members.findByEmail(first.owner.email), Option.none())
         assert.deepStrictEqual(yield* members.findByUserId(first.owner.userId), Option.none())
       }

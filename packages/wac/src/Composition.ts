@@ -107,7 +107,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
     Events.Events.layer,
     authenticator
   ).pipe(
-    Layer.provideMerge(Setup.Setup.layer(SandboxProvider.firstNumber)),
+    Layer.provideMerge(Setup.Setup.layer),
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
     Layer.provideMerge(provider),
     Layer.provideMerge(Inbound.Inbound.layer),

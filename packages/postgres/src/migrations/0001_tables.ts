@@ -56,16 +56,35 @@ create table phone_numbers (
   workspace_id text not null references workspaces,
   phone_number text not null,
   provider_number_id text not null unique,
+  provider_account_id text not null,
   tier text,
   messaging_limit integer check (messaging_limit >= 0),
   available boolean not null default true,
   is_default boolean not null default false,
   bucket_full_at double precision not null default 0,
   customers_counted integer not null default 0 check (customers_counted >= 0),
-  unique (workspace_id, phone_number)
+  block_reason text,
+  blocked_since bigint,
+  blocked_until bigint,
+  block_provider json,
+  learned_tier text,
+  learned_messaging_limit integer check (learned_messaging_limit >= 0),
+  learned_quality text,
+  -- when upstream told what is in these columns
+  block_told_at bigint,
+  tier_told_at bigint,
+  messaging_limit_told_at bigint,
+  quality_told_at bigint,
+  unique (workspace_id, phone_number),
+  check ((block_reason is null) = (blocked_since is null)),
+  check (block_reason is not null or blocked_until is null and block_provider is null)
 );
+comment on column phone_numbers.tier is 'The operator''s, as messaging_limit and available are; learned_… are upstream''s words';
 comment on column phone_numbers.customers_counted is 'How many rows messaging_ledger has of it, so that accept need not count';
+comment on column phone_numbers.blocked_until is 'Null in a block that has no end of its own';
 create unique index phone_numbers_default on phone_numbers (workspace_id) where is_default;
+create index phone_numbers_account on phone_numbers (provider_account_id);
+create index phone_numbers_number on phone_numbers (phone_number);
 
 create table buckets (
   key text primary key,

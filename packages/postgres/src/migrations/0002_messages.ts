@@ -302,11 +302,28 @@ return json_build_object(
   'workspaceId', (p).workspace_id,
   'phoneNumber', (p).phone_number,
   'providerNumberId', (p).provider_number_id,
+  'providerAccountId', (p).provider_account_id,
   'tier', (p).tier,
   'messagingLimit', (p).messaging_limit,
   'available', (p).available,
+  'block', case when (p).block_reason is not null then json_build_object(
+    'reason', (p).block_reason,
+    'since', (p).blocked_since,
+    'until', (p).blocked_until,
+    'provider', (p).block_provider
+  ) end,
+  'learned', json_build_object(
+    'tier', (p).learned_tier,
+    'messagingLimit', (p).learned_messaging_limit,
+    'quality', (p).learned_quality
+  ),
   'isDefault', (p).is_default
 );
+
+-- PhoneNumber.tierOf
+create function wac_tier(p phone_numbers) returns text
+language sql immutable
+return coalesce((p).tier, (p).learned_tier);
 
 -- Template.Template
 create function wac_template(t templates) returns json
@@ -441,7 +458,11 @@ begin
       select d.*, w.id is not null and k.id is not null as is_known, k.revoked_at, k.expires_at, w.suspended, w.tier,
         w.bucket_full_at as workspace_full_at, coalesce(w.monthly_quota, l.quota) as quota, q.used,
         (p.p).id as number_id, (p.p).phone_number, (p.p).available, (p.p).bucket_full_at as number_full_at,
-        (p.p).customers_counted, coalesce((p.p).messaging_limit, l.messaging_limit) as customer_limit,
+        -- SenderBlock.inForce: before that; null without a block
+        case when (p.p).block_reason is not null then coalesce((p.p).blocked_until, 9223372036854775807) end as blocked_until,
+        (p.p).customers_counted,
+        -- PhoneNumber.messagingLimitOf
+        coalesce((p.p).messaging_limit, (p.p).learned_messaging_limit, l.messaging_limit) as customer_limit,
         case when (p.p).id is not null then wac_phone_number(p.p) end as number,
         case when (t.t).id is not null then wac_template(t.t) end as told_template,
         (t.t).status = 'approved' as is_approved, cardinality((t.t).variables) as values_wanted,
@@ -478,7 +499,7 @@ begin
       ) q on true
       cross join lateral (
         select coalesce(l.value -> 'workspaceTiers' -> w.tier, l.value -> 'workspace') as workspace,
-          coalesce(l.value -> 'numberTiers' -> (p.p).tier, l.value -> 'number') as number
+          coalesce(l.value -> 'numberTiers' -> wac_tier(p.p), l.value -> 'number') as number
         offset 0
       ) y
     )
@@ -487,7 +508,7 @@ begin
       a.number_refill, a.number_capacity, a.customers_counted, a.customer_limit, a.number, a.told_template, a.pair_refill,
       a.pair_capacity, s.pair_key, s.pair_full_at, s.counted_at, s.contact, s.m, s.h, s.verdict, s.is_open,
       -- Policy.refusal, as far as it is a matter of this send alone
-      a.number_id is null or not a.available
+      a.number_id is null or not a.available or coalesce(c.now < a.blocked_until, false)
         or c.template is not null and (a.is_approved and a.values_wanted = c.given_values) is not true
         or s.opted_out and (c.template is null or a.is_marketing)
         or c.template is null and not s.is_open as is_refused,
@@ -967,7 +988,7 @@ begin
   for r in
     select c.now, t.t, (t.t).content ->> 'to' as customer,
       (coalesce(c.limits -> 'workspaceTiers' -> w.tier, c.limits -> 'workspace') -> 0)::double precision as workspace_refill,
-      (coalesce(c.limits -> 'numberTiers' -> p.tier, c.limits -> 'number') -> 0)::double precision as number_refill,
+      (coalesce(c.limits -> 'numberTiers' -> wac_tier(p.p), c.limits -> 'number') -> 0)::double precision as number_refill,
       (c.limits -> 'pair' -> 0)::double precision as pair_refill
     from json_to_recordset(commands)
       as c (now bigint, workspace_id text, route text, key text, claim_token text, limits jsonb)
@@ -977,7 +998,7 @@ begin
       offset 0
     ) t
     cross join lateral (select w.tier from workspaces w where w.id = c.workspace_id offset 0) w
-    cross join lateral (select p.tier from phone_numbers p where p.id = (t.t).phone_number_id offset 0) p
+    cross join lateral (select p from phone_numbers p where p.id = (t.t).phone_number_id offset 0) p
     order by c.workspace_id, (t.t).quota_month, (t.t).id
   loop
     m := r.t;

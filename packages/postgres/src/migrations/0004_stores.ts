@@ -3,21 +3,83 @@
  * before it looks, so that it sees what was committed before it got its turn.
  */
 export const sql = `
+-- Adds a number to a workspace; false when it is known.
+create function wac_add_phone_number(number json) returns boolean
+language plpgsql as $$
+declare
+  n record;
+begin
+  select * into n from json_to_record(number)
+    as p (id text, "workspaceId" text, "phoneNumber" text, "providerNumberId" text, "providerAccountId" text, tier text,
+      "messagingLimit" integer, available boolean, learned json, "isDefault" boolean);
+  -- a workspace has one default number, so one comes after the other
+  perform from workspaces w where w.id = n."workspaceId" for no key update;
+  insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, provider_account_id, tier,
+    messaging_limit, available, learned_tier, learned_messaging_limit, learned_quality)
+  values (n.id, n."workspaceId", n."phoneNumber", n."providerNumberId", n."providerAccountId", n.tier,
+    n."messagingLimit", n.available, n.learned ->> 'tier', (n.learned ->> 'messagingLimit')::integer,
+    n.learned ->> 'quality')
+  on conflict do nothing;
+  if not found then
+    return false;
+  end if;
+  if n."isDefault" then
+    update phone_numbers set is_default = false where workspace_id = n."workspaceId" and is_default;
+    update phone_numbers set is_default = true where id = n.id;
+  end if;
+  return true;
+end
+$$;
+
+-- PhoneNumber.observe, for each of the numbers; how many they are
+create function wac_observe_phone_numbers(ids text[], at_time bigint, change json) returns integer
+language plpgsql as $$
+declare
+  block constant json := change -> 'block';
+begin
+  perform from phone_numbers p where p.id = any (ids) order by p.id for no key update;
+  if block is not null then
+    update phone_numbers p set
+      block_reason = block ->> 'reason',
+      -- SenderBlock.renewed
+      blocked_since = least(
+        (block ->> 'since')::bigint,
+        case when p.block_reason = block ->> 'reason' then p.blocked_since end
+      ),
+      blocked_until = (block ->> 'until')::bigint,
+      block_provider = (block ->> 'provider')::json,
+      block_told_at = at_time
+    where p.id = any (ids) and coalesce(p.block_told_at <= at_time, true);
+  end if;
+  if change -> 'tier' is not null then
+    update phone_numbers p set learned_tier = change ->> 'tier', tier_told_at = at_time
+    where p.id = any (ids) and coalesce(p.tier_told_at <= at_time, true);
+  end if;
+  if change -> 'messagingLimit' is not null then
+    update phone_numbers p set learned_messaging_limit = (change ->> 'messagingLimit')::integer,
+      messaging_limit_told_at = at_time
+    where p.id = any (ids) and coalesce(p.messaging_limit_told_at <= at_time, true);
+  end if;
+  if change -> 'quality' is not null then
+    update phone_numbers p set learned_quality = change ->> 'quality', quality_told_at = at_time
+    where p.id = any (ids) and coalesce(p.quality_told_at <= at_time, true);
+  end if;
+  return cardinality(ids);
+end
+$$;
+
 create function wac_create_workspace(command json) returns void
-language sql
-begin atomic
+language plpgsql as $$
+begin
   insert into workspaces (id, name, created_at, tier, monthly_quota, suspended)
   select w.id, w.name, w."createdAt", w.tier, w."monthlyQuota", w.suspended
   from json_to_record(command -> 'workspace')
     as w (id text, name text, "createdAt" bigint, tier text, "monthlyQuota" integer, suspended boolean);
-  insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, tier, messaging_limit, available,
-    is_default)
-  select p.id, p."workspaceId", p."phoneNumber", p."providerNumberId", p.tier, p."messagingLimit", p.available,
-    p."isDefault"
-  from json_to_record(command -> 'phoneNumber')
-    as p (id text, "workspaceId" text, "phoneNumber" text, "providerNumberId" text, tier text,
-      "messagingLimit" integer, available boolean, "isDefault" boolean);
-end;
+  if not wac_add_phone_number(command -> 'phoneNumber') then
+    raise unique_violation using message = 'the phone number belongs to a workspace already';
+  end if;
+end
+$$;
 
 create function wac_create_first_workspace(command json) returns boolean
 language plpgsql as $$

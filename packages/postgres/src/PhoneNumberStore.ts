@@ -1,0 +1,81 @@
+import { type PhoneNumber, PhoneNumberStore } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { plain } from "./Column.ts"
+import { Database, type Row } from "./Database.ts"
+import { configuring } from "./Settings.ts"
+
+const phoneNumberOf = (row: Row): PhoneNumber.PhoneNumber => plain(row, "number")
+
+/** The columns behind the fields of the operator's settings. */
+const settingColumns = {
+  providerAccountId: "provider_account_id",
+  tier: "tier",
+  messagingLimit: "messaging_limit",
+  available: "available"
+} as const
+
+/** The column that a name is in, and its value. */
+const columnOf = (name: PhoneNumber.NumberName): readonly [column: string, value: string] =>
+  "providerNumberId" in name
+    ? ["provider_number_id", name.providerNumberId]
+    : "providerAccountId" in name
+    ? ["provider_account_id", name.providerAccountId]
+    : ["phone_number", name.phoneNumber]
+
+const changeOf = ({ block, ...others }: PhoneNumber.NumberChange) => ({
+  ...others,
+  ...(block === undefined ? {} : {
+    block: block && {
+      ...block,
+      // as text: it may hold what PostgreSQL can keep in JSON, and cannot read
+      provider: block.provider && JSON.stringify(block.provider)
+    }
+  })
+})
+
+export const layer = Layer.effect(
+  PhoneNumberStore.PhoneNumberStore,
+  Effect.map(Database, ({ query }) =>
+    PhoneNumberStore.PhoneNumberStore.of({
+      add: (number) =>
+        Effect.map(
+          query("PhoneNumberStore.add", "select wac_add_phone_number($1::text::json) as added", [
+            JSON.stringify(number)
+          ]),
+          ([row]) => plain<boolean>(row!, "added")
+        ),
+      list: (id) =>
+        Effect.map(
+          query(
+            "PhoneNumberStore.list",
+            "select wac_phone_number(p) as number from phone_numbers p where workspace_id = $1 order by is_default desc, id",
+            [id]
+          ),
+          (rows) => rows.map(phoneNumberOf)
+        ),
+      named: (name) => {
+        const [column, value] = columnOf(name)
+        return Effect.map(
+          query(
+            "PhoneNumberStore.named",
+            `select wac_phone_number(p) as number from phone_numbers p where ${column} = $1 order by id`,
+            [value]
+          ),
+          (rows) => rows.map(phoneNumberOf)
+        )
+      },
+      configure: configuring(query, "PhoneNumberStore.configure", "phone_numbers", settingColumns),
+      observe: ({ at, change, name }) => {
+        const [column, value] = columnOf(name)
+        return Effect.map(
+          query(
+            "PhoneNumberStore.observe",
+            `select wac_observe_phone_numbers(array(select id from phone_numbers where ${column} = $1), $2, $3::text::json)
+              as count`,
+            [value, at, JSON.stringify(changeOf(change))]
+          ),
+          ([row]) => plain<number>(row!, "count")
+        )
+      }
+    }))
+)
