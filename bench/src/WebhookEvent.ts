@@ -69,10 +69,11 @@ export const make = ({ providerNumberId }: Webhook, webhook: number): NewEvent =
     message: {
       providerNumberId,
       providerMessageId: `wamid.${messageId}`,
-      customer: Workload.someCustomer(),
+      customer: { phone: Workload.someCustomer(), userId: null },
       at,
       type: "text",
       content: { body: "Hello, when will my order arrive?" },
+      context: null,
       preference: undefined,
       late: false
     }

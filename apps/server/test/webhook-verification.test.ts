@@ -50,10 +50,11 @@ const deliveries = Effect.fnUntraced(function*(envelope: string) {
       message: {
         providerNumberId: SandboxProvider.firstNumber.providerNumberId,
         providerMessageId: "wamid.é",
-        customer: PhoneNumber.E164.make("+15551234567"),
+        customer: { phone: PhoneNumber.E164.make("+15551234567"), userId: null },
         at,
         type: "text",
         content: { body: reply },
+        context: null,
         preference: undefined,
         late: false
       }

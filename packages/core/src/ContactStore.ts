@@ -6,7 +6,6 @@ import type { Contact } from "./Contact.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "./Id.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 import type { EventIds } from "./MessageStore.ts"
-import type { E164 } from "./PhoneNumber.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Instant } from "./Time.ts"
 
@@ -33,6 +32,6 @@ export class ContactStore extends Context.Service<ContactStore, {
   readonly get: (
     workspaceId: WorkspaceId,
     phoneNumberId: PhoneNumberId,
-    customer: E164
+    key: Contact["key"]
   ) => Effect.Effect<Option.Option<Contact>, StoreError>
 }>()("@wac/core/ContactStore") {}

@@ -78,10 +78,12 @@ export const ofInbound = (
   data: {
     message_id: event.messageId,
     provider_message_id: message.providerMessageId,
-    from: message.customer,
+    from: message.customer.phone,
+    ...(message.customer.userId === null ? {} : { from_user_id: message.customer.userId }),
     to: to.phoneNumber,
     type: message.type,
     [message.type]: message.content,
+    ...(message.context === null ? {} : { context: message.context }),
     received_at: iso(message.at),
     late: message.late
   }

@@ -7,20 +7,9 @@ import { SecureRandom } from "effect/crypto"
 import { ContactStore } from "./ContactStore.ts"
 import * as Event from "./Event.ts"
 import * as Id from "./Id.ts"
-import type { InboundMessage } from "./InboundMessage.ts"
-import type { Report } from "./Message.ts"
+import type { InboundItem } from "./InboundItem.ts"
 import { type EventIds, MessageStore } from "./MessageStore.ts"
 import type { StoreError } from "./StoreError.ts"
-
-/** One thing that upstream tells. */
-export type InboundItem =
-  | {
-    readonly _tag: "Status"
-    /** The opaque reference that our send carried: the message's own id. */
-    readonly reference: Id.MessageId | null
-    readonly report: Report
-  }
-  | { readonly _tag: "Message"; readonly message: InboundMessage }
 
 export class Inbound extends Context.Service<Inbound, {
   /**
@@ -50,6 +39,7 @@ export class Inbound extends Context.Service<Inbound, {
           if (!known) yield* Effect.logInfo("a status report for a message that is not ours was passed over")
           return
         }
+        if (item._tag !== "Message") return yield* Effect.logDebug(`passed over: ${item._tag}`)
         const { message } = item
         const recorded = yield* contacts.recordInbound({
           now,

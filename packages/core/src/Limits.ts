@@ -3,6 +3,7 @@
  * tier, quota and messaging limit are rows in storage.
  */
 import { Context, Schema } from "effect"
+import type { Contact } from "./Contact.ts"
 import type { PhoneNumberId, WorkspaceId } from "./Id.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import * as RateLimit from "./RateLimit.ts"
@@ -68,7 +69,7 @@ export const pair = (limits: Limits): RateLimit.Policy => ({
 /** Names of buckets in storage. */
 export const workspaceBucket = (id: WorkspaceId): string => `workspace:${id}`
 export const phoneNumberBucket = (id: PhoneNumberId): string => `phone_number:${id}`
-export const pairBucket = (id: PhoneNumberId, to: string): string => `pair:${id}:${to}`
+export const pairBucket = (id: PhoneNumberId, customer: Contact["key"]): string => `pair:${id}:${customer}`
 
 /** Whether *accept* spends from the bucket of that name. */
 export const isSpentBySends = (bucket: string): boolean => /^(workspace|phone_number|pair):/.test(bucket)

@@ -126,7 +126,7 @@ export class MessageStore extends Context.Service<MessageStore, {
    * so it is also for an *accept* whose answer was lost. Safe to repeat.
    */
   readonly abandon: (
-    command: Pick<AcceptSend, "now" | "request" | "claimToken" | "limits">
+    command: Pick<AcceptSend, "now" | "request" | "message" | "claimToken" | "limits">
   ) => Effect.Effect<void, StoreError>
   /** Judges a key and spends nothing: how those who join a running send learn its end. */
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>

@@ -118,10 +118,10 @@ export class Messages extends Context.Service<Messages, {
        * wait for the end of the lease, to mean an unknown outcome then. Again for a while, since what was lost may
        * still be on its way into the storage.
        */
-      const takeBack = Effect.fnUntraced(function*(keyed: KeyedRequest, claimToken: string) {
+      const takeBack = Effect.fnUntraced(function*(keyed: KeyedRequest, claimToken: string, message: OutboundMessage) {
         yield* Effect.flatMap(
           Clock.currentTimeMillis,
-          (now) => store.abandon({ now, request: keyed, claimToken, limits })
+          (now) => store.abandon({ now, request: keyed, message, claimToken, limits })
         ).pipe(
           Effect.catchCause((cause) => Effect.logDebug("a claim could not be taken back yet", cause)),
           Effect.repeat(takingBack)
@@ -133,7 +133,9 @@ export class Messages extends Context.Service<Messages, {
           const now = yield* Clock.currentTimeMillis
           const refusal = Policy.windowRefusal({ contact: claimed.contact, message: claimed.message.content, now })
           if (refusal !== undefined) {
-            yield* store.abandon({ now, request: keyed, claimToken, limits }).pipe(orUnavailable)
+            yield* store.abandon({ now, request: keyed, message: request.message, claimToken, limits }).pipe(
+              orUnavailable
+            )
             return yield* refusal
           }
           const asked = yield* Effect.exit(restore(ask(claimed)))
@@ -199,7 +201,7 @@ export class Messages extends Context.Service<Messages, {
           leaseUntil: now + Duration.toMillis(Idempotency.lease),
           limits
         }).pipe(
-          Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken))),
+          Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken, request.message))),
           orUnavailable
         )
         yield* RateLimit.observe(accepted.readings)

@@ -1,6 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { body, Envelope, type Event, EventType, maxPerReport, ofTransition, ofTransitions } from "../src/Event.ts"
+import {
+  body,
+  Envelope,
+  type Event,
+  EventType,
+  maxPerReport,
+  ofInbound,
+  ofTransition,
+  ofTransitions
+} from "../src/Event.ts"
+import type { InboundMessage } from "../src/InboundMessage.ts"
 import { apply } from "../src/Message.ts"
 import { checks } from "./checks.ts"
 import { event, id, message, report, start, text } from "./samples.ts"
@@ -171,6 +181,42 @@ describe("the body of an event", () => {
     for (const [field, value] of Object.entries(part.data)) assert.deepEqual(value, whole.data[field])
     for (const [field, value] of Object.entries(part)) if (field !== "data") assert.strictEqual(value, whole[field])
   }, checks)
+})
+
+describe("the event of a customer's message", () => {
+  const of = (fields: Partial<InboundMessage>) =>
+    ofInbound(
+      {
+        providerNumberId: "1",
+        providerMessageId: "wamid.in",
+        customer: { phone: "+12025550123", userId: null },
+        at,
+        type: "text",
+        content: { body: "Hi" },
+        context: null,
+        preference: undefined,
+        late: false,
+        ...fields
+      },
+      { workspaceId: id("ws"), phoneNumber: "+14155550100" },
+      { id: id("evt"), messageId: id("msg"), createdAt: start }
+    ).data
+
+  it("names the customer by what is known of them", () => {
+    const keys = ["message_id", "provider_message_id", "from", "to", "type", "text", "received_at", "late"]
+    assert.hasAllKeys(of({}), keys)
+    const unnumbered = of({ customer: { phone: null, userId: "US.1" } })
+    assert.hasAllKeys(unnumbered, [...keys, "from_user_id"])
+    assert.deepStrictEqual([unnumbered["from"], unnumbered["from_user_id"]], [null, "US.1"])
+    const both = of({ customer: { phone: "+551187654321", userId: "BR.1" } })
+    assert.deepStrictEqual([both["from"], both["from_user_id"]], ["+551187654321", "BR.1"])
+  })
+
+  it("holds what the message answers, if it does, and content of any shape", () => {
+    const context = { message_id: "wamid.1", forwarded: true }
+    const data = of({ type: "contacts", content: [{ name: "Ana" }], context })
+    assert.deepStrictEqual([data["context"], data["contacts"]], [context, [{ name: "Ana" }]])
+  })
 })
 
 describe("the events of a message's steps", () => {

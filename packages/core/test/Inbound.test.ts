@@ -5,7 +5,8 @@ import { ApiKeys } from "../src/ApiKeys.ts"
 import { ContactStore } from "../src/ContactStore.ts"
 import { EventStore } from "../src/EventStore.ts"
 import type { MessageId } from "../src/Id.ts"
-import { Inbound, type InboundItem } from "../src/Inbound.ts"
+import { Inbound } from "../src/Inbound.ts"
+import type { InboundItem } from "../src/InboundItem.ts"
 import type { InboundMessage } from "../src/InboundMessage.ts"
 import type { Report } from "../src/Message.ts"
 import { Messages } from "../src/Messages.ts"
@@ -76,10 +77,11 @@ const received = (
   message: {
     providerNumberId: number.providerNumberId,
     providerMessageId: "wamid.in.1",
-    customer: "+12025550123",
+    customer: { phone: "+12025550123", userId: null },
     at: start,
     type: "text",
     content: { body: "Hello" },
+    context: null,
     preference: undefined,
     late: false,
     ...fields
@@ -189,7 +191,8 @@ describe("customers' messages", () => {
         assert.deepStrictEqual(Option.getOrThrow(contact), {
           workspaceId: workspace.id,
           phoneNumberId: number.id,
-          customer: "+12025550123",
+          key: "+12025550123",
+          customer: { phone: "+12025550123", userId: null },
           lastInboundAt: start + 300,
           optedOut: false
         })

@@ -812,10 +812,11 @@ const wrote = (providerNumberId: string, at: number) =>
       message: {
         providerNumberId,
         providerMessageId: `wamid.in.${at}`,
-        customer: "+12025550123",
+        customer: { phone: "+12025550123", userId: null },
         at,
         type: "text",
         content: { body: "Hello" },
+        context: null,
         preference: undefined,
         late: false
       }

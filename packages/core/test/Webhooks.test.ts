@@ -161,10 +161,11 @@ describe("removing it", () => {
           message: {
             providerNumberId: number.providerNumberId,
             providerMessageId: "wamid.in.1",
-            customer: "+12025550123",
+            customer: { phone: "+12025550123", userId: null },
             at: start,
             type: "text",
             content: { body: "Hello" },
+            context: null,
             preference: undefined,
             late: false
           }

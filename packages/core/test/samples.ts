@@ -125,7 +125,8 @@ export const template = (fields: Partial<Template> = {}): Template => ({
 export const contact = (fields: Partial<Contact> = {}): Contact => ({
   workspaceId: id("ws"),
   phoneNumberId: id("pn"),
-  customer,
+  key: customer,
+  customer: { phone: customer, userId: null },
   lastInboundAt: null,
   optedOut: false,
   ...fields

@@ -100,10 +100,11 @@ export const receiver = (fields: Partial<Omit<PutWebhook, "workspaceId">> = {}) 
           message: {
             providerNumberId: number.providerNumberId,
             providerMessageId: `wamid.in.${customers}`,
-            customer: `+1202555${String(customers).padStart(4, "0")}`,
+            customer: { phone: `+1202555${String(customers).padStart(4, "0")}`, userId: null },
             at: now,
             type: "text",
             content: { body: `Hello ${customers}` },
+            context: null,
             preference: undefined,
             late: false
           }

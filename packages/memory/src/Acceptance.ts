@@ -3,6 +3,7 @@
  */
 import {
   ApiKey,
+  Contact,
   Limits,
   type Message,
   type MessageStore,
@@ -23,6 +24,7 @@ import { WrittenTo } from "./WrittenTo.ts"
 /** `MessageStore.accept`: everything is worked out first, and written only once nothing can refuse any more. */
 export const accept = (memory: Memory, command: MessageStore.AcceptSend): MessageStore.Accepted => {
   const { limits, message: content, now, request } = command
+  const customer = Contact.keyOf(content.to)
   const refused = (
     readings: ReadonlyArray<RateLimit.Reading>,
     error: Extract<MessageStore.Accepted, { readonly _tag: "Refused" }>["error"]
@@ -51,7 +53,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
 
   const sender = senderOf(memory, workspace.id, content.from)
   const template = templateOf(memory, workspace.id, content)
-  const contact = sender && memory.contacts.get(contactName(sender.id, content.to))
+  const contact = sender && memory.contacts.get(contactName(sender.id, customer))
   const writtenTo = sender && memory.writtenTo.get(sender.id)
   const month = Quota.monthOf(now)
   const refusal = Policy.refusal({
@@ -67,13 +69,13 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
     quotaUsed: memory.quotaUsed.get(quotaCounter(workspace.id, month)) ?? 0,
     messagingLimit: (sender && PhoneNumber.messagingLimitOf(sender)) ?? limits.defaults.messagingLimit,
     customersCounted: writtenTo?.count(now) ?? 0,
-    customerCounted: writtenTo?.has(content.to, now) ?? false
+    customerCounted: writtenTo?.has(customer, now) ?? false
   })
   if (refusal !== undefined) return refused(asked.readings, refusal)
   // a missing sender is the first thing that the policy refuses
   const from = sender!
 
-  const spent = Buckets.decide(memory.buckets, [...own, ...callBuckets(limits, from, content.to)], now)
+  const spent = Buckets.decide(memory.buckets, [...own, ...callBuckets(limits, from, customer)], now)
   const stillTooFast = RateLimit.refusal(spent.readings)
   if (stillTooFast !== undefined) return refused(spent.readings, stillTooFast)
 
@@ -88,7 +90,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
     at: now,
     statusAtBefore: before?.statusAt ?? null,
     writtenTo: Policy.countsAgainstMessagingLimit({ contact, now })
-      ? { before: customersOf(memory, from).note(content.to, now) }
+      ? { before: customersOf(memory, from).note(customer, now) }
       : null
   }
   const send = again ?? keep(memory, known, {
@@ -121,13 +123,13 @@ export const abandon = (
   const { lastTry } = send
   const message = messageOf(memory, send)
   const sender = memory.phoneNumbers.get(message.phoneNumberId)!
-  const { to } = message.content
+  const customer = Contact.keyOf(message.content.to)
   Buckets.giveBack(
     memory.buckets,
-    [workspaceBucket(limits, memory.workspaces.get(workspaceId)!), ...callBuckets(limits, sender, to)],
+    [workspaceBucket(limits, memory.workspaces.get(workspaceId)!), ...callBuckets(limits, sender, customer)],
     now
   )
-  if (lastTry.writtenTo !== null) customersOf(memory, sender).takeBack(to, lastTry.at, lastTry.writtenTo.before)
+  if (lastTry.writtenTo !== null) customersOf(memory, sender).takeBack(customer, lastTry.at, lastTry.writtenTo.before)
   if (message.status !== "sending") return unclaim(memory, send, now)
   if (lastTry.statusAtBefore !== null) {
     memory.messages.set(message.id, { ...message, statusAt: lastTry.statusAtBefore })
@@ -200,8 +202,8 @@ const workspaceBucket = (limits: Limits.Limits, workspace: Workspace.Workspace):
 const callBuckets = (
   limits: Limits.Limits,
   sender: PhoneNumber.PhoneNumber,
-  to: PhoneNumber.E164
+  customer: Contact.Contact["key"]
 ): ReadonlyArray<Buckets.Bucket> => [
   { key: Limits.phoneNumberBucket(sender.id), policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender)) },
-  { key: Limits.pairBucket(sender.id, to), policy: Limits.pair(limits) }
+  { key: Limits.pairBucket(sender.id, customer), policy: Limits.pair(limits) }
 ]

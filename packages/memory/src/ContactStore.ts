@@ -1,5 +1,5 @@
 import {
-  type Contact,
+  Contact,
   ContactStore,
   Event,
   type InboundMessage,
@@ -12,8 +12,8 @@ import { record } from "./Journal.ts"
 import { type Memory, State } from "./State.ts"
 
 /** A contact among all contacts. */
-export const contactName = (phoneNumberId: PhoneNumber.PhoneNumber["id"], customer: PhoneNumber.E164): string =>
-  `${phoneNumberId} ${customer}`
+export const contactName = (phoneNumberId: PhoneNumber.PhoneNumber["id"], key: Contact.Contact["key"]): string =>
+  `${phoneNumberId} ${key}`
 
 type RecordInbound = Parameters<ContactStore.ContactStore["Service"]["recordInbound"]>[0]
 
@@ -25,7 +25,7 @@ const recordInbound = (memory: Memory, command: RecordInbound): ContactStore.Rec
   const seen = `${number.id} ${message.providerMessageId}`
   if (memory.inbound.has(seen)) return "duplicate"
   memory.inbound.add(seen)
-  const name = contactName(number.id, message.customer)
+  const name = contactName(number.id, Contact.keyFor(message.customer))
   memory.contacts.set(name, heardFrom(memory.contacts.get(name), number, message, now))
   const received = Event.ofInbound(message, number, {
     id: command.ids.events[0]!,
@@ -46,6 +46,7 @@ const heardFrom = (
   return {
     workspaceId: number.workspaceId,
     phoneNumberId: number.id,
+    key: Contact.keyFor(message.customer),
     customer: message.customer,
     lastInboundAt: Math.max(openedAt, before?.lastInboundAt ?? openedAt),
     optedOut: message.preference === undefined ? before?.optedOut ?? false : message.preference === "opt_out"
@@ -57,10 +58,10 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     ContactStore.ContactStore.of({
       recordInbound: (command) => Effect.sync(() => recordInbound(memory, command)),
-      get: (workspaceId, phoneNumberId, customer) =>
+      get: (workspaceId, phoneNumberId, key) =>
         Effect.sync(() =>
           Option.filter(
-            Option.fromUndefinedOr(memory.contacts.get(contactName(phoneNumberId, customer))),
+            Option.fromUndefinedOr(memory.contacts.get(contactName(phoneNumberId, key))),
             (contact) => contact.workspaceId === workspaceId
           )
         )

@@ -1,9 +1,9 @@
-import { MessagingLimit, type PhoneNumber, type Time } from "@wac/core"
+import { type Contact, MessagingLimit, type Time } from "@wac/core"
 
 /** The customers whom one number wrote to outside a window, each with the last time (contract §7, messaging limit). */
 export class WrittenTo {
   /** In the order of time, so that what no longer counts is at the front. */
-  #lastAt = new Map<PhoneNumber.E164, Time.Instant>()
+  #lastAt = new Map<Contact.Contact["key"], Time.Instant>()
 
   /** How many customers count. */
   count(now: Time.Instant): number {
@@ -14,13 +14,13 @@ export class WrittenTo {
     return this.#lastAt.size
   }
 
-  has(customer: PhoneNumber.E164, now: Time.Instant): boolean {
+  has(customer: Contact.Contact["key"], now: Time.Instant): boolean {
     const at = this.#lastAt.get(customer)
     return at !== undefined && MessagingLimit.counts(at, now)
   }
 
   /** Notes that a customer was written to; answers with the time before. */
-  note(customer: PhoneNumber.E164, now: Time.Instant): Time.Instant | null {
+  note(customer: Contact.Contact["key"], now: Time.Instant): Time.Instant | null {
     this.count(now)
     const before = this.#lastAt.get(customer) ?? null
     this.#lastAt.delete(customer)
@@ -29,7 +29,7 @@ export class WrittenTo {
   }
 
   /** Takes back what was noted at `at`, unless the customer was written to again since. */
-  takeBack(customer: PhoneNumber.E164, at: Time.Instant, before: Time.Instant | null): void {
+  takeBack(customer: Contact.Contact["key"], at: Time.Instant, before: Time.Instant | null): void {
     if (this.#lastAt.get(customer) !== at) return
     this.#lastAt.delete(customer)
     if (before === null) return

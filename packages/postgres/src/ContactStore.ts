@@ -1,4 +1,4 @@
-import { type Contact, ContactStore } from "@wac/core"
+import { Contact, ContactStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
@@ -10,11 +10,14 @@ const inboundOf = (
   now,
   provider_number_id: message.providerNumberId,
   provider_message_id: message.providerMessageId,
-  customer: message.customer,
+  key: Contact.keyFor(message.customer),
+  phone: message.customer.phone,
+  user_id: message.customer.userId,
   at: message.at,
   type: message.type,
   // as text: it may hold what PostgreSQL can keep in JSON, and cannot read
   content: JSON.stringify(message.content),
+  context: message.context === null ? null : JSON.stringify(message.context),
   preference: message.preference,
   late: message.late,
   message_id: messageId,
@@ -23,7 +26,7 @@ const inboundOf = (
 })
 
 const getText =
-  "select wac_contact(c) as contact from contacts c where c.phone_number_id = $2 and c.customer = $3 and c.workspace_id = $1"
+  "select wac_contact(c) as contact from contacts c where c.phone_number_id = $2 and c.key = $3 and c.workspace_id = $1"
 
 export const layer = Layer.effect(
   ContactStore.ContactStore,
@@ -36,9 +39,9 @@ export const layer = Layer.effect(
 
     return ContactStore.ContactStore.of({
       recordInbound: (command) => recordInbound(inboundOf(command)),
-      get: (workspaceId, phoneNumberId, customer) =>
+      get: (workspaceId, phoneNumberId, key) =>
         Effect.map(
-          query("ContactStore.get", getText, [workspaceId, phoneNumberId, customer]),
+          query("ContactStore.get", getText, [workspaceId, phoneNumberId, key]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Contact.Contact>(row, "contact"))
         )
     })

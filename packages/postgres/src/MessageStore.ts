@@ -1,5 +1,6 @@
 import {
   ApiKey,
+  Contact,
   Id,
   Idempotency,
   Limits,
@@ -13,7 +14,6 @@ import {
   type Time,
   Workspace
 } from "@wac/core"
-import type { Contact } from "@wac/core"
 import { Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { plain } from "./Column.ts"
@@ -86,7 +86,7 @@ const sendOf = (
   lease_until: leaseUntil,
   month: Quota.monthOf(now),
   content: message,
-  customer: message.to,
+  customer: Contact.keyOf(message.to),
   sender: message.from,
   ...(message.type === "template"
     ? {
@@ -313,12 +313,13 @@ export const layer = Layer.effect(
     return MessageStore.MessageStore.of({
       accept: (command) => Effect.map(accept(sendOf(command)), (answer) => acceptedOf(command, answer)),
       settle: (command) => settle(settlementOf(command)),
-      abandon: ({ claimToken, limits, now, request: { key, route, workspaceId } }) =>
+      abandon: ({ claimToken, limits, message, now, request: { key, route, workspaceId } }) =>
         Effect.asVoid(abandon({
           now,
           workspace_id: workspaceId,
           route,
           key,
+          customer: Contact.keyOf(message.to),
           claim_token: claimToken,
           limits: limitsOf(limits)
         })),

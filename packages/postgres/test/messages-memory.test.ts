@@ -27,7 +27,7 @@ import {
 } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { Fixture, SeededRandom } from "@wac/testkit"
-import { Cause, Context, Effect, Layer, Option, type Scope } from "effect"
+import { Cause, Context, Effect, Layer, Option, type Schema, type Scope } from "effect"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
 import * as Storage from "../src/Storage.ts"
 import { databases } from "./servers.ts"
@@ -309,10 +309,11 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
           message: {
             providerNumberId: often(number.providerNumberId, "nobody"),
             providerMessageId: often(yield* Fixture.word, "wamid.again"),
-            customer: customer(random.below(4)),
+            customer: Fixture.named(customer(random.below(4))),
             at,
             type,
-            content: { body: "“Hi” \u0000 \ud800", nested: [{ a: null }] },
+            content: random.pick<Schema.Json>([{ body: "“Hi” \u0000 \ud800", nested: [{ a: null }] }, ["“Hi”"], null]),
+            context: random.pick([null, { message_id: "wamid.\u0000 \ud800", forwarded: true }]),
             preference: random.pick([undefined, undefined, "opt_out", "opt_in"] as const),
             late: random.below(2) === 0
           },

@@ -92,8 +92,8 @@ const fill = [
   from generate_series(1, ${stored}) i`,
   `insert into message_names (provider_message_id, message_id)
   select 'wamid of old ' || i, 'msg of old ' || i from generate_series(1, ${stored}) i`,
-  `insert into contacts (workspace_id, phone_number_id, customer, last_inbound_at)
-  select 'ws', 'pn', '+1303' || i, 1 from generate_series(1, ${stored}) i`,
+  `insert into contacts (workspace_id, phone_number_id, key, phone, last_inbound_at)
+  select 'ws', 'pn', '+1303' || i, '+1303' || i, 1 from generate_series(1, ${stored}) i`,
   `insert into messaging_ledger (phone_number_id, customer, counted_at)
   select 'pn', '+1303' || i, ${now - 1000} from generate_series(1, ${stored}) i`,
   `insert into buckets (key, full_at) select 'pair:pn:+1303' || i, ${now} from generate_series(1, ${stored}) i`,

@@ -1,7 +1,7 @@
 /**
  * The provider that needs no account: it sends nothing anywhere, and behaves by the recipient's number.
  */
-import { Contact, type Id, Inbound, PhoneNumber, Provider } from "@wac/core"
+import { Contact, type Id, Inbound, type InboundItem, PhoneNumber, Provider } from "@wac/core"
 import { Clock, Effect, FiberSet, Layer, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Behaviour from "./Behaviour.ts"
@@ -43,16 +43,17 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
     const itemOf = Effect.fnUntraced(function*(told: Behaviour.Told, subject: Subject) {
       const at = yield* Clock.currentTimeMillis
       const { providerMessageId, recipient, reference, sender } = subject
-      const item: Inbound.InboundItem = told._tag === "Reply"
+      const item: InboundItem.InboundItem = told._tag === "Reply"
         ? {
           _tag: "Message",
           message: {
             providerNumberId: sender.providerNumberId,
             providerMessageId: yield* newName,
-            customer: recipient,
+            customer: { phone: recipient, userId: null },
             at,
             type: "text",
             content: { body: told.text },
+            context: null,
             preference: Contact.preferenceOf(told.text),
             late: false
           }

@@ -1,4 +1,4 @@
-import { Id, Inbound, PhoneNumber, Provider, type StoreError } from "@wac/core"
+import { Id, Inbound, type InboundItem, PhoneNumber, Provider, type StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { firstNumber, layer } from "../src/SandboxProvider.ts"
@@ -6,7 +6,7 @@ import { firstNumber, layer } from "../src/SandboxProvider.ts"
 /** An item that `Inbound` was given, and when. */
 export interface Heard {
   readonly at: number
-  readonly item: Inbound.InboundItem
+  readonly item: InboundItem.InboundItem
 }
 
 type Receive = Inbound.Inbound["Service"]["receive"]

@@ -33,7 +33,8 @@ export const tests = (it: Fixture.It): void => {
       const expected = {
         workspaceId: own.workspace.id,
         phoneNumberId: own.number.id,
-        customer: customer(1),
+        key: customer(1),
+        customer: { phone: customer(1), userId: null },
         lastInboundAt: own.start - 3,
         optedOut: false
       }

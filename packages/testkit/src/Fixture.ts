@@ -10,6 +10,7 @@ import { assert, type Vitest } from "@effect/vitest"
 import {
   type ApiKey,
   ApiKeyStore,
+  type Contact,
   ContactStore,
   type DeliveryStore,
   Errors,
@@ -463,13 +464,17 @@ export const report = (
 export interface InboundOptions {
   readonly at?: Time.Instant
   readonly now?: Time.Instant
-  readonly customer?: PhoneNumber.E164
+  readonly customer?: PhoneNumber.E164 | Contact.Customer
   readonly providerMessageId?: string
   readonly providerNumberId?: string
   readonly preference?: "opt_out" | "opt_in"
   readonly late?: boolean
   readonly ids?: MessageStore.EventIds
 }
+
+/** A customer who is known by number alone, unless more is said. */
+export const named = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Customer =>
+  typeof customer === "string" ? { phone: customer, userId: null } : customer
 
 /** Records a customer's text: of the first customer, at the start, just now. */
 export const inbound = (world: World, options: InboundOptions = {}) =>
@@ -480,10 +485,11 @@ export const inbound = (world: World, options: InboundOptions = {}) =>
       message: {
         providerNumberId: options.providerNumberId ?? world.number.providerNumberId,
         providerMessageId: options.providerMessageId ?? `wamid.${yield* word}`,
-        customer: options.customer ?? customer(1),
+        customer: named(options.customer ?? customer(1)),
         at,
         type: "text",
         content: { body: "Hello, who is this?" },
+        context: null,
         preference: options.preference,
         late: options.late ?? false
       },

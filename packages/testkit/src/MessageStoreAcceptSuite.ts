@@ -278,7 +278,8 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(accepted.contact, {
         workspaceId: own.workspace.id,
         phoneNumberId: own.number.id,
-        customer: customer(1),
+        key: customer(1),
+        customer: { phone: customer(1), userId: null },
         lastInboundAt: own.start - hour,
         optedOut: false
       })

@@ -150,12 +150,16 @@ create table templates (
 create table contacts (
   workspace_id text not null references workspaces,
   phone_number_id text not null references phone_numbers,
-  customer text not null,
+  key text not null,
+  phone text,
+  user_id text,
   last_inbound_at bigint,
   opted_out boolean not null default false,
-  primary key (phone_number_id, customer)
+  primary key (phone_number_id, key),
+  check (phone is not null or user_id is not null)
 );
 create index contacts_workspace on contacts (workspace_id);
+comment on column contacts.key is 'Contact.keyFor; the customer of messaging_ledger and of pair buckets is the same';
 comment on column contacts.last_inbound_at is 'Opens the 24-hour service window; the message''s own time, never in the future';
 
 create table inbound_messages (

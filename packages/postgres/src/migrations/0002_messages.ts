@@ -243,6 +243,7 @@ create type wac_send as (
   -- Quota.monthOf(now)
   month text,
   content json,
+  -- Contact.keyOf
   customer text,
   -- as the message names it; null for the default number
   sender text,
@@ -350,7 +351,8 @@ language sql stable
 return json_build_object(
   'workspaceId', (c).workspace_id,
   'phoneNumberId', (c).phone_number_id,
-  'customer', (c).customer,
+  'key', (c).key,
+  'customer', json_build_object('phone', (c).phone, 'userId', (c).user_id),
   'lastInboundAt', (c).last_inbound_at,
   'optedOut', (c).opted_out
 );
@@ -530,7 +532,7 @@ begin
           when (h.h).key is null or (h.h).expires_at <= c.now then 'Unbound'
           else 'Released'
         end as verdict,
-        case when (n.n).customer is not null then wac_contact(n.n) end as contact,
+        case when (n.n).key is not null then wac_contact(n.n) end as contact,
         coalesce((n.n).opted_out, false) as opted_out, wac_window_is_open((n.n).last_inbound_at, c.now) as is_open
       from (select 'pair:' || a.number_id || ':' || c.customer as pair_key offset 0) x
       left join lateral (
@@ -544,7 +546,7 @@ begin
         for update skip locked
       ) h on true
       left join lateral (
-        select n from contacts n where n.phone_number_id = a.number_id and n.customer = c.customer offset 0
+        select n from contacts n where n.phone_number_id = a.number_id and n.key = c.customer offset 0
       ) n on true
       left join lateral (select b.full_at from buckets b where b.key = x.pair_key offset 0) b on true
       left join lateral (
@@ -986,12 +988,12 @@ begin
 
   -- in the order of quotas, which are locked at the end
   for r in
-    select c.now, t.t, (t.t).content ->> 'to' as customer,
+    select c.now, t.t, c.customer,
       (coalesce(c.limits -> 'workspaceTiers' -> w.tier, c.limits -> 'workspace') -> 0)::double precision as workspace_refill,
       (coalesce(c.limits -> 'numberTiers' -> wac_tier(p.p), c.limits -> 'number') -> 0)::double precision as number_refill,
       (c.limits -> 'pair' -> 0)::double precision as pair_refill
     from json_to_recordset(commands)
-      as c (now bigint, workspace_id text, route text, key text, claim_token text, limits jsonb)
+      as c (now bigint, workspace_id text, route text, key text, customer text, claim_token text, limits jsonb)
     cross join lateral (
       select t from messages t
       where t.workspace_id = c.workspace_id and t.route = c.route and t.key = c.key and t.claim_token = c.claim_token
@@ -1154,16 +1156,18 @@ $$;
 -- Contacts
 
 -- Event.ofInbound
-create function wac_inbound_data(message_id text, provider_message_id text, customer text, number text, type text,
-  content text, at bigint, late boolean) returns json
+create function wac_inbound_data(message_id text, provider_message_id text, phone text, user_id text, number text,
+  type text, content text, context text, at bigint, late boolean) returns json
 language sql stable
 return (
   '{"message_id":' || to_json(message_id)
     || ',"provider_message_id":' || to_json(provider_message_id)
-    || ',"from":' || to_json(customer)
+    || ',"from":' || coalesce(to_json(phone)::text, 'null')
+    || coalesce(',"from_user_id":' || to_json(user_id)::text, '')
     || ',"to":' || to_json(number)
     || ',"type":' || to_json(type)
     || ',' || to_json(type) || ':' || content
+    || coalesce(',"context":' || context, '')
     || ',"received_at":"' || wac_iso(at) || '"'
     || ',"late":' || late || '}'
 )::json;
@@ -1172,11 +1176,15 @@ create type wac_inbound as (
   now bigint,
   provider_number_id text,
   provider_message_id text,
-  customer text,
+  -- Contact.keyFor
+  key text,
+  phone text,
+  user_id text,
   at bigint,
   type text,
-  -- as text: there may be in it what PostgreSQL cannot read
+  -- as text: there may be in these what PostgreSQL cannot read
   content text,
+  context text,
   preference text,
   late boolean,
   message_id text,
@@ -1216,29 +1224,30 @@ begin
   select array_agg(i.message_id) into fresh from recorded i;
 
   if fresh is not null then
-    insert into contacts as n (workspace_id, phone_number_id, customer, last_inbound_at)
+    insert into contacts as n (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at)
     -- ServiceWindow.openedAt
-    select p.workspace_id, p.id, c.customer, max(least(c.at, c.now))
+    select p.workspace_id, p.id, c.key, max(c.phone), max(c.user_id), max(least(c.at, c.now))
     from unnest(heard) with ordinality c join phone_numbers p on p.id = numbers[c.ordinality]
     where p.id = any (numbers) and c.message_id = any (fresh)
-    group by p.id, c.customer
-    order by p.id, c.customer
-    on conflict (phone_number_id, customer) do update set
+    group by p.id, c.key
+    order by p.id, c.key
+    on conflict (phone_number_id, key) do update set
       last_inbound_at = greatest(n.last_inbound_at, excluded.last_inbound_at);
     update contacts n set opted_out = u.opted_out
     from (
-      select numbers[c.ordinality] as number, c.customer,
+      select numbers[c.ordinality] as number, c.key,
         (array_agg(c.preference order by c.ordinality desc))[1] = 'opt_out' as opted_out
       from unnest(heard) with ordinality c
       where c.message_id = any (fresh) and c.preference is not null
       group by 1, 2
     ) u
-    where n.phone_number_id = u.number and n.customer = u.customer;
+    where n.phone_number_id = u.number and n.key = u.key;
 
     select array_agg(
       (
         c.event, c.delivery, p.workspace_id, 'message.received', c.now, null, null,
-        wac_inbound_data(c.message_id, c.provider_message_id, c.customer, p.phone_number, c.type, c.content, c.at, c.late)
+        wac_inbound_data(c.message_id, c.provider_message_id, c.phone, c.user_id, p.phone_number, c.type, c.content,
+          c.context, c.at, c.late)
       )::wac_recorded
       order by c.ordinality
     ) into told
