@@ -61,6 +61,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
     "missing_scope",
     "role_not_allowed",
     "cross_site",
+    "failed_handshake",
     "outside_service_window",
     "template_not_found",
     "template_not_approved",

@@ -6,6 +6,9 @@
 import { Effect, Metric } from "effect"
 import type { AttemptOutcome } from "./Delivery.ts"
 import type { BacklogReport } from "./DeliveryStore.ts"
+import type { InboundItem } from "./Inbound.ts"
+import type { Problem } from "./InboundPost.ts"
+import type { PostBacklog } from "./InboundPostStore.ts"
 import type { Instant } from "./Time.ts"
 
 const attempts = Metric.counter("wac_webhook_attempts_total", {
@@ -69,4 +72,59 @@ export const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effe
     yield* Metric.update(pendingDeliveries, report.pending)
     yield* Metric.update(Metric.withAttributes(webhooks, { state: "failing" }), report.failingWebhooks)
     yield* Metric.update(Metric.withAttributes(webhooks, { state: "paused" }), report.pausedWebhooks)
+  })
+
+const posts = Metric.counter("wac_inbound_posts_total", {
+  description: "Posts of the provider: kept, known from before, or refused for their signature",
+  incremental: true
+})
+
+/** A post of the provider has come. */
+export const posted = (outcome: "kept" | "known" | "refused"): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(posts, { outcome }), 1)
+
+const items = Metric.counter("wac_inbound_items_total", {
+  description: "Items of posts that were applied, by kind; again when their post had to be processed again",
+  incremental: true
+})
+
+const itemsOf = (kind: string) => Metric.withAttributes(items, { kind })
+
+// made once each: a post may have a thousand of them
+const itemsBy = new Map<string, ReturnType<typeof itemsOf>>()
+
+/** An item has been applied. */
+export const applied = ({ _tag }: InboundItem): Effect.Effect<void> => {
+  const counter = itemsBy.get(_tag) ?? itemsOf(_tag.replace(/(?<=.)(?=[A-Z])/g, "_").toLowerCase())
+  itemsBy.set(_tag, counter)
+  return Metric.update(counter, 1)
+}
+
+const postProblems = Metric.counter("wac_inbound_post_problems_total", {
+  description: "Tries at posts that failed, by why",
+  incremental: true
+})
+
+/** A try at a post has failed. */
+export const postFailed = (problem: Problem): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(postProblems, { problem }), 1)
+
+const keptPosts = Metric.gauge("wac_inbound_posts", {
+  description: "Posts that wait to be processed, those of them that have failed, and those that cannot be read"
+})
+
+const oldestPostSeconds = Metric.gauge("wac_inbound_oldest_post_age_seconds", {
+  description: "For how long the post has waited that came first of those to be processed; 0 when none waits"
+})
+
+/** What waits of posts at `now`. */
+export const observePosts = (
+  { failing, oldestReceivedAt, unreadable, waiting }: PostBacklog,
+  now: Instant
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    yield* Metric.update(oldestPostSeconds, oldestReceivedAt === null ? 0 : Math.max(0, now - oldestReceivedAt) / 1000)
+    for (const [state, count] of Object.entries({ waiting, failing, unreadable })) {
+      yield* Metric.update(Metric.withAttributes(keptPosts, { state }), count)
+    }
   })

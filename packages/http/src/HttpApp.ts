@@ -20,6 +20,7 @@ import * as KeyAuthentication from "./KeyAuthentication.ts"
 import * as MessagesHandlers from "./MessagesHandlers.ts"
 import * as MetricsPage from "./MetricsPage.ts"
 import * as Pages from "./Pages.ts"
+import * as ProviderRoute from "./ProviderRoute.ts"
 import * as RateLimitHeaders from "./RateLimitHeaders.ts"
 import * as ReplaysHandlers from "./ReplaysHandlers.ts"
 import * as SessionAuthentication from "./SessionAuthentication.ts"
@@ -54,7 +55,8 @@ const routes = Layer.mergeAll(
     Layer.provide([CrossSite.layer, SessionCookie.layer])
   ),
   Pages.layer,
-  MetricsPage.layer
+  MetricsPage.layer,
+  ProviderRoute.layer
 )
 
 const internal = () => new Errors.ServerError({ reason: "internal", message: "an error in the service" })

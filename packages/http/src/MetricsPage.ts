@@ -1,7 +1,7 @@
 /**
  * `GET /metrics` for Prometheus (contract §1, §8 `METRICS_TOKEN`).
  */
-import { DeliveryStore, Errors, Metrics } from "@wac/core"
+import { DeliveryStore, Errors, InboundPostStore, Metrics } from "@wac/core"
 import { Clock, Context, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
@@ -46,7 +46,8 @@ const refusal = (
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const token = yield* MetricsToken
-    const store = yield* DeliveryStore.DeliveryStore
+    const deliveries = yield* DeliveryStore.DeliveryStore
+    const posts = yield* InboundPostStore.InboundPostStore
     yield* router.add(
       "GET",
       path,
@@ -55,7 +56,8 @@ export const layer = HttpRouter.use((router) =>
         if (refused !== undefined) return yield* ErrorResponse.of(refused)
         const now = yield* Clock.currentTimeMillis
         // without storage the others are worth reading all the more
-        yield* Effect.ignore(Effect.flatMap(store.backlog(now), (report) => Metrics.observeBacklog(report, now)))
+        yield* Effect.ignore(Effect.flatMap(deliveries.backlog(now), (report) => Metrics.observeBacklog(report, now)))
+        yield* Effect.ignore(Effect.flatMap(posts.backlog, (report) => Metrics.observePosts(report, now)))
         return HttpServerResponse.text(yield* PrometheusMetrics.format(), {
           contentType: "text/plain; version=0.0.4; charset=utf-8"
         })

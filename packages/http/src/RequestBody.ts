@@ -9,10 +9,10 @@ import type { HttpApiEndpoint } from "effect/http-api"
 /** Contract §2. */
 const maxSize = ByteSize.kibibytes(64)
 
-const tooLarge = () =>
+const tooLarge = (limit: ByteSize.ByteSize) =>
   new Errors.InvalidBody({
     reason: "too_large",
-    message: `the body is larger than ${ByteSize.toNumberUnsafe(maxSize)} bytes`
+    message: `the body is larger than ${ByteSize.toNumberUnsafe(limit)} bytes`
   })
 
 const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
@@ -43,16 +43,24 @@ export const read = (
       })
     )
   }
-  if (Number(request.headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(maxSize)) return Effect.fail(tooLarge())
-  return request.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, maxSize),
-    Effect.mapError((error) => isTooLarge(error) ? tooLarge() : malformed("the body did not arrive whole")),
-    Effect.flatMap((buffer) => {
-      const bytes = new Uint8Array(buffer)
-      return isUtf8(bytes) ? Effect.succeed(bytes) : Effect.fail(malformed("the body is not UTF-8"))
-    })
+  return Effect.flatMap(
+    bytes(request, maxSize),
+    (body) => isUtf8(body) ? Effect.succeed(body) : Effect.fail(malformed("the body is not UTF-8"))
   )
 }
+
+/** The bytes of a body as they came, whatever they are; refused as soon as it shows that there are more than `limit`. */
+export const bytes = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: ByteSize.ByteSize
+): Effect.Effect<Uint8Array, Errors.InvalidBody> =>
+  Number(request.headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(limit)
+    ? Effect.fail(tooLarge(limit))
+    : request.arrayBuffer.pipe(
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, limit),
+      Effect.mapError((error) => isTooLarge(error) ? tooLarge(limit) : malformed("the body did not arrive whole")),
+      Effect.map((buffer) => new Uint8Array(buffer))
+    )
 
 const isUtf8 = (bytes: Uint8Array): boolean => {
   try {

@@ -2,13 +2,13 @@
  * Requests that no route takes: 404, or 405 with `Allow` where the path has other methods (contract §2).
  */
 import { Api } from "@wac/api"
-import { Errors } from "@wac/core"
+import { Errors, ProviderWebhook } from "@wac/core"
 import { Effect } from "effect"
-import type { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpServerResponse as Response } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ErrorResponse from "./ErrorResponse.ts"
 import * as MetricsPage from "./MetricsPage.ts"
 import * as Pages from "./Pages.ts"
+import * as ProviderRoute from "./ProviderRoute.ts"
 
 interface Route {
   readonly method: string
@@ -26,23 +26,30 @@ const fits = (route: Route, segments: ReadonlyArray<string>): boolean =>
   route.segments.length === segments.length &&
   route.segments.every((segment, i) => segment.startsWith(":") ? segments[i] !== "" : segment === segments[i])
 
+/** Those of the provider that is in use. */
+const routesOf = (webhook: ProviderWebhook.ProviderWebhook | undefined): ReadonlyArray<Route> =>
+  webhook === undefined
+    ? []
+    : ProviderRoute.methods.map((method) => ({ method, segments: ProviderRoute.path(webhook).split("/") }))
+
 /** The methods of a path, sorted; GET brings HEAD. Pure. */
-const allowed = (url: string): ReadonlyArray<string> => {
+const allowed = (url: string, webhook: ProviderWebhook.ProviderWebhook | undefined): ReadonlyArray<string> => {
   const segments = url.split("?", 1)[0]!.split("/")
-  const methods = new Set(routes.filter((route) => fits(route, segments)).map(({ method }) => method))
+  const methods = new Set(
+    [...routes, ...routesOf(webhook)].filter((route) => fits(route, segments)).map(({ method }) => method)
+  )
   return [...methods, ...(methods.has("GET") ? ["HEAD"] : [])].sort()
 }
 
 /** The answer to a request that found no route. */
-export const answer = (
-  request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const methods = allowed(request.url)
+export const answer = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
+  const methods = allowed(request.url, yield* ProviderWebhook.ProviderWebhook)
   // an address of the right form that no router would read (`%zz`, an endless id) is nowhere, whatever the method
-  return methods.length === 0 || methods.includes(request.method)
-    ? ErrorResponse.of(new Errors.NotFound({ message: "there is nothing at this address" }))
-    : Effect.map(
-      ErrorResponse.of(new Errors.NotFound({ message: `this address takes ${methods.join(", ")}` })),
-      (response) => Response.setStatus(Response.setHeader(response, "allow", methods.join(", ")), 405)
-    )
-}
+  if (methods.length === 0 || methods.includes(request.method)) {
+    return yield* ErrorResponse.of(new Errors.NotFound({ message: "there is nothing at this address" }))
+  }
+  const refusal = yield* ErrorResponse.of(
+    new Errors.NotFound({ message: `this address takes ${methods.join(", ")}` })
+  )
+  return HttpServerResponse.setStatus(HttpServerResponse.setHeader(refusal, "allow", methods.join(", ")), 405)
+})

@@ -8,6 +8,7 @@ import * as ApiKeyStore from "./ApiKeyStore.ts"
 import * as ContactStore from "./ContactStore.ts"
 import * as DeliveryStore from "./DeliveryStore.ts"
 import * as EventStore from "./EventStore.ts"
+import * as InboundPostStore from "./InboundPostStore.ts"
 import * as MemberStore from "./MemberStore.ts"
 import * as MessageStore from "./MessageStore.ts"
 import * as PepperStore from "./PepperStore.ts"
@@ -28,6 +29,7 @@ export type Ports =
   | Core.ContactStore.ContactStore
   | Core.DeliveryStore.DeliveryStore
   | Core.EventStore.EventStore
+  | Core.InboundPostStore.InboundPostStore
   | Core.MemberStore.MemberStore
   | Core.MessageStore.MessageStore
   | Core.PepperStore.PepperStore
@@ -47,6 +49,7 @@ export const layer: Layer.Layer<Ports> = Layer.mergeAll(
   ContactStore.layer,
   DeliveryStore.layer,
   EventStore.layer,
+  InboundPostStore.layer,
   MemberStore.layer,
   MessageStore.layer,
   PepperStore.layer,

@@ -7,6 +7,8 @@ import {
   type Event,
   type Id,
   type Idempotency,
+  type InboundPost,
+  type InboundPostStore,
   type Member,
   type Message,
   type PhoneNumber,
@@ -67,6 +69,19 @@ interface Deadline {
   readonly name: string
 }
 
+/** A provider's post, until it is forgotten. */
+export interface KeptPost extends InboundPostStore.ClaimedPost {
+  body: Uint8Array
+  tries: number
+  /** When it may be claimed: the end of the lease while it is, `null` when it need not be any more. */
+  dueAt: Time.Instant | null
+  /** Whose claim it is, or was until its lease ended. */
+  token: string | null
+  problem: InboundPost.Problem | null
+  /** When it may be forgotten. */
+  expiresAt: Time.Instant | null
+}
+
 export interface Memory {
   readonly workspaces: Map<Id.WorkspaceId, Workspace.Workspace>
   readonly phoneNumbers: Table<PhoneNumber.PhoneNumber>
@@ -83,6 +98,11 @@ export interface Memory {
   readonly contacts: Map<string, Contact.Contact>
   /** Customers' messages that were recorded, by number and provider's id. */
   readonly inbound: Set<string>
+  /** By provider and digest, in the order in which they came. */
+  readonly inboundPosts: Map<string, KeptPost>
+  /** Those that are to be processed. */
+  readonly waitingPosts: Set<KeptPost>
+  readonly inboundPostHint: Hint
   readonly messages: Map<Id.MessageId, Message.Message>
   readonly messageByProviderId: Map<string, Id.MessageId>
   readonly sends: Map<string, Send>
@@ -122,6 +142,9 @@ const make = (): Memory => ({
   templateByName: new Map(),
   contacts: new Map(),
   inbound: new Set(),
+  inboundPosts: new Map(),
+  waitingPosts: new Set(),
+  inboundPostHint: new Hint(),
   messages: new Map(),
   messageByProviderId: new Map(),
   sends: new Map(),

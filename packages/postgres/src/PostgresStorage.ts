@@ -8,6 +8,7 @@ import * as ContactStore from "./ContactStore.ts"
 import { Batching, Database } from "./Database.ts"
 import * as DeliveryStore from "./DeliveryStore.ts"
 import * as EventStore from "./EventStore.ts"
+import * as InboundPostStore from "./InboundPostStore.ts"
 import * as MemberStore from "./MemberStore.ts"
 import * as MessageStore from "./MessageStore.ts"
 import * as Migrations from "./Migrations.ts"
@@ -30,6 +31,7 @@ export const layer = Layer.mergeAll(
   ContactStore.layer,
   DeliveryStore.layer,
   EventStore.layer,
+  InboundPostStore.layer,
   MemberStore.layer,
   MessageStore.layer,
   PepperStore.layer,

@@ -18,6 +18,7 @@ import {
   type EventStore,
   Id,
   type Idempotency,
+  type InboundPostStore,
   Limits,
   type MemberStore,
   type Message,
@@ -49,6 +50,7 @@ export type Ports =
   | ContactStore.ContactStore
   | DeliveryStore.DeliveryStore
   | EventStore.EventStore
+  | InboundPostStore.InboundPostStore
   | MemberStore.MemberStore
   | MessageStore.MessageStore
   | PepperStore.PepperStore

@@ -14,6 +14,7 @@ import * as DeliveryStoreSuite from "./DeliveryStoreSuite.ts"
 import * as DeliveryStoreTestSuite from "./DeliveryStoreTestSuite.ts"
 import * as EventStoreSuite from "./EventStoreSuite.ts"
 import * as Fixture from "./Fixture.ts"
+import * as InboundPostStoreSuite from "./InboundPostStoreSuite.ts"
 import * as MessageStoreAcceptSuite from "./MessageStoreAcceptSuite.ts"
 import * as MessageStoreKeySuite from "./MessageStoreKeySuite.ts"
 import * as MessageStoreLimitsSuite from "./MessageStoreLimitsSuite.ts"
@@ -51,6 +52,7 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["Storage", tests],
   ["ApiKeyStore", ApiKeyStoreSuite.tests],
   ["ContactStore", ContactStoreSuite.tests],
+  ["InboundPostStore", InboundPostStoreSuite.tests],
   ["TemplateStore", TemplateStoreSuite.tests],
   ["WorkspaceStore", WorkspaceStoreSuite.tests],
   ["PhoneNumberStore", PhoneNumberStoreSuite.tests],

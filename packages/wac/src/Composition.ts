@@ -8,6 +8,8 @@ import {
   DeliveryTidier,
   Events,
   Inbound,
+  InboundPosts,
+  InboundRunner,
   Limits,
   LocalAuthenticator,
   Messages,
@@ -52,7 +54,10 @@ export interface Config {
   readonly receiverRules: ReceiverGuardDns.ReceiverRules
 }
 
-/** The adapters that can be exchanged: how people sign in, and who sends. */
+/**
+ * The adapters that can be exchanged: how people sign in, and who sends. A provider that posts to us brings its
+ * `ProviderWebhook` along.
+ */
 export interface Adapters {
   readonly authenticator: Layer.Layer<
     Authenticator.Authenticator,
@@ -105,6 +110,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
     Deliveries.Deliveries.layer,
     Replays.Replays.layer,
     Events.Events.layer,
+    InboundPosts.InboundPosts.layer,
     authenticator
   ).pipe(
     Layer.provideMerge(Setup.Setup.layer),
@@ -120,6 +126,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
   )
 
 const background = Layer.mergeAll(
+  InboundRunner.layer,
   MessageSweeper.layer,
   DeliveryTidier.layer,
   ReplayRunner.layer,
