@@ -157,7 +157,7 @@ describe.concurrent("a post", () => {
 
   it.live("is verified over its bytes, however they are written, and kept though nothing can be read in it", () =>
     Effect.gen(function*() {
-      const server = yield* ready({ adapters: posting(), environment: { LOG_LEVEL: "fatal" } })
+      const server = yield* ready({ adapters: posting() })
       const escaped = StubProviderWebhook.bodyOf([message(1)]).replace("message 1", "\\u00e4 \\ud83d\\ude00 \\/")
       assert.strictEqual((yield* post(server, ` ${escaped}\n`)).status, 200)
       const [event] = yield* checks.until(eventsOf(server), ({ length }) => length > 0)

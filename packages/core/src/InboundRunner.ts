@@ -72,7 +72,7 @@ const noting = <A>(progress: Progress, effect: Effect.Effect<A, StoreError | Unr
     }
     if (error instanceof UnreadablePost) {
       progress.problem = "unreadable"
-      return Effect.logError(`${named(progress.post)} cannot be read, and is set aside: ${error.message}`)
+      return Effect.logWarning(`${named(progress.post)} cannot be read, and is set aside: ${error.message}`)
     }
     progress.problem = "defect"
     return Effect.logError(`${named(progress.post)} met a defect: ${placeOf(error)}`)

@@ -43,10 +43,7 @@ export const read = (
       })
     )
   }
-  return Effect.flatMap(
-    bytes(request, maxSize),
-    (body) => isUtf8(body) ? Effect.succeed(body) : Effect.fail(malformed("the body is not UTF-8"))
-  )
+  return Effect.filterOrFail(bytes(request, maxSize), isUtf8, () => malformed("the body is not UTF-8"))
 }
 
 /** The bytes of a body as they came, whatever they are; refused as soon as it shows that there are more than `limit`. */
