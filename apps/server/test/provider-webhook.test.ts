@@ -2,7 +2,7 @@
  * What the upstream provider posts, over real HTTP: `GET|POST /providers/<name>/webhook`.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type Event, EventStore, type Id, type Inbound, InboundPostStore, StoreError } from "@wac/core"
+import { type Event, EventStore, type Id, type InboundItem, InboundPostStore, StoreError } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { SandboxProvider } from "@wac/sandbox"
 import { StubProviderWebhook } from "@wac/testkit"
@@ -26,21 +26,22 @@ const post = (
   call(url + path, { body, headers: signature === "" ? {} : { [StubProviderWebhook.signatureHeader]: signature } })
 
 /** The `n`th message of a customer's, to the sandbox's number. */
-const message = (n: number, customer = "+15557770001"): Inbound.InboundItem => ({
+const message = (n: number, customer = "+15557770001"): InboundItem.InboundItem => ({
   _tag: "Message",
   message: {
     providerNumberId: SandboxProvider.firstNumber.providerNumberId,
     providerMessageId: `wamid.in.${n}`,
-    customer,
+    customer: { phone: customer, userId: null },
     at: checks.now(),
     type: "text",
     content: { body: `message ${n}` },
+    context: null,
     preference: undefined,
     late: false
   }
 })
 
-const status = (messageId: Id.MessageId, status: "delivered" | "read"): Inbound.InboundItem => ({
+const status = (messageId: Id.MessageId, status: "delivered" | "read"): InboundItem.InboundItem => ({
   _tag: "Status",
   reference: messageId,
   report: { status, at: checks.now(), providerMessageId: null, error: null }

@@ -3,7 +3,8 @@
  */
 import { Cause, Clock, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Inbound, type InboundItem } from "./Inbound.ts"
+import { Inbound } from "./Inbound.ts"
+import type { InboundItem } from "./InboundItem.ts"
 import * as InboundLane from "./InboundLane.ts"
 import * as InboundPost from "./InboundPost.ts"
 import { type ClaimedPost, InboundPostStore } from "./InboundPostStore.ts"
@@ -137,14 +138,9 @@ export const layer = Layer.effectDiscard(
       ))
 
     const process = Effect.fnUntraced(function*(round: ReadonlyArray<Progress>, token: string) {
-      const lanes = new Map<string, Array<Step>>()
-      for (const step of (yield* Effect.forEach(round, read)).flat()) {
-        const lane = InboundLane.of(step.item)
-        const steps = lanes.get(lane)
-        if (steps === undefined) lanes.set(lane, [step])
-        else steps.push(step)
-      }
-      yield* Effect.forEach(lanes.values(), (steps) => Effect.forEach(steps, apply, { discard: true }), {
+      const steps = (yield* Effect.forEach(round, read)).flat()
+      const lanes = InboundLane.divide(steps, ({ item }) => item)
+      yield* Effect.forEach(lanes, (lane) => Effect.forEach(lane, apply, { discard: true }), {
         concurrency: maxInFlight,
         discard: true
       })

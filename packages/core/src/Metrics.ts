@@ -6,7 +6,7 @@
 import { Effect, Metric } from "effect"
 import type { AttemptOutcome } from "./Delivery.ts"
 import type { BacklogReport } from "./DeliveryStore.ts"
-import type { InboundItem } from "./Inbound.ts"
+import type { InboundItem } from "./InboundItem.ts"
 import type { Problem } from "./InboundPost.ts"
 import type { PostBacklog } from "./InboundPostStore.ts"
 import type { Instant } from "./Time.ts"

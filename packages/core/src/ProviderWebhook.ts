@@ -3,7 +3,7 @@
  * that tells by other ways, as the sandbox does, has none.
  */
 import { Context, type Effect, Schema } from "effect"
-import type { InboundItem } from "./Inbound.ts"
+import type { InboundItem } from "./InboundItem.ts"
 import type { Instant } from "./Time.ts"
 
 /** A post that is none of the provider's, although it was signed: not JSON, or of another kind altogether. */

@@ -2,7 +2,7 @@
  * A `ProviderWebhook` whose posts are the items themselves, as JSON, signed by HMAC under a secret; for whatever is to be
  * tested about posts before a provider's own format matters.
  */
-import { type Inbound, ProviderWebhook } from "@wac/core"
+import { type InboundItem, ProviderWebhook } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 
@@ -20,10 +20,10 @@ export const handshakeToken = "the token of the stub"
 export const sign = (body: string | Uint8Array): string => createHmac("sha256", secret).update(body).digest("hex")
 
 /** A post of those items. A different `nonce` makes it another post. */
-export const bodyOf = (items: ReadonlyArray<Inbound.InboundItem>, nonce?: string): string =>
+export const bodyOf = (items: ReadonlyArray<InboundItem.InboundItem>, nonce?: string): string =>
   JSON.stringify({ items, nonce })
 
-const itemsIn = (body: Uint8Array): ReadonlyArray<Inbound.InboundItem> => {
+const itemsIn = (body: Uint8Array): ReadonlyArray<InboundItem.InboundItem> => {
   const parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))
   if (!Array.isArray(parsed?.items)) throw new TypeError("no items")
   return parsed.items
