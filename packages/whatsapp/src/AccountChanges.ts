@@ -1,0 +1,173 @@
+/**
+ * What Meta says of an account and its numbers: limits, quality, restrictions. An account's word counts for all its
+ * numbers.
+ */
+import { type InboundItem, type PhoneNumber, SenderBlock, type Time } from "@wac/core"
+import { DateTime, Option } from "effect"
+import * as Customers from "./Customers.ts"
+import { lower, type Origin, skipped } from "./Origin.ts"
+import * as Payload from "./Payload.ts"
+
+/** A messaging limit, as `TIER_2K` or as a number of customers; `null` is unlimited, undefined not said. */
+export const messagingLimit: Payload.Read<number | null | undefined> = (json) => {
+  const word = Payload.word(json)?.toUpperCase()
+  if (word === "TIER_UNLIMITED" || word === "-1") return null
+  const [, digits, thousand] = /^(?:TIER_)?([1-9][0-9]{0,8})(K?)$/.exec(word ?? "") ?? []
+  return digits === undefined ? undefined : Number(digits) * (thousand === "K" ? 1000 : 1)
+}
+
+/** A time to come; most are numbers, some posts have dates. */
+const expiry: Payload.Read<Time.Instant | undefined> = (json) =>
+  Payload.instant(json) ?? Payload.instant(
+    Option.getOrUndefined(Option.map(DateTime.make(Payload.text(json) ?? ""), DateTime.toEpochMillis))
+  )
+
+type Item = InboundItem.InboundItem
+
+/** The item for what has changed; undefined when that is nothing, or when nobody knows of what. */
+const changed = (
+  number: PhoneNumber.NumberName | undefined,
+  change: PhoneNumber.NumberChange,
+  { told }: Origin
+): Item | undefined =>
+  number === undefined || Object.keys(change).length === 0 ? undefined : { _tag: "Number", number, at: told, change }
+
+const accountOf = ({ accountId }: Origin): PhoneNumber.NumberName | undefined =>
+  accountId === undefined ? undefined : { providerAccountId: accountId }
+
+const limited = (limit: number | null | undefined): PhoneNumber.NumberChange =>
+  limit === undefined ? {} : { messagingLimit: limit }
+
+const Quality = Payload.shape({
+  display_phone_number: Customers.phone,
+  event: lower,
+  quality_rating: lower,
+  current_limit: messagingLimit,
+  max_daily_conversations_per_business: messagingLimit
+})
+
+/** What events say of a number's quality, which only some posts name. */
+const qualities: ReadonlyMap<string, string> = new Map([["flagged", "red"], ["unflagged", "unknown"]])
+
+const quality: ReadChange = (value, origin) => {
+  const { current_limit, display_phone_number, event = "", max_daily_conversations_per_business, quality_rating } =
+    Quality(value)
+  const isFaster = event === "throughput_upgrade"
+  // with the throughput, the field holds a level of that
+  const limit = isFaster ? undefined : current_limit
+  const quality = quality_rating ?? qualities.get(event)
+  return changed(
+    display_phone_number === undefined ? accountOf(origin) : { phoneNumber: display_phone_number },
+    {
+      ...(isFaster ? { tier: "high" } : {}),
+      ...(quality === undefined ? {} : { quality }),
+      ...limited(max_daily_conversations_per_business === undefined ? limit : max_daily_conversations_per_business)
+    },
+    origin
+  ) ?? skipped("phone_number_quality_update", event)
+}
+
+const Capability = Payload.shape({
+  max_daily_conversations_per_business: messagingLimit,
+  max_daily_conversation_per_phone: messagingLimit
+})
+
+/** The limit belongs to the business; the name of the older field says otherwise. */
+const capability: ReadChange = (value, origin) => {
+  const { max_daily_conversation_per_phone, max_daily_conversations_per_business } = Capability(value)
+  const limit = max_daily_conversations_per_business === undefined
+    ? max_daily_conversation_per_phone
+    : max_daily_conversations_per_business
+  return changed(accountOf(origin), limited(limit), origin) ?? skipped("business_capability_update")
+}
+
+const Update = Payload.shape({
+  event: lower,
+  ban_info: Payload.shape({ waba_ban_state: lower }),
+  restriction_info: Payload.list
+})
+
+const Restriction = Payload.shape({ restriction_type: Payload.word, expiration: expiry })
+
+/** The restrictions under which messages cannot be sent; the others are of calls, of adding numbers and the like. */
+const ofMessaging = new Set(["RESTRICTED_BIZ_INITIATED_MESSAGING", "RESTRICTED_CUSTOMER_INITIATED_MESSAGING"])
+
+const blocked = (reason: SenderBlock.SenderBlockReason, origin: Origin, code: string, words = ""): Item | undefined =>
+  changed(accountOf(origin), { block: SenderBlock.of(reason, origin.told, { code, message: words }) }, origin)
+
+/** Of several restrictions the last to end counts; one without an end is tried again as any block. */
+const restricted = (restrictions: ReadonlyArray<Payload.Json>, origin: Origin): Item | undefined => {
+  const ours = restrictions.map(Restriction).filter(({ restriction_type }) => ofMessaging.has(restriction_type ?? ""))
+  if (ours.length === 0) return undefined
+  const block = SenderBlock.of("restricted", origin.told, {
+    code: "ACCOUNT_RESTRICTION",
+    message: [...new Set(ours.map(({ restriction_type }) => restriction_type))].join(", ")
+  })
+  const until = ours.reduce<Time.Instant | undefined>(
+    (latest, { expiration }) =>
+      latest === undefined || expiration === undefined ? undefined : Math.max(latest, expiration),
+    0
+  )
+  return changed(accountOf(origin), { block: until === undefined ? block : { ...block, until } }, origin)
+}
+
+const account: ReadChange = (value, origin) => {
+  const { ban_info, event = "", restriction_info } = Update(value)
+  const item = (): Item | undefined => {
+    switch (event) {
+      case "account_restriction":
+        return restricted(restriction_info, origin)
+      case "disabled_update":
+        switch (ban_info.waba_ban_state) {
+          case "disable":
+            return blocked("restricted", origin, "DISABLED_UPDATE", "DISABLE")
+          case "reinstate":
+            return changed(accountOf(origin), { block: null }, origin)
+          default:
+            return undefined
+        }
+      case "account_deleted":
+        return blocked("registration", origin, "ACCOUNT_DELETED")
+      case "account_offboarded":
+        return blocked("registration", origin, "ACCOUNT_OFFBOARDED")
+      case "account_reconnected":
+        return changed(accountOf(origin), { block: null }, origin)
+      default:
+        return undefined
+    }
+  }
+  return item() ?? skipped("account_update", event)
+}
+
+const Review = Payload.shape({ decision: lower })
+
+/** A rejected account cannot be used at all. While a review goes on, the first send tells. */
+const review: ReadChange = (value, origin) => {
+  const { decision = "" } = Review(value)
+  const item = decision === "rejected"
+    ? blocked("restricted", origin, "ACCOUNT_REVIEW", "REJECTED")
+    : decision === "approved"
+    ? changed(accountOf(origin), { block: null }, origin)
+    : undefined
+  return item ?? skipped("account_review_update", decision)
+}
+
+/** Of a number or an account, for people: alerts, and decisions that no send depends on. */
+const forPeople = (field: string, words: (value: Payload.Json) => string | undefined): ReadChange => (value) =>
+  skipped(field, words(value))
+
+const Alert = Payload.shape({ alert_info: Payload.shape({ alert_type: Payload.word }) })
+
+type ReadChange = (value: Payload.Json, origin: Origin) => Item
+
+/** By the field of the change. */
+export const byField: ReadonlyMap<string, ReadChange> = new Map([
+  ["phone_number_quality_update", quality],
+  ["business_capability_update", capability],
+  ["account_update", account],
+  ["account_review_update", review],
+  ["account_alerts", forPeople("account_alerts", (value) => Alert(value).alert_info.alert_type)],
+  // a number whose name is refused keeps the one before; one that has none yet is told so by the first send
+  ["phone_number_name_update", forPeople("phone_number_name_update", (value) => Review(value).decision)],
+  ["security", forPeople("security", (value) => Update(value).event)]
+])

@@ -1,0 +1,55 @@
+/**
+ * What follows from an error of Meta's beside the failure itself, for messages that come later.
+ */
+import { type Contact, type InboundItem, SenderBlock, type Template, type Time } from "@wac/core"
+import * as Classification from "./Classification.ts"
+import type { GraphError } from "./GraphError.ts"
+
+/** Of whom and what the error speaks, as far as it is known. */
+export interface Subject {
+  readonly accountId: string | undefined
+  readonly numberId: string | undefined
+  readonly customer: Contact.Customer | undefined
+  /** The template that the message named; a report does not say it. */
+  readonly template?: Pick<Template.Template, "name" | "language"> | undefined
+  readonly at: Time.Instant
+}
+
+/** The items to be applied; none when nothing follows, or when nobody knows for whom. */
+export const of = (
+  error: GraphError,
+  { accountId, at, customer, numberId, template }: Subject
+): ReadonlyArray<InboundItem.InboundItem> => {
+  const { consequence, title } = Classification.meaningOf(error)
+  switch (consequence?._tag) {
+    case "OptOut":
+      return numberId === undefined || customer === undefined
+        ? []
+        : [{ _tag: "Preference", providerNumberId: numberId, customer, preference: "opt_out", at }]
+    case "Block": {
+      const number = consequence.scope === "account" && accountId !== undefined
+        ? { providerAccountId: accountId }
+        : numberId !== undefined
+        ? { providerNumberId: numberId }
+        : undefined
+      const block = SenderBlock.of(consequence.reason, at, { code: `${error.code}`, message: error.message || title })
+      return number === undefined ? [] : [{ _tag: "Number", number, at, change: { block } }]
+    }
+    case "TemplateStatus":
+      if (accountId === undefined) return []
+      return template === undefined
+        ? [{ _tag: "TemplatesChanged", providerAccountId: accountId }]
+        : [{
+          _tag: "Template",
+          providerAccountId: accountId,
+          name: template.name,
+          language: template.language,
+          at,
+          change: { status: consequence.status }
+        }]
+    case "TemplatesStale":
+      return accountId === undefined ? [] : [{ _tag: "TemplatesChanged", providerAccountId: accountId }]
+    case undefined:
+      return []
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Who a post speaks of. Since 2026 a customer with a user name may come without a telephone number; the business-scoped
+ * user id is then all there is.
+ */
+import { Contact, type InboundItem, type PhoneNumber } from "@wac/core"
+import { happened, type Origin, skipped } from "./Origin.ts"
+import * as Payload from "./Payload.ts"
+
+/**
+ * A number as Meta writes it, in E.164: most come without the plus, those for people with separators. Whether it is
+ * possible in its country is not asked: Meta delivers to numbers of plans that are newer than our tables.
+ */
+export const phone: Payload.Read<PhoneNumber.E164 | undefined> = (json) => {
+  const digits = Payload.word(json)?.replace(/^\+/, "").replace(/[\s().-]/g, "")
+  return digits !== undefined && /^[1-9][0-9]{1,14}$/.test(digits) ? `+${digits}` : undefined
+}
+
+/** A business-scoped user id, such as `US.13491208655302741918`. It never looks like a number. */
+export const userId: Payload.Read<string | undefined> = (json) => {
+  const word = Payload.word(json)
+  return word !== undefined && /^[A-Za-z]\S{1,199}$/.test(word) ? word : undefined
+}
+
+/** The customer of whom either or both are known; undefined when neither is. */
+export const of = (phone: PhoneNumber.E164 | undefined, userId: string | undefined): Contact.Customer | undefined =>
+  phone !== undefined
+    ? { phone, userId: userId ?? null }
+    : userId === undefined
+    ? undefined
+    : { phone: null, userId }
+
+const Profile = Payload.shape({ wa_id: phone, user_id: userId })
+
+/** Who else is named beside an item: finds the customer who is called one thing, or the other, or both. */
+export type Directory = (
+  phone: PhoneNumber.E164 | undefined,
+  userId: string | undefined
+) => Contact.Customer | undefined
+
+/**
+ * The directory of the `contacts` of a value. It completes a customer by the contact that has one of the same names; for an
+ * item that names nobody it is the contact, if there is only one.
+ */
+export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
+  const profiles = contacts.map(Profile)
+  const byPhone = new Map(
+    profiles.flatMap((profile) => profile.wa_id === undefined ? [] : [[Contact.keyOf(profile.wa_id), profile]])
+  )
+  const byUserId = new Map(
+    profiles.flatMap((profile) => profile.user_id === undefined ? [] : [[profile.user_id, profile]])
+  )
+  return (phone, userId) => {
+    const contact = phone === undefined && userId === undefined
+      ? (profiles.length === 1 ? profiles[0] : undefined)
+      : (userId === undefined ? undefined : byUserId.get(userId)) ??
+        (phone === undefined ? undefined : byPhone.get(Contact.keyOf(phone)))
+    return of(phone ?? contact?.wa_id, userId ?? contact?.user_id)
+  }
+}
+
+const System = Payload.shape({
+  type: Payload.word,
+  wa_id: phone,
+  // the name of `wa_id` before version 12
+  new_wa_id: phone,
+  customer: phone,
+  user_id: userId,
+  previous_user_id: userId
+})
+
+/** How Meta has called a customer's new number, and the new user id that comes with it. */
+const moves = new Set(["user_changed_number", "customer_changed_number", "user_changed_user_id"])
+
+/** What the platform itself says of a customer. `from` is their number before. */
+export const moved = (
+  system: Payload.Json | undefined,
+  { at, from }: { readonly from: PhoneNumber.E164 | undefined; readonly at: number },
+  origin: Origin
+): InboundItem.InboundItem => {
+  const { customer, new_wa_id, previous_user_id, type, user_id, wa_id } = System(system)
+  if (type === undefined || !moves.has(type)) return skipped("system", type)
+  const before = of(from ?? customer, previous_user_id)
+  const after = of(wa_id ?? new_wa_id, user_id)
+  return origin.numberId === undefined || before === undefined || after === undefined
+    ? skipped("system:incomplete")
+    : { _tag: "CustomerMoved", providerNumberId: origin.numberId, from: before, to: after, at }
+}
+
+const Preference = Payload.shape({
+  wa_id: phone,
+  user_id: userId,
+  category: Payload.word,
+  value: Payload.word,
+  timestamp: Payload.instant
+})
+
+/** `signup` is somebody who asked for marketing by a link of the business. */
+const preferences: ReadonlyMap<string, "opt_out" | "opt_in"> = new Map([
+  ["stop", "opt_out"],
+  ["resume", "opt_in"],
+  ["signup", "opt_in"]
+])
+
+/** What a customer chose in WhatsApp itself about marketing messages. */
+export const preference = (
+  json: Payload.Json,
+  customers: Directory,
+  origin: Origin
+): InboundItem.InboundItem => {
+  const { category, timestamp, user_id, value, wa_id } = Preference(json)
+  if (category !== undefined && category !== "marketing_messages") return skipped("preference", category)
+  const preference = preferences.get(value?.toLowerCase() ?? "")
+  const customer = customers(wa_id, user_id)
+  if (preference === undefined) return skipped("preference", value)
+  if (origin.numberId === undefined || customer === undefined) return skipped("preference:incomplete")
+  return {
+    _tag: "Preference",
+    providerNumberId: origin.numberId,
+    customer,
+    preference,
+    at: happened(timestamp, origin)
+  }
+}

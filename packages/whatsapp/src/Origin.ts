@@ -1,0 +1,35 @@
+/**
+ * Where an item of a post comes from, and the names for what is passed over.
+ */
+import type { InboundItem, Time } from "@wac/core"
+import * as Payload from "./Payload.ts"
+
+/** What the surroundings of an item say. */
+export interface Origin {
+  /** The WhatsApp Business Account. */
+  readonly accountId: string | undefined
+  /** Meta's name of the number of ours that is spoken of. */
+  readonly numberId: string | undefined
+  /** When it was told, as far as Meta says. */
+  readonly told: Time.Instant
+  readonly now: Time.Instant
+}
+
+/** When something happened: one from the future counts as now (contract §7), and one without a time as told. */
+export const happened = (time: Time.Instant | undefined, { now, told }: Pick<Origin, "now" | "told">): Time.Instant =>
+  time === undefined ? told : Math.min(time, now)
+
+/**
+ * Passed over. `detail` is a word of Meta's out of a small set (an event, a status, a code); anything that does not look
+ * like one is not repeated.
+ */
+export const skipped = (what: string, detail?: string): InboundItem.InboundItem => ({
+  _tag: "Skipped",
+  kind: detail === undefined ? what : `${what}:${/^[A-Za-z0-9_]{1,64}$/.test(detail) ? detail.toLowerCase() : "other"}`
+})
+
+/** Meta's words in the form in which we keep them: lower case; one that says "none" is nothing. */
+export const lower: Payload.Read<string | undefined> = (json) => {
+  const word = Payload.word(json)?.toLowerCase()
+  return word === "none" ? undefined : word
+}

@@ -1,0 +1,96 @@
+/**
+ * What Meta posts, read leniently: a field that is not of its kind is as if it were not there, a field that we do not
+ * know is passed over, and nothing fails. So one bad item never costs its neighbours.
+ */
+import type { Time } from "@wac/core"
+import { Predicate, type Schema } from "effect"
+
+export type Json = Schema.Json
+
+/**
+ * What lies deeper than this is left out. Meta's own posts are a third as deep; anything else could be as deep as to
+ * overflow the stack of whoever walks through it.
+ */
+const maxDepth = 32
+
+/** Identifiers and names longer than this are none: Meta's are shorter, and no index of a storage holds any length. */
+const maxWord = 512
+
+/** The last millisecond of the year 9999: later times cannot be written as others are. */
+const latest = 253_402_300_799_999
+
+/** No NUL and no lone surrogate, which not every storage can hold. */
+const plain = (text: string): string => text.replaceAll("\u0000", "\uFFFD").toWellFormed()
+
+/** The same as every storage can hold it, and no deeper than {@link maxDepth}. */
+const storable = (json: unknown, depth: number): Json => {
+  if (Predicate.isString(json)) return plain(json)
+  if (Predicate.isBoolean(json)) return json
+  // a number such as 1e999 is read as infinite, and cannot be written again
+  if (Predicate.isNumber(json)) return Number.isFinite(json) ? json : null
+  if (!Predicate.isObjectOrArray(json) || depth === 0) return null
+  return Array.isArray(json)
+    ? json.map((element) => storable(element, depth - 1))
+    : Object.fromEntries(Object.entries(json).map(([name, value]) => [plain(name), storable(value, depth - 1)]))
+}
+
+/** The JSON in this text, in a form that every storage can hold; undefined when it is none. */
+export const parse = (text: string): Json | undefined => {
+  try {
+    return storable(JSON.parse(text), maxDepth)
+  } catch {
+    return undefined
+  }
+}
+
+/** An object's fields. */
+export type Fields = { readonly [name: string]: Json }
+
+/** How a field is read; undefined is one that is missing. */
+export type Read<A> = (json: Json | undefined) => A
+
+/** The fields of an object; undefined for anything else. */
+export const fields: Read<Fields | undefined> = (json) => Predicate.isObject(json) ? json as Fields : undefined
+
+/** The elements of an array; none for anything else. */
+export const list: Read<ReadonlyArray<Json>> = (json) => Array.isArray(json) ? json : []
+
+/** An identifier or a name: text that is not blank, or a whole number, of at most {@link maxWord} characters. */
+export const word: Read<string | undefined> = (json) => {
+  const text = Predicate.isString(json) ? json.trim() : Number.isSafeInteger(json) ? String(json) : ""
+  return text === "" || text.length > maxWord ? undefined : text
+}
+
+/** Text as it is. */
+export const text: Read<string | undefined> = (json) => Predicate.isString(json) ? json : undefined
+
+/** A number, or one that is written as text. */
+export const number: Read<number | undefined> = (json) => {
+  const value = Predicate.isString(json) && /^-?\d{1,16}(\.\d{1,16})?$/.test(json.trim()) ? Number(json) : json
+  return Predicate.isNumber(value) ? value : undefined
+}
+
+/** A time in seconds since the epoch, or in milliseconds: as seconds, 1e11 is three thousand years away. */
+export const instant: Read<Time.Instant | undefined> = (json) => {
+  const value = number(json)
+  if (value === undefined || value <= 0) return undefined
+  const millis = Math.round(value > 1e11 ? value : value * 1000)
+  return millis <= latest ? millis : undefined
+}
+
+/** An object of which these fields are read, each in its way. Anything else is an object without fields. */
+export const shape = <R extends { readonly [name: string]: Read<unknown> }>(
+  reads: R
+): Read<{ readonly [N in keyof R]: ReturnType<R[N]> }> =>
+(json) => {
+  const given = fields(json) ?? {}
+  return Object.fromEntries(
+    Object.entries(reads).map(([name, read]) => [name, read(Object.hasOwn(given, name) ? given[name] : undefined)])
+  ) as { readonly [N in keyof R]: ReturnType<R[N]> }
+}
+
+/** Of an object, the fields of these names that hold something, as they are; of anything else, none. */
+export const pick = (json: Json | undefined, names: ReadonlyArray<string>): Fields =>
+  Object.fromEntries(
+    Object.entries(fields(json) ?? {}).filter(([name, value]) => value !== null && names.includes(name))
+  )

@@ -1,0 +1,179 @@
+/**
+ * What customers write (`messages` of a post). What each content holds is in the table of the package's README.
+ */
+import { Contact, type InboundItem, type InboundMessage } from "@wac/core"
+import { Duration, Predicate } from "effect"
+import * as Customers from "./Customers.ts"
+import * as GraphError from "./GraphError.ts"
+import { happened, type Origin, skipped } from "./Origin.ts"
+import * as Payload from "./Payload.ts"
+
+/**
+ * A message that is older than this when we come to it is marked as late, so that a bot need not answer yesterday's
+ * questions: Meta posts for up to a week what was not taken.
+ */
+const lateAfter = Duration.minutes(15)
+
+/** What a message says, and whether that is a wish about being written to. */
+interface Said {
+  readonly content: Payload.Json
+  readonly preference?: InboundMessage.InboundMessage["preference"]
+}
+
+/** Reads what stands under the name of a type; undefined when it is not what that type asks for. */
+type ReadSaid = Payload.Read<Said | undefined>
+
+/** The first wish in the words that a customer chose. */
+const wish = (...words: ReadonlyArray<string | undefined>): Said["preference"] =>
+  words.map((word) => word === undefined ? undefined : Contact.preferenceOf(word)).find(Predicate.isNotUndefined)
+
+/** An object that must have the fields of `required`, and may have those of `optional`. */
+const object = (
+  required: { readonly [name: string]: Payload.Read<Payload.Json | undefined> },
+  optional: ReadonlyArray<string> = []
+): ReadSaid => {
+  const read = Payload.shape(required)
+  return (json) => {
+    const found = read(json)
+    return Object.values(found).includes(undefined)
+      ? undefined
+      : { content: { ...(found as Payload.Fields), ...Payload.pick(json, optional) } }
+  }
+}
+
+const text: ReadSaid = (json) => {
+  const { body } = Payload.shape({ body: Payload.text })(json)
+  return body === undefined ? undefined : { content: { body }, preference: wish(body) }
+}
+
+/** A tap on a template's quick reply. */
+const button: ReadSaid = (json) => {
+  const { payload, text } = Payload.shape({ payload: Payload.text, text: Payload.text })(json)
+  return payload === undefined && text === undefined
+    ? undefined
+    : { content: { text: text ?? null, payload: payload ?? null }, preference: wish(text, payload) }
+}
+
+const Answer = Payload.shape({ id: Payload.text, title: Payload.text, response_json: Payload.text })
+
+/** What was filled into a flow is JSON within JSON; it may be missing or broken, and is then left as it came. */
+const flow = (answer: Payload.Fields): Payload.Json => {
+  const { response_json, ...rest } = answer
+  const response = Payload.fields(Payload.parse(Payload.text(response_json) ?? ""))
+  return response === undefined ? answer : { ...rest, response }
+}
+
+/** A tap on a button or a row, a filled-in flow, or what comes later under a name of its own. */
+const interactive: ReadSaid = (json) => {
+  const kind = Payload.word(Payload.fields(json)?.["type"])
+  const answer = kind === undefined ? undefined : Payload.fields(Payload.pick(json, [kind])[kind])
+  if (kind === undefined || answer === undefined) return undefined
+  const { id, title } = Answer(answer)
+  return {
+    content: { type: kind, [kind]: kind === "nfm_reply" ? flow(answer) : answer },
+    preference: kind === "button_reply" ? wish(title, id) : undefined
+  }
+}
+
+/** An emoji on a message; none takes the one before away. */
+const reaction: ReadSaid = (json) => {
+  const { emoji, message_id } = Payload.shape({ message_id: Payload.word, emoji: Payload.word })(json)
+  return message_id === undefined ? undefined : { content: { message_id, emoji: emoji ?? null } }
+}
+
+const elements: Payload.Read<Payload.Json | undefined> = (json) => Array.isArray(json) ? json : undefined
+
+const contacts: ReadSaid = (json) => Array.isArray(json) ? { content: json } : undefined
+
+/** Meta's media are fetched by their `id`; `url` is good for minutes, and for whoever has the access token. */
+const media = object({ id: Payload.word }, ["mime_type", "sha256", "caption", "filename", "voice", "animated", "url"])
+
+const byType: ReadonlyMap<string, ReadSaid> = new Map([
+  ["text", text],
+  ["button", button],
+  ["interactive", interactive],
+  ["reaction", reaction],
+  ["image", media],
+  ["audio", media],
+  ["video", media],
+  ["document", media],
+  ["sticker", media],
+  ["location", object({ latitude: Payload.number, longitude: Payload.number }, ["name", "address", "url"])],
+  ["contacts", contacts],
+  ["order", object({ product_items: elements }, ["catalog_id", "text"])]
+])
+
+/** Of a type that we do not know, that Meta does not hand over, or without what its type asks for. */
+const unsupported = (type: string | undefined, message: Payload.Fields): Said => {
+  const errors = Payload.list(message["errors"]).map((error) => GraphError.read(error)).filter(Predicate.isNotUndefined)
+  const named = type === "unsupported" ? Payload.word(Payload.fields(message["unsupported"])?.["type"]) : type
+  return {
+    content: {
+      type: named ?? null,
+      errors: errors.map(({ code, message }) => ({ code, message }))
+    }
+  }
+}
+
+const Context = Payload.shape({ id: Payload.word, from: Customers.phone })
+
+/** What the message quotes, answers or was forwarded from, and the advertisement that led to it. */
+const contextOf = (message: Payload.Fields): Payload.Json | null => {
+  const { from, id } = Context(message["context"])
+  const context = {
+    ...(id === undefined ? {} : { message_id: id }),
+    ...(id === undefined || from === undefined ? {} : { from }),
+    ...Payload.pick(message["context"], ["forwarded", "frequently_forwarded", "referred_product"]),
+    ...Payload.pick(message, ["referral"])
+  }
+  return Object.keys(context).length === 0 ? null : context
+}
+
+/**
+ * What comes among the messages and is none: it must not open a window. Somebody who opened the chat, and somebody who
+ * took a message back. (What was said in a group is told apart by its group.)
+ */
+const noMessages = new Set(["request_welcome", "revoke"])
+
+const Message = Payload.shape({
+  id: Payload.word,
+  from: Customers.phone,
+  from_user_id: Customers.userId,
+  timestamp: Payload.instant,
+  type: Payload.word,
+  group_id: Payload.word
+})
+
+/** A customer's message, or what the platform says of the customer. */
+export const read = (
+  json: Payload.Json,
+  customers: Customers.Directory,
+  origin: Origin
+): InboundItem.InboundItem => {
+  const message = Payload.fields(json) ?? {}
+  const { from, from_user_id, group_id, id, timestamp, type } = Message(json)
+  const at = happened(timestamp, origin)
+  if (type === "system") return Customers.moved(message["system"], { from, at }, origin)
+  if (group_id !== undefined) return skipped("message:group")
+  if (type !== undefined && noMessages.has(type)) return skipped("message", type)
+  const customer = customers(from, from_user_id)
+  if (origin.numberId === undefined) return skipped("message:without_number")
+  if (id === undefined) return skipped("message:without_id")
+  if (customer === undefined) return skipped("message:without_sender")
+  const said = type === undefined ? undefined : byType.get(type)?.(message[type])
+  const { content, preference } = said ?? unsupported(type, message)
+  return {
+    _tag: "Message",
+    message: {
+      providerNumberId: origin.numberId,
+      providerMessageId: id,
+      customer,
+      at,
+      type: said === undefined || type === undefined ? "unsupported" : type,
+      content,
+      context: contextOf(message),
+      preference,
+      late: origin.now - at > Duration.toMillis(lateAfter)
+    }
+  }
+}

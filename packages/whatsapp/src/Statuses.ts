@@ -1,0 +1,72 @@
+/**
+ * What Meta says became of a message of ours (`statuses` of a post).
+ */
+import { Id, type InboundItem, type Message } from "@wac/core"
+import { Predicate, Schema } from "effect"
+import * as Classification from "./Classification.ts"
+import * as Consequences from "./Consequences.ts"
+import * as Customers from "./Customers.ts"
+import * as GraphError from "./GraphError.ts"
+import { happened, type Origin, skipped } from "./Origin.ts"
+import * as Payload from "./Payload.ts"
+
+const Status = Payload.shape({
+  id: Payload.word,
+  status: Payload.word,
+  timestamp: Payload.instant,
+  recipient_id: Customers.phone,
+  recipient_user_id: Customers.userId,
+  recipient_type: Payload.word,
+  biz_opaque_callback_data: Payload.word,
+  errors: Payload.list
+})
+
+const reported: ReadonlyMap<string, Message.Report["status"]> = new Map([
+  ["sent", "sent"],
+  ["delivered", "delivered"],
+  ["read", "read"],
+  // a voice message that was listened to was seen
+  ["played", "read"],
+  ["failed", "failed"]
+])
+
+const isOurs = Schema.is(Id.MessageId)
+
+/** Of a failure that Meta gives no reason for. */
+const unexplained: Message.MessageError = {
+  code: "server_error",
+  reason: "provider_error",
+  message: "the provider reported that the message failed, and not why"
+}
+
+/** A report, and what follows from the reason of a failure. */
+export const read = (json: Payload.Json, origin: Origin): ReadonlyArray<InboundItem.InboundItem> => {
+  const told = Status(json)
+  const status = reported.get(told.status?.toLowerCase() ?? "")
+  if (status === undefined) return [skipped("status", told.status)]
+  const reference = told.biz_opaque_callback_data
+  const ours = isOurs(reference) ? reference : null
+  if (ours === null && told.id === undefined) return [skipped("status:unnamed")]
+  const at = happened(told.timestamp, origin)
+  const error = status === "failed"
+    ? told.errors.map((error) => GraphError.read(error)).find(Predicate.isNotUndefined)
+    : undefined
+  return [
+    {
+      _tag: "Status",
+      reference: ours,
+      report: {
+        status,
+        at,
+        providerMessageId: told.id ?? null,
+        error: status !== "failed" ? null : error === undefined ? unexplained : Classification.messageErrorOf(error)
+      }
+    },
+    ...(error === undefined ? [] : Consequences.of(error, {
+      ...origin,
+      at,
+      // messages to groups are not ours, and a group is nobody who could want no marketing
+      customer: told.recipient_type === "group" ? undefined : Customers.of(told.recipient_id, told.recipient_user_id)
+    }))
+  ]
+}

@@ -1,0 +1,68 @@
+/**
+ * What Meta says of the account's templates.
+ */
+import type { InboundItem } from "@wac/core"
+import { lower, type Origin, skipped } from "./Origin.ts"
+import * as Payload from "./Payload.ts"
+
+/** The fields of a post that speak of templates. Which of them says what has changed over the years, so all are read alike. */
+export const isOf = (field: string): boolean => /^(message_)?template_[a-z]+_update$/.test(field)
+
+/** Events that are a status of the template, and the status. */
+const statuses: ReadonlyMap<string, string> = new Map([
+  ["approved", "approved"],
+  ["reinstated", "approved"],
+  ["unpaused", "approved"],
+  ["unarchived", "approved"],
+  ["pending", "pending"],
+  ["in_appeal", "in_appeal"],
+  ["rejected", "rejected"],
+  ["paused", "paused"],
+  ["disabled", "disabled"],
+  ["archived", "archived"],
+  ["pending_deletion", "pending_deletion"],
+  ["deleted", "deleted"]
+])
+
+/**
+ * Statuses that stop sends at once. After these nothing is listed anew: a list that was made a moment too early would let
+ * them go on. The others can be of a template that we have not seen yet, or that was edited.
+ */
+const stopping = new Set(["rejected", "paused", "disabled", "archived", "pending_deletion", "deleted"])
+
+const Change = Payload.shape({
+  message_template_name: Payload.word,
+  message_template_language: Payload.word,
+  event: lower,
+  reason: lower,
+  message_template_category: lower,
+  new_category: lower,
+  new_quality_score: lower
+})
+
+/** What has changed. Flags, locks and limits of the account are no status: with them a template goes on being sent. */
+export const read = (value: Payload.Json, origin: Origin): ReadonlyArray<InboundItem.InboundItem> => {
+  const { accountId, told } = origin
+  if (accountId === undefined) return [skipped("template:without_account")]
+  const listed: InboundItem.InboundItem = { _tag: "TemplatesChanged", providerAccountId: accountId }
+  const { event, message_template_category, message_template_language, message_template_name, ...words } = Change(value)
+  const status = event === undefined ? undefined : statuses.get(event)
+  const category = words.new_category ?? message_template_category
+  const change = {
+    ...(status === undefined ? {} : { status, rejectionReason: status === "rejected" ? words.reason ?? null : null }),
+    ...(category === undefined ? {} : { category }),
+    ...(words.new_quality_score === undefined ? {} : { quality: words.new_quality_score })
+  }
+  const isKnown = Object.keys(change).length > 0
+  if (!isKnown || message_template_name === undefined || message_template_language === undefined) return [listed]
+  const item: InboundItem.InboundItem = {
+    _tag: "Template",
+    providerAccountId: accountId,
+    name: message_template_name,
+    // the posts write en-US where the list and the sends write en_US
+    language: message_template_language.replace("-", "_"),
+    at: told,
+    change
+  }
+  return event === undefined || (status !== undefined && stopping.has(status)) ? [item] : [item, listed]
+}

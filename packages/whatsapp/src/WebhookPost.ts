@@ -1,0 +1,89 @@
+/**
+ * A post of Meta's as the items it tells, in the order in which it does: every entry, every change, every item.
+ */
+import type { InboundItem, Time } from "@wac/core"
+import * as AccountChanges from "./AccountChanges.ts"
+import * as Consequences from "./Consequences.ts"
+import * as Customers from "./Customers.ts"
+import * as GraphError from "./GraphError.ts"
+import { happened, type Origin, skipped } from "./Origin.ts"
+import * as Payload from "./Payload.ts"
+import * as Replies from "./Replies.ts"
+import * as Statuses from "./Statuses.ts"
+import * as TemplateChanges from "./TemplateChanges.ts"
+
+type Items = ReadonlyArray<InboundItem.InboundItem>
+
+const Value = Payload.shape({
+  metadata: Payload.shape({ phone_number_id: Payload.word }),
+  contacts: Payload.list,
+  messages: Payload.list,
+  statuses: Payload.list,
+  errors: Payload.list,
+  user_preferences: Payload.list
+})
+
+/** An error that belongs to no message: of interest when it says that a number cannot send. */
+const outOfBand = (json: Payload.Json, origin: Origin): Items => {
+  const error = GraphError.read(json)
+  if (error === undefined) return [skipped("error")]
+  const consequences = Consequences.of(error, { ...origin, at: origin.told, customer: undefined })
+  return consequences.length === 0 ? [skipped("error", `${error.code}`)] : consequences
+}
+
+/** What goes on between a number and its customers; one value may hold items of several kinds. */
+const conversation = (json: Payload.Json, origin: Origin): Items => {
+  const { contacts, errors, messages, statuses, user_preferences } = Value(json)
+  const customers = Customers.directory(contacts)
+  return [
+    ...messages.map((message) => Replies.read(message, customers, origin)),
+    ...statuses.flatMap((status) => Statuses.read(status, origin)),
+    ...errors.flatMap((error) => outOfBand(error, origin)),
+    ...user_preferences.map((preference) => Customers.preference(preference, customers, origin)),
+    // echoes of what others sent from the number, calls, and what comes later
+    ...Object.entries(Payload.fields(json) ?? {})
+      .filter(([name]) => !Object.hasOwn(Value({}), name))
+      .flatMap(([name, items]) => Payload.list(items).map(() => skipped("messages", name)))
+  ]
+}
+
+const Change = Payload.shape({ field: Payload.word, value: Payload.fields })
+const Entry = Payload.shape({ id: Payload.word, time: Payload.instant, changes: Payload.list, field: Payload.word })
+
+/** The fields whose values hold items between a number and its customers. */
+const conversations = new Set(["messages", "user_preferences"])
+
+const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, now: Time.Instant): Items => {
+  const { field: named, value } = Change(json)
+  if (value === undefined) return [skipped("change", named)]
+  const origin: Origin = {
+    accountId: entry.id,
+    numberId: Value(value).metadata.phone_number_id,
+    told: happened(entry.time, { told: now, now }),
+    now
+  }
+  // some of Meta's own examples have the name one level too deep or too high, and some posts have none
+  const field = named ?? Payload.word(value["field"]) ?? entry.field ?? "messages"
+  if (conversations.has(field)) return some(conversation(value, origin), field)
+  if (TemplateChanges.isOf(field)) return TemplateChanges.read(value, origin)
+  const read = AccountChanges.byField.get(field)
+  return [read === undefined ? skipped("field", field) : read(value, origin)]
+}
+
+/** What says nothing is counted too. */
+const some = (items: Items, what: string): Items => items.length === 0 ? [skipped(what, "empty")] : items
+
+const Post = Payload.shape({ object: Payload.word, entry: Payload.list })
+
+/**
+ * The items of a post; undefined when it is none of Meta's posts of WhatsApp. Never fails: what cannot be made out of it
+ * is `Skipped`.
+ */
+export const read = (json: Payload.Json | undefined, now: Time.Instant): Items | undefined => {
+  const { entry: entries, object } = Post(json)
+  if (object === undefined ? entries.length === 0 : object !== "whatsapp_business_account") return undefined
+  return some(
+    entries.map(Entry).flatMap((entry) => some(entry.changes.flatMap((json) => change(json, entry, now)), "entry")),
+    "post"
+  )
+}

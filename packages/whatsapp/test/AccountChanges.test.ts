@@ -1,0 +1,254 @@
+import { assert, describe, it } from "@effect/vitest"
+import { SenderBlock } from "@wac/core"
+import * as AccountChanges from "../src/AccountChanges.ts"
+import {
+  account,
+  change,
+  entry,
+  type Json,
+  now,
+  number,
+  post,
+  product,
+  read,
+  readChange,
+  readPost,
+  skipped
+} from "./posts.ts"
+
+const told = now - 300_000
+
+const changed = (change: object, number: object = { providerAccountId: account }) => ({
+  _tag: "Number",
+  number,
+  at: told,
+  change
+})
+
+const hour = 3600
+
+describe("a messaging limit", () => {
+  it("is a tier or a number of customers", () => {
+    const limits: ReadonlyArray<readonly [Json, number | null]> = [
+      ["TIER_50", 50],
+      ["TIER_250", 250],
+      ["TIER_1K", 1000],
+      ["TIER_2K", 2000],
+      ["TIER_10K", 10_000],
+      ["TIER_100K", 100_000],
+      ["TIER_UNLIMITED", null],
+      [-1, null],
+      ["-1", null],
+      [250, 250],
+      ["2000", 2000]
+    ]
+    for (const [json, limit] of limits) assert.strictEqual(AccountChanges.messagingLimit(json), limit)
+    for (const json of ["TIER_NOT_SET", "TIER_", "", 0, -2, 1.5, "many", null, undefined, {}, "9".repeat(12)]) {
+      assert.isUndefined(AccountChanges.messagingLimit(json))
+    }
+  })
+
+  it("of a business counts for all numbers of the account", () => {
+    for (
+      const value of [
+        { max_daily_conversations_per_business: "TIER_2K", max_phone_numbers_per_waba: 25 },
+        { max_daily_conversations_per_business: 2000 },
+        { max_daily_conversation_per_phone: 2000, max_phone_numbers_per_business: 2 },
+        { max_daily_conversation_per_phone: 250, max_daily_conversations_per_business: 2000 }
+      ]
+    ) {
+      assert.deepStrictEqual<unknown>(readChange("business_capability_update", value), [
+        changed({ messagingLimit: 2000 })
+      ])
+    }
+    assert.deepStrictEqual<unknown>(
+      readChange("business_capability_update", {
+        max_daily_conversation_per_phone: 250,
+        max_daily_conversations_per_business: "TIER_UNLIMITED"
+      }),
+      [changed({ messagingLimit: null })]
+    )
+    for (const value of [{}, { max_phone_numbers_per_waba: 25 }]) {
+      assert.deepStrictEqual(readChange("business_capability_update", value), [skipped("business_capability_update")])
+    }
+  })
+})
+
+describe("a number's quality", () => {
+  const update = (value: { readonly [name: string]: Json }) =>
+    readChange("phone_number_quality_update", { display_phone_number: "+1 555-701-0002", ...value })
+  const ours = { phoneNumber: "+15557010002" }
+
+  it("comes with its limit", () => {
+    for (const event of ["UPGRADE", "DOWNGRADE", "ONBOARDING"]) {
+      assert.deepStrictEqual<unknown>(update({ event, old_limit: "TIER_250", current_limit: "TIER_1K" }), [
+        changed({ messagingLimit: 1000 }, ours)
+      ])
+    }
+    assert.deepStrictEqual<unknown>(
+      update({ event: "UPGRADE", current_limit: "TIER_250", max_daily_conversations_per_business: "TIER_10K" }),
+      [changed({ messagingLimit: 10_000 }, ours)]
+    )
+  })
+
+  it("is red when it is flagged, and what it says when it says so", () => {
+    assert.deepStrictEqual<unknown>(update({ event: "FLAGGED", current_limit: "TIER_1K" }), [
+      changed({ quality: "red", messagingLimit: 1000 }, ours)
+    ])
+    assert.deepStrictEqual<unknown>(update({ event: "UNFLAGGED", quality_rating: "YELLOW" }), [
+      changed({ quality: "yellow" }, ours)
+    ])
+    assert.deepStrictEqual<unknown>(update({ event: "UNFLAGGED" }), [changed({ quality: "unknown" }, ours)])
+  })
+
+  it("does not take a level of throughput for a messaging limit", () => {
+    assert.deepStrictEqual<unknown>(update({ event: "THROUGHPUT_UPGRADE", current_limit: "TIER_UNLIMITED" }), [
+      changed({ tier: "high" }, ours)
+    ])
+    assert.deepStrictEqual<unknown>(
+      update({
+        event: "THROUGHPUT_UPGRADE",
+        current_limit: "TIER_UNLIMITED",
+        max_daily_conversations_per_business: "TIER_100K"
+      }),
+      [changed({ tier: "high", messagingLimit: 100_000 }, ours)]
+    )
+  })
+
+  it("of a number that is not named counts for the account", () => {
+    assert.deepStrictEqual<unknown>(
+      update({ display_phone_number: null, event: "UPGRADE", current_limit: "TIER_1K" }),
+      [
+        changed({ messagingLimit: 1000 })
+      ]
+    )
+  })
+
+  it("that says nothing is passed over", () => {
+    assert.deepStrictEqual(update({ event: "ONBOARDING", current_limit: "TIER_NOT_SET" }), [
+      skipped("phone_number_quality_update:onboarding")
+    ])
+    assert.deepStrictEqual(
+      readPost(
+        post({ changes: [change("phone_number_quality_update", { event: "UPGRADE", current_limit: "TIER_1K" })] })
+      ),
+      [skipped("phone_number_quality_update:upgrade")]
+    )
+  })
+})
+
+describe("an account", () => {
+  const update = (value: { readonly [name: string]: Json }) => readChange("account_update", value)
+  const restriction = (...restriction_info: ReadonlyArray<Json>) =>
+    update({ event: "ACCOUNT_RESTRICTION", restriction_info })
+  const initiated = "RESTRICTED_BIZ_INITIATED_MESSAGING"
+  const end = now / 1000 + 24 * hour
+
+  it("that is restricted from messaging is blocked until the restriction ends", () => {
+    const block = (until: number, message = initiated) =>
+      changed({
+        block: { reason: "restricted", since: told, until, provider: { code: "ACCOUNT_RESTRICTION", message } }
+      })
+    for (const expiration of [end, `${end}`, end * 1000, "2026-03-02T12:00:00+0000", "2026-03-02T12:00:00Z"]) {
+      assert.deepStrictEqual<unknown>(
+        restriction(
+          { restriction_type: initiated, expiration },
+          { restriction_type: "RESTRICTED_ADD_PHONE_NUMBER_ACTION", expiration: end + hour }
+        ),
+        [block(end * 1000)]
+      )
+    }
+    assert.deepStrictEqual<unknown>(
+      restriction(
+        { restriction_type: initiated, expiration: end },
+        { restriction_type: "RESTRICTED_CUSTOMER_INITIATED_MESSAGING", expiration: end + hour }
+      ),
+      [block((end + hour) * 1000, `${initiated}, RESTRICTED_CUSTOMER_INITIATED_MESSAGING`)]
+    )
+  })
+
+  it("whose restriction has no end is tried again as after any block", () => {
+    const undated = changed({
+      block: SenderBlock.of("restricted", told, { code: "ACCOUNT_RESTRICTION", message: initiated })
+    })
+    for (const expiration of [null, "some day", -1, 1e20]) {
+      assert.deepStrictEqual<unknown>(restriction({ restriction_type: initiated, expiration }), [undated])
+    }
+  })
+
+  it("that is restricted from other things only goes on sending", () => {
+    const other = { restriction_type: "RESTRICTED_ADD_PHONE_NUMBER_ACTION", expiration: end }
+    for (const restrictions of [[other], [], [null, "x"]]) {
+      assert.deepStrictEqual(restriction(...restrictions), [skipped("account_update:account_restriction")])
+    }
+  })
+
+  it("that is disabled, deleted, taken away or refused is blocked, and free again when it is given back", () => {
+    const blocked = (reason: SenderBlock.SenderBlockReason, code: string, message = "") =>
+      changed({ block: SenderBlock.of(reason, told, { code, message }) })
+    const free = changed({ block: null })
+    const ban = (waba_ban_state: string) => update({ event: "DISABLED_UPDATE", ban_info: { waba_ban_state } })
+    const review = (decision: string) => readChange("account_review_update", { decision })
+    assert.deepStrictEqual<unknown>(ban("DISABLE"), [blocked("restricted", "DISABLED_UPDATE", "DISABLE")])
+    assert.deepStrictEqual<unknown>(ban("REINSTATE"), [free])
+    assert.deepStrictEqual(ban("SCHEDULE_FOR_DISABLE"), [skipped("account_update:disabled_update")])
+    assert.deepStrictEqual<unknown>(update({ event: "ACCOUNT_DELETED" }), [blocked("registration", "ACCOUNT_DELETED")])
+    assert.deepStrictEqual<unknown>(update({ event: "ACCOUNT_OFFBOARDED" }), [
+      blocked("registration", "ACCOUNT_OFFBOARDED")
+    ])
+    assert.deepStrictEqual<unknown>(update({ event: "ACCOUNT_RECONNECTED" }), [free])
+    assert.deepStrictEqual<unknown>(review("REJECTED"), [blocked("restricted", "ACCOUNT_REVIEW", "REJECTED")])
+    assert.deepStrictEqual<unknown>(review("APPROVED"), [free])
+    assert.deepStrictEqual(review("PENDING"), [skipped("account_review_update:pending")])
+  })
+
+  it("of which other things are told is left as it is", () => {
+    for (const event of ["ACCOUNT_VIOLATION", "PARTNER_ADDED", "SOMETHING_NEW"]) {
+      assert.deepStrictEqual(update({ event }), [skipped(`account_update:${event.toLowerCase()}`)])
+    }
+    assert.deepStrictEqual(
+      readChange("account_alerts", {
+        entity_type: "PHONE_NUMBER",
+        entity_id: "1",
+        alert_info: { alert_severity: "WARNING", alert_type: "OBA_REJECTED" }
+      }),
+      [skipped("account_alerts:oba_rejected")]
+    )
+    assert.deepStrictEqual(readChange("account_alerts", {}), [skipped("account_alerts")])
+    assert.deepStrictEqual(readChange("phone_number_name_update", { decision: "REJECTED" }), [
+      skipped("phone_number_name_update:rejected")
+    ])
+    assert.deepStrictEqual(readChange("security", { event: "PIN_CHANGED", requester: "1" }), [
+      skipped("security:pin_changed")
+    ])
+  })
+
+  it("whose word comes from the future speaks now", () => {
+    const [item] = readPost(post(entry([change("account_review_update", { decision: "APPROVED" })], now / 1000 + hour)))
+    assert(item?._tag === "Number")
+    assert.strictEqual(item.at, now)
+  })
+})
+
+describe("an error outside of any message", () => {
+  const error = (code: number, value: object = {}) =>
+    read({ ...value, errors: [{ code, title: "No", error_data: { details: "Details" } }] })
+
+  it("blocks what it says cannot send", () => {
+    const blocked = (reason: SenderBlock.SenderBlockReason, code: number, number: object) => ({
+      _tag: "Number",
+      number,
+      at: now,
+      change: { block: SenderBlock.of(reason, now, { code: `${code}`, message: "No: Details" }) }
+    })
+    assert.deepStrictEqual<unknown>(error(131048), [blocked("quality", 131048, { providerNumberId: number })])
+    assert.deepStrictEqual<unknown>(error(131042), [blocked("payment", 131042, { providerAccountId: account })])
+  })
+
+  it("that blocks nothing is passed over by its code", () => {
+    for (const code of [130429, 131052, 987654]) assert.deepStrictEqual(error(code), [skipped(`error:${code}`)])
+    assert.deepStrictEqual(error(131048, { metadata: null }), [skipped("error:131048")])
+    assert.deepStrictEqual(read({ errors: [null, { title: "No code" }] }), [skipped("error"), skipped("error")])
+    assert.deepStrictEqual(readPost(post(entry([change("messages", { ...product })]))), [skipped("messages:empty")])
+  })
+})

@@ -1,0 +1,320 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { InboundMessage } from "@wac/core"
+import {
+  ana,
+  change,
+  entry,
+  type Json,
+  message,
+  now,
+  number,
+  post,
+  product,
+  read,
+  readPost,
+  secondsAgo,
+  skipped
+} from "./posts.ts"
+
+/** The one message that a conversation is read as. */
+const received = (
+  fields: { readonly [name: string]: Json },
+  contacts: ReadonlyArray<Json> = [ana]
+): InboundMessage.InboundMessage => {
+  const items = read({ contacts, messages: [message(fields)] })
+  assert.lengthOf(items, 1)
+  const [item] = items
+  assert(item?._tag === "Message")
+  return item.message
+}
+
+/** Type, content and wish of it. */
+const said = (fields: { readonly [name: string]: Json }) => {
+  const { content, preference, type } = received(fields)
+  return [type, content, preference]
+}
+
+describe("a message", () => {
+  it("is of its sender to the number, with Meta's id and time", () => {
+    assert.deepStrictEqual(received({ type: "text", text: { body: "Größe 42?" } }), {
+      providerNumberId: number,
+      providerMessageId: "wamid.in.1",
+      customer: { phone: `+${ana.wa_id}`, userId: ana.user_id },
+      at: now - 60_000,
+      type: "text",
+      content: { body: "Größe 42?" },
+      context: null,
+      preference: undefined,
+      late: false
+    })
+  })
+
+  it("is late when it is more than fifteen minutes old, and never from the future", () => {
+    const text = { type: "text", text: { body: "hi" } }
+    assert.isFalse(received({ ...text, timestamp: secondsAgo(900) }).late)
+    assert.isTrue(received({ ...text, timestamp: secondsAgo(901) }).late)
+    assert.isTrue(received({ ...text, timestamp: 1 }).late)
+    const ahead = received({ ...text, timestamp: secondsAgo(-3600) })
+    assert.deepStrictEqual([ahead.at, ahead.late], [now, false])
+    const timeless = received({ ...text, timestamp: null })
+    assert.deepStrictEqual([timeless.at, timeless.late], [now, false])
+  })
+
+  it("without a time counts with that of its entry", () => {
+    const value = { ...product, messages: [message({ timestamp: "?", type: "text", text: { body: "hi" } })] }
+    const [item] = readPost(post(entry([change("messages", value)], now / 1000 - 1200)))
+    assert(item?._tag === "Message")
+    assert.deepStrictEqual([item.message.at, item.message.late], [now - 1_200_000, true])
+  })
+
+  it("that cannot be anybody's is passed over", () => {
+    const text = { type: "text", text: { body: "hi" } }
+    assert.deepStrictEqual(read({ messages: [message({ ...text, id: null })] }), [skipped("message:without_id")])
+    assert.deepStrictEqual(read({ messages: [message({ ...text, from: null })] }), [skipped("message:without_sender")])
+    assert.deepStrictEqual(read({ metadata: {}, messages: [message(text)] }), [skipped("message:without_number")])
+    assert.deepStrictEqual(read({ messages: [null] }), [skipped("message:without_id")])
+  })
+
+  it("that is none to us opens no window: of a group, taken back, or the chat being opened", () => {
+    for (
+      const [fields, kind] of [
+        [{ type: "text", text: { body: "hi all" }, group_id: "Y2FwaV9n" }, "message:group"],
+        [{ type: "revoke", revoke: { original_message_id: "wamid.in.0" } }, "message:revoke"],
+        [{ type: "request_welcome" }, "message:request_welcome"]
+      ] as const
+    ) assert.deepStrictEqual(read({ contacts: [ana], messages: [message(fields)] }), [skipped(kind)])
+  })
+})
+
+describe("a sender", () => {
+  const text = { type: "text", text: { body: "hi" } }
+  const sender = (fields: { readonly [name: string]: Json }, contacts?: ReadonlyArray<Json>) =>
+    received({ ...text, ...fields }, contacts).customer
+
+  it("may have a user id alone, from the message or the contact beside it", () => {
+    const alone = { phone: null, userId: ana.user_id }
+    const bare = { profile: { name: "Ana", username: "ana" }, user_id: ana.user_id, parent_user_id: "US.ENT.1" }
+    assert.deepStrictEqual(sender({ from: null, from_user_id: ana.user_id }, [bare]), alone)
+    assert.deepStrictEqual(sender({ from: null, from_user_id: ana.user_id }, []), alone)
+    assert.deepStrictEqual(sender({ from: null }, [bare]), alone)
+  })
+
+  it("has both names when the post tells them anywhere", () => {
+    const both = { phone: `+${ana.wa_id}`, userId: ana.user_id }
+    assert.deepStrictEqual(sender({ from_user_id: ana.user_id }, []), both)
+    assert.deepStrictEqual(sender({ from: null, from_user_id: ana.user_id }), both)
+    assert.deepStrictEqual(sender({ from: null }), both)
+    assert.deepStrictEqual(sender({}, [{ wa_id: "15557020012", user_id: "US.2" }, ana]), both)
+  })
+
+  it("is not given the user id of somebody else", () => {
+    const ben = { wa_id: "15557020012", user_id: "US.2" }
+    assert.deepStrictEqual(sender({}, [ben]), { phone: `+${ana.wa_id}`, userId: null })
+    assert.deepStrictEqual(sender({ from: null, from_user_id: ana.user_id }, [ben]), {
+      phone: null,
+      userId: ana.user_id
+    })
+  })
+
+  it("in Brazil is the contact with or without the ninth digit", () => {
+    assert.deepStrictEqual(sender({ from: "551187654321" }, [{ wa_id: "5511987654321", user_id: "BR.1" }]), {
+      phone: "+551187654321",
+      userId: "BR.1"
+    })
+  })
+})
+
+describe("a text", () => {
+  it("that is a word of the list is a wish, in any case", () => {
+    for (
+      const [body, wish] of [
+        ["STOP", "opt_out"],
+        [" unsubscribe\n", "opt_out"],
+        ["Start", "opt_in"],
+        ["stop it", undefined],
+        ["", undefined]
+      ] as const
+    ) assert.deepStrictEqual(said({ type: "text", text: { body } }), ["text", { body }, wish])
+  })
+})
+
+describe("a tap", () => {
+  it("on a template's button has its text and payload, and either can be a wish", () => {
+    for (
+      const [button, wish] of [
+        [{ payload: "Unsubscribe", text: "Unsubscribe" }, "opt_out"],
+        [{ payload: "STOP", text: "No more of this" }, "opt_out"],
+        [{ payload: "p1", text: "START" }, "opt_in"],
+        [{ payload: "p1", text: "No" }, undefined],
+        [{ text: "Stop" }, "opt_out"]
+      ] as const
+    ) assert.deepStrictEqual(said({ type: "button", button }), ["button", { payload: null, ...button }, wish])
+  })
+
+  it("on a button or a row of a message says which", () => {
+    const reply = (type: string, answer: Json) => said({ type: "interactive", interactive: { type, [type]: answer } })
+    const button = { id: "b1", title: "Yes" }
+    assert.deepStrictEqual(reply("button_reply", button), ["interactive", {
+      type: "button_reply",
+      button_reply: button
+    }, undefined])
+    assert.strictEqual(reply("button_reply", { id: "b2", title: "Stop" })[2], "opt_out")
+    const row = { id: "r1", title: "Express", description: "In two days" }
+    assert.deepStrictEqual(reply("list_reply", row), [
+      "interactive",
+      { type: "list_reply", list_reply: row },
+      undefined
+    ])
+  })
+
+  it("that sends a flow has what was filled in, as far as that can be read", () => {
+    const flow = (answer: { readonly [name: string]: Json }) => {
+      const [type, content] = said({ type: "interactive", interactive: { type: "nfm_reply", nfm_reply: answer } })
+      assert.strictEqual(type, "interactive")
+      return content
+    }
+    assert.deepStrictEqual(
+      flow({ name: "flow", body: "Sent", response_json: "{\"size\":\"42\",\"note\":\"a\\u0000b\"}" }),
+      {
+        type: "nfm_reply",
+        nfm_reply: { name: "flow", body: "Sent", response: { size: "42", note: "a\uFFFDb" } }
+      }
+    )
+    for (
+      const answer of [{ name: "flow", response_json: "{\"size\":" }, { name: "flow", response_json: "7" }, {
+        name: "flow"
+      }]
+    ) {
+      assert.deepStrictEqual(flow(answer), { type: "nfm_reply", nfm_reply: answer })
+    }
+  })
+
+  it("of a kind that is new is handed on as it is", () => {
+    const interactive = { type: "call_permission_reply", call_permission_reply: { response: "accept" } }
+    assert.deepStrictEqual(said({ type: "interactive", interactive }), ["interactive", interactive, undefined])
+  })
+})
+
+describe("a reaction", () => {
+  it("has its emoji, and none when it is taken back", () => {
+    const reaction = (fields: { readonly [name: string]: Json }) =>
+      said({ type: "reaction", reaction: { message_id: "wamid.out.1", ...fields } })[1]
+    assert.deepStrictEqual(reaction({ emoji: "😮" }), { message_id: "wamid.out.1", emoji: "😮" })
+    for (const none of [{}, { emoji: "" }, { emoji: null }]) {
+      assert.deepStrictEqual(reaction(none), { message_id: "wamid.out.1", emoji: null })
+    }
+  })
+})
+
+describe("media", () => {
+  it("of each kind have their id and what is known of them", () => {
+    const common = { id: "881", mime_type: "x/y", sha256: "4654+8g=", url: "https://example.com/m?mid=881" }
+    for (
+      const [type, more] of [
+        ["image", { caption: "résumé" }],
+        ["audio", { voice: true }],
+        ["video", { caption: "STOP" }],
+        ["document", { filename: "Currículum café.pdf", caption: "My résumé" }],
+        ["sticker", { animated: false }]
+      ] as const
+    ) {
+      assert.deepStrictEqual(said({ type, [type]: { ...common, ...more, secret_field: 1 } }), [
+        type,
+        { ...common, ...more },
+        undefined
+      ])
+    }
+    assert.deepStrictEqual(said({ type: "image", image: { id: 882 } }), ["image", { id: "882" }, undefined])
+  })
+})
+
+describe("other contents", () => {
+  it("are places, cards and orders", () => {
+    assert.deepStrictEqual(said({ type: "location", location: { latitude: 12.25, longitude: "-43.5" } }), [
+      "location",
+      { latitude: 12.25, longitude: -43.5 },
+      undefined
+    ])
+    assert.deepStrictEqual(
+      said({
+        type: "location",
+        location: { latitude: 1, longitude: 2, name: "Office", address: "Main 1", url: null }
+      })[1],
+      { latitude: 1, longitude: 2, name: "Office", address: "Main 1" }
+    )
+    const cards = [{ name: { formatted_name: "Ben" }, phones: [{ phone: "+1 555-702-0012", type: "CELL" }] }]
+    assert.deepStrictEqual(said({ type: "contacts", contacts: cards }), ["contacts", cards, undefined])
+    const order = {
+      catalog_id: "c",
+      text: "Love these!",
+      product_items: [{ product_retailer_id: "p", quantity: 2, item_price: 7.99, currency: "USD" }]
+    }
+    assert.deepStrictEqual(said({ type: "order", order }), ["order", order, undefined])
+  })
+
+  it("that nobody can read are recorded with the name of their type", () => {
+    const unsupported = (fields: { readonly [name: string]: Json }) => {
+      const [type, content, preference] = said(fields)
+      assert.deepStrictEqual([type, preference], ["unsupported", undefined])
+      return content
+    }
+    const errors = [{
+      code: 131051,
+      title: "Message type unknown",
+      error_data: { details: "Message type is currently not supported." }
+    }]
+    assert.deepStrictEqual(unsupported({ type: "unsupported", errors }), {
+      type: null,
+      errors: [{ code: 131051, message: "Message type unknown: Message type is currently not supported." }]
+    })
+    assert.deepStrictEqual(unsupported({ type: "unsupported", unsupported: { type: "poll" }, errors: [null] }), {
+      type: "poll",
+      errors: []
+    })
+    assert.deepStrictEqual(unsupported({ type: "hologram", hologram: { id: 1 } }), { type: "hologram", errors: [] })
+    assert.deepStrictEqual(unsupported({ type: "toString" }), { type: "toString", errors: [] })
+    assert.deepStrictEqual(unsupported({}), { type: null, errors: [] })
+  })
+
+  it("without what their type asks for are recorded in the same way", () => {
+    for (
+      const type of ["text", "button", "interactive", "reaction", "image", "location", "contacts", "order"]
+    ) {
+      for (
+        const broken of [null, 7, "x", [], {}, { body: 7, id: null, type: "x", message_id: "", latitude: "north" }]
+      ) {
+        if (type === "contacts" && Array.isArray(broken)) continue
+        assert.deepStrictEqual(said({ type, [type]: broken }), ["unsupported", { type, errors: [] }, undefined])
+      }
+    }
+  })
+})
+
+describe("a context", () => {
+  const context = (fields: { readonly [name: string]: Json }) =>
+    received({ type: "text", text: { body: "hi" }, ...fields }).context
+
+  it("names the message that is answered", () => {
+    assert.deepStrictEqual(context({ context: { from: "15557010002", id: "wamid.out.1" } }), {
+      message_id: "wamid.out.1",
+      from: "+15557010002"
+    })
+    assert.deepStrictEqual(context({ context: { id: "wamid.out.1", more: 1 } }), { message_id: "wamid.out.1" })
+  })
+
+  it("says that it was forwarded, and of which product or advertisement it is about", () => {
+    assert.deepStrictEqual(context({ context: { forwarded: true } }), { forwarded: true })
+    const product = { catalog_id: "c", product_retailer_id: "p" }
+    const referral = { source_url: "https://example.com/ad", source_id: "1", source_type: "ad", headline: "Sale" }
+    assert.deepStrictEqual(
+      context({ context: { id: "wamid.out.1", frequently_forwarded: true, referred_product: product }, referral }),
+      { message_id: "wamid.out.1", frequently_forwarded: true, referred_product: product, referral }
+    )
+  })
+
+  it("that says nothing is none", () => {
+    for (const nothing of [null, {}, [], "x", { id: "" }, { from: "15557010002" }]) {
+      assert.isNull(context({ context: nothing }))
+    }
+  })
+})

@@ -1,0 +1,172 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { InboundItem, Message } from "@wac/core"
+import { account, ana, type Json, now, number, read, secondsAgo, skipped, status } from "./posts.ts"
+
+const messageId = "msg_01JQ8M6Z0V7QK3X9D2RS4TB5CN"
+const minute = 60_000
+
+const told = (fields: { readonly [name: string]: Json }) => read({ statuses: [status(fields)] })
+
+const item = (report: Partial<Message.Report>, reference: string | null = null): InboundItem.InboundItem =>
+  ({
+    _tag: "Status",
+    reference,
+    report: { status: "delivered", at: now - minute, providerMessageId: "wamid.out.1", error: null, ...report }
+  }) as InboundItem.InboundItem
+
+describe("a status", () => {
+  it("is reported by its word, whatever stands beside it", () => {
+    for (const word of ["sent", "delivered", "read"] as const) {
+      assert.deepStrictEqual(
+        told({
+          status: word,
+          conversation: { id: "c", expiration_timestamp: 5, origin: { type: "service" } },
+          pricing: { billable: true, pricing_model: "PMP", category: "service" },
+          payment: null
+        }),
+        [item({ status: word })]
+      )
+    }
+    assert.deepStrictEqual(told({ status: "played" }), [item({ status: "read" })])
+    assert.deepStrictEqual(told({ status: "READ" }), [item({ status: "read" })])
+  })
+
+  it("of a word that we do not know is passed over", () => {
+    assert.deepStrictEqual(told({ status: "deleted" }), [skipped("status:deleted")])
+    assert.deepStrictEqual(told({ status: "not a word <b>" }), [skipped("status:other")])
+    assert.deepStrictEqual(told({ status: null }), [skipped("status")])
+    assert.deepStrictEqual(read({ statuses: [null, 7, "sent", []] }), Array(4).fill(skipped("status")))
+  })
+
+  it("has the opaque reference when that is a message of ours", () => {
+    assert.deepStrictEqual(told({ biz_opaque_callback_data: messageId }), [item({}, messageId)])
+    for (
+      const other of ["some data", `${messageId}1`, messageId.toLowerCase(), "evt_01JQ8M6Z0V7QK3X9D2RS4TB5CN", 7, null]
+    ) {
+      assert.deepStrictEqual(told({ biz_opaque_callback_data: other }), [item({})])
+    }
+  })
+
+  it("without an id counts by the reference, and without both for nothing", () => {
+    assert.deepStrictEqual(told({ id: null, biz_opaque_callback_data: messageId }), [
+      item({ providerMessageId: null }, messageId)
+    ])
+    assert.deepStrictEqual(told({ id: "" }), [skipped("status:unnamed")])
+  })
+
+  it("has Meta's time, never one to come; without one it is told now", () => {
+    const times: ReadonlyArray<readonly [Json, number]> = [
+      [Number(secondsAgo(60)), now - minute],
+      [`${now - minute}`, now - minute],
+      [secondsAgo(-3600), now],
+      ["soon", now],
+      [null, now]
+    ]
+    for (const [timestamp, at] of times) assert.deepStrictEqual(told({ timestamp }), [item({ at })])
+  })
+})
+
+describe("a failure", () => {
+  const failed = (...errors: ReadonlyArray<Json>) => told({ status: "failed", errors })
+
+  it("has the code's meaning and Meta's words, in each of the shapes that errors had", () => {
+    const shapes: ReadonlyArray<Json> = [
+      {
+        code: 131026,
+        title: "Message undeliverable",
+        message: "Message undeliverable",
+        error_data: { details: "Not on it." }
+      },
+      { code: 131026, title: "Message undeliverable", details: "Not on it." },
+      { code: "131026", message: "(#131026) Message undeliverable", error_data: "Not on it." }
+    ]
+    for (const shape of shapes) {
+      assert.deepStrictEqual(failed(shape), [
+        item({
+          status: "failed",
+          error: {
+            code: "invalid_body",
+            reason: "undeliverable",
+            message: "the message cannot be delivered to this recipient",
+            provider: { code: "131026", message: "Message undeliverable: Not on it." }
+          }
+        })
+      ])
+    }
+  })
+
+  it("for which no reason is given is a failure all the same", () => {
+    for (const errors of [null, "x", [], [null], [{ title: "no code" }]]) {
+      const [only, ...more] = told({ status: "failed", errors })
+      assert.lengthOf(more, 0)
+      assert.deepStrictEqual(
+        only,
+        item({
+          status: "failed",
+          error: {
+            code: "server_error",
+            reason: "provider_error",
+            message: "the provider reported that the message failed, and not why"
+          }
+        })
+      )
+    }
+  })
+
+  it("by a code that is not documented is one by the provider's own reasons", () => {
+    const [only] = failed({ code: 987654, title: "Something new" })
+    assert(only?._tag === "Status")
+    assert.deepInclude(only.report.error, { code: "forbidden", reason: "provider_policy" })
+    assert.deepStrictEqual(only.report.error?.provider, { code: "987654", message: "Something new" })
+  })
+
+  it("because marketing was stopped opts the recipient out, by whichever name they have", () => {
+    const optOut = (customer: object) => ({
+      _tag: "Preference",
+      providerNumberId: number,
+      customer,
+      preference: "opt_out",
+      at: now - minute
+    })
+    const error = { code: 131050, title: "User has stopped marketing messages" }
+    assert.deepStrictEqual<unknown>(failed(error)[1], optOut({ phone: `+${ana.wa_id}`, userId: null }))
+    assert.deepStrictEqual<unknown>(
+      told({ status: "failed", errors: [error], recipient_user_id: ana.user_id })[1],
+      optOut({ phone: `+${ana.wa_id}`, userId: ana.user_id })
+    )
+    assert.deepStrictEqual<unknown>(
+      told({ status: "failed", errors: [error], recipient_id: null, recipient_user_id: ana.user_id })[1],
+      optOut({ phone: null, userId: ana.user_id })
+    )
+    for (const nobody of [{ recipient_id: null }, { recipient_type: "group" }]) {
+      assert.lengthOf(told({ status: "failed", errors: [error], ...nobody }), 1)
+    }
+  })
+
+  it("because of the number or its account blocks that, from the time of the failure on", () => {
+    const blocked = (code: number) => {
+      const [, second] = failed({ code, title: "No" })
+      assert(second?._tag === "Number" && second.change.block)
+      assert.deepStrictEqual([second.at, second.change.block.since], [now - minute, now - minute])
+      return [second.number, second.change.block.reason, second.change.block.provider]
+    }
+    assert.deepStrictEqual(blocked(131048), [{ providerNumberId: number }, "quality", {
+      code: "131048",
+      message: "No"
+    }])
+    assert.deepStrictEqual(blocked(131031), [{ providerAccountId: account }, "restricted", {
+      code: "131031",
+      message: "No"
+    }])
+  })
+
+  it("because of a template has the templates listed anew", () => {
+    for (const code of [132001, 132015]) {
+      assert.deepStrictEqual(failed({ code })[1], { _tag: "TemplatesChanged", providerAccountId: account })
+    }
+  })
+
+  it("has only its own reason: what stands under errors of another status counts for nothing", () => {
+    assert.deepStrictEqual(told({ errors: [{ code: 131050 }] }), [item({})])
+  })
+})
