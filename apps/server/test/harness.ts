@@ -131,7 +131,7 @@ export const send = (
 /** A send that the sandbox takes. */
 export const hello = (to = "+15551234567") => ({
   to,
-  type: "template",
+  type: "template" as const,
   template: { name: "hello_world", language: "en_US" }
 })
 

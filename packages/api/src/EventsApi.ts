@@ -11,7 +11,7 @@ import { listOf, noQuery, pageQuery } from "./Lists.ts"
 import { Timestamp } from "./Timestamp.ts"
 
 /** An event in combined form: the same id and body as webhooks with that envelope are sent. */
-const RecordedEvent = Schema.Struct({
+export const RecordedEvent = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("event"),
   type: Event.EventType,

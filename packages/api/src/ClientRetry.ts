@@ -1,0 +1,46 @@
+/**
+ * When a call of the {@link file://./Client.ts client} is made again, and how long to wait before (specification §7).
+ * Pure.
+ */
+import { WacApiError, WacConnectionError } from "./ClientError.ts"
+
+/** The first wait: long enough for a connection that broke to be a thing of the past. */
+const firstWait = 500
+/** The longest wait of our own choice; the service can ask for more. */
+const longestWait = 8000
+
+/** Statuses at which the same request can succeed later: too early, too fast, and trouble of the service's or a proxy's. */
+const retryable = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** What can never come to another end, whatever its status. */
+const isFinal = (error: WacApiError): boolean => error.reason === "delivery_unknown"
+
+/** Whether the same request, under the same key, may succeed later. */
+export const isRetryable = (error: unknown): error is WacApiError | WacConnectionError =>
+  error instanceof WacApiError
+    ? retryable.has(error.status) && !isFinal(error)
+    : error instanceof WacConnectionError &&
+      (error.status === undefined || error.status < 400 || retryable.has(error.status))
+
+/**
+ * How long to wait before the next attempt, in milliseconds: twice as long each time, shortened at random by up to a
+ * half so that callers who failed together do not return together, and never less than the service asked for.
+ * `attempt` counts from 1; `random` is from 0 to below 1.
+ */
+export const waitAfter = (
+  attempt: number,
+  error: WacApiError | WacConnectionError,
+  random: number
+): number => {
+  const longest = Math.min(longestWait, firstWait * 2 ** (attempt - 1))
+  const own = longest * (1 - random / 2)
+  return Math.max(own, error instanceof WacApiError ? error.retryAfter ?? 0 : 0)
+}
+
+/** Reads `Retry-After`: seconds, or a date, as milliseconds from `now`. */
+export const retryAfterOf = (value: string | null, now: number): number | undefined => {
+  if (value === null) return undefined
+  if (/^[0-9]{1,9}$/.test(value)) return Number(value) * 1000
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}

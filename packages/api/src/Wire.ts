@@ -1,0 +1,149 @@
+/**
+ * What callers of `/v1` send and get, in plain types: for {@link file://./Client.ts}, whose users need no schema and no
+ * Effect. The schemas of `MessagesApi`, `TemplatesApi`, `EventsApi` and `ErrorBody` are what the server goes by; a type
+ * test holds these to them.
+ */
+
+/** JSON. */
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [field: string]: Json }
+
+/** What every send may have. */
+interface Addressing {
+  /** E.164: `+` and digits only. */
+  readonly to: string
+  /** A phone number of the workspace, by id or in E.164; its default number when left out. */
+  readonly from?: string
+  /** Echoed in this message's events; at most 255 characters. */
+  readonly client_reference?: string
+}
+
+/** An approved template (specification §4). */
+export interface SendTemplate extends Addressing {
+  readonly type: "template"
+  readonly template: {
+    readonly name: string
+    /** `<ll>_<CC>` or `<ll>`; matched exactly. */
+    readonly language: string
+    /** One value per placeholder of the body, in order; none may be empty. */
+    readonly bodyParams?: ReadonlyArray<string>
+  }
+}
+
+/** Free-form text, within 24 hours after the recipient last wrote (contract §3). */
+export interface SendText extends Addressing {
+  readonly type: "text"
+  readonly text: {
+    /** 1 to 4,096 characters. */
+    readonly body: string
+    readonly preview_url?: boolean
+  }
+}
+
+export type SendMessage = SendTemplate | SendText
+
+/** The provider accepted the message and named it (specification §2). */
+export interface SentMessage {
+  readonly status: "sent"
+  readonly message_id: string
+  readonly provider_message_id: string
+  readonly tenant_id: string
+  readonly api_key_id: string
+}
+
+/** Why a message failed. */
+export interface MessageFailure {
+  readonly code: string
+  readonly reason?: string
+  readonly message: string
+  readonly provider?: ProviderDetail
+}
+
+/** A stored message; times are ISO 8601 in UTC (contract §3). */
+export interface Message {
+  readonly status: "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed"
+  readonly message_id: string
+  readonly provider_message_id: string | null
+  readonly tenant_id: string
+  readonly api_key_id: string
+  readonly to: string
+  readonly from: string
+  readonly type: "template" | "text"
+  readonly created_at: string
+  readonly sent_at: string | null
+  readonly delivered_at: string | null
+  readonly read_at: string | null
+  readonly failed_at: string | null
+  readonly error: MessageFailure | null
+  readonly client_reference: string | null
+}
+
+/** A template of any status (contract §7). */
+export interface Template {
+  readonly id: string
+  readonly name: string
+  readonly language: string
+  readonly category: string
+  readonly status: string
+  readonly parameter_format: "positional" | "named"
+  readonly components: ReadonlyArray<Json>
+  /** Placeholders of the body, in the order in which `bodyParams` fills them. */
+  readonly variables: ReadonlyArray<string>
+  readonly quality: string | null
+  readonly rejection_reason: string | null
+  readonly provider_template_id: string
+  readonly synced_at: string
+}
+
+export type EventType =
+  | "message.sent"
+  | "message.delivered"
+  | "message.read"
+  | "message.failed"
+  | "message.received"
+  | "campaign.completed"
+  | "webhook.test"
+
+/** An event as webhooks in combined form deliver it (contract §6). `@wac/verifier` types `data` by the event's type. */
+export interface Event {
+  readonly id: string
+  readonly object: "event"
+  readonly type: EventType
+  readonly created_at: string
+  readonly tenant_id: string
+  readonly data: { readonly [field: string]: Json }
+}
+
+/** One page of a list (contract §1). */
+export interface Page<Item> {
+  readonly data: ReadonlyArray<Item>
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+/** The codes of specification §7, and `not_found`. */
+export type ErrorCode =
+  | "invalid_body"
+  | "unauthorized"
+  | "forbidden"
+  | "idempotency_conflict"
+  | "rate_limited"
+  | "server_error"
+  | "not_found"
+
+/** What the upstream provider said. */
+export interface ProviderDetail {
+  readonly code: string
+  readonly message: string
+}
+
+/** The body of every error (contract §2). */
+export interface ErrorBody {
+  readonly error: {
+    readonly code: ErrorCode
+    readonly message: string
+    readonly reason?: string
+    readonly param?: string
+    readonly request_id: string
+    readonly provider?: ProviderDetail
+  }
+}

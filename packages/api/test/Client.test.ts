@@ -1,0 +1,312 @@
+/**
+ * The client against servers on loopback that answer as a test says: what it sends, when it tries again, and what it
+ * fails with.
+ */
+import { verify } from "@wac/verifier"
+import { requestPayload } from "@wac/verifier"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterEach, assert, describe, it } from "vitest"
+import { type ClientOptions, createClient, WacApiError, WacConnectionError } from "../src/Client.ts"
+
+interface Seen {
+  readonly method: string
+  readonly target: string
+  readonly headers: IncomingMessage["headers"]
+  readonly body: string
+}
+
+type Answer = (response: ServerResponse, request: Seen) => void
+
+const servers: Array<Server> = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+/** A server that gives these answers in turn, the last of them again and again. */
+const serve = async (...answers: ReadonlyArray<Answer>) => {
+  const seen: Array<Seen> = []
+  const server = createServer(async (request, response) => {
+    let body = ""
+    for await (const chunk of request) body += chunk
+    const one = { method: request.method!, target: request.url!, headers: request.headers, body }
+    seen.push(one)
+    answers[Math.min(seen.length, answers.length) - 1]!(response, one)
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return { seen, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
+}
+
+const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer => (response) => {
+  response.writeHead(status, { "content-type": "application/json", ...headers })
+  response.end(JSON.stringify(body))
+}
+
+const failing = (status: number, code: string, reason: string, headers?: Readonly<Record<string, string>>) =>
+  json(status, { error: { code, reason, message: "in words", request_id: "req_1" } }, headers)
+
+const sent = {
+  status: "sent",
+  message_id: "msg_1",
+  provider_message_id: "wamid.1",
+  tenant_id: "ws_1",
+  api_key_id: "key_1"
+}
+const broken: Answer = (response) => void response.socket!.destroy()
+const throttled = failing(429, "rate_limited", "pair", { "retry-after": "6" })
+const running = failing(503, "server_error", "in_progress", { "retry-after": "1" })
+
+const hello = { to: "+15551234567", type: "text", text: { body: "Hällo" } } as const
+
+/** A client whose waits are noted, not waited; `random` 0 waits longest. */
+const clientOf = (baseUrl: string, options: Partial<ClientOptions> = {}) => {
+  const waits: Array<number> = []
+  let now = Date.parse("2026-11-21T00:00:00Z")
+  const clock: NonNullable<ClientOptions["clock"]> = {
+    now: () => now,
+    random: () => 0,
+    sleep: async (millis, signal) => {
+      signal.throwIfAborted()
+      waits.push(millis)
+      now += millis
+    }
+  }
+  return { waits, now: () => now, client: createClient({ baseUrl, apiKey: "wac_live_x", clock, ...options }) }
+}
+
+const rejected = async (promise: Promise<unknown>): Promise<unknown> => {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  return assert.fail("it did not fail")
+}
+
+const apiError = async (promise: Promise<unknown>): Promise<WacApiError> => {
+  const error = await rejected(promise)
+  return error instanceof WacApiError ? error : assert.fail(`${error}`)
+}
+
+describe("a send", () => {
+  it("is one POST, with a key of its own", async () => {
+    const { baseUrl, seen } = await serve(json(200, sent))
+    const { client } = clientOf(baseUrl)
+    assert.deepEqual(await client.messages.send(hello), sent as never)
+    assert.deepEqual(await client.messages.send(hello, { idempotencyKey: "order-1" }), sent as never)
+    const [first, second] = seen
+    assert.deepEqual([first!.method, first!.target, JSON.parse(first!.body)], ["POST", "/v1/messages", hello])
+    assert.strictEqual(first!.headers.authorization, "Bearer wac_live_x")
+    assert.strictEqual(first!.headers["content-type"], "application/json")
+    assert.match(first!.headers["idempotency-key"] as string, /^[0-9a-f-]{36}$/)
+    assert.strictEqual(second!.headers["idempotency-key"], "order-1")
+    assert.notProperty(first!.headers, "x-service-signature")
+  })
+
+  it("is made again under the same key after 429, 5xx and broken connections, waiting twice as long each time", async () => {
+    const { baseUrl, seen } = await serve(
+      broken,
+      failing(500, "server_error", "internal"),
+      (response) => response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad gateway</h1>"),
+      failing(504, "server_error", "outcome_unknown"),
+      json(200, sent)
+    )
+    const { client, waits } = clientOf(baseUrl)
+    assert.deepEqual(await client.messages.send(hello), sent as never)
+    assert.deepEqual(waits, [500, 1000, 2000, 4000])
+    assert.strictEqual(new Set(seen.map(({ headers }) => headers["idempotency-key"])).size, 1)
+    assert.strictEqual(new Set(seen.map(({ body }) => body)).size, 1)
+  })
+
+  it("waits at least as long as it is asked to", async () => {
+    const { baseUrl } = await serve(throttled, running, json(200, sent))
+    const { client, waits } = clientOf(baseUrl)
+    await client.messages.send(hello)
+    assert.deepEqual(waits, [6000, 1000])
+  })
+
+  it("waits until the date that it is given", async () => {
+    const at = new Date(Date.parse("2026-11-21T00:00:30Z")).toUTCString()
+    const { baseUrl } = await serve(failing(503, "server_error", "overloaded", { "retry-after": at }), json(200, sent))
+    const { client, waits } = clientOf(baseUrl)
+    await client.messages.send(hello)
+    assert.deepEqual(waits, [30_000])
+  })
+
+  it.each([
+    [400, "invalid_body", "missing_field"],
+    [401, "unauthorized", "revoked_key"],
+    [403, "forbidden", "outside_service_window"],
+    [409, "idempotency_conflict", "payload_mismatch"],
+    [504, "server_error", "delivery_unknown"]
+  ])("is not made again after %i %s %s", async (status, code, reason) => {
+    const { baseUrl, seen } = await serve(failing(status, code, reason))
+    const error = await apiError(clientOf(baseUrl).client.messages.send(hello, { idempotencyKey: "k" }))
+    assert.deepEqual(
+      [error.status, error.code, error.reason, error.message, error.requestId, error.idempotencyKey],
+      [status, code, reason, "in words", "req_1", "k"] as never
+    )
+    assert.strictEqual(seen.length, 1)
+  })
+
+  it("gives up after so many attempts, with the last error and the key", async () => {
+    const { baseUrl, seen } = await serve(throttled)
+    const error = await apiError(clientOf(baseUrl, { maxAttempts: 3 }).client.messages.send(hello))
+    assert.deepEqual([error.reason, error.retryAfter], ["pair", 6000])
+    assert.strictEqual(error.idempotencyKey, seen[0]!.headers["idempotency-key"])
+    assert.strictEqual(seen.length, 3)
+  })
+
+  it("gives up at once when it is asked to wait longer than it may take", async () => {
+    const { baseUrl, seen } = await serve(throttled)
+    const error = await apiError(clientOf(baseUrl, { timeout: 6000 }).client.messages.send(hello))
+    assert.strictEqual(error.reason, "pair")
+    assert.strictEqual(seen.length, 1)
+  })
+
+  it("tells of a service that cannot be reached, and the key that it was tried under", async () => {
+    const { baseUrl } = await serve(broken)
+    const error = await rejected(
+      clientOf(baseUrl, { maxAttempts: 2 }).client.messages.send(hello, { idempotencyKey: "k" })
+    )
+    if (!(error instanceof WacConnectionError)) return assert.fail(`${error}`)
+    assert.deepEqual([error.idempotencyKey, error.status], ["k", undefined])
+  })
+
+  it("does not take a page of something between for an answer", async () => {
+    const { baseUrl, seen } = await serve((response) => response.writeHead(403).end("<h1>Forbidden</h1>"))
+    const error = await rejected(clientOf(baseUrl).client.messages.send(hello))
+    if (!(error instanceof WacConnectionError)) return assert.fail(`${error}`)
+    assert.strictEqual(error.status, 403)
+    assert.strictEqual(seen.length, 1)
+  })
+
+  it("follows no redirect: the key is for one service", async () => {
+    const elsewhere = await serve(json(200, sent))
+    const { baseUrl } = await serve((response) => response.writeHead(307, { location: elsewhere.baseUrl }).end())
+    const error = await rejected(clientOf(baseUrl, { maxAttempts: 1 }).client.messages.send(hello))
+    assert.instanceOf(error, WacConnectionError)
+    assert.deepEqual(elsewhere.seen, [])
+  })
+
+  it("ends with its signal, in a call and between two", async () => {
+    const { baseUrl } = await serve(() => {})
+    const calling = new AbortController()
+    const call = rejected(clientOf(baseUrl).client.messages.send(hello, { signal: calling.signal }))
+    calling.abort(new Error("enough"))
+    assert.strictEqual((await call as Error).message, "enough")
+
+    const failing = await serve(throttled)
+    const waiting = new AbortController()
+    const wait = rejected(
+      createClient({ baseUrl: failing.baseUrl, apiKey: "k" }).messages.send(hello, { signal: waiting.signal })
+    )
+    while (failing.seen.length === 0) await new Promise(setImmediate)
+    waiting.abort(new Error("enough"))
+    assert.strictEqual((await wait as Error).message, "enough")
+    assert.strictEqual(failing.seen.length, 1)
+  })
+
+  it("is signed afresh at every attempt, if there is a secret to sign with", async () => {
+    const { baseUrl, seen } = await serve(throttled, json(200, sent))
+    const { client, now } = clientOf(baseUrl, { signingSecret: "whsec_secret" })
+    const begun = now()
+    await client.messages.send(hello)
+    const times = []
+    for (const { body, headers, method, target } of seen) {
+      const payload = requestPayload({ method, target, idempotencyKey: headers["idempotency-key"] as string, body })
+      const verified = await verify(payload, headers["x-service-signature"] as string, "whsec_secret", {
+        now: now() / 1000
+      })
+      if (!verified.ok) return assert.fail(verified.reason)
+      times.push(verified.timestamp * 1000 - begun)
+    }
+    assert.deepEqual(times, [0, 6000])
+  })
+})
+
+describe("a message", () => {
+  it("is asked for by its id, whatever is in it", async () => {
+    const { baseUrl, seen } = await serve(json(200, { message_id: "msg_1" }))
+    const { client } = clientOf(baseUrl, { signingSecret: "whsec_secret" })
+    assert.strictEqual((await client.messages.get("msg_1/../x?y")).message_id, "msg_1")
+    assert.strictEqual(seen[0]!.target, "/v1/messages/msg_1%2F..%2Fx%3Fy")
+    assert.notProperty(seen[0]!.headers, "x-service-signature")
+  })
+})
+
+describe("a list", () => {
+  const page = (ids: ReadonlyArray<string>, next: string | null) =>
+    json(200, { data: ids.map((id) => ({ id })), has_more: next !== null, next_cursor: next })
+
+  it("is gone through page by page, each asked for when it is needed", async () => {
+    const { baseUrl, seen } = await serve(page(["a", "b"], "c/1"), page(["c"], null))
+    const { client } = clientOf(baseUrl)
+    const ids = []
+    for await (const { id } of client.events.list({ since: new Date(0), type: "message.sent", limit: 2 })) {
+      ids.push(id)
+      if (id === "b") assert.strictEqual(seen.length, 1)
+    }
+    assert.deepEqual(ids, ["a", "b", "c"])
+    assert.deepEqual(seen.map(({ target }) => target), [
+      "/v1/events?type=message.sent&limit=2&since=1970-01-01T00%3A00%3A00.000Z",
+      "/v1/events?type=message.sent&limit=2&since=1970-01-01T00%3A00%3A00.000Z&cursor=c%2F1"
+    ])
+  })
+
+  it("gives its pages, and begins anew each time", async () => {
+    const { baseUrl, seen } = await serve(page(["a"], null))
+    const list = clientOf(baseUrl).client.templates.list({ status: "approved", cursor: "x" })
+    for (let i = 0; i < 2; i++) {
+      for await (const { data, next_cursor } of list.pages()) {
+        assert.deepEqual([data.map(({ id }) => id), next_cursor], [["a"], null])
+      }
+    }
+    assert.deepEqual(seen.map(({ target }) => target), [
+      "/v1/templates?status=approved&cursor=x",
+      "/v1/templates?status=approved&cursor=x"
+    ])
+  })
+
+  it("tries a page again", async () => {
+    const { baseUrl } = await serve(page(["a"], "c"), throttled, page(["b"], null))
+    const ids = []
+    for await (const { id } of clientOf(baseUrl).client.templates.list()) ids.push(id)
+    assert.deepEqual(ids, ["a", "b"])
+  })
+})
+
+describe("a client", () => {
+  it.each([
+    ["not an address", "wac_live_x"],
+    ["https://wac.example.com", "wac_live_x"],
+    ["https://wac.example.com/v1?x=1", "wac_live_x"],
+    ["https://wac.example.com/v1", ""],
+    ["https://wac.example.com/v1", "two words"],
+    ["https://wac.example.com/v1", undefined as unknown as string]
+  ])("is not made of %j and %j", (baseUrl, apiKey) => {
+    assert.throws(() => createClient({ baseUrl, apiKey }), TypeError)
+  })
+
+  it("keeps the path before /v1, with or without a slash after it", async () => {
+    const { baseUrl, seen } = await serve(json(200, sent))
+    for (const path of ["/team/v1", "/team/v1/"]) {
+      await clientOf(new URL(path, baseUrl).href).client.messages.send(hello)
+    }
+    assert.deepEqual(seen.map(({ target }) => target), ["/team/v1/messages", "/team/v1/messages"])
+  })
+
+  it("refuses to be made in a browser", () => {
+    const browser = globalThis as { document?: unknown }
+    browser.document = {}
+    try {
+      assert.throws(() => createClient({ baseUrl: "https://wac.example.com/v1", apiKey: "k" }), /secrets of servers/)
+    } finally {
+      delete browser.document
+    }
+  })
+})
