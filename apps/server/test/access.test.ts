@@ -118,6 +118,7 @@ describe("the API definition", () => {
       "POST /internal/setup": "anybody",
       "GET /internal/session": "session: member",
       "DELETE /internal/session": "session: member",
+      "GET /internal/phone-numbers": "session: member",
       "GET /internal/webhook": "session: member",
       "PUT /internal/webhook": "session: developer",
       "DELETE /internal/webhook": "session: developer",

@@ -2,8 +2,9 @@
  * Dashboard sessions: signing in and out, the first owner, the cookie, other sites, and failed sign-ins (contract §5).
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Id, Password, SessionStore, Setup } from "@wac/core"
-import { Context, Effect, Redacted } from "effect"
+import { Id, Password, Provider, SessionStore, Setup } from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "./checks.ts"
 import { type Answer, call, createKey, ownPage, signIn, start as startServer } from "./harness.ts"
@@ -313,6 +314,31 @@ describe("setting up", () => {
     call(`${url}/internal/setup`, { headers: ownPage, body })
 
   const refusal = { ...invalidCredentials, param: "token" }
+
+  it.live("without an answer of the provider is an error that says so, and leaves the link good", () =>
+    Effect.gen(function*() {
+      const message = "the provider does not say which phone number we have"
+      let isDown = true
+      const provider = Layer.effect(
+        Provider.Provider,
+        Effect.map(Provider.Provider, (sandbox) =>
+          Provider.Provider.of({
+            ...sandbox,
+            firstNumber: Effect.suspend(() =>
+              isDown
+                ? Effect.fail(new Provider.ProviderError({ reason: "provider_unavailable", message }))
+                : sandbox.firstNumber
+            )
+          }))
+      ).pipe(Layer.provide(SandboxProvider.layer))
+      const server = yield* startServer({ ...noOwner, adapters: { provider } })
+      const token = yield* tokenOf(server)
+      const refused = yield* setUp(server.url, first(token!))
+      checks.assertError(refused, 502, { code: "server_error", reason: "provider_unavailable" })
+      assert.strictEqual(refused.body.error.message, message)
+      isDown = false
+      assert.strictEqual((yield* setUp(server.url, first(token!))).status, 201)
+    }).pipe(Effect.scoped))
 
   it.live("by the link makes workspace and owner once, and signs them in", () =>
     Effect.gen(function*() {

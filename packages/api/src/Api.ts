@@ -8,6 +8,7 @@ import { DeliveriesApi } from "./DeliveriesApi.ts"
 import { EventsApi, EventsDashboardApi } from "./EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { MessagesApi } from "./MessagesApi.ts"
+import { PhoneNumbersApi } from "./PhoneNumbersApi.ts"
 import { ReplaysApi } from "./ReplaysApi.ts"
 import { SessionApi, SignInApi } from "./SessionApi.ts"
 import { TemplatesApi } from "./TemplatesApi.ts"
@@ -23,6 +24,7 @@ export class Api extends HttpApi.make("wac")
     ApiKeysApi,
     SignInApi,
     SessionApi,
+    PhoneNumbersApi,
     WebhookApi,
     DeliveriesApi,
     ReplaysApi,

@@ -165,5 +165,8 @@ export const reading = [...authenticated, notFound] as const
 /** Errors of an endpoint that reads a body. */
 export const writing = [...reading, conflict, tooLarge, unsupportedMediaType] as const
 
+/** Errors of an endpoint that asks the provider. */
+export const asking = [...writing, badGateway] as const
+
 /** Errors of sending. */
-export const sending = [...writing, badGateway, gatewayTimeout] as const
+export const sending = [...asking, gatewayTimeout] as const

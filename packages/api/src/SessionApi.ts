@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anybody, session } from "./Access.ts"
 import { SessionAuthentication } from "./Caller.ts"
-import { reading, writing } from "./ErrorBody.ts"
+import { asking, reading, writing } from "./ErrorBody.ts"
 import { noQuery } from "./Lists.ts"
 
 /** Who is signed in, where, and as what. */
@@ -42,7 +42,7 @@ export class SignInApi extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.post("setUp", "/internal/setup", {
     payload: SetUp,
     success: Session.pipe(HttpApiSchema.status(201)),
-    error: writing
+    error: asking
   }).annotate(Access, anybody).annotateMerge(OpenApi.annotations({
     summary: "Set up the first workspace",
     description: "Takes the one-time token of the link in the log, creates workspace and owner, and signs the owner in."

@@ -48,8 +48,12 @@ export const CurrentLimits = Context.Reference<Limits>("@wac/core/Limits/Current
   defaultValue: () => standard
 })
 
+/** The tier that counts: an unknown one counts as the default one. */
+const inForce = (tiers: Limits["workspaceTiers"], tier: string | null, fallback: string): string =>
+  tier !== null && Object.hasOwn(tiers, tier) ? tier : fallback
+
 const rateOf = (tiers: Limits["workspaceTiers"], tier: string | null, fallback: string): number =>
-  tiers[tier !== null && Object.hasOwn(tiers, tier) ? tier : fallback]!
+  tiers[inForce(tiers, tier, fallback)]!
 
 /** The bucket of a workspace: one token per public request. An unknown tier counts as the default one. */
 export const workspace = (limits: Limits, tier: Workspace["tier"]): RateLimit.Policy =>
@@ -58,6 +62,15 @@ export const workspace = (limits: Limits, tier: Workspace["tier"]): RateLimit.Po
 /** The bucket of a sending number: one token per message given to the provider. */
 export const phoneNumber = (limits: Limits, tier: PhoneNumber["tier"]): RateLimit.Policy =>
   RateLimit.perSecond("phone_number", rateOf(limits.phoneNumberTiers, tier, limits.defaults.phoneNumberTier))
+
+/** The tier of a sending number that is in force, and its rate in messages per second. */
+export const phoneNumberTier = (
+  { defaults, phoneNumberTiers }: Limits,
+  tier: PhoneNumber["tier"]
+): { readonly tier: string; readonly perSecond: number } => {
+  const name = inForce(phoneNumberTiers, tier, defaults.phoneNumberTier)
+  return { tier: name, perSecond: phoneNumberTiers[name]! }
+}
 
 /** The bucket of one number and one recipient. */
 export const pair = (limits: Limits): RateLimit.Policy => ({

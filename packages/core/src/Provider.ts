@@ -51,7 +51,7 @@ export class Provider extends Context.Service<Provider, {
    * count as `Unknown`. It must not send again by itself.
    */
   readonly send: (command: ProviderSend) => Effect.Effect<ProviderOutcome>
-  /** The number that the configuration names: what the first workspace begins with. */
+  /** The number that the configuration names, as the provider has it now: what the first workspace begins with. Takes 8 s at most. */
   readonly firstNumber: Effect.Effect<ProviderNumber, ProviderError>
   /** Every template of the account that the number belongs to, of every status. */
   readonly templates: (sender: PhoneNumber) => Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>

@@ -20,6 +20,7 @@ import * as KeyAuthentication from "./KeyAuthentication.ts"
 import * as MessagesHandlers from "./MessagesHandlers.ts"
 import * as MetricsPage from "./MetricsPage.ts"
 import * as Pages from "./Pages.ts"
+import * as PhoneNumbersHandlers from "./PhoneNumbersHandlers.ts"
 import * as ProviderRoute from "./ProviderRoute.ts"
 import * as RateLimitHeaders from "./RateLimitHeaders.ts"
 import * as ReplaysHandlers from "./ReplaysHandlers.ts"
@@ -45,6 +46,7 @@ const routes = Layer.mergeAll(
       TemplatesHandlers.layer,
       ApiKeysHandlers.layer,
       SessionHandlers.layer,
+      PhoneNumbersHandlers.layer,
       WebhookHandlers.layer,
       DeliveriesHandlers.layer,
       ReplaysHandlers.layer,

@@ -15,6 +15,7 @@ import {
   Messages,
   MessageSweeper,
   Password,
+  PhoneNumbers,
   type Provider,
   ReplayRunner,
   Replays,
@@ -111,6 +112,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
     Replays.Replays.layer,
     Events.Events.layer,
     InboundPosts.InboundPosts.layer,
+    PhoneNumbers.PhoneNumbers.layer,
     authenticator
   ).pipe(
     Layer.provideMerge(Setup.Setup.layer),
@@ -127,6 +129,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
 
 const background = Layer.mergeAll(
   InboundRunner.layer,
+  PhoneNumbers.layerEnsured,
   MessageSweeper.layer,
   DeliveryTidier.layer,
   ReplayRunner.layer,

@@ -1,0 +1,254 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import type { WorkspaceId } from "../src/Id.ts"
+import * as Limits from "../src/Limits.ts"
+import * as PhoneNumber from "../src/PhoneNumber.ts"
+import { layerEnsured, PhoneNumbers, stateOf } from "../src/PhoneNumbers.ts"
+import { PhoneNumberStore } from "../src/PhoneNumberStore.ts"
+import { ProviderError } from "../src/Provider.ts"
+import * as SenderBlock from "../src/SenderBlock.ts"
+import { hour, minute, second } from "./checks.ts"
+import { logged } from "./logged.ts"
+import { sender, start } from "./samples.ts"
+import { foundation, newId, stubProvider, world } from "./world.ts"
+
+const detail = { code: "190", message: "Access token expired" }
+
+describe("what is in force of a number", () => {
+  const state = (fields: Parameters<typeof sender>[0], limits = Limits.standard) => {
+    const { number: _, ...inForce } = stateOf(limits, sender(fields), start)
+    return inForce
+  }
+  const usual: ReturnType<typeof state> = {
+    status: "available",
+    tier: "standard",
+    messagesPerSecond: 80,
+    messagingLimit: null,
+    block: null
+  }
+  const learned = { tier: "high", messagingLimit: 250, quality: null }
+
+  it("is the default, what was learned, or the operator's setting before both", () => {
+    assert.deepStrictEqual(state({}), usual)
+    assert.deepStrictEqual(state({ learned }), { ...usual, tier: "high", messagesPerSecond: 1000, messagingLimit: 250 })
+    assert.deepStrictEqual(state({ learned, tier: "coexistence", messagingLimit: 0 }), {
+      ...usual,
+      tier: "coexistence",
+      messagesPerSecond: 20,
+      messagingLimit: 0
+    })
+    assert.deepStrictEqual(state({ learned: { ...learned, tier: "of another name" } }), {
+      ...usual,
+      messagingLimit: 250
+    })
+    const limits = { ...Limits.standard, defaults: { ...Limits.standard.defaults, messagingLimit: 1000 } }
+    assert.strictEqual(state({}, limits).messagingLimit, 1000)
+    assert.strictEqual(state({ learned }, limits).messagingLimit, 250)
+  })
+
+  it("is a block until it ends, and the operator's switch before it", () => {
+    const block = SenderBlock.of("credentials", start, detail)
+    assert.deepStrictEqual(state({ block }), { ...usual, status: "blocked", block })
+    assert.deepStrictEqual(state({ block: { ...block, until: start } }), usual)
+    assert.deepStrictEqual(state({ block, available: false }), { ...usual, status: "disabled", block })
+  })
+})
+
+const configured: PhoneNumber.ProviderNumber = {
+  phoneNumber: "+14155550111",
+  providerNumberId: "configured",
+  providerAccountId: "account-1",
+  learned: PhoneNumber.unlearned
+}
+
+const setUp = () => {
+  const provider = stubProvider()
+  provider.firstNumber = Effect.succeed(configured)
+  return {
+    provider,
+    layer: PhoneNumbers.layer.pipe(Layer.provide(provider.layer), Layer.provideMerge(foundation))
+  }
+}
+
+type Services = Layer.Success<ReturnType<typeof setUp>["layer"]>
+
+const numbers = <E>(
+  test: (provider: ReturnType<typeof setUp>["provider"]) => Effect.Effect<void, E, Services | Scope.Scope>
+) =>
+() =>
+  Effect.suspend(() => {
+    const { layer, provider } = setUp()
+    return Effect.andThen(TestClock.setTime(start), test(provider)).pipe(Effect.provide(layer))
+  })
+
+const ensure = PhoneNumbers.use((_) => _.ensure)
+const list = (id: WorkspaceId) => PhoneNumberStore.use((store) => store.list(id))
+const named = PhoneNumberStore.use((store) => store.named(configured))
+
+describe("the number that the configuration names", () => {
+  it.effect(
+    "is added to the first workspace as its default, once, by however many processes",
+    numbers(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* TestClock.adjust(second)
+        const later = yield* world()
+        yield* Effect.all(Array.from({ length: 5 }, () => ensure), { concurrency: "unbounded" })
+        const [added, ...others] = yield* list(workspace.id)
+        assert.deepStrictEqual([added, others], [
+          PhoneNumber.fresh({ ...configured, id: added!.id, workspaceId: workspace.id, isDefault: true }),
+          [{ ...number, isDefault: false }]
+        ])
+        assert.deepStrictEqual(yield* list(later.workspace.id), [later.number])
+      })
+    )
+  )
+
+  it.effect(
+    "is left as the operator has set it when it is known, but for its account and what the provider tells",
+    numbers((provider) =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        const { providerNumberId } = number
+        yield* PhoneNumberStore.use((store) => store.configure(number.id, { tier: "high", available: false }))
+        const block = SenderBlock.of("quality", start, detail)
+        yield* PhoneNumberStore.use((store) => store.observe({ name: number, at: start, change: { block } }))
+        yield* TestClock.adjust(second)
+        const learned = { tier: "coexistence", messagingLimit: 250, quality: "green" }
+        provider.firstNumber = Effect.succeed({ ...configured, providerNumberId, learned })
+        yield* ensure
+        const expected = { ...number, tier: "high", available: false, block, learned, providerAccountId: "account-1" }
+        assert.deepStrictEqual(yield* list(workspace.id), [expected])
+        // what it does not tell is not forgotten
+        provider.firstNumber = Effect.succeed({ ...configured, providerNumberId })
+        yield* ensure
+        assert.deepStrictEqual(yield* list(workspace.id), [expected])
+      })
+    )
+  )
+
+  it.effect(
+    "is unblocked when only its credentials were at fault, since the provider has taken them",
+    numbers(() =>
+      Effect.gen(function*() {
+        yield* world()
+        yield* ensure
+        const block = SenderBlock.of("credentials", start, detail)
+        yield* PhoneNumberStore.use((store) => store.observe({ name: configured, at: start, change: { block } }))
+        yield* ensure
+        assert.isNull((yield* named)[0]!.block)
+      })
+    )
+  )
+
+  it.effect(
+    "is not added, and that is said, where the workspace has its digits under another name",
+    numbers((provider) =>
+      logged((lines) =>
+        Effect.gen(function*() {
+          const { number, workspace } = yield* world()
+          provider.firstNumber = Effect.succeed({ ...configured, phoneNumber: number.phoneNumber })
+          yield* ensure
+          assert.deepStrictEqual(yield* list(workspace.id), [number])
+          assert.deepStrictEqual(lines.map(({ level, message }) => [level, message.includes("configured")]), [
+            ["Warn", true]
+          ])
+        })
+      )
+    )
+  )
+
+  it.effect(
+    "is not asked for as long as there is no workspace",
+    numbers((provider) =>
+      Effect.gen(function*() {
+        provider.firstNumber = Effect.die("asked")
+        yield* ensure
+        assert.deepStrictEqual(yield* named, [])
+      })
+    )
+  )
+
+  it.effect(
+    "is looked after at the start, and again every minute until the provider has answered",
+    numbers((provider) =>
+      logged((lines) =>
+        Effect.gen(function*() {
+          yield* world()
+          let asked = 0
+          const error = new ProviderError({ reason: "provider_unavailable", message: "upstream is down" })
+          provider.firstNumber = Effect.suspend(() => {
+            asked++
+            return Effect.fail(error)
+          })
+          yield* Layer.build(layerEnsured)
+          assert.strictEqual(asked, 1)
+          assert.match(lines.at(-1)!.message, /upstream is down/)
+          yield* TestClock.adjust(minute)
+          assert.strictEqual(asked, 2)
+          yield* TestClock.adjust(5 * minute)
+          assert.strictEqual(asked, 7)
+          assert.deepStrictEqual(yield* named, [])
+          provider.firstNumber = Effect.succeed(configured)
+          yield* TestClock.adjust(minute)
+          assert.lengthOf(yield* named, 1)
+          provider.firstNumber = Effect.die("asked again")
+          yield* TestClock.adjust(hour)
+          assert.strictEqual(lines.filter(({ level }) => level === "Warn").length, 7)
+        })
+      )
+    )
+  )
+
+  it.effect(
+    "is there when the start has succeeded",
+    numbers(() =>
+      Effect.gen(function*() {
+        yield* world()
+        yield* Layer.build(layerEnsured)
+        assert.lengthOf(yield* named, 1)
+      })
+    )
+  )
+})
+
+it.effect(
+  "numbers are listed newest first, page after page, with what is in force at the time",
+  numbers(() =>
+    Effect.gen(function*() {
+      const { number, workspace } = yield* world()
+      yield* world()
+      const added: Array<PhoneNumber.PhoneNumber> = []
+      for (let i = 0; i < 4; i++) {
+        const next = PhoneNumber.fresh({
+          ...configured,
+          id: yield* newId("pn"),
+          workspaceId: workspace.id,
+          phoneNumber: `+1415555020${i}`,
+          providerNumberId: `number ${i}`,
+          isDefault: false
+        })
+        yield* PhoneNumberStore.use((store) => store.add(next))
+        added.unshift(next)
+      }
+      const page = (limit: number, after: string | null) =>
+        PhoneNumbers.use((_) => _.list(workspace.id, { limit, after }))
+      const seen: Array<string> = []
+      let after: string | null = null
+      do {
+        const { items, next }: Effect.Success<ReturnType<typeof page>> = yield* page(2, after)
+        seen.push(...items.map(({ number }) => number.id))
+        after = next
+      } while (after !== null)
+      assert.deepStrictEqual(seen, [...added, number].map(({ id }) => id))
+
+      const block = SenderBlock.of("payment", start, null)
+      yield* PhoneNumberStore.use((store) => store.observe({ name: added[0]!, at: start, change: { block } }))
+      const status = Effect.map(page(1, null), ({ items }) => items[0]!.status)
+      assert.strictEqual(yield* status, "blocked")
+      yield* TestClock.setTime(block.until!)
+      assert.strictEqual(yield* status, "available")
+    })
+  )
+)
