@@ -9,6 +9,7 @@ import * as Event from "./Event.ts"
 import * as Id from "./Id.ts"
 import type { InboundItem } from "./InboundItem.ts"
 import { type EventIds, MessageStore } from "./MessageStore.ts"
+import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import type { StoreError } from "./StoreError.ts"
 
 export class Inbound extends Context.Service<Inbound, {
@@ -23,6 +24,7 @@ export class Inbound extends Context.Service<Inbound, {
     Effect.gen(function*() {
       const messages = yield* MessageStore
       const contacts = yield* ContactStore
+      const numbers = yield* PhoneNumberStore
       const random = yield* SecureRandom.SecureRandom
 
       const idsFor = (count: number): Effect.Effect<EventIds> =>
@@ -37,6 +39,13 @@ export class Inbound extends Context.Service<Inbound, {
           const { reference, report } = item
           const known = yield* messages.applyReport({ now, reference, report, ids: yield* idsFor(Event.maxPerReport) })
           if (!known) yield* Effect.logInfo("a status report for a message that is not ours was passed over")
+          return
+        }
+        if (item._tag === "Number") {
+          const { change, number } = item
+          // a time to come would hold against whatever is told until then
+          const told = yield* numbers.observe({ name: number, at: Math.min(item.at, now), change })
+          if (told === 0) yield* Effect.logInfo("what upstream told of a number that is not ours was passed over")
           return
         }
         if (item._tag !== "Message") return yield* Effect.logDebug(`passed over: ${item._tag}`)

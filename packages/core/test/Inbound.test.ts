@@ -10,11 +10,14 @@ import type { InboundItem } from "../src/InboundItem.ts"
 import type { InboundMessage } from "../src/InboundMessage.ts"
 import type { Report } from "../src/Message.ts"
 import { Messages } from "../src/Messages.ts"
+import type { NumberChange, NumberName } from "../src/PhoneNumber.ts"
+import { PhoneNumberStore } from "../src/PhoneNumberStore.ts"
+import * as SenderBlock from "../src/SenderBlock.ts"
 import { StoreError } from "../src/StoreError.ts"
 import { iso } from "../src/Time.ts"
 import { day, hour, second } from "./checks.ts"
 import { start } from "./samples.ts"
-import { foundation, issueKey, key, newId, plain, stubProvider, world } from "./world.ts"
+import { foundation, issueKey, key, newId, plain, stubProvider, type World, world } from "./world.ts"
 
 const setUp = () => {
   const provider = stubProvider()
@@ -292,6 +295,78 @@ describe("customers' messages", () => {
         yield* receive(received(number, { type: "button", content: { text: "Yes", payload: "yes" } }))
         const [event] = yield* events(workspace.id)
         assert.deepStrictEqual([event!.data.type, event!.data.button], ["button", { text: "Yes", payload: "yes" }])
+      })
+    )
+  )
+})
+
+describe("words about numbers", () => {
+  const word = (number: NumberName, change: NumberChange, at = start): InboundItem => ({
+    _tag: "Number",
+    number,
+    at,
+    change
+  })
+  const stored = ({ workspace }: Pick<World, "workspace">) =>
+    Effect.map(PhoneNumberStore.use((store) => store.list(workspace.id)), ([number]) => number!)
+
+  it.effect(
+    "are applied by their time, and block a number for the sends that come after",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* sent
+        const { key: apiKey } = yield* issueKey(workspace.id)
+        const block = SenderBlock.of("quality", start, { code: "131048", message: "Spam rate limit hit" })
+        yield* receive(word(number, { quality: "red", block }), word(number, { quality: "green" }, start - 1))
+        assert.deepStrictEqual(yield* stored({ workspace }), {
+          ...number,
+          block,
+          learned: { ...number.learned, quality: "red" }
+        })
+        const again = Messages.use((messages) =>
+          Effect.flatMap(newId("req"), (requestId) =>
+            messages.send({
+              workspaceId: workspace.id,
+              apiKeyId: apiKey.id,
+              key: key("k2"),
+              requestId,
+              message: plain()
+            }))
+        )
+        const error = yield* Effect.flip(again)
+        assert.deepStrictEqual([error.code, error.provider], ["forbidden", block.provider!])
+        yield* TestClock.adjust(1)
+        yield* receive(word(number, { block: null }, start + 1))
+        assert.strictEqual((yield* again).messageId.slice(0, 4), "msg_")
+      })
+    )
+  )
+
+  it.effect(
+    "of an account are for all its numbers, and of numbers that are not ours for none",
+    upstream(() =>
+      Effect.gen(function*() {
+        const one = yield* world()
+        const { providerAccountId } = one.number
+        const two = yield* world()
+        yield* receive(word({ providerAccountId: "nobody" }, { quality: "red" }))
+        yield* receive(word({ providerAccountId }, { messagingLimit: 250 }))
+        for (const world of [one, two]) {
+          assert.deepStrictEqual((yield* stored(world)).learned, { ...world.number.learned, messagingLimit: 250 })
+        }
+      })
+    )
+  )
+
+  it.effect(
+    "of a time to come do not hold against later ones",
+    upstream(() =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        yield* receive(word(own.number, { quality: "red" }, start + day))
+        yield* TestClock.adjust(second)
+        yield* receive(word(own.number, { quality: "green" }, start + second))
+        assert.strictEqual((yield* stored(own)).learned.quality, "green")
       })
     )
   )
