@@ -8,12 +8,15 @@ import * as Customers from "./Customers.ts"
 import { lower, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
 
-/** A messaging limit, as `TIER_2K` or as a number of customers; `null` is unlimited, undefined not said. */
+/**
+ * A messaging limit, as `TIER_2K` or as a number of customers; `null` is unlimited, undefined not said. What has more than
+ * seven digits is none: Meta's highest is 100,000.
+ */
 export const messagingLimit: Payload.Read<number | null | undefined> = (json) => {
   const word = Payload.word(json)?.toUpperCase()
   if (word === "TIER_UNLIMITED" || word === "-1") return null
-  const [, digits, thousand] = /^(?:TIER_)?([1-9][0-9]{0,8})(K?)$/.exec(word ?? "") ?? []
-  return digits === undefined ? undefined : Number(digits) * (thousand === "K" ? 1000 : 1)
+  const [, thousands, ones] = /^(?:TIER_)?(?:([1-9][0-9]{0,3})K|([1-9][0-9]{0,6}))$/.exec(word ?? "") ?? []
+  return thousands !== undefined ? Number(thousands) * 1000 : ones !== undefined ? Number(ones) : undefined
 }
 
 /** A time to come; most are numbers, some posts have dates. */
