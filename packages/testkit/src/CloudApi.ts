@@ -1,0 +1,118 @@
+/**
+ * A simulated WhatsApp Cloud API on the loopback, over real HTTP: sends are judged and answered as documented, lives of
+ * messages come back by signed webhooks, and the wire goes wrong where it is told to.
+ *
+ * The lives of messages, the waits of webhooks and every limit go by the clock it is made under; the wire (a trickle,
+ * the time-out of a post) by real time. What is left to chance follows from the seed and from what it is about, not
+ * from the order in which calls come.
+ */
+import { Effect, FiberSet, type Scope } from "effect"
+import * as Control from "./CloudApiControl.ts"
+import * as Server from "./CloudApiServer.ts"
+import type { Patch } from "./CloudApiSettings.ts"
+import * as Simulation from "./CloudApiSimulation.ts"
+
+export type { Behaviour } from "./CloudApiBehaviour.ts"
+export type { Fault, Plan } from "./CloudApiFaults.ts"
+export type { Inbound } from "./CloudApiInbound.ts"
+export type { Call } from "./CloudApiLog.ts"
+
+export interface Options {
+  /** 1, if left out. */
+  readonly seed?: number
+  /** A free one, if left out. */
+  readonly port?: number
+  readonly settings?: Patch
+  readonly identity?: Partial<Simulation.Identity>
+  /** Where webhooks go, unasked; else see `courier.subscribe`. */
+  readonly callback?: string
+  /** What moves the clock that it is made under, for the control endpoint. */
+  readonly advance?: (millis: number) => void
+}
+
+export interface CloudApi extends Simulation.Simulation {
+  /** `http://127.0.0.1:<port>`. */
+  readonly url: string
+  readonly port: number
+  readonly identity: Simulation.Identity
+  /** The seven variables that let the service use it, and the one that chooses it. */
+  readonly environment: { readonly [name: string]: string }
+  /** Breaks every connection and refuses new ones. */
+  readonly refuseConnections: Effect.Effect<void>
+  readonly acceptConnections: Effect.Effect<void>
+}
+
+/** Waits in real time. */
+const real = (millis: number): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), millis)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+/** Who it is for, unless told. */
+export const identity: Simulation.Identity = {
+  account: "102290129340398",
+  accessToken: "EAAsimulatedToken",
+  appSecret: "simulated-app-secret",
+  verifyToken: "simulated-verify-token",
+  numbers: [
+    { id: "106540352242922", display: "+1 555-078-3881" },
+    { id: "106540352242923", display: "+1 555-078-3882" }
+  ]
+}
+
+/** Listens for as long as the scope; closing it breaks every connection. Fails, in words, if the port is taken. */
+export const make = Effect.fnUntraced(function*(
+  options: Options = {}
+): Effect.fn.Return<CloudApi, string, Scope.Scope> {
+  const who = { ...identity, ...options.identity }
+  const run = yield* FiberSet.makeRuntime<never, void, never>()
+  let url = ""
+  const { breaksUnread, handle, simulation } = yield* Simulation.make(
+    who,
+    options.seed ?? 1,
+    options.settings ?? {},
+    () => url
+  )
+  const control: (call: Server.Incoming) => Effect.Effect<Server.Outgoing> = Control.make(simulation, {
+    verifyToken: who.verifyToken,
+    refuseFor: (millis) =>
+      Effect.sync(() => {
+        // once this very answer is out
+        run(
+          real(10).pipe(
+            Effect.andThen(server.refuse),
+            Effect.andThen(real(millis)),
+            Effect.andThen(server.accept)
+          )
+        )
+      }),
+    advance: options.advance
+  })
+  const server: Server.Server = yield* Server.make({
+    port: options.port ?? 0,
+    breaksUnread,
+    handle: (call) => call.target.startsWith("/_sim") ? control(call) : handle(call)
+  })
+  url = server.url
+  if (options.callback !== undefined) simulation.courier.post(options.callback)
+
+  return {
+    ...simulation,
+    url,
+    port: server.port,
+    identity: who,
+    environment: {
+      PROVIDER: "whatsapp",
+      WHATSAPP_BASE_URL: url,
+      WHATSAPP_API_VERSION: "v25.0",
+      WHATSAPP_ACCESS_TOKEN: who.accessToken,
+      WHATSAPP_PHONE_NUMBER_ID: who.numbers[0].id,
+      WHATSAPP_BUSINESS_ACCOUNT_ID: who.account,
+      WHATSAPP_APP_SECRET: who.appSecret,
+      WHATSAPP_VERIFY_TOKEN: who.verifyToken
+    },
+    refuseConnections: server.refuse,
+    acceptConnections: server.accept
+  }
+})

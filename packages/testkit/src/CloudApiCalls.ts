@@ -1,0 +1,109 @@
+/** What becomes of a call of the simulated Cloud API: the fault that strikes it, its answer, and its line in the log. */
+import { Clock, Effect } from "effect"
+import type { Customers } from "./CloudApiCustomers.ts"
+import type { Dice } from "./CloudApiDice.ts"
+import * as Faults from "./CloudApiFaults.ts"
+import * as Graph from "./CloudApiGraph.ts"
+import type { Log } from "./CloudApiLog.ts"
+import * as Recipient from "./CloudApiRecipient.ts"
+import type { Incoming, Outgoing } from "./CloudApiServer.ts"
+import type { Settings } from "./CloudApiSettings.ts"
+
+export interface Calls {
+  readonly handle: (call: Incoming) => Effect.Effect<Outgoing>
+  /** Whether a call is broken before its body is read. */
+  readonly breaksUnread: (method: string, target: string) => boolean
+}
+
+/** What can be read of a send whatever else it is. */
+const looseSend = (body: string): { readonly to: string | undefined; readonly reference: string | undefined } => {
+  try {
+    const json = JSON.parse(body) as Record<string, unknown> | null
+    const text = (value: unknown) => typeof value === "string" ? value : undefined
+    return { to: text(json?.to) ?? text(json?.recipient), reference: text(json?.biz_opaque_callback_data) }
+  } catch {
+    return { to: undefined, reference: undefined }
+  }
+}
+
+export const make = (grounds: {
+  readonly graph: Graph.Graph
+  readonly faults: Faults.Faults
+  readonly customers: Customers
+  readonly log: Log
+  readonly dice: Dice
+  readonly settings: () => Settings
+}): Calls => {
+  const { customers, dice, faults, graph, log, settings } = grounds
+  let answered = 0
+
+  const handle = (call: Incoming): Effect.Effect<Outgoing> =>
+    Effect.gen(function*() {
+      const at = yield* Clock.currentTimeMillis
+      const route = Graph.routeOf(call.method, call.target)
+      const kind = route?.kind ?? "reads"
+      const { reference, to } = kind === "messages" ? looseSend(call.body) : { reference: undefined, to: undefined }
+      const traceId = `A${dice.hex(22, "trace", answered++)}`
+      const nth = reference === undefined ? answered : log.arrives(reference)
+      const recipient = to === undefined ? undefined : Recipient.keyOf(to)
+      const fault = faults.next({ kind, recipient, name: [reference ?? "", nth] })
+        ?? (recipient === undefined ? undefined : customers.behaviourOf(recipient).fault)
+      const authorization = call.headers.authorization
+
+      const answer: Graph.Answer | undefined = fault === undefined || Faults.processes(fault.kind)
+        ? Graph.answer(
+          graph,
+          route,
+          { ...call, authorization: typeof authorization === "string" ? authorization : undefined },
+          at,
+          nth,
+          traceId
+        )
+        : fault.kind === "error"
+        ? Graph.refuseWith(fault, traceId)
+        : undefined
+      log.call({
+        at,
+        method: call.method,
+        path: call.target,
+        body: call.body,
+        to,
+        reference,
+        fault: fault?.kind,
+        processed: answer?.accepted !== undefined,
+        wamid: answer?.accepted?.wamid,
+        http: answer?.http ?? null,
+        code: answer?.code ?? null
+      })
+      if (answer?.accepted !== undefined) yield* graph.messages.live(answer.accepted)
+      return {
+        http: answer?.http ?? 500,
+        headers: {
+          "facebook-api-version": route?.version ?? "v25.0",
+          "x-fb-request-id": traceId,
+          "x-fb-trace-id": traceId,
+          "x-app-usage": JSON.stringify({ call_count: 0, total_cputime: 0, total_time: 0 }),
+          "x-business-use-case-usage": JSON.stringify({
+            [graph.account]: [{
+              type: "whatsapp",
+              call_count: 1,
+              total_cputime: 1,
+              total_time: 1,
+              estimated_time_to_regain_access: 0
+            }]
+          })
+        },
+        body: JSON.stringify(answer?.body ?? null),
+        fault,
+        latency: settings().latency
+      }
+    })
+
+  return {
+    handle,
+    breaksUnread: (method, target) => {
+      const route = Graph.routeOf(method, target)
+      return route !== undefined && faults.breaksUnread(route.kind)
+    }
+  }
+}

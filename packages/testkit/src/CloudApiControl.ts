@@ -1,0 +1,177 @@
+/** The control endpoint of the simulated Cloud API: what a test does to it in the process, by HTTP. */
+import { Clock, Effect, Schema } from "effect"
+import { Behaviour, numbers as behaving } from "./CloudApiBehaviour.ts"
+import * as Changes from "./CloudApiChanges.ts"
+import { Plan } from "./CloudApiFaults.ts"
+import * as Inbounds from "./CloudApiInbound.ts"
+import * as Numbers from "./CloudApiNumbers.ts"
+import type { Incoming, Outgoing } from "./CloudApiServer.ts"
+import * as Settings from "./CloudApiSettings.ts"
+import type { Simulation } from "./CloudApiSimulation.ts"
+
+/** What of the sockets and the clock it has a hand on. */
+export interface Hands {
+  readonly verifyToken: string
+  /** Refuses connections for so many real milliseconds. */
+  readonly refuseFor: (millis: number) => Effect.Effect<void>
+  /** Moves the clock; undefined where it goes by itself. */
+  readonly advance: ((millis: number) => void) | undefined
+}
+
+interface Route {
+  readonly what: string
+  readonly run: (body: string, query: URLSearchParams) => Effect.Effect<unknown, string>
+}
+
+const Subscription = Schema.Struct({ url: Schema.String, verifyToken: Schema.optionalKey(Schema.String) })
+const Move = Schema.Struct({ from: Schema.String, to: Schema.String })
+const Preference = Schema.Struct({ from: Schema.String, value: Schema.Literals(["stop", "resume"]) })
+const WordOf = Schema.Struct({
+  message: Schema.String,
+  status: Schema.String,
+  code: Schema.optionalKey(Schema.Int),
+  details: Schema.optionalKey(Schema.String),
+  at: Schema.optionalKey(Schema.Int)
+})
+const Announcement = Schema.Struct({ field: Schema.String, value: Schema.JsonObject })
+const Complaint = Schema.Struct({ code: Schema.Int, details: Schema.optionalKey(Schema.String) })
+const NumberChange = Schema.Struct({ id: Schema.String, change: Numbers.Patch })
+const Recipient = Schema.Struct({ to: Schema.String, behaviour: Behaviour })
+const Advance = Schema.Struct({ advance: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)) })
+const Redelivery = Schema.Struct({ posts: Schema.optionalKey(Schema.Array(Schema.Int)) })
+const Outage = Schema.Struct({ refuseFor: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 600_000 })) })
+const Tokens = Schema.Struct({ tokens: Schema.Array(Schema.String) })
+
+const taking = <S extends Schema.Codec<unknown, unknown>>(
+  what: string,
+  schema: S,
+  run: (value: S["Type"]) => Effect.Effect<unknown, string>
+): Route => ({
+  what,
+  run: (body) =>
+    Schema.decodeEffect(Schema.fromJsonString(schema))(body === "" ? "{}" : body, {
+      onExcessProperty: "error"
+    }).pipe(
+      Effect.mapError((error) => error.message),
+      Effect.flatMap(run)
+    )
+})
+
+/** Answers the calls under `/_sim`. */
+export const make = (simulation: Simulation, hands: Hands): (call: Incoming) => Effect.Effect<Outgoing> => {
+  const clock = Effect.map(Clock.currentTimeMillis, (now) => ({ now, movable: hands.advance !== undefined }))
+  const routes: { readonly [name: string]: Route } = {
+    "GET /_sim": {
+      what: "this list",
+      run: () =>
+        Effect.succeed({
+          endpoints: Object.fromEntries(Object.entries(routes).map(([name, { what }]) => [name, what])),
+          recipients: Object.fromEntries(Object.entries(behaving).map(([digits, [words]]) => [`+${digits}`, words])),
+          kinds: Object.keys(Inbounds.kinds)
+        })
+    },
+    "GET /_sim/log": {
+      what: "calls that came, posts that went; ?reference= for those of one message",
+      run: (_, query) =>
+        Effect.gen(function*() {
+          const reference = query.get("reference")
+          const calls = yield* simulation.calls
+          const attempts = simulation.courier.attempts()
+          if (reference === null) return { calls, attempts }
+          return {
+            processed: yield* simulation.processed(reference),
+            calls: calls.filter((call) => call.reference === reference),
+            attempts: attempts.filter(({ body }) => body.includes(JSON.stringify(reference)))
+          }
+        })
+    },
+    "GET /_sim/processed": {
+      what: "how many times the message of each reference was accepted",
+      run: () => Effect.map(simulation.allProcessed, (all) => Object.fromEntries(all))
+    },
+    "GET /_sim/settings": { what: "pace, habits and limits", run: () => simulation.settings },
+    "POST /_sim/settings": taking("changes some of them", Settings.Patch, simulation.configure),
+    "POST /_sim/subscribe": taking(
+      "{url, verifyToken?}: handshake, then posts there",
+      Subscription,
+      ({ url, verifyToken }) => simulation.courier.subscribe(url, verifyToken ?? hands.verifyToken)
+    ),
+    "POST /_sim/inbound": taking(
+      "{from | userId, text | kind | content, …}: a customer writes",
+      Inbounds.Inbound,
+      (inbound) => Effect.map(simulation.receive(inbound), (id) => ({ id }))
+    ),
+    "POST /_sim/move": taking(
+      "{from, to}: a customer changes their number",
+      Move,
+      ({ from, to }) => simulation.move(from, to)
+    ),
+    "POST /_sim/preference": taking(
+      "{from, value: stop | resume}",
+      Preference,
+      ({ from, value }) => simulation.prefer(from, value)
+    ),
+    "POST /_sim/recipient": taking(
+      "{to, behaviour}: how one is treated from now on",
+      Recipient,
+      ({ behaviour, to }) => simulation.behave(to, behaviour)
+    ),
+    "POST /_sim/status": taking(
+      "{message, status, code?, at?}: tells a word of a message",
+      WordOf,
+      (word) => simulation.tell(word)
+    ),
+    "POST /_sim/number": taking(
+      "{id, change}: changes a number's fields",
+      NumberChange,
+      ({ change, id }) => simulation.changeNumber(id, change)
+    ),
+    "POST /_sim/template": taking(
+      "{name, language?, status?, quality?, category?, …}: changes or adds one",
+      Changes.TemplateChange,
+      (change) => simulation.changeTemplate(change)
+    ),
+    "POST /_sim/alert": taking("{severity?, type?, …}: an account alert", Changes.Alert, simulation.alert),
+    "POST /_sim/error": taking("{code}: an error of no message", Complaint, simulation.complain),
+    "POST /_sim/announce": taking(
+      "{field, value}: any webhook",
+      Announcement,
+      ({ field, value }) => simulation.announce(field, value)
+    ),
+    "POST /_sim/redeliver": taking(
+      "{posts?}: posts them, or all, again",
+      Redelivery,
+      ({ posts }) => simulation.courier.redeliver(posts)
+    ),
+    "POST /_sim/faults": taking("{next?, recipients?, random?, target?}: what goes wrong", Plan, simulation.fault),
+    "DELETE /_sim/faults": { what: "nothing goes wrong any more", run: () => simulation.clearFaults },
+    "POST /_sim/outage": taking(
+      "{refuseFor}: connections are refused for so many ms",
+      Outage,
+      ({ refuseFor }) => hands.refuseFor(refuseFor)
+    ),
+    "POST /_sim/tokens": taking("{tokens}: takes these alone", Tokens, ({ tokens }) => simulation.acceptTokens(tokens)),
+    "GET /_sim/clock": { what: "its time", run: () => clock },
+    "POST /_sim/clock": taking("{advance}: moves it on, in ms", Advance, ({ advance }) =>
+      Effect.suspend(() => {
+        if (hands.advance === undefined) return Effect.fail("this clock is not ours to move")
+        hands.advance(advance)
+        return clock
+      }))
+  }
+
+  return (call) => {
+    const { pathname, searchParams } = new URL(call.target, "http://simulator")
+    const route = routes[`${call.method} ${pathname}`]
+    const outcome = route === undefined
+      ? Effect.succeed({ http: 404, value: { problem: "see GET /_sim" } as unknown })
+      : Effect.match(route.run(call.body, searchParams), {
+        onFailure: (problem) => ({ http: 400, value: { problem } as unknown }),
+        onSuccess: (value) => ({ http: 200, value: value ?? { done: true } })
+      })
+    return Effect.map(
+      outcome,
+      ({ http, value }) => ({ http, headers: {}, body: `${JSON.stringify(value, null, 2)}\n` })
+    )
+  }
+}

@@ -1,0 +1,130 @@
+/** The calls of the simulated Cloud API: which there are, who may make them, and what each is answered. */
+import type { Schema } from "effect"
+import * as Errors from "./CloudApiErrors.ts"
+import type { Fault } from "./CloudApiFaults.ts"
+import type { Accepted, Messages } from "./CloudApiMessages.ts"
+import * as Numbers from "./CloudApiNumbers.ts"
+import * as Templates from "./CloudApiTemplates.ts"
+
+/** A call as its first line has it. */
+export interface Route {
+  readonly kind: "messages" | "reads"
+  readonly method: string
+  readonly version: string
+  readonly id: string
+  readonly edge: string | undefined
+  readonly query: URLSearchParams
+}
+
+/** What a call is answered, and the message that it made. */
+export interface Answer {
+  readonly http: number
+  readonly body: Schema.Json
+  readonly code: number | null
+  readonly accepted?: Accepted
+}
+
+export interface Graph {
+  readonly account: string
+  readonly tokens: () => ReadonlySet<string>
+  readonly numbers: ReadonlyMap<string, Numbers.BusinessNumber>
+  readonly templates: () => ReadonlyArray<Templates.Template>
+  readonly messages: Messages
+  /** The address that links to further pages begin with. */
+  readonly url: () => string
+}
+
+/** What a path of the API says; undefined for one that cannot be of it. */
+export const routeOf = (method: string, target: string): Route | undefined => {
+  const { pathname, searchParams } = new URL(target, "http://simulator")
+  const path = /^\/(v\d+\.\d+)\/([^/]+)(?:\/([^/]+))?$/.exec(pathname)
+  if (path === null) return undefined
+  const [, version, id, edge] = path
+  return {
+    kind: method === "POST" && edge === "messages" ? "messages" : "reads",
+    method,
+    version: version!,
+    id: id!,
+    edge,
+    query: searchParams
+  }
+}
+
+const ok = (body: Schema.Json): Answer => ({ http: 200, body, code: null })
+
+/** The error of a fault as an answer. */
+export const refuseWith = (fault: Fault, traceId: string): Answer =>
+  refuse(Errors.refusal({ code: fault.code ?? 131000, details: fault.details, http: fault.http }), traceId)
+
+const refuse = (refusal: Errors.Refusal, traceId: string): Answer => {
+  const body = refusal.body(traceId)
+  const { code } = (body as { readonly error: { readonly code: number } }).error
+  return { http: refusal.http, body, code }
+}
+
+const isMarkingRead = (body: string): boolean => {
+  try {
+    return (JSON.parse(body) as { readonly status?: unknown } | null)?.status === "read"
+  } catch {
+    return false
+  }
+}
+
+/** The answer to a call. Only the answer of a send that is accepted changes anything. */
+export const answer = (
+  graph: Graph,
+  route: Route | undefined,
+  call: {
+    readonly method: string
+    readonly target: string
+    readonly authorization: string | undefined
+    readonly body: string
+  },
+  now: number,
+  nth: number,
+  traceId: string
+): Answer => {
+  const refused = (refusal: Errors.Refusal) => refuse(refusal, traceId)
+  const token = /^Bearer (\S+)$/.exec(call.authorization ?? "")?.[1]
+  if (token === undefined) {
+    return refused(Errors.badToken("An access token is required to request this resource."))
+  }
+  if (!graph.tokens().has(token)) {
+    return refused(Errors.badToken("Error validating access token: The session is invalid or has expired."))
+  }
+  if (route === undefined) return refused(Errors.noObject(call.method, call.target))
+  const absent = () => refused(Errors.noObject(route.method, route.id))
+  const number = graph.numbers.get(route.id)
+
+  if (route.method === "POST" && number !== undefined && route.edge === "messages") {
+    if (isMarkingRead(call.body)) return ok({ success: true })
+    const sent = graph.messages.send(number, call.body, now, nth)
+    return "http" in sent ? refused(sent) : { ...ok(sent.answer), accepted: sent }
+  }
+  if (route.method === "POST" && route.id === graph.account && route.edge === "subscribed_apps") {
+    return ok({ success: true })
+  }
+  if (route.method !== "GET") return absent()
+  if (number !== undefined && route.edge === undefined) {
+    const shown = Numbers.show(number, route.query.get("fields")?.split(","))
+    return "shown" in shown
+      ? ok(shown.shown)
+      : refused(Errors.badParameter(`Tried accessing nonexisting field (${shown.unknown})`))
+  }
+  if (route.id !== graph.account) return absent()
+  switch (route.edge) {
+    case "message_templates":
+      return ok(Templates.page(graph.templates(), route.query, `${graph.url()}${call.target.split("?")[0]}`))
+    case "phone_numbers":
+      return ok({
+        data: [...graph.numbers.values()].map((number) => {
+          const shown = Numbers.show(number)
+          return "shown" in shown ? shown.shown : null
+        })
+      })
+    case undefined:
+      return ok({ id: graph.account, name: "Simulated Business" })
+    default:
+      return absent()
+  }
+}

@@ -1,0 +1,102 @@
+/** What customers of the simulated Cloud API write: a message of each kind that upstream passes on. */
+import { Schema } from "effect"
+
+/** A message to be written by a customer. What is left out is as the simulator has it. */
+export const Inbound = Schema.Struct({
+  /** The customer's number; left out, they are known by `userId` alone. */
+  from: Schema.optionalKey(Schema.String),
+  userId: Schema.optionalKey(Schema.String),
+  parentUserId: Schema.optionalKey(Schema.String),
+  username: Schema.optionalKey(Schema.String),
+  name: Schema.optionalKey(Schema.String),
+  /** The id of the business number written to; the first, if left out. */
+  number: Schema.optionalKey(Schema.String),
+  /** One of {@link kinds}: what the message holds, unless `content` says. */
+  kind: Schema.optionalKey(Schema.String),
+  /** Of a text. */
+  text: Schema.optionalKey(Schema.String),
+  /** Fields of the message as upstream has them, `type` and the object of that name above all; they win. */
+  content: Schema.optionalKey(Schema.JsonObject),
+  context: Schema.optionalKey(Schema.JsonObject),
+  /** The message's own time, in milliseconds; now, if left out. */
+  at: Schema.optionalKey(Schema.Int),
+  /** A wamid; the same one again makes a duplicate. */
+  id: Schema.optionalKey(Schema.String)
+})
+export type Inbound = typeof Inbound.Type
+
+const media = (type: string, mime_type: string, rest: Schema.JsonObject = {}): Schema.JsonObject => ({
+  type,
+  [type]: {
+    id: "987654321012345",
+    mime_type,
+    sha256: "9sq3VBcIDOmBOmMbBhi/nFTjWvMEFIhuPJXcAcIJEhI=",
+    url: "https://lookaside.example/whatsapp_business/attachments/?mid=987654321012345",
+    ...rest
+  }
+})
+
+const interactive = (type: string, rest: Schema.JsonObject): Schema.JsonObject => ({
+  type: "interactive",
+  interactive: { type, [type]: rest }
+})
+
+/** An example of each kind; it is the content of a message that gives none. */
+export const kinds: { readonly [kind: string]: Schema.JsonObject } = {
+  text: { type: "text", text: { body: "Olá! Is my order <42> on its way? 📦 a@b.example 100%" } },
+  button: { type: "button", button: { payload: "YES", text: "Yes" } },
+  button_reply: interactive("button_reply", { id: "choice_yes", title: "Yes" }),
+  list_reply: interactive("list_reply", { id: "slot_2", title: "At noon", description: "12:00" }),
+  flow_reply: interactive("nfm_reply", {
+    name: "flow",
+    body: "Sent",
+    response_json: "{\"flow_token\":\"t\",\"day\":\"2\"}"
+  }),
+  reaction: { type: "reaction", reaction: { message_id: "wamid.of-another", emoji: "👍" } },
+  unreaction: { type: "reaction", reaction: { message_id: "wamid.of-another" } },
+  image: media("image", "image/jpeg", { caption: "Schön, nicht?" }),
+  audio: media("audio", "audio/ogg; codecs=opus", { voice: true }),
+  video: media("video", "video/mp4"),
+  document: media("document", "application/pdf", { filename: "Reçu café.pdf", caption: "My résumé" }),
+  sticker: media("sticker", "image/webp", { animated: false }),
+  location: {
+    type: "location",
+    location: { latitude: 52.516266, longitude: 13.377775, name: "Brandenburger Tor", address: "Pariser Platz, Berlin" }
+  },
+  contacts: {
+    type: "contacts",
+    contacts: [{
+      name: { formatted_name: "Zoë Doe", first_name: "Zoë", last_name: "Doe" },
+      phones: [{ phone: "+1 555-010-0199", wa_id: "15550100199", type: "CELL" }]
+    }]
+  },
+  order: {
+    type: "order",
+    order: {
+      catalog_id: "123456",
+      text: "Please",
+      product_items: [{ product_retailer_id: "sku-1", quantity: 2, item_price: 9.5, currency: "EUR" }]
+    }
+  },
+  referral: {
+    type: "text",
+    text: { body: "I saw this" },
+    referral: { source_url: "https://ads.example/1", source_id: "1", source_type: "ad", headline: "Sale" }
+  },
+  identity: { type: "system", system: { type: "customer_identity_changed", body: "New device", identity: "hash" } },
+  edit: {
+    type: "edit",
+    edit: { original_message_id: "wamid.of-another", message: { type: "text", text: { body: "B" } } }
+  },
+  revoke: { type: "revoke", revoke: { original_message_id: "wamid.of-another" } },
+  request_welcome: { type: "request_welcome" },
+  unsupported: {
+    type: "unsupported",
+    errors: [{
+      code: 131051,
+      title: "Message type unknown",
+      message: "Message type unknown",
+      error_data: { details: "Message type is currently not supported." }
+    }]
+  }
+}

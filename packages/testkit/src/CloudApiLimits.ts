@@ -1,0 +1,47 @@
+/** The limits of the simulated Cloud API. Only a message that is accepted spends anything. */
+
+/** How long a pair of number and customer waits for each message, and how many it may send at once. */
+const pairEvery = 6000
+const pairBurst = 45
+const second = 1000
+const day = 24 * 3600 * 1000
+
+export interface Limits {
+  /** Whether this number may send one more message now, at the most this many in a second. */
+  readonly throughput: (number: string, now: number, perSecond: number) => boolean
+  /** Whether this number may write to this customer now. */
+  readonly pair: (number: string, customer: string, now: number) => boolean
+  /** Whether one more customer may be written to outside a window now, at the most this many in 24 hours. */
+  readonly customers: (customer: string, now: number, most: number) => boolean
+  /** Writes down an accepted message. */
+  readonly spend: (number: string, customer: string, now: number, outsideWindow: boolean) => void
+}
+
+export const make = (): Limits => {
+  const sent = new Map<string, Array<number>>()
+  /** By pair: when all that was sent will have been waited for. */
+  const paired = new Map<string, number>()
+  const written = new Map<string, number>()
+
+  const lately = (number: string, now: number): Array<number> => {
+    const times = (sent.get(number) ?? []).filter((time) => time > now - second)
+    sent.set(number, times)
+    return times
+  }
+  const waitedFor = (pair: string, now: number) => Math.max(paired.get(pair) ?? 0, now) + pairEvery
+
+  return {
+    throughput: (number, now, perSecond) => lately(number, now).length < perSecond,
+    pair: (number, customer, now) => waitedFor(`${number} ${customer}`, now) <= now + pairBurst * pairEvery,
+    customers: (customer, now, most) => {
+      for (const [name, at] of written) if (at <= now - day) written.delete(name)
+      return written.has(customer) || written.size < most
+    },
+    spend: (number, customer, now, outsideWindow) => {
+      const pair = `${number} ${customer}`
+      lately(number, now).push(now)
+      paired.set(pair, waitedFor(pair, now))
+      if (outsideWindow) written.set(customer, now)
+    }
+  }
+}

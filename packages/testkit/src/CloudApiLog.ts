@@ -1,0 +1,58 @@
+/** What came to the simulated Cloud API and what became of it: the proof that nothing was sent twice. */
+
+/** A call as it came, and its end. */
+export interface Call {
+  readonly at: number
+  readonly method: string
+  readonly path: string
+  readonly body: string
+  /** The recipient and our reference, of a send. */
+  readonly to: string | undefined
+  readonly reference: string | undefined
+  /** What went wrong on the wire. */
+  readonly fault: string | undefined
+  /** The message was accepted: the customer gets it, whatever the caller heard. */
+  readonly processed: boolean
+  readonly wamid: string | undefined
+  /** The status and the error's code of the answer that was, or would have been, given; null: none. */
+  readonly http: number | null
+  readonly code: number | null
+}
+
+export interface Log {
+  /** A call with this reference has come; gives which one of them it is, from 1. */
+  readonly arrives: (reference: string) => number
+  /** Writes down a call that has ended. */
+  readonly call: (call: Call) => void
+  /** The latest calls, oldest first. */
+  readonly calls: () => ReadonlyArray<Call>
+  /** How many calls came with this reference. */
+  readonly came: (reference: string) => number
+  /** How many times the message of each reference was accepted. */
+  readonly processed: () => ReadonlyMap<string, number>
+}
+
+/** So many calls are kept; what is counted by reference is never forgotten. */
+const kept = 20_000
+
+export const make = (): Log => {
+  const calls: Array<Call> = []
+  const came = new Map<string, number>()
+  const processed = new Map<string, number>()
+  const count = (map: Map<string, number>, name: string) => {
+    const counted = (map.get(name) ?? 0) + 1
+    map.set(name, counted)
+    return counted
+  }
+  return {
+    arrives: (reference) => count(came, reference),
+    call: (call) => {
+      if (calls.length >= 2 * kept) calls.splice(0, kept)
+      calls.push(call)
+      if (call.reference !== undefined && call.processed) count(processed, call.reference)
+    },
+    calls: () => calls.slice(-kept),
+    came: (reference) => came.get(reference) ?? 0,
+    processed: () => processed
+  }
+}

@@ -1,0 +1,244 @@
+/** Messages of the simulated Cloud API: what a send is answered, and what is told of it later. */
+import { Effect, type Schema } from "effect"
+import type { Behaviour } from "./CloudApiBehaviour.ts"
+import type { Courier } from "./CloudApiCourier.ts"
+import type { Customers } from "./CloudApiCustomers.ts"
+import type { Dice } from "./CloudApiDice.ts"
+import * as Errors from "./CloudApiErrors.ts"
+import * as Life from "./CloudApiLife.ts"
+import type { Limits } from "./CloudApiLimits.ts"
+import * as Numbers from "./CloudApiNumbers.ts"
+import * as Recipient from "./CloudApiRecipient.ts"
+import * as SendRequest from "./CloudApiSendRequest.ts"
+import type { Settings } from "./CloudApiSettings.ts"
+import * as TemplateParameters from "./CloudApiTemplateParameters.ts"
+import type { Template } from "./CloudApiTemplates.ts"
+import * as Updates from "./CloudApiUpdates.ts"
+
+/** A message that was accepted. */
+export interface Accepted {
+  readonly wamid: string
+  readonly reference: string | undefined
+  readonly number: Numbers.BusinessNumber
+  /** As {@link Recipient.keyOf} names them. */
+  readonly customer: string
+  readonly behaviour: Behaviour
+  readonly category: string
+  readonly problem: Errors.Problem | undefined
+  readonly at: number
+  readonly answer: Schema.JsonObject
+}
+
+/** What messages are judged by. */
+export interface Grounds {
+  readonly account: string
+  readonly settings: () => Settings
+  readonly dice: Dice
+  readonly customers: Customers
+  readonly limits: Limits
+  readonly courier: Courier
+  readonly templates: () => ReadonlyArray<Template>
+  /** Runs what takes its time, beside everything else. */
+  readonly run: (effect: Effect.Effect<void>) => void
+  /** The customer of a message answers it. */
+  readonly reply: (accepted: Accepted, text: string) => Effect.Effect<void>
+}
+
+export interface Messages {
+  /** Judges a send; what is accepted spends the limits. `nth`: which call of this reference it is. */
+  readonly send: (
+    number: Numbers.BusinessNumber,
+    body: string,
+    now: number,
+    nth: number
+  ) => Accepted | Errors.Refusal
+  /** Lets be told what becomes of it, in time; ends when what is told before the answer has been. */
+  readonly live: (accepted: Accepted) => Effect.Effect<void>
+  /** One word of a message. */
+  readonly word: (accepted: Accepted, status: string, at: number, problem?: Errors.Problem) => Updates.Update
+  /** The accepted message of this wamid or reference. */
+  readonly find: (name: string) => Accepted | undefined
+}
+
+/**
+ * What becomes of a message over the messaging limit. Upstream documents no code of its own for it; "not delivered"
+ * is told so.
+ */
+const overLimit: Errors.Problem = { code: 131049 }
+
+/** How long a conversation was open, where it is told. */
+const conversationLasts = 24 * 3600 * 1000
+
+/** A name of a message with the bytes of a real one: the customer, and what makes it unique. */
+export const wamidOf = (recipient: string, unique: string): string => {
+  const name = Buffer.from(recipient, "ascii")
+  const bytes = Buffer.concat([
+    Buffer.from([0x1c, 0x18, name.length]),
+    name,
+    Buffer.from([0x15, 0x02, 0x00, 0x11, 0x18, unique.length]),
+    Buffer.from(unique, "ascii"),
+    Buffer.from([0x00])
+  ])
+  return `wamid.${bytes.toString("base64")}`
+}
+
+/** A business-scoped user id of a customer known by number, always the same one. */
+export const userIdOf = (dice: Dice, customer: string): string => `US.${BigInt(`0x${dice.hex(15, "user", customer)}`)}`
+
+/** How upstream names a customer. */
+export const named = (settings: Settings, dice: Dice, customer: string): Updates.Named =>
+  Recipient.isUserId(customer)
+    ? { waId: undefined, userId: customer }
+    : { waId: customer, userId: settings.userIds ? userIdOf(dice, customer) : undefined }
+
+export const make = (grounds: Grounds): Messages => {
+  const { account, courier, customers, dice, limits, reply, run, settings, templates } = grounds
+  const byName = new Map<string, Accepted>()
+  let accepted = 0
+
+  /** The template asked for, or why it cannot be sent. */
+  const templateFor = (request: SendRequest.SendRequest): Template | Errors.Refusal => {
+    const name = String(request.content.name)
+    const language = String((request.content.language as { readonly code: string }).code)
+    const template = templates().find((template) => template.name === name && template.language === language)
+    switch (template?.status) {
+      case "APPROVED":
+        return TemplateParameters.refused(template, request.content.components) ?? template
+      case "PAUSED":
+        return Errors.refusal({ code: 132015 })
+      case "DISABLED":
+        return Errors.refusal({ code: 132016 })
+      default:
+        return Errors.refusal({
+          code: 132001,
+          details: `template name (${name}) does not exist in ${language}`
+        })
+    }
+  }
+
+  const recipientRefusal = (
+    number: Numbers.BusinessNumber,
+    customer: string,
+    behaviour: Behaviour,
+    nth: number
+  ): Errors.Refusal | undefined => {
+    const { allowed } = settings()
+    if (customer === Recipient.keyOf(number.display_phone_number)) return Errors.refusal({ code: 131021 })
+    if (allowed !== null && !allowed.some((to) => Recipient.keyOf(to) === customer)) {
+      return Errors.refusal({ code: 131030 })
+    }
+    return behaviour.refuse !== undefined && nth <= (behaviour.refuse.times ?? Infinity)
+      ? Errors.refusal(behaviour.refuse)
+      : undefined
+  }
+
+  const send: Messages["send"] = (number, body, now, nth) => {
+    if (!number.registered) return Errors.refusal({ code: 133010 })
+    const request = SendRequest.read(body)
+    if ("http" in request) return request
+    const customer = request.userId ? request.to : Recipient.keyOf(request.to)
+    const behaviour = customers.behaviourOf(customer)
+    const refused = recipientRefusal(number, customer, behaviour, nth)
+    if (refused !== undefined) return refused
+    const template = request.type === "template" ? templateFor(request) : undefined
+    if (template !== undefined && "http" in template) return template
+    if (request.userId && template?.category === "AUTHENTICATION") return Errors.refusal({ code: 131062 })
+    const perSecond = settings().throughput ?? Numbers.perSecond(number)
+    if (!limits.throughput(number.id, now, perSecond)) return Errors.refusal({ code: 130429 })
+    if (settings().pairLimit && !limits.pair(number.id, customer, now)) return Errors.refusal({ code: 131056 })
+
+    const outside = !customers.windowOpen(number.id, customer, now)
+    const { messagingLimit, window } = settings()
+    const problem = behaviour.fail !== undefined
+      ? behaviour.fail
+      : outside && template === undefined && window
+      ? { code: 131047 }
+      : template?.category === "MARKETING" && !customers.wantsMarketing(number.id, customer)
+      ? { code: 131050 }
+      : outside && messagingLimit !== null && !limits.customers(customer, now, messagingLimit)
+      ? overLimit
+      : undefined
+    limits.spend(number.id, customer, now, outside && problem === undefined)
+
+    // only templates are held
+    const { held: _, ...unheld } = behaviour
+    const wamid = wamidOf(
+      customer,
+      dice.hex(18, "wamid", ...(request.reference === undefined ? ["nth", accepted] : [request.reference, nth]))
+    )
+    accepted++
+    const message: Accepted = {
+      wamid,
+      reference: request.reference,
+      number,
+      customer,
+      behaviour: template === undefined ? unheld : behaviour,
+      category: template?.category.toLowerCase() ?? "service",
+      problem,
+      at: now,
+      answer: {
+        messaging_product: "whatsapp",
+        contacts: [
+          request.userId ? { input: request.to, user_id: request.to } : { input: request.to, wa_id: customer }
+        ],
+        messages: [{
+          id: wamid,
+          ...(template === undefined
+            ? {}
+            : { message_status: behaviour.held === undefined ? "accepted" : "held_for_quality_assessment" })
+        }]
+      }
+    }
+    byName.set(wamid, message)
+    if (request.reference !== undefined) byName.set(request.reference, message)
+    return message
+  }
+
+  const word: Messages["word"] = (message, status, at, problem) => {
+    const { conversation, numericTimestamps, omitContacts } = settings()
+    const name = `${message.wamid} ${status}`
+    const numeric = dice.hits(numericTimestamps, "numeric", name)
+    return Updates.status(account, message.number, {
+      wamid: message.wamid,
+      status,
+      timestamp: Updates.timestamp(at, numeric),
+      customer: named(settings(), dice, message.customer),
+      reference: message.reference,
+      category: message.category,
+      problem,
+      conversation: conversation
+        ? {
+          id: dice.hex(32, "conversation", message.customer).toLowerCase(),
+          until: Updates.timestamp(message.at + conversationLasts, numeric)
+        }
+        : undefined,
+      contacts: !dice.hits(omitContacts, "contacts", name)
+    })
+  }
+
+  return {
+    send,
+    word,
+    find: (name) => byName.get(name),
+    live: (message) => {
+      const steps = Life.steps(settings(), message.behaviour, dice, message.wamid, message.problem)
+      const early = settings().statusBeforeResponse ? steps.slice(0, 1) : []
+      for (const step of steps.slice(early.length)) {
+        const at = message.at + step.after
+        run(Effect.andThen(
+          Effect.sleep(step.after),
+          Effect.sync(() => courier.tell(word(message, step.status, at, step.problem)))
+        ))
+      }
+      const { replies } = message.behaviour
+      if (replies !== undefined) {
+        run(Effect.andThen(Effect.sleep(replies.after), Effect.suspend(() => reply(message, replies.text))))
+      }
+      return Effect.forEach(
+        early,
+        (step) => courier.tellNow(word(message, step.status, message.at, step.problem)),
+        { discard: true }
+      )
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/** The business phone numbers of the simulated Cloud API, as reading them shows them. */
+import { Schema, Struct } from "effect"
+
+/** The fields that upstream names so, and two of the simulation. */
+export const BusinessNumber = Schema.Struct({
+  id: Schema.String,
+  display_phone_number: Schema.String,
+  verified_name: Schema.String,
+  quality_rating: Schema.String,
+  /** `CONNECTED`, `FLAGGED`, `RESTRICTED`, `BANNED`, … */
+  status: Schema.String,
+  name_status: Schema.String,
+  code_verification_status: Schema.String,
+  platform_type: Schema.String,
+  throughput: Schema.Struct({ level: Schema.String }),
+  whatsapp_business_manager_messaging_limit: Schema.String,
+  health_status: Schema.Struct({ can_send_message: Schema.String, entities: Schema.Array(Schema.Json) }),
+  /** Not so: every send is refused with 133010. */
+  registered: Schema.Boolean
+})
+export type BusinessNumber = typeof BusinessNumber.Type
+
+/** Some of its fields, to change. */
+export const Patch = BusinessNumber.mapFields(Struct.omit(["id"])).mapFields(Struct.map(Schema.optionalKey))
+export type Patch = typeof Patch.Type
+
+export const make = (id: string, displayPhoneNumber: string): BusinessNumber => ({
+  id,
+  display_phone_number: displayPhoneNumber,
+  verified_name: "Simulated Shop",
+  quality_rating: "GREEN",
+  status: "CONNECTED",
+  name_status: "APPROVED",
+  code_verification_status: "VERIFIED",
+  platform_type: "CLOUD_API",
+  throughput: { level: "STANDARD" },
+  whatsapp_business_manager_messaging_limit: "TIER_250",
+  health_status: { can_send_message: "AVAILABLE", entities: [] },
+  registered: true
+})
+
+/** What a number shows when no fields are asked for. */
+const usual = [
+  "verified_name",
+  "code_verification_status",
+  "display_phone_number",
+  "quality_rating",
+  "platform_type",
+  "throughput"
+]
+
+/** These fields of it, always with its id; undefined with the first field that there is not. */
+export const show = (
+  number: BusinessNumber,
+  fields: ReadonlyArray<string> = usual
+): { readonly shown: Schema.JsonObject } | { readonly unknown: string } => {
+  const { registered: _, ...visible } = number
+  const unknown = fields.find((field) => !(field in visible))
+  return unknown === undefined
+    ? {
+      shown: Object.fromEntries(
+        Object.entries(visible).filter(([name]) => name === "id" || fields.includes(name))
+      )
+    }
+    : { unknown }
+}
+
+/** Messages in a second at each level of throughput. */
+export const perSecond = (number: BusinessNumber): number => number.throughput.level === "HIGH" ? 1000 : 80

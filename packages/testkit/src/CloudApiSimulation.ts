@@ -1,0 +1,251 @@
+/** The simulated Cloud API apart from its sockets: its state, the calls it answers, and all that a test can do to it. */
+import { Clock, Effect, FiberSet, type Schema, type Scope } from "effect"
+import type { Behaviour } from "./CloudApiBehaviour.ts"
+import * as Calls from "./CloudApiCalls.ts"
+import * as Changes from "./CloudApiChanges.ts"
+import * as Couriers from "./CloudApiCourier.ts"
+import * as Customers from "./CloudApiCustomers.ts"
+import * as Dice from "./CloudApiDice.ts"
+import type { Problem } from "./CloudApiErrors.ts"
+import * as Faults from "./CloudApiFaults.ts"
+import type * as Graph from "./CloudApiGraph.ts"
+import * as Inbounds from "./CloudApiInbound.ts"
+import * as Limits from "./CloudApiLimits.ts"
+import * as Logs from "./CloudApiLog.ts"
+import * as Messages from "./CloudApiMessages.ts"
+import * as Numbers from "./CloudApiNumbers.ts"
+import * as Recipient from "./CloudApiRecipient.ts"
+import * as Settings from "./CloudApiSettings.ts"
+import * as Templates from "./CloudApiTemplates.ts"
+import * as Updates from "./CloudApiUpdates.ts"
+
+/** Who the simulated API is for. */
+export interface Identity {
+  readonly account: string
+  readonly accessToken: string
+  readonly appSecret: string
+  readonly verifyToken: string
+  /** Ids and display forms of the numbers; the first is the one meant where none is named. */
+  readonly numbers: readonly [NumberName, ...ReadonlyArray<NumberName>]
+}
+
+interface NumberName {
+  readonly id: string
+  readonly display: string
+}
+
+/** A word of a message that is to be told now. */
+export interface Word {
+  /** Its wamid or reference. */
+  readonly message: string
+  readonly status: string
+  readonly code?: number
+  readonly details?: string
+  /** In milliseconds; now, if left out. */
+  readonly at?: number
+}
+
+export interface Simulation {
+  readonly settings: Effect.Effect<Settings.Settings>
+  /** Changes some settings; what is under way keeps its own. */
+  readonly configure: (patch: Settings.Patch) => Effect.Effect<Settings.Settings>
+  /** Adds to what goes wrong on the wire. */
+  readonly fault: (plan: Faults.Plan) => Effect.Effect<void>
+  /** Nothing goes wrong any more, but for recipients that behave so. */
+  readonly clearFaults: Effect.Effect<void>
+  /** From now on the API treats this recipient so. */
+  readonly behave: (to: string, behaviour: Behaviour) => Effect.Effect<void>
+  /** Takes these tokens alone. */
+  readonly acceptTokens: (tokens: ReadonlyArray<string>) => Effect.Effect<void>
+
+  /** A customer writes. Gives the wamid; fails with words if there is no such number or kind. */
+  readonly receive: (inbound: Inbounds.Inbound) => Effect.Effect<string, string>
+  /** A customer changes their number. */
+  readonly move: (from: string, to: string) => Effect.Effect<void>
+  /** A customer stops or resumes marketing messages. */
+  readonly prefer: (from: string, value: "stop" | "resume") => Effect.Effect<void>
+  /** Tells a word of a message. Fails with words if there is no such message. */
+  readonly tell: (word: Word) => Effect.Effect<void, string>
+  /** Tells of a change of this field with this value, as they are. */
+  readonly announce: (field: string, value: Schema.JsonObject) => Effect.Effect<void>
+  /** Tells of an error of no message in particular. */
+  readonly complain: (problem: Problem) => Effect.Effect<void>
+  readonly alert: (alert: Changes.Alert) => Effect.Effect<void>
+  /** Changes a number, and tells what upstream would. Fails with words if there is none. */
+  readonly changeNumber: (id: string, patch: Numbers.Patch) => Effect.Effect<Numbers.BusinessNumber, string>
+  /** Changes or adds a template, and tells what upstream would. */
+  readonly changeTemplate: (change: Changes.TemplateChange) => Effect.Effect<Templates.Template>
+
+  /** How many times the message of this reference was accepted: how many times the customer has it. */
+  readonly processed: (reference: string) => Effect.Effect<number>
+  /** The same of every reference. */
+  readonly allProcessed: Effect.Effect<ReadonlyMap<string, number>>
+  /** The latest calls, oldest first. */
+  readonly calls: Effect.Effect<ReadonlyArray<Logs.Call>>
+  readonly templates: Effect.Effect<ReadonlyArray<Templates.Template>>
+  readonly courier: Couriers.Courier
+}
+
+/** Runs for as long as the scope; what is still to come then is lost. */
+export const make = Effect.fnUntraced(function*(
+  identity: Identity,
+  seed: number,
+  initially: Settings.Patch,
+  url: () => string
+): Effect.fn.Return<Calls.Calls & { readonly simulation: Simulation }, never, Scope.Scope> {
+  const dice = Dice.make(seed)
+  const run = yield* FiberSet.makeRuntime<never, void, never>()
+  const { account } = identity
+  const customers = Customers.make()
+  const log = Logs.make()
+  const faults = Faults.make(dice, Recipient.keyOf)
+  const numbers = new Map(identity.numbers.map(({ display, id }) => [id, Numbers.make(id, display)]))
+  const main = () => numbers.get(identity.numbers[0].id)!
+  let settings: Settings.Settings = { ...Settings.initial, ...initially }
+  let templates = Templates.initial
+  let tokens: ReadonlySet<string> = new Set([identity.accessToken])
+  let written = 0
+
+  const courier = yield* Couriers.make(() => settings, dice, identity.appSecret)
+  const tellAll = (updates: ReadonlyArray<Updates.Update>) => {
+    for (const update of updates) courier.tell(update)
+  }
+
+  const messages: Messages.Messages = Messages.make({
+    account,
+    settings: () => settings,
+    dice,
+    customers,
+    limits: Limits.make(),
+    courier,
+    templates: () => templates,
+    run: (effect) => void run(effect),
+    reply: (message, text) =>
+      Effect.ignore(receive({
+        ...(Recipient.isUserId(message.customer) ? { userId: message.customer } : { from: message.customer }),
+        number: message.number.id,
+        text
+      }))
+  })
+
+  const graph: Graph.Graph = { account, tokens: () => tokens, numbers, templates: () => templates, messages, url }
+
+  const customerOf = (inbound: Inbounds.Inbound): Updates.Named => {
+    const known = Messages.named(settings, dice, Recipient.keyOf(inbound.from ?? inbound.userId ?? ""))
+    return {
+      ...known,
+      userId: inbound.userId ?? known.userId,
+      parentUserId: inbound.parentUserId,
+      username: inbound.username,
+      name: inbound.name
+    }
+  }
+
+  const receive: Simulation["receive"] = (inbound) =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const number = inbound.number === undefined ? main() : numbers.get(inbound.number)
+      if (number === undefined) return yield* Effect.fail("there is no such number")
+      if (inbound.from === undefined && inbound.userId === undefined) {
+        return yield* Effect.fail("either `from` or `userId` is needed")
+      }
+      const example = Inbounds.kinds[inbound.kind ?? "text"]
+      if (example === undefined) {
+        return yield* Effect.fail(`\`kind\` is one of ${Object.keys(Inbounds.kinds).join(", ")}`)
+      }
+      const customer = customerOf(inbound)
+      const at = inbound.at ?? now
+      const name = customer.waId ?? customer.userId!
+      const id = inbound.id ?? Messages.wamidOf(name, dice.hex(18, "inbound", written++))
+      customers.wrote(number.id, name, at)
+      courier.tell(Updates.message(
+        account,
+        number,
+        customer,
+        {
+          id,
+          timestamp: Updates.timestamp(at, dice.hits(settings.numericTimestamps, "numeric", id)),
+          ...example,
+          ...(inbound.text === undefined ? {} : { text: { body: inbound.text } }),
+          ...(inbound.context === undefined ? {} : { context: inbound.context }),
+          ...inbound.content
+        },
+        !dice.hits(settings.omitContacts, "contacts", id)
+      ))
+      return id
+    })
+
+  const simulation: Simulation = {
+    settings: Effect.sync(() => settings),
+    configure: (patch) => Effect.sync(() => settings = { ...settings, ...patch }),
+    fault: (plan) => Effect.sync(() => faults.plan(plan)),
+    clearFaults: Effect.sync(() => faults.clear()),
+    behave: (to, behaviour) => Effect.sync(() => customers.behave(to, behaviour)),
+    acceptTokens: (taken) => Effect.sync(() => void (tokens = new Set(taken))),
+    receive,
+    move: (from, to) =>
+      Effect.gen(function*() {
+        const before = Recipient.keyOf(from)
+        const after = Recipient.keyOf(to)
+        yield* Effect.orDie(receive({
+          from,
+          content: {
+            type: "system",
+            system: {
+              body: `User A changed from ${before} to ${after}`,
+              wa_id: after,
+              type: "user_changed_number"
+            }
+          }
+        }))
+      }),
+    prefer: (from, value) =>
+      Effect.gen(function*() {
+        const customer = Recipient.keyOf(from)
+        for (const number of numbers.keys()) customers.prefer(number, customer, value === "resume")
+        const at = yield* Clock.currentTimeMillis
+        courier.tell(Updates.preference(account, main(), Messages.named(settings, dice, customer), value, at))
+      }),
+    tell: (word) =>
+      Effect.gen(function*() {
+        const message = messages.find(word.message)
+        if (message === undefined) return yield* Effect.fail("there is no such message")
+        const problem = word.code === undefined ? undefined : { code: word.code, details: word.details }
+        courier.tell(messages.word(message, word.status, word.at ?? (yield* Clock.currentTimeMillis), problem))
+      }),
+    announce: (field, value) => Effect.sync(() => courier.tell({ account, field, value })),
+    complain: (problem) => Effect.sync(() => courier.tell(Updates.outOfBand(account, main(), problem))),
+    alert: (alert) => Effect.sync(() => courier.tell(Changes.alert(account, alert))),
+    changeNumber: (id, patch) =>
+      Effect.suspend(() => {
+        const before = numbers.get(id)
+        if (before === undefined) return Effect.fail("there is no such number")
+        const after = { ...before, ...patch }
+        numbers.set(id, after)
+        tellAll(Changes.ofNumber(account, before, after))
+        return Effect.succeed(after)
+      }),
+    changeTemplate: (change) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const before = templates.find(({ language, name }) =>
+          name === change.name && (change.language === undefined || change.language === language)
+        )
+        const after = Changes.changed(before, change, String(1_689_556_909_000_000 + templates.length), now)
+        templates = before === undefined
+          ? [...templates, after]
+          : templates.map((template) => template === before ? after : template)
+        if (change.tell !== false) tellAll(Changes.ofTemplate(account, before, after, now))
+        return after
+      }),
+    processed: (reference) => Effect.sync(() => log.processed().get(reference) ?? 0),
+    allProcessed: Effect.sync(() => new Map(log.processed())),
+    calls: Effect.sync(() => log.calls()),
+    templates: Effect.sync(() => templates),
+    courier
+  }
+
+  return {
+    simulation,
+    ...Calls.make({ graph, faults, customers, log, dice, settings: () => settings })
+  }
+})

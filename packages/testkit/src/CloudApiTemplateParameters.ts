@@ -1,0 +1,136 @@
+/** Whether the parameters of a send fit its template, judged as upstream does and told in its words. */
+import * as Errors from "./CloudApiErrors.ts"
+import type { Component, Template } from "./CloudApiTemplates.ts"
+
+interface Loose {
+  readonly [name: string]: unknown
+}
+
+const isLoose = (value: unknown): value is Loose => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const listOf = (value: unknown): ReadonlyArray<Loose> => Array.isArray(value) ? value.filter(isLoose) : []
+
+/** The placeholders of a text, in order of appearance. */
+const placeholdersOf = (text: string): ReadonlyArray<string> => [
+  ...new Set([...text.matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, name]) => name!))
+]
+
+const problem = (code: number, details: string): Errors.Refusal => Errors.refusal({ code, details })
+
+/** The longest body with its parameters filled in, in characters. */
+const longestBody = 1024
+
+/** What upstream refuses in any text parameter. */
+const forbiddenWhiteSpace = /[\n\t]| {5}/
+
+const textProblem = (parameter: Loose): Errors.Refusal | undefined => {
+  if (typeof parameter.text !== "string" || parameter.text === "") {
+    return problem(131008, "Parameter of type text is missing text value")
+  }
+  return forbiddenWhiteSpace.test(parameter.text)
+    ? problem(100, "Param text cannot have new-line/tab characters or more than 4 consecutive spaces")
+    : undefined
+}
+
+const textTypes = new Set(["text", "currency", "date_time"])
+
+const filledWith = (parameter: Loose): string => {
+  if (typeof parameter.text === "string") return parameter.text
+  const value = parameter[String(parameter.type)]
+  return isLoose(value) ? String(value.fallback_value ?? "") : ""
+}
+
+/** A text with placeholders against the parameters given for it. */
+const inText = (
+  label: "header" | "body",
+  template: Template,
+  text: string,
+  given: ReadonlyArray<Loose>
+): Errors.Refusal | undefined => {
+  const placeholders = placeholdersOf(text)
+  if (given.length !== placeholders.length) {
+    return problem(
+      132000,
+      `${label}: number of localizable_params (${given.length}) does not match the expected number of params (${placeholders.length})`
+    )
+  }
+  const filled: Record<string, string> = {}
+  for (const [i, parameter] of given.entries()) {
+    if (!textTypes.has(String(parameter.type))) {
+      return problem(
+        132012,
+        `${label}: Format mismatch, expected TEXT, received ${String(parameter.type ?? "unknown").toUpperCase()}`
+      )
+    }
+    const bad = parameter.type === "text" ? textProblem(parameter) : undefined
+    if (bad !== undefined) return bad
+    if (template.parameter_format === "NAMED") {
+      const name = parameter.parameter_name
+      if (typeof name !== "string" || name === "") return problem(100, "Parameter name is missing or empty")
+      if (!placeholders.includes(name) || name in filled) {
+        return problem(132012, `${label}: parameter name '${name}' does not match the parameters of the template`)
+      }
+      filled[name] = filledWith(parameter)
+    } else {
+      filled[placeholders[i]!] = filledWith(parameter)
+    }
+  }
+  const length = text.replace(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) => filled[name] ?? "").length
+  return label === "body" && length > longestBody
+    ? problem(132005, `body: the text with its parameters is longer than ${longestBody} characters`)
+    : undefined
+}
+
+const inHeader = (
+  template: Template,
+  header: Component,
+  given: ReadonlyArray<Loose>
+): Errors.Refusal | undefined => {
+  const format = header.format ?? "TEXT"
+  if (format === "TEXT") return inText("header", template, header.text ?? "", given)
+  const type = given[0]?.type
+  return typeof type === "string" && type.toUpperCase() === format
+    ? undefined
+    : problem(
+      132012,
+      `header: Format mismatch, expected ${format}, received ${
+        typeof type === "string" ? type.toUpperCase() : "UNKNOWN"
+      }`
+    )
+}
+
+/** Whether a button takes a value with each message: a web address with a placeholder, a code. */
+const needsValue = (button: Loose): boolean =>
+  button.type === "COPY_CODE" || (typeof button.url === "string" && placeholdersOf(button.url).length > 0)
+
+const inButtons = (
+  buttons: ReadonlyArray<Loose>,
+  given: ReadonlyArray<Loose>
+): Errors.Refusal | undefined => {
+  for (const [i, button] of buttons.entries()) {
+    const own = given.find((component) => String(component.index) === String(i))
+    if (needsValue(button) && listOf(own?.parameters).length === 0) {
+      return problem(131008, `buttons: Button at index ${i} of type ${String(button.type)} requires a parameter`)
+    }
+  }
+  const stray = given.find((component) => buttons[Number(component.index)] === undefined)
+  return stray === undefined
+    ? undefined
+    : problem(132012, `buttons: there is no button at index ${String(stray.index)}`)
+}
+
+/** What upstream says of the components of a send of this template; undefined if they fit. */
+export const refused = (template: Template, sent: unknown): Errors.Refusal | undefined => {
+  const given = listOf(sent)
+  const parametersOf = (type: string) =>
+    listOf(given.find((component) => String(component.type).toLowerCase() === type)?.parameters)
+  const defined = (type: string) => template.components.find((component) => component.type === type)
+
+  const header = defined("HEADER") ?? { type: "HEADER", text: "" }
+  return inHeader(template, header, parametersOf("header"))
+    ?? inText("body", template, defined("BODY")?.text ?? "", parametersOf("body"))
+    ?? inButtons(
+      defined("BUTTONS")?.buttons ?? [],
+      given.filter((component) => String(component.type).toLowerCase() === "button")
+    )
+}

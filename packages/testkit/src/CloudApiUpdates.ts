@@ -1,0 +1,219 @@
+/** What the simulated Cloud API tells by webhook, in the shapes that upstream tells it. */
+import type { Schema } from "effect"
+import * as Errors from "./CloudApiErrors.ts"
+import type { BusinessNumber } from "./CloudApiNumbers.ts"
+import type { SeededRandom } from "./SeededRandom.ts"
+
+/** One change of one account. */
+export interface Update {
+  readonly account: string
+  readonly field: string
+  readonly value: Schema.JsonObject
+}
+
+/** What chance goes by for an update: all of it but the times, which differ from run to run. */
+export const nameOf = (update: Update): string =>
+  JSON.stringify(update, (name, value) => name.endsWith("timestamp") ? undefined : value)
+
+/** A customer as upstream names them: by number, by business-scoped id, or both. */
+export interface Named {
+  readonly waId: string | undefined
+  readonly userId: string | undefined
+  readonly parentUserId?: string | undefined
+  readonly username?: string | undefined
+  readonly name?: string | undefined
+}
+
+const defined = (fields: { readonly [name: string]: Schema.Json | undefined }): Schema.JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter((field): field is [string, Schema.Json] => field[1] !== undefined))
+
+/** How a time is told. */
+export const timestamp = (at: number, numeric: boolean): string | number => {
+  const seconds = Math.floor(at / 1000)
+  return numeric ? seconds : String(seconds)
+}
+
+const about = (number: BusinessNumber): Schema.JsonObject => ({
+  messaging_product: "whatsapp",
+  metadata: {
+    display_phone_number: number.display_phone_number.replace(/\D/g, ""),
+    phone_number_id: number.id
+  }
+})
+
+const contactOf = (customer: Named): Schema.JsonObject =>
+  defined({
+    profile: defined({ name: customer.name ?? "Sim Customer", username: customer.username }),
+    wa_id: customer.waId,
+    user_id: customer.userId,
+    parent_user_id: customer.parentUserId
+  })
+
+export interface StatusFacts {
+  readonly wamid: string
+  readonly status: string
+  readonly timestamp: string | number
+  readonly customer: Named
+  readonly reference: string | undefined
+  readonly category: string
+  readonly problem: Errors.Problem | undefined
+  /** With the `conversation` of versions before 24, until this time. */
+  readonly conversation: { readonly id: string; readonly until: string | number } | undefined
+  readonly contacts: boolean
+}
+
+/** A word of a message. A failed one names no contacts, and prices come with `sent` and `delivered`. */
+export const status = (account: string, number: BusinessNumber, facts: StatusFacts): Update => {
+  const failed = facts.status === "failed"
+  const priced = facts.status === "sent" || facts.status === "delivered"
+  const free = facts.category === "service"
+  return {
+    account,
+    field: "messages",
+    value: {
+      ...about(number),
+      ...(facts.contacts && !failed ? { contacts: [contactOf(facts.customer)] } : {}),
+      statuses: [defined({
+        id: facts.wamid,
+        status: facts.status,
+        timestamp: facts.timestamp,
+        recipient_id: facts.customer.waId,
+        recipient_user_id: facts.customer.userId,
+        conversation: facts.conversation === undefined || failed ? undefined : defined({
+          id: facts.conversation.id,
+          expiration_timestamp: facts.status === "sent" ? facts.conversation.until : undefined,
+          origin: { type: facts.category }
+        }),
+        pricing: priced
+          ? {
+            billable: !free,
+            pricing_model: "PMP",
+            type: free ? "free_customer_service" : "regular",
+            category: facts.category
+          }
+          : undefined,
+        errors: facts.problem === undefined ? undefined : [Errors.inWebhook(facts.problem)],
+        biz_opaque_callback_data: facts.reference
+      })]
+    }
+  }
+}
+
+/** A message from a customer. */
+export const message = (
+  account: string,
+  number: BusinessNumber,
+  customer: Named,
+  content: Schema.JsonObject,
+  contacts: boolean
+): Update => ({
+  account,
+  field: "messages",
+  value: {
+    ...about(number),
+    ...(contacts ? { contacts: [contactOf(customer)] } : {}),
+    messages: [{ ...defined({ from: customer.waId, from_user_id: customer.userId }), ...content }]
+  }
+})
+
+/** An error of no message in particular. */
+export const outOfBand = (account: string, number: BusinessNumber, problem: Errors.Problem): Update => ({
+  account,
+  field: "messages",
+  value: { ...about(number), errors: [Errors.inWebhook(problem)] }
+})
+
+/** Whether a customer wants marketing messages. */
+export const preference = (
+  account: string,
+  number: BusinessNumber,
+  customer: Named,
+  value: "stop" | "resume",
+  at: number
+): Update => ({
+  account,
+  field: "user_preferences",
+  value: {
+    ...about(number),
+    contacts: [contactOf(customer)],
+    user_preferences: [defined({
+      wa_id: customer.waId,
+      user_id: customer.userId,
+      detail: `User requested to ${value} marketing messages`,
+      category: "marketing_messages",
+      value,
+      timestamp: timestamp(at, true)
+    })]
+  }
+})
+
+/** The shapes of a post that holds several updates. */
+export type Shape = "value" | "changes" | "entries"
+
+const listsOf = (value: Schema.JsonObject) =>
+  Object.entries(value).filter((field): field is [string, ReadonlyArray<Schema.Json>] => Array.isArray(field[1]))
+
+/** Updates about messages of one number, in one value. */
+const merged = (updates: ReadonlyArray<Update>): ReadonlyArray<Update> => {
+  const values = new Map<string, Update>()
+  for (const update of updates) {
+    const name = update.field === "messages"
+      ? `${update.account} ${JSON.stringify(update.value.metadata)}`
+      : `${values.size}`
+    const before = values.get(name)
+    if (before === undefined) {
+      values.set(name, update)
+      continue
+    }
+    const value: Record<string, Schema.Json> = { ...before.value }
+    for (const [list, items] of listsOf(update.value)) {
+      const known = new Set(((value[list] ?? []) as ReadonlyArray<Schema.Json>).map((item) => JSON.stringify(item)))
+      const added = list === "contacts" ? items.filter((item) => !known.has(JSON.stringify(item))) : items
+      value[list] = [...((value[list] ?? []) as ReadonlyArray<Schema.Json>), ...added]
+    }
+    values.set(name, { ...before, value })
+  }
+  return [...values.values()]
+}
+
+/** The body of one post with all these updates. */
+export const envelope = (updates: ReadonlyArray<Update>, shape: Shape, at: number): Schema.JsonObject => {
+  const change = ({ field, value }: Update) => ({ value, field })
+  const entry = (account: string, changes: ReadonlyArray<Schema.JsonObject>) => ({
+    id: account,
+    time: timestamp(at, true),
+    changes
+  })
+  if (shape === "entries") {
+    return {
+      object: "whatsapp_business_account",
+      entry: updates.map((update) => entry(update.account, [change(update)]))
+    }
+  }
+  const parts = shape === "value" ? merged(updates) : updates
+  const accounts = new Map<string, Array<Schema.JsonObject>>()
+  for (const part of parts) {
+    const changes = accounts.get(part.account)
+    if (changes === undefined) accounts.set(part.account, [change(part)])
+    else changes.push(change(part))
+  }
+  return {
+    object: "whatsapp_business_account",
+    entry: [...accounts].map(([account, changes]) => entry(account, changes))
+  }
+}
+
+/** One of the shapes. */
+export const anyShape = (random: SeededRandom): Shape => random.pick(["value", "changes", "entries"])
+
+/** JSON as upstream writes and signs it: ASCII alone, with these escapes. */
+export const encode = (body: Schema.Json): Buffer =>
+  Buffer.from(
+    JSON.stringify(body)
+      .replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .replaceAll("/", "\\/")
+      .replaceAll("<", "\\u003C")
+      .replaceAll("%", "\\u0025")
+      .replaceAll("@", "\\u0040"),
+    "ascii"
+  )
