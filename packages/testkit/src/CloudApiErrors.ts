@@ -11,7 +11,7 @@ interface Row {
 }
 
 /** As documented in December 2025. Codes without a documented HTTP status have 400. */
-export const table: { readonly [code: number]: Row } = {
+const table: { readonly [code: number]: Row } = {
   0: { http: 401, title: "AuthException", details: "We were unable to authenticate the app user." },
   1: { http: 400, title: "API Unknown", details: "Invalid request or possible server error." },
   2: { http: 503, title: "API Service", details: "Temporary due to downtime or due to being overloaded." },

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import type { Dice } from "./CloudApiDice.ts"
 
 /** Each says at which point of a call it strikes; only those "before" leave the message unprocessed for certain. */
-export const kinds = [
+const kinds = [
   /** The connection breaks once the head of the call is there, before its body is read. */
   "close_before_reading",
   /** The whole call is read; then the connection breaks. */
@@ -56,8 +56,8 @@ export const Fault = Schema.Struct({
 export type Fault = typeof Fault.Type
 
 /** Which calls faults by script and at random are for. */
-export const Target = Schema.Literals(["messages", "reads", "all"])
-export type Target = typeof Target.Type
+const Target = Schema.Literals(["messages", "reads", "all"])
+type Target = typeof Target.Type
 
 /** A change of what goes wrong. */
 export const Plan = Schema.Struct({

@@ -83,7 +83,7 @@ export const wamidOf = (recipient: string, unique: string): string => {
 }
 
 /** A business-scoped user id of a customer known by number, always the same one. */
-export const userIdOf = (dice: Dice, customer: string): string => `US.${BigInt(`0x${dice.hex(15, "user", customer)}`)}`
+const userIdOf = (dice: Dice, customer: string): string => `US.${BigInt(`0x${dice.hex(15, "user", customer)}`)}`
 
 /** How upstream names a customer. */
 export const named = (settings: Settings, dice: Dice, customer: string): Updates.Named =>

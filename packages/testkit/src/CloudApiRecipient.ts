@@ -13,7 +13,7 @@ const brazilWithoutNinth = 31
  * The id under which WhatsApp knows a number, which may differ from it: a Brazilian mobile without its ninth digit,
  * a Mexican number with the 1 and an Argentinian one with the 9 that mobiles once had.
  */
-export const waIdOf = (digits: string): string => {
+const waIdOf = (digits: string): string => {
   const brazil = /^55(\d\d)9(\d{8})$/.exec(digits)
   if (brazil !== null && Number(brazil[1]) >= brazilWithoutNinth) return `55${brazil[1]}${brazil[2]}`
   const mexico = /^52([2-9]\d{9})$/.exec(digits)

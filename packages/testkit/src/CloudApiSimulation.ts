@@ -35,7 +35,7 @@ interface NumberName {
 }
 
 /** A word of a message that is to be told now. */
-export interface Word {
+interface Word {
   /** Its wamid or reference. */
   readonly message: string
   readonly status: string
