@@ -22,7 +22,11 @@ export interface Contact {
   /** Timestamp of the newest inbound message; opens the window. `null`: the customer never wrote. */
   readonly lastInboundAt: Instant | null
   readonly optedOut: boolean
+  /** When the customer last said whether they want to be written to; `null`: never. */
+  readonly preferenceAt: Instant | null
 }
+
+export type Preference = "opt_out" | "opt_in"
 
 /**
  * Countries where one line has two numbers, of which a provider may use another than a sender: the variant, and the form
@@ -56,7 +60,93 @@ const optInWords = new Set(["START", "UNSTOP"])
  * What an inbound text says about being written to: it counts only when it is exactly one of the words, in any case;
  * white space around it is not part of what the customer said.
  */
-export const preferenceOf = (text: string): "opt_out" | "opt_in" | undefined => {
+export const preferenceOf = (text: string): Preference | undefined => {
   const word = text.trim().toUpperCase()
   return optOutWords.has(word) ? "opt_out" : optInWords.has(word) ? "opt_in" : undefined
+}
+
+/** What is known of a customer: the contacts that their number and the provider's identifier lead to. */
+export interface Known {
+  readonly byKey: Contact | undefined
+  readonly byUser: Contact | undefined
+}
+
+/** What naming a customer has made of their contacts. */
+export interface Met {
+  /** Theirs, as it is now. */
+  readonly contact: Contact
+  /** The one that they had under another number, as it is left behind. */
+  readonly left?: Contact
+  /** The one that they had without a number; it is to go. */
+  readonly gone?: Contact
+}
+
+/**
+ * Finds or makes the contact of a customer whom upstream named at a time. Where it brings a number and an identifier
+ * together, what was known under each becomes one: the newest window, and the newest word on being written to. Older
+ * words part nobody who has written since.
+ */
+export const meet = (
+  number: { readonly id: PhoneNumberId; readonly workspaceId: WorkspaceId },
+  customer: Customer,
+  { byKey, byUser }: Known,
+  at: Instant
+): Met => {
+  const { phone, userId } = customer
+  const own = (phone === null ? byUser : byKey) ?? {
+    workspaceId: number.workspaceId,
+    phoneNumberId: number.id,
+    key: keyFor(customer),
+    customer: phone === null ? customer : { phone, userId: null },
+    lastInboundAt: null,
+    optedOut: false,
+    preferenceAt: null
+  }
+  if (userId === null || own.customer.phone === null || own.customer.userId === userId) return { contact: own }
+  const wasPhone = byUser?.customer.phone ?? null
+  if (own.customer.userId !== null && hasWritten(own, at) || wasPhone !== null && hasWritten(byUser!, at)) {
+    return { contact: own }
+  }
+  const linked = { ...own, customer: { ...own.customer, userId } }
+  if (byUser === undefined) return { contact: linked }
+  const contact = merge(linked, byUser)
+  return wasPhone === null
+    ? { contact, gone: byUser }
+    : { contact, left: leave({ ...byUser, customer: { phone: wasPhone, userId: null } }) }
+}
+
+/** Whether it was heard from after that time. */
+export const hasWritten = ({ lastInboundAt }: Contact, at: Instant): boolean =>
+  lastInboundAt !== null && lastInboundAt > at
+
+/** A contact with what is known of another that is the same customer. */
+export const merge = (contact: Contact, other: Contact): Contact => {
+  const times = [contact.lastInboundAt, other.lastInboundAt].filter((at) => at !== null)
+  const merged = { ...contact, lastInboundAt: times.length === 0 ? null : Math.max(...times) }
+  return other.preferenceAt === null
+    ? merged
+    : prefer(merged, other.optedOut ? "opt_out" : "opt_in", other.preferenceAt)
+}
+
+/**
+ * A contact whose customer has moved on to another number: whoever has the number next has written nothing yet, but
+ * goes on being left alone, if that was the last word.
+ */
+export const leave = (contact: Contact): Contact => ({ ...contact, lastInboundAt: null })
+
+/** A contact after a word on being written to. The newest counts, in whatever order they come; of two at once the no. */
+export const prefer = (contact: Contact, preference: Preference, at: Instant): Contact => {
+  const { preferenceAt } = contact
+  const isNewer = preferenceAt === null || at > preferenceAt || (at === preferenceAt && preference === "opt_out")
+  return isNewer ? { ...contact, optedOut: preference === "opt_out", preferenceAt: at } : contact
+}
+
+/** A contact after a message of theirs, which came from `phone` and opens the window at `openedAt`. */
+export const hear = (contact: Contact, phone: Customer["phone"], openedAt: Instant): Contact => {
+  const { customer, lastInboundAt } = contact
+  return lastInboundAt !== null && openedAt < lastInboundAt ? contact : {
+    ...contact,
+    customer: phone === null || customer.phone === null ? customer : { ...customer, phone },
+    lastInboundAt: openedAt
+  }
 }

@@ -2,7 +2,7 @@
  * Port: contacts, and what customers write to us.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { Contact } from "./Contact.ts"
+import type { Contact, Customer, Preference } from "./Contact.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "./Id.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 import type { EventIds } from "./MessageStore.ts"
@@ -19,9 +19,10 @@ export type Recorded =
 
 export class ContactStore extends Context.Service<ContactStore, {
   /**
-   * Records a customer's message once (by number and provider's id), in one step: the contact's window moves to
-   * `ServiceWindow.openedAt` if that is newer, a preference is set or cleared, and `message.received` is written with
-   * its delivery. `messageId` is the identifier that the event gives the message. Safe to repeat.
+   * Records a customer's message once (by number and provider's id), in one step: `Contact.meet` finds whose it is,
+   * their window moves to `ServiceWindow.openedAt` if that is newer, a preference that it states counts from then, and
+   * `message.received` is written with its delivery. `messageId` is the identifier that the event gives the message.
+   * It is remembered until `InboundMessage.rememberedUntil`. Safe to repeat.
    */
   readonly recordInbound: (command: {
     readonly now: Instant
@@ -29,6 +30,29 @@ export class ContactStore extends Context.Service<ContactStore, {
     readonly messageId: MessageId
     readonly ids: EventIds
   }) => Effect.Effect<Recorded, StoreError>
+  /**
+   * `Contact.prefer`, of one who has or gets a contact; what is to come counts as now. False when no workspace has the
+   * number. Safe to repeat.
+   */
+  readonly setPreference: (command: {
+    readonly now: Instant
+    readonly providerNumberId: string
+    readonly customer: Customer
+    readonly preference: Preference
+    readonly at: Instant
+  }) => Effect.Effect<boolean, StoreError>
+  /**
+   * A customer goes by another name: the contact of `from` (by its number, else by its user id) is merged into that of
+   * `to`, and left (`Contact.merge`, `Contact.leave`), unless there is none or it was heard from since. False when no
+   * workspace has the number. Safe to repeat.
+   */
+  readonly move: (command: {
+    readonly now: Instant
+    readonly providerNumberId: string
+    readonly from: Customer
+    readonly to: Customer
+    readonly at: Instant
+  }) => Effect.Effect<boolean, StoreError>
   readonly get: (
     workspaceId: WorkspaceId,
     phoneNumberId: PhoneNumberId,

@@ -8,9 +8,13 @@ import { ContactStore } from "./ContactStore.ts"
 import * as Event from "./Event.ts"
 import * as Id from "./Id.ts"
 import type { InboundItem } from "./InboundItem.ts"
+import * as InboundMessage from "./InboundMessage.ts"
 import { type EventIds, MessageStore } from "./MessageStore.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import type { StoreError } from "./StoreError.ts"
+import type { Instant } from "./Time.ts"
+
+const passedOver = (what: string): Effect.Effect<void> => Effect.logInfo(`${what} was passed over`)
 
 export class Inbound extends Context.Service<Inbound, {
   /**
@@ -33,31 +37,51 @@ export class Inbound extends Context.Service<Inbound, {
           deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), count)
         })
 
-      const apply = Effect.fnUntraced(function*(item: InboundItem) {
-        const now = yield* Clock.currentTimeMillis
-        if (item._tag === "Status") {
-          const { reference, report } = item
-          const known = yield* messages.applyReport({ now, reference, report, ids: yield* idsFor(Event.maxPerReport) })
-          if (!known) yield* Effect.logInfo("a status report for a message that is not ours was passed over")
-          return
-        }
-        if (item._tag === "Number") {
-          const { change, number } = item
-          // a time to come would hold against whatever is told until then
-          const told = yield* numbers.observe({ name: number, at: Math.min(item.at, now), change })
-          if (told === 0) yield* Effect.logInfo("what upstream told of a number that is not ours was passed over")
-          return
-        }
-        if (item._tag !== "Message") return yield* Effect.logDebug(`passed over: ${item._tag}`)
-        const { message } = item
-        const recorded = yield* contacts.recordInbound({
+      const record = Effect.fnUntraced(function*(message: InboundMessage.InboundMessage, now: Instant) {
+        if (InboundMessage.isTooOld(message, now)) return "too_old"
+        return yield* contacts.recordInbound({
           now,
           message,
           messageId: yield* Id.generate(random, "msg"),
           ids: yield* idsFor(1)
         })
-        if (recorded === "unknown_number") {
-          yield* Effect.logInfo("a customer's message to a number that is not ours was passed over")
+      })
+
+      const apply = Effect.fnUntraced(function*(item: InboundItem) {
+        const now = yield* Clock.currentTimeMillis
+        switch (item._tag) {
+          case "Status": {
+            const { reference, report } = item
+            const ids = yield* idsFor(Event.maxPerReport)
+            const known = yield* messages.applyReport({ now, reference, report, ids })
+            return known ? undefined : yield* passedOver("a status report for a message that is not ours")
+          }
+          case "Message": {
+            const recorded = yield* record(item.message, now)
+            if (recorded === "too_old") return yield* passedOver("a customer's message of more than 30 days ago")
+            if (recorded === "unknown_number") {
+              return yield* passedOver("a customer's message to a number that is not ours")
+            }
+            return
+          }
+          case "Preference": {
+            const known = yield* contacts.setPreference({ ...item, now })
+            return known ? undefined : yield* passedOver("a customer's wish about a number that is not ours")
+          }
+          case "CustomerMoved": {
+            const known = yield* contacts.move({ ...item, now })
+            return known ? undefined : yield* passedOver("a customer's move, told to a number that is not ours")
+          }
+          case "Number": {
+            const { change, number } = item
+            // a time to come would hold against whatever is told until then
+            const told = yield* numbers.observe({ name: number, at: Math.min(item.at, now), change })
+            return told > 0 ? undefined : yield* passedOver("what upstream told of a number that is not ours")
+          }
+          case "Template":
+          case "TemplatesChanged":
+          case "Skipped":
+            return yield* Effect.logDebug(`passed over: ${item._tag}`)
         }
       })
 

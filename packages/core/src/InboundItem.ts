@@ -2,7 +2,7 @@
  * What upstream tells, one thing each, in the domain's words; `Inbound.receive` applies it. `at` is upstream's time:
  * older words do not undo newer ones.
  */
-import type { Customer } from "./Contact.ts"
+import type { Customer, Preference } from "./Contact.ts"
 import type { MessageId } from "./Id.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 import type { Report } from "./Message.ts"
@@ -25,7 +25,7 @@ export type InboundItem =
     readonly _tag: "Preference"
     readonly providerNumberId: string
     readonly customer: Customer
-    readonly preference: "opt_out" | "opt_in"
+    readonly preference: Preference
     readonly at: Instant
   }
   /** A customer has another number, or another name at the provider, than before. */

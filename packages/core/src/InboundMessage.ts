@@ -1,8 +1,8 @@
 /**
  * What a customer writes to one of our numbers.
  */
-import type { Schema } from "effect"
-import type { Customer } from "./Contact.ts"
+import { Duration, type Schema } from "effect"
+import type { Customer, Preference } from "./Contact.ts"
 import type { Instant } from "./Time.ts"
 
 /** A customer's message, as the provider handed it over. */
@@ -20,7 +20,21 @@ export interface InboundMessage {
   /** What it quotes or answers: `{message_id, from?, forwarded?}`. */
   readonly context: Schema.Json | null
   /** What the customer's words say of being written to. */
-  readonly preference: "opt_out" | "opt_in" | undefined
+  readonly preference: Preference | undefined
   /** Whether it came so late that a receiver should know. */
   readonly late: boolean
 }
+
+/**
+ * What is older is passed over. Upstream tells what was not taken for 7 days; this leaves room, and is less than what
+ * we remember, so that nothing that is told again can ever count twice.
+ */
+export const maxAge = Duration.days(30)
+
+/** Whether it is too old to count. */
+export const isTooOld = ({ at }: Pick<InboundMessage, "at">, now: Instant): boolean =>
+  at <= now - Duration.toMillis(maxAge)
+
+/** How long a message is remembered, for duplicates to be known: a day longer than it counts, since clocks differ. */
+export const rememberedUntil = ({ at }: Pick<InboundMessage, "at">, now: Instant): Instant =>
+  Math.max(at, now) + Duration.toMillis(Duration.sum(maxAge, Duration.days(1)))

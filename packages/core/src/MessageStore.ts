@@ -141,7 +141,8 @@ export class MessageStore extends Context.Service<MessageStore, {
   /**
    * What silence means by now (contract §3): claims whose lease ended become `unknown`; `unknown` for
    * `Message.unknownTimeout` becomes `failed` (`delivery_unknown`), unclaimed `sending` for `Message.retryTimeout`
-   * `failed` (`not_sent`, quota given back, key forgotten), each with its event; expired keys are forgotten.
+   * `failed` (`not_sent`, quota given back, key forgotten), each with its event; expired keys are forgotten, and
+   * customers' messages that need not be remembered any longer.
    * Any number of processes may sweep at once.
    */
   readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>

@@ -197,7 +197,8 @@ describe("customers' messages", () => {
           key: "+12025550123",
           customer: { phone: "+12025550123", userId: null },
           lastInboundAt: start + 300,
-          optedOut: false
+          optedOut: false,
+          preferenceAt: null
         })
         const [event, ...others] = yield* events(workspace.id)
         assert.deepStrictEqual(others, [])
@@ -268,10 +269,23 @@ describe("customers' messages", () => {
         )
         const seen: Array<boolean> = []
         for (const [i, preference] of ([undefined, "opt_out", undefined, "opt_in", undefined] as const).entries()) {
-          yield* receive(received(number, { providerMessageId: `${i}`, preference }))
+          yield* receive(received(number, { providerMessageId: `${i}`, at: start - second + i, preference }))
           seen.push(yield* optedOut)
         }
         assert.deepStrictEqual(seen, [false, true, true, false, false])
+      })
+    )
+  )
+
+  it.effect(
+    "of 30 days ago are passed over, since nobody remembers whether they came before",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* receive(received(number, { providerMessageId: "1", at: start - 30 * day }))
+        assert.deepStrictEqual(yield* told(workspace.id), [])
+        yield* receive(received(number, { providerMessageId: "2", at: start - 30 * day + 1 }))
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.received"])
       })
     )
   )
@@ -400,3 +414,67 @@ it.effect(
     })
   )
 )
+
+describe("what is told of customers beside their messages", () => {
+  const contactOf = ({ number, workspace }: World, key: string) =>
+    ContactStore.use((store) => store.get(workspace.id, number.id, key))
+
+  it.effect(
+    "sets and clears the wish not to be written to, and older words undo no newer ones",
+    upstream(() =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        const { number: { providerNumberId } } = own
+        const item = (preference: "opt_out" | "opt_in", at: number): InboundItem => ({
+          _tag: "Preference",
+          providerNumberId,
+          customer: { phone: "+12025550123", userId: null },
+          preference,
+          at
+        })
+        const optedOut = Effect.map(contactOf(own, "+12025550123"), (contact) => Option.getOrThrow(contact).optedOut)
+        yield* receive(item("opt_out", start - 2))
+        assert.isTrue(yield* optedOut)
+        yield* receive(item("opt_in", start - 1), item("opt_out", start - 2))
+        assert.isFalse(yield* optedOut)
+        yield* receive(received(own.number, { at: start - 3, preference: "opt_out" }))
+        assert.isFalse(yield* optedOut)
+      })
+    )
+  )
+
+  it.effect(
+    "takes them along to another number",
+    upstream(() =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        yield* receive(received(own.number, { at: start - 1, preference: "opt_out" }), {
+          _tag: "CustomerMoved",
+          providerNumberId: own.number.providerNumberId,
+          from: { phone: "+12025550123", userId: null },
+          to: { phone: "+12025550199", userId: "US.1" },
+          at: start
+        })
+        const { customer, lastInboundAt, optedOut } = Option.getOrThrow(yield* contactOf(own, "+12025550199"))
+        assert.deepStrictEqual([customer.userId, lastInboundAt, optedOut], ["US.1", start - 1, true])
+      })
+    )
+  )
+
+  it.effect(
+    "is passed over where the number is not ours",
+    upstream(() =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        const customer = { phone: "+12025550123", userId: null }
+        const at = { providerNumberId: "nobody", at: start }
+        yield* receive(
+          { _tag: "Preference", ...at, customer, preference: "opt_out" },
+          { _tag: "CustomerMoved", ...at, from: customer, to: { phone: "+12025550199", userId: null } },
+          { _tag: "Skipped", kind: "weather" }
+        )
+        assert.isTrue(Option.isNone(yield* contactOf(own, "+12025550123")))
+      })
+    )
+  )
+})

@@ -129,6 +129,7 @@ export const contact = (fields: Partial<Contact> = {}): Contact => ({
   customer: { phone: customer, userId: null },
   lastInboundAt: null,
   optedOut: false,
+  preferenceAt: null,
   ...fields
 })
 

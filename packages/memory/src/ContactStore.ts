@@ -1,12 +1,4 @@
-import {
-  Contact,
-  ContactStore,
-  Event,
-  type InboundMessage,
-  type PhoneNumber,
-  ServiceWindow,
-  type Time
-} from "@wac/core"
+import { Contact, ContactStore, Event, InboundMessage, type PhoneNumber, ServiceWindow, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { record } from "./Journal.ts"
 import { type Memory, State } from "./State.ts"
@@ -15,18 +7,65 @@ import { type Memory, State } from "./State.ts"
 export const contactName = (phoneNumberId: PhoneNumber.PhoneNumber["id"], key: Contact.Contact["key"]): string =>
   `${phoneNumberId} ${key}`
 
-type RecordInbound = Parameters<ContactStore.ContactStore["Service"]["recordInbound"]>[0]
+type Store = ContactStore.ContactStore["Service"]
 
-const recordInbound = (memory: Memory, command: RecordInbound): ContactStore.Recorded => {
+const numberOf = (memory: Memory, providerNumberId: string): PhoneNumber.PhoneNumber | undefined => {
+  const id = memory.phoneNumberByProviderId.get(providerNumberId)
+  return id && memory.phoneNumbers.get(id)
+}
+
+const byUser = (
+  memory: Memory,
+  number: PhoneNumber.PhoneNumber,
+  { userId }: Contact.Customer
+): Contact.Contact | undefined => {
+  const key = userId === null ? undefined : memory.contactByUser.get(contactName(number.id, userId))
+  return key === undefined ? undefined : memory.contacts.get(contactName(number.id, key))
+}
+
+const byPhone = (
+  memory: Memory,
+  number: PhoneNumber.PhoneNumber,
+  { phone }: Contact.Customer
+): Contact.Contact | undefined =>
+  phone === null ? undefined : memory.contacts.get(contactName(number.id, Contact.keyOf(phone)))
+
+const keep = (memory: Memory, contact: Contact.Contact): void => {
+  const { customer: { userId }, key, phoneNumberId } = contact
+  memory.contacts.set(contactName(phoneNumberId, key), contact)
+  if (userId !== null) memory.contactByUser.set(contactName(phoneNumberId, userId), key)
+}
+
+/** `Contact.meet`, kept. */
+const meet = (
+  memory: Memory,
+  number: PhoneNumber.PhoneNumber,
+  customer: Contact.Customer,
+  at: Time.Instant
+): Contact.Contact => {
+  const known = { byKey: byPhone(memory, number, customer), byUser: byUser(memory, number, customer) }
+  const { contact, gone, left } = Contact.meet(number, customer, known, at)
+  if (gone !== undefined) memory.contacts.delete(contactName(number.id, gone.key))
+  if (left !== undefined) keep(memory, left)
+  const { userId } = known.byKey?.customer ?? contact.customer
+  if (userId !== null && userId !== contact.customer.userId) memory.contactByUser.delete(contactName(number.id, userId))
+  keep(memory, contact)
+  return contact
+}
+
+const recordInbound = (memory: Memory, command: Parameters<Store["recordInbound"]>[0]): ContactStore.Recorded => {
   const { message, now } = command
-  const id = memory.phoneNumberByProviderId.get(message.providerNumberId)
-  const number = id && memory.phoneNumbers.get(id)
+  const number = numberOf(memory, message.providerNumberId)
   if (number === undefined) return "unknown_number"
   const seen = `${number.id} ${message.providerMessageId}`
-  if (memory.inbound.has(seen)) return "duplicate"
-  memory.inbound.add(seen)
-  const name = contactName(number.id, Contact.keyFor(message.customer))
-  memory.contacts.set(name, heardFrom(memory.contacts.get(name), number, message, now))
+  if (memory.inbound.get(seen) !== undefined) return "duplicate"
+  memory.inbound.set(seen, InboundMessage.rememberedUntil(message, now), now)
+  const openedAt = ServiceWindow.openedAt(message.at, now)
+  const contact = Contact.hear(meet(memory, number, message.customer, openedAt), message.customer.phone, openedAt)
+  keep(
+    memory,
+    message.preference === undefined ? contact : Contact.prefer(contact, message.preference, openedAt)
+  )
   const received = Event.ofInbound(message, number, {
     id: command.ids.events[0]!,
     messageId: command.messageId,
@@ -36,21 +75,33 @@ const recordInbound = (memory: Memory, command: RecordInbound): ContactStore.Rec
   return "recorded"
 }
 
-const heardFrom = (
-  before: Contact.Contact | undefined,
-  number: PhoneNumber.PhoneNumber,
-  message: InboundMessage.InboundMessage,
-  now: Time.Instant
-): Contact.Contact => {
-  const openedAt = ServiceWindow.openedAt(message.at, now)
-  return {
-    workspaceId: number.workspaceId,
-    phoneNumberId: number.id,
-    key: Contact.keyFor(message.customer),
-    customer: message.customer,
-    lastInboundAt: Math.max(openedAt, before?.lastInboundAt ?? openedAt),
-    optedOut: message.preference === undefined ? before?.optedOut ?? false : message.preference === "opt_out"
-  }
+const setPreference = (
+  memory: Memory,
+  { customer, now, preference, providerNumberId, ...told }: Parameters<Store["setPreference"]>[0]
+): boolean => {
+  const number = numberOf(memory, providerNumberId)
+  if (number === undefined) return false
+  const at = Math.min(told.at, now)
+  keep(memory, Contact.prefer(meet(memory, number, customer, at), preference, at))
+  return true
+}
+
+const move = (
+  memory: Memory,
+  { from, now, providerNumberId, to, ...told }: Parameters<Store["move"]>[0]
+): boolean => {
+  const number = numberOf(memory, providerNumberId)
+  if (number === undefined) return false
+  const at = Math.min(told.at, now)
+  const before = byPhone(memory, number, from) ?? byUser(memory, number, from)
+  if (before === undefined || Contact.hasWritten(before, at)) return true
+  const contact = meet(memory, number, to, at)
+  // to be named anew may itself have changed it
+  const left = memory.contacts.get(contactName(number.id, before.key))
+  if (left === undefined || left.key === contact.key) return true
+  keep(memory, Contact.merge(contact, left))
+  keep(memory, Contact.leave(left))
+  return true
 }
 
 export const layer = Layer.effect(
@@ -58,6 +109,8 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     ContactStore.ContactStore.of({
       recordInbound: (command) => Effect.sync(() => recordInbound(memory, command)),
+      setPreference: (command) => Effect.sync(() => setPreference(memory, command)),
+      move: (command) => Effect.sync(() => move(memory, command)),
       get: (workspaceId, phoneNumberId, key) =>
         Effect.sync(() =>
           Option.filter(

@@ -96,8 +96,10 @@ export interface Memory {
   readonly templates: Table<Template.Template>
   readonly templateByName: Map<string, Id.TemplateId>
   readonly contacts: Map<string, Contact.Contact>
-  /** Customers' messages that were recorded, by number and provider's id. */
-  readonly inbound: Set<string>
+  /** Keys of contacts by number and provider's identifier of the customer. */
+  readonly contactByUser: Map<string, Contact.Contact["key"]>
+  /** Until when customers' messages are remembered, by number and provider's id. */
+  readonly inbound: ForgetfulMap<string, Time.Instant>
   /** By provider and digest, in the order in which they came. */
   readonly inboundPosts: Map<string, KeptPost>
   /** Those that are to be processed. */
@@ -141,7 +143,8 @@ const make = (): Memory => ({
   templates: new Table(),
   templateByName: new Map(),
   contacts: new Map(),
-  inbound: new Set(),
+  contactByUser: new Map(),
+  inbound: new ForgetfulMap((until, now) => until <= now),
   inboundPosts: new Map(),
   waitingPosts: new Set(),
   inboundPostHint: new Hint(),

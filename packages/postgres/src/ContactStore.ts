@@ -1,4 +1,4 @@
-import { Contact, ContactStore } from "@wac/core"
+import { Contact, ContactStore, InboundMessage } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
@@ -20,9 +20,17 @@ const inboundOf = (
   context: message.context === null ? null : JSON.stringify(message.context),
   preference: message.preference,
   late: message.late,
+  expires_at: InboundMessage.rememberedUntil(message, now),
   message_id: messageId,
   event: ids.events[0],
   delivery: ids.deliveries[0]
+})
+
+/** A customer as the functions take them, under a prefix. */
+const named = (prefix: string, customer: Contact.Customer) => ({
+  [`${prefix}_key`]: Contact.keyFor(customer),
+  [`${prefix}_phone`]: customer.phone,
+  [`${prefix}_user`]: customer.userId
 })
 
 const getText =
@@ -36,9 +44,25 @@ export const layer = Layer.effect(
       "ContactStore.recordInbound",
       "wac_record_inbound"
     )
+    const setPreference = yield* batched<unknown, boolean>("ContactStore.setPreference", "wac_set_preferences")
+    const move = yield* batched<unknown, boolean>("ContactStore.move", "wac_move_contacts")
 
     return ContactStore.ContactStore.of({
       recordInbound: (command) => recordInbound(inboundOf(command)),
+      setPreference: ({ at, customer, now, preference, providerNumberId }) =>
+        setPreference({
+          provider_number_id: providerNumberId,
+          ...named("customer", customer),
+          opted_out: preference === "opt_out",
+          at: Math.min(at, now)
+        }),
+      move: ({ at, from, now, providerNumberId, to }) =>
+        move({
+          provider_number_id: providerNumberId,
+          ...named("from", from),
+          ...named("to", to),
+          at: Math.min(at, now)
+        }),
       get: (workspaceId, phoneNumberId, key) =>
         Effect.map(
           query("ContactStore.get", getText, [workspaceId, phoneNumberId, key]),

@@ -7,6 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import {
   type ApiKey,
   ApiKeyStore,
+  type Contact,
   ContactStore,
   type Delivery,
   DeliveryStore,
@@ -133,11 +134,19 @@ const all = <A, E, R>(
     return found
   })
 
+/** The first two are of one line. */
+const phones = ["+551187654321", "+5511987654321", customer(0), customer(1)]
+const users = ["US.1", "US.2", "US.3"]
+
 const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown, Needs> =>
   Effect.gen(function*() {
     const random = SeededRandom.make(seed)
     const remembered = yield* Memory
     const some = <A>(make: () => A): ReadonlyArray<A> => Array.from({ length: 1 + random.below(groupSize) }, make)
+    const someone = (): Contact.Customer =>
+      random.below(5) === 0
+        ? { phone: null, userId: random.pick(users) }
+        : { phone: random.pick(phones), userId: random.pick([null, ...users]) }
     const often = <A>(usual: A, ...others: ReadonlyArray<A>): A => random.below(4) > 0 ? usual : random.pick(others)
 
     const worlds = yield* Effect.replicateEffect(Fixture.world(), 2)
@@ -176,7 +185,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
 
     const sendOf = Effect.fnUntraced(function*() {
       const own = random.pick(worlds)
-      const to = customer(random.below(4))
+      const to = random.pick(phones)
       const from = often(undefined, own.number.id, own.number.phoneNumber, "+14155550000")
       const content = random.below(3) === 0 ? Fixture.text(to) : { ...random.pick(templates), to }
       return yield* Fixture.send(own, {
@@ -309,7 +318,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
           message: {
             providerNumberId: often(number.providerNumberId, "nobody"),
             providerMessageId: often(yield* Fixture.word, "wamid.again"),
-            customer: Fixture.named(customer(random.below(4))),
+            customer: someone(),
             at,
             type,
             content: random.pick<Schema.Json>([{ body: "“Hi” \u0000 \ud800", nested: [{ a: null }] }, ["“Hi”"], null]),
@@ -323,6 +332,32 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       })))
       yield* ask(commands.map((command) => ContactStore.ContactStore.use((store) => store.recordInbound(command))))
     })
+
+    const prefer = Effect.suspend(() =>
+      ask(some(() => {
+        const command = {
+          now,
+          providerNumberId: often(random.pick(worlds).number.providerNumberId, "nobody"),
+          customer: someone(),
+          preference: random.pick(["opt_out", "opt_in"] as const),
+          at: now + random.pick([0, -minute, -hour, hour])
+        }
+        return ContactStore.ContactStore.use((store) => store.setPreference(command))
+      }))
+    )
+
+    const move = Effect.suspend(() =>
+      ask(some(() => {
+        const command = {
+          now,
+          providerNumberId: often(random.pick(worlds).number.providerNumberId, "nobody"),
+          from: someone(),
+          to: someone(),
+          at: now + random.pick([0, -minute, -hour, hour])
+        }
+        return ContactStore.ContactStore.use((store) => store.move(command))
+      }))
+    )
 
     const sweep = ask([MessageStore.MessageStore.use((store) => store.sweep(now))])
 
@@ -431,8 +466,8 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         )
       ))
       yield* ask(worlds.flatMap(({ number, workspace }) =>
-        [0, 1, 2, 3].map((n) =>
-          ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, customer(n)))
+        [...users, ...phones.slice(1)].map((key) =>
+          ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, key))
         )
       ))
       yield* ask(worlds.map(journal))
@@ -449,6 +484,9 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       ["report", report],
       ["abandon", abandon],
       ["receive", receive],
+      ["receive", receive],
+      ["prefer", prefer],
+      ["move", move],
       ["sweep", sweep],
       ["sweep", sweep],
       ["configure", configure],

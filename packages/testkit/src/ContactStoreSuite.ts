@@ -36,7 +36,8 @@ export const tests = (it: Fixture.It): void => {
         key: customer(1),
         customer: { phone: customer(1), userId: null },
         lastInboundAt: own.start - 3,
-        optedOut: false
+        optedOut: false,
+        preferenceAt: null
       }
       assert.deepStrictEqual(yield* contactOf(own), Option.some(expected))
       const events = yield* eventsOf(own)

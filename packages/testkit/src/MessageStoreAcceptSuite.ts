@@ -165,7 +165,7 @@ const refusals: ReadonlyArray<Refusal> = [
   },
   {
     name: "text to who opted out, in an open window",
-    arrange: (own) => Effect.as(inbound(own, { preference: "opt_out" }), { message: text() }),
+    arrange: (own) => Effect.as(inbound(own, { at: own.start - 1, preference: "opt_out" }), { message: text() }),
     expected: "forbidden/opted_out",
     param: "to",
     undo: (own) => inbound(own, { preference: "opt_in" })
@@ -173,7 +173,7 @@ const refusals: ReadonlyArray<Refusal> = [
   {
     name: "marketing to who opted out",
     arrange: (own) =>
-      Effect.as(inbound(own, { preference: "opt_out" }), {
+      Effect.as(inbound(own, { at: own.start - 1, preference: "opt_out" }), {
         message: template({ name: "promo", bodyParams: ["shoes"] })
       }),
     expected: "forbidden/opted_out",
@@ -281,7 +281,8 @@ export const tests = (it: Fixture.It): void => {
         key: customer(1),
         customer: { phone: customer(1), userId: null },
         lastInboundAt: own.start - hour,
-        optedOut: false
+        optedOut: false,
+        preferenceAt: null
       })
     }))
 
@@ -432,14 +433,14 @@ export const tests = (it: Fixture.It): void => {
   it.effect("who opted out still gets templates that are not marketing, and everything after opting in", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      yield* inbound(own, { preference: "opt_out" })
+      yield* inbound(own, { at: own.start - 1, preference: "opt_out" })
       const told = (message: Message.OutboundMessage) =>
         Effect.map(accept(own, { message }), ({ accepted }) => describe(accepted))
       const promo = template({ name: "promo", bodyParams: ["shoes"] })
       assert.strictEqual(yield* told(template()), "Claimed")
       assert.strictEqual(yield* told(promo), "forbidden/opted_out")
       assert.strictEqual(yield* told(template({ name: "promo", bodyParams: ["a"], to: customer(2) })), "Claimed")
-      yield* inbound(own, { at: own.start + 1, now: own.start, preference: "opt_in" })
+      yield* inbound(own, { preference: "opt_in" })
       assert.strictEqual(yield* told(promo), "Claimed")
       assert.strictEqual(yield* told(text()), "Claimed")
     }))

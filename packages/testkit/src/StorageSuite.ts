@@ -5,6 +5,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Storage } from "@wac/core"
 import { Effect, Layer } from "effect"
 import * as ApiKeyStoreSuite from "./ApiKeyStoreSuite.ts"
+import * as ContactStoreNamesSuite from "./ContactStoreNamesSuite.ts"
 import * as ContactStoreSuite from "./ContactStoreSuite.ts"
 import * as DeliveryStoreClaimSuite from "./DeliveryStoreClaimSuite.ts"
 import * as DeliveryStoreCompleteSuite from "./DeliveryStoreCompleteSuite.ts"
@@ -53,6 +54,7 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["ApiKeyStore", ApiKeyStoreSuite.tests],
   ["ContactStore", ContactStoreSuite.tests],
   ["InboundPostStore", InboundPostStoreSuite.tests],
+  ["ContactStore: customers under several names", ContactStoreNamesSuite.tests],
   ["TemplateStore", TemplateStoreSuite.tests],
   ["WorkspaceStore", WorkspaceStoreSuite.tests],
   ["PhoneNumberStore", PhoneNumberStoreSuite.tests],

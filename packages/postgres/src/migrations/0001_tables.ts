@@ -155,10 +155,13 @@ create table contacts (
   user_id text,
   last_inbound_at bigint,
   opted_out boolean not null default false,
+  preference_at bigint,
   primary key (phone_number_id, key),
   check (phone is not null or user_id is not null)
 );
 create index contacts_workspace on contacts (workspace_id);
+create unique index contacts_user on contacts (phone_number_id, user_id) where user_id is not null;
+comment on column contacts.preference_at is 'When the customer last said whether they want to be written to';
 comment on column contacts.key is 'Contact.keyFor; the customer of messaging_ledger and of pair buckets is the same';
 comment on column contacts.last_inbound_at is 'Opens the 24-hour service window; the message''s own time, never in the future';
 
@@ -167,10 +170,10 @@ create table inbound_messages (
   phone_number_id text not null references phone_numbers,
   provider_message_id text not null,
   message_id text not null,
-  recorded_at bigint not null,
+  expires_at bigint not null,
   primary key (phone_number_id, provider_message_id)
 );
-create index inbound_messages_age on inbound_messages (recorded_at);
+create index inbound_messages_expiry on inbound_messages (expires_at);
 comment on table inbound_messages is 'Which customers'' messages were recorded, so that each is recorded once';
 
 create table quota_usage (

@@ -354,7 +354,8 @@ return json_build_object(
   'key', (c).key,
   'customer', json_build_object('phone', (c).phone, 'userId', (c).user_id),
   'lastInboundAt', (c).last_inbound_at,
-  'optedOut', (c).opted_out
+  'optedOut', (c).opted_out,
+  'preferenceAt', (c).preference_at
 );
 
 -- RateLimit.take: the bucket's new state, or null when it has no token
@@ -1075,6 +1076,7 @@ declare
   delivery_ids constant text[] := array(select json_array_elements_text(command -> 'deliveries'));
   r record;
   filled integer;
+  remembered integer;
 begin
   with due as materialized (
     select d.*, row_number() over () as place, wac_is_settled(d.status, d.delivery_unknown) as was_settled,
@@ -1142,6 +1144,15 @@ begin
     for update skip locked
   ));
   get diagnostics filled = row_count;
+  -- customers' messages that are too old to be told again (InboundMessage.rememberedUntil)
+  delete from inbound_messages i
+  using (
+    select o.phone_number_id, o.provider_message_id from inbound_messages o where o.expires_at <= at_time
+    order by o.expires_at limit 1000
+    for update skip locked
+  ) o
+  where i.phone_number_id = o.phone_number_id and i.provider_message_id = o.provider_message_id;
+  get diagnostics remembered = row_count;
   if r.quota_months is not null then
     perform wac_give_quota_back(r.quota_workspaces, r.quota_months);
   end if;
@@ -1149,7 +1160,7 @@ begin
     perform wac_record_events(r.told);
   end if;
   return json_build_object('unknown', r.unknown, 'failed', r.failed, 'forgotten', r.forgotten,
-    'more', r.touched > 0 or filled = 1000);
+    'more', r.touched > 0 or filled = 1000 or remembered = 1000);
 end
 $$;
 
@@ -1187,10 +1198,83 @@ create type wac_inbound as (
   context text,
   preference text,
   late boolean,
+  expires_at bigint,
   message_id text,
   event text,
   delivery text
 );
+
+-- Who writes contacts of a number does so alone, so that what leads to a customer (key, user id) is one view.
+create function wac_lock_contacts(numbers text[]) returns void
+language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(hashtext('contacts'), l.name)
+  from (select distinct hashtext(n) as name from unnest(numbers) n where n is not null order by 1) l;
+end
+$$;
+
+-- Contact.prefer
+create function wac_prefer(number text, who text, says_no boolean, at_time bigint) returns void
+language sql
+begin atomic
+  update contacts n set opted_out = says_no, preference_at = at_time
+  where n.phone_number_id = number and n.key = who
+    and (n.preference_at is null or (n.preference_at, n.opted_out) < (at_time, says_no));
+end;
+
+-- Contact.merge
+create function wac_merge_contact(number text, who text, other contacts) returns void
+language sql
+begin atomic
+  update contacts n set last_inbound_at = greatest(n.last_inbound_at, other.last_inbound_at)
+  where n.phone_number_id = number and n.key = who and other.last_inbound_at is not null;
+  select wac_prefer(number, who, other.opted_out, other.preference_at) where other.preference_at is not null;
+end;
+
+-- Contact.meet, written down: answers with the key of the customer's contact.
+create function wac_meet(workspace text, number text, named_key text, named_phone text, named_user text, at_time bigint)
+returns text
+language plpgsql
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  own contacts;
+  other contacts;
+begin
+  if named_user is not null then
+    select n.* into other from contacts n where n.phone_number_id = number and n.user_id = named_user;
+  end if;
+  if named_phone is null then
+    if other.key is not null then
+      return other.key;
+    end if;
+    insert into contacts (workspace_id, phone_number_id, key, user_id) values (workspace, number, named_key, named_user);
+    return named_key;
+  end if;
+  select n.* into own from contacts n where n.phone_number_id = number and n.key = named_key;
+  if own.key is null then
+    insert into contacts (workspace_id, phone_number_id, key, phone) values (workspace, number, named_key, named_phone);
+  end if;
+  if named_user is null or own.user_id = named_user
+    or own.user_id is not null and own.last_inbound_at > at_time
+    or other.phone is not null and other.last_inbound_at > at_time
+  then
+    return named_key;
+  end if;
+  if other.key is not null then
+    if other.phone is null then
+      delete from contacts n where n.phone_number_id = number and n.key = other.key;
+    else
+      update contacts n set user_id = null, last_inbound_at = null where n.phone_number_id = number and n.key = other.key;
+    end if;
+  end if;
+  update contacts n set user_id = named_user where n.phone_number_id = number and n.key = named_key;
+  if other.key is not null then
+    perform wac_merge_contact(number, named_key, other);
+  end if;
+  return named_key;
+end
+$$;
 
 -- recordInbound
 create function wac_record_inbound(commands json) returns json
@@ -1206,15 +1290,18 @@ declare
   numbers text[];
   fresh text[];
   told wac_recorded[];
+  r record;
+  who text;
 begin
   heard := array(select c from json_populate_recordset(null::wac_inbound, commands) c);
   select array_agg(p.id order by c.ordinality) into numbers
   from unnest(heard) with ordinality c
   left join lateral (select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0) p on true;
+  perform wac_lock_contacts(numbers);
 
   with recorded as (
-    insert into inbound_messages (workspace_id, phone_number_id, provider_message_id, message_id, recorded_at)
-    select p.workspace_id, p.id, c.provider_message_id, c.message_id, c.now
+    insert into inbound_messages (workspace_id, phone_number_id, provider_message_id, message_id, expires_at)
+    select p.workspace_id, p.id, c.provider_message_id, c.message_id, c.expires_at
     from unnest(heard) with ordinality c join phone_numbers p on p.id = numbers[c.ordinality]
     where p.id = any (numbers)
     order by p.id, c.provider_message_id, c.ordinality
@@ -1224,24 +1311,24 @@ begin
   select array_agg(i.message_id) into fresh from recorded i;
 
   if fresh is not null then
-    insert into contacts as n (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at)
-    -- ServiceWindow.openedAt
-    select p.workspace_id, p.id, c.key, max(c.phone), max(c.user_id), max(least(c.at, c.now))
-    from unnest(heard) with ordinality c join phone_numbers p on p.id = numbers[c.ordinality]
-    where p.id = any (numbers) and c.message_id = any (fresh)
-    group by p.id, c.key
-    order by p.id, c.key
-    on conflict (phone_number_id, key) do update set
-      last_inbound_at = greatest(n.last_inbound_at, excluded.last_inbound_at);
-    update contacts n set opted_out = u.opted_out
-    from (
-      select numbers[c.ordinality] as number, c.key,
-        (array_agg(c.preference order by c.ordinality desc))[1] = 'opt_out' as opted_out
-      from unnest(heard) with ordinality c
-      where c.message_id = any (fresh) and c.preference is not null
-      group by 1, 2
-    ) u
-    where n.phone_number_id = u.number and n.key = u.key;
+    for r in
+      -- ServiceWindow.openedAt
+      select p.workspace_id, p.id as number, c.key, c.phone, c.user_id, c.preference, least(c.at, c.now) as opened_at
+      from unnest(heard) with ordinality c join phone_numbers p on p.id = numbers[c.ordinality]
+      where p.id = any (numbers) and c.message_id = any (fresh)
+      order by c.ordinality
+    loop
+      who := wac_meet(r.workspace_id, r.number, r.key, r.phone, r.user_id, r.opened_at);
+      -- Contact.hear
+      update contacts n set
+        phone = case when n.phone is null then null else coalesce(r.phone, n.phone) end,
+        last_inbound_at = r.opened_at
+      where n.phone_number_id = r.number and n.key = who
+        and (n.last_inbound_at is null or n.last_inbound_at <= r.opened_at);
+      if r.preference is not null then
+        perform wac_prefer(r.number, who, r.preference = 'opt_out', r.opened_at);
+      end if;
+    end loop;
 
     select array_agg(
       (
@@ -1264,6 +1351,93 @@ begin
     )
     from unnest(heard) with ordinality c
   );
+end
+$$;
+
+-- setPreference
+create function wac_set_preferences(commands json) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set join_collapse_limit = 1
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  r record;
+  answers json[] := '{}';
+begin
+  perform wac_lock_contacts(array(
+    select p.id from json_to_recordset(commands) as c (provider_number_id text)
+    cross join lateral (select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0) p
+  ));
+  for r in
+    select c.*, p.id as number, p.workspace_id
+    from rows from (json_to_recordset(commands)
+      as (provider_number_id text, customer_key text, customer_phone text, customer_user text, opted_out boolean, at bigint))
+      with ordinality as c (provider_number_id, key, phone, user_id, opted_out, at, ordinality)
+    left join lateral (
+      select p.id, p.workspace_id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0
+    ) p on true
+    order by c.ordinality
+  loop
+    answers := answers || to_json(r.number is not null);
+    continue when r.number is null;
+    perform wac_prefer(r.number, wac_meet(r.workspace_id, r.number, r.key, r.phone, r.user_id, r.at), r.opted_out, r.at);
+  end loop;
+  return array_to_json(answers);
+end
+$$;
+
+-- move: rare
+create function wac_move_contacts(commands json) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set join_collapse_limit = 1
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  r record;
+  left_behind contacts;
+  who text;
+  answers json[] := '{}';
+begin
+  perform wac_lock_contacts(array(
+    select p.id from json_to_recordset(commands) as c (provider_number_id text)
+    cross join lateral (select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0) p
+  ));
+  for r in
+    select c.*, p.id as number, p.workspace_id
+    from rows from (json_to_recordset(commands)
+      as (provider_number_id text, from_key text, from_phone text, from_user text, to_key text, to_phone text, to_user text,
+        at bigint))
+      with ordinality as c (provider_number_id, from_key, from_phone, from_user, to_key, to_phone, to_user, at, ordinality)
+    left join lateral (
+      select p.id, p.workspace_id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0
+    ) p on true
+    order by c.ordinality
+  loop
+    answers := answers || to_json(r.number is not null);
+    continue when r.number is null;
+    left_behind := null;
+    if r.from_phone is not null then
+      select n.* into left_behind from contacts n where n.phone_number_id = r.number and n.key = r.from_key;
+    end if;
+    if left_behind.key is null and r.from_user is not null then
+      select n.* into left_behind from contacts n where n.phone_number_id = r.number and n.user_id = r.from_user;
+    end if;
+    continue when left_behind.key is null or left_behind.last_inbound_at > r.at;
+    who := wac_meet(r.workspace_id, r.number, r.to_key, r.to_phone, r.to_user, r.at);
+    -- to be named anew may itself have changed it
+    select n.* into left_behind from contacts n where n.phone_number_id = r.number and n.key = left_behind.key;
+    continue when left_behind.key is null or left_behind.key = who;
+    perform wac_merge_contact(r.number, who, left_behind);
+    -- Contact.leave
+    update contacts n set last_inbound_at = null where n.phone_number_id = r.number and n.key = left_behind.key;
+  end loop;
+  return array_to_json(answers);
 end
 $$;
 `
