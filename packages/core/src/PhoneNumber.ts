@@ -83,6 +83,8 @@ export interface PhoneNumber extends ProviderNumber {
   readonly available: boolean
   /** Why upstream lets nothing be sent from it; may have passed by (`SenderBlock.inForce`). */
   readonly block: SenderBlock.SenderBlock | null
+  /** Names the credentials of its own, which have another name after each change; `null`: those of the configuration. */
+  readonly credentialsVersion: string | null
   /** The number used when a send names none. Exactly one per workspace. */
   readonly isDefault: boolean
 }
@@ -90,7 +92,14 @@ export interface PhoneNumber extends ProviderNumber {
 /** A number of a workspace as it begins: with nothing set by the operator, and nothing in its way. */
 export const fresh = (
   given: ProviderNumber & Pick<PhoneNumber, "id" | "workspaceId" | "isDefault">
-): PhoneNumber => ({ ...given, tier: null, messagingLimit: null, available: true, block: null })
+): PhoneNumber => ({
+  ...given,
+  tier: null,
+  messagingLimit: null,
+  available: true,
+  block: null,
+  credentialsVersion: null
+})
 
 /** The tier in force; `null`: the default of `Limits`. */
 export const tierOf = ({ learned, tier }: Pick<PhoneNumber, "tier" | "learned">): string | null => tier ?? learned.tier

@@ -1,9 +1,10 @@
 /**
  * Port: the numbers that workspaces send from.
  */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Option } from "effect"
 import type { PhoneNumberId, WorkspaceId } from "./Id.ts"
 import type { NumberChange, NumberName, PhoneNumber } from "./PhoneNumber.ts"
+import type { Sealed } from "./Sealed.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Instant } from "./Time.ts"
 
@@ -11,6 +12,17 @@ import type { Instant } from "./Time.ts"
 export type PhoneNumberSettings = Partial<
   Pick<PhoneNumber, "providerAccountId" | "tier" | "messagingLimit" | "available">
 >
+
+/** Credentials of a number's own. */
+export interface SealedCredentials {
+  /** As in `PhoneNumber`. */
+  readonly version: string
+  /** What the provider is shown; sealed for the number's id. */
+  readonly accessToken: Sealed
+  /** Where the provider's interface is, and which version of it to speak; `null`: as configured. */
+  readonly baseUrl: string | null
+  readonly apiVersion: string | null
+}
 
 export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
   /**
@@ -34,4 +46,16 @@ export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
     readonly at: Instant
     readonly change: NumberChange
   }) => Effect.Effect<number, StoreError>
+  /** The credentials of a number's own. */
+  readonly credentials: (id: PhoneNumberId) => Effect.Effect<Option.Option<SealedCredentials>, StoreError>
+  /**
+   * Gives a number credentials of its own, or with `null` takes them away; known by their version from the next
+   * *accept* on. A block for `credentials` is lifted in the same step, by a word of the time `now`. False when there is
+   * no such number. Safe to repeat.
+   */
+  readonly setCredentials: (command: {
+    readonly now: Instant
+    readonly id: PhoneNumberId
+    readonly credentials: SealedCredentials | null
+  }) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/PhoneNumberStore") {}

@@ -3,15 +3,15 @@
  * (contract §5).
  */
 import { Context, type Effect } from "effect"
-import type { ApiKeyId, WebhookId } from "./Id.ts"
+import type { ApiKeyId, PhoneNumberId, WebhookId } from "./Id.ts"
 import type { Sealed } from "./Sealed.ts"
 import type { StoreError } from "./StoreError.ts"
 
 /** The row that the pepper belongs to. */
 export const pepperRow = "pepper"
 
-/** What a secret is sealed for: an API key, a webhook, which may have several secrets, or the one pepper. */
-export type SecretRow = ApiKeyId | WebhookId | typeof pepperRow
+/** What a secret is sealed for: an API key, a phone number, a webhook, which may have several, or the one pepper. */
+export type SecretRow = ApiKeyId | PhoneNumberId | WebhookId | typeof pepperRow
 
 export interface SealedSecret {
   readonly row: SecretRow

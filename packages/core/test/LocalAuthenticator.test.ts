@@ -340,6 +340,7 @@ describe("setting up", () => {
           messagingLimit: null,
           available: true,
           block: null,
+          credentialsVersion: null,
           isDefault: true
         })
         const { items } = yield* Templates.use((_) => _.list(workspace!.id, {}, { limit: 10, after: null }))

@@ -101,6 +101,7 @@ export const sender = (fields: Partial<PhoneNumber> = {}): PhoneNumber => ({
   available: true,
   block: null,
   learned: unlearned,
+  credentialsVersion: null,
   isDefault: true,
   ...fields
 })

@@ -1,5 +1,5 @@
-import { type Id, PhoneNumber, PhoneNumberStore } from "@wac/core"
-import { Effect, Layer } from "effect"
+import { type Id, PhoneNumber, PhoneNumberStore, type Time } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "./State.ts"
 
 type Store = PhoneNumberStore.PhoneNumberStore["Service"]
@@ -41,14 +41,31 @@ const configure = (
   if (number !== undefined) memory.phoneNumbers.set({ ...number, ...settings })
 }
 
+const tell = (
+  memory: Memory,
+  number: PhoneNumber.PhoneNumber,
+  change: PhoneNumber.NumberChange,
+  at: Time.Instant
+): void => {
+  const after = PhoneNumber.observe({ number, toldAt: memory.toldAt.get(number.id) ?? {} }, change, at)
+  memory.phoneNumbers.set(after.number)
+  memory.toldAt.set(number.id, after.toldAt)
+}
+
 const observe = (memory: Memory, { at, change, name }: Parameters<Store["observe"]>[0]): number => {
   const spokenOf = named(memory, name)
-  for (const number of spokenOf) {
-    const after = PhoneNumber.observe({ number, toldAt: memory.toldAt.get(number.id) ?? {} }, change, at)
-    memory.phoneNumbers.set(after.number)
-    memory.toldAt.set(number.id, after.toldAt)
-  }
+  for (const number of spokenOf) tell(memory, number, change, at)
   return spokenOf.length
+}
+
+const setCredentials = (memory: Memory, { credentials, id, now }: Parameters<Store["setCredentials"]>[0]): boolean => {
+  const number = memory.phoneNumbers.get(id)
+  if (number === undefined) return false
+  if (credentials === null) memory.credentials.delete(id)
+  else memory.credentials.set(id, credentials)
+  const changed = { ...number, credentialsVersion: credentials && credentials.version }
+  tell(memory, changed, number.block?.reason === "credentials" ? { block: null } : {}, now)
+  return true
 }
 
 export const layer = Layer.effect(
@@ -59,6 +76,8 @@ export const layer = Layer.effect(
       list: (id) => Effect.sync(() => list(memory, id)),
       named: (name) => Effect.sync(() => named(memory, name)),
       configure: (id, settings) => Effect.sync(() => configure(memory, id, settings)),
-      observe: (told) => Effect.sync(() => observe(memory, told))
+      observe: (told) => Effect.sync(() => observe(memory, told)),
+      credentials: (id) => Effect.sync(() => Option.fromUndefinedOr(memory.credentials.get(id))),
+      setCredentials: (command) => Effect.sync(() => setCredentials(memory, command))
     }))
 )

@@ -18,6 +18,13 @@ const places = function*(memory: Memory): Generator<Place> {
       set: (signingSecret) => memory.apiKeys.set({ ...key, signingSecret })
     }
   }
+  for (const [row, credentials] of memory.credentials) {
+    yield {
+      row,
+      sealed: credentials.accessToken,
+      set: (accessToken) => memory.credentials.set(row, { ...credentials, accessToken })
+    }
+  }
   for (const outbox of memory.outboxes.values()) {
     for (const secret of outbox.webhook.secrets) {
       yield {

@@ -12,6 +12,7 @@ import {
   type Member,
   type Message,
   type PhoneNumber,
+  type PhoneNumberStore,
   type Replay,
   type Sealed,
   type SessionStore,
@@ -88,6 +89,8 @@ export interface Memory {
   readonly phoneNumberByProviderId: Map<string, Id.PhoneNumberId>
   /** When upstream told what holds of a number. */
   readonly toldAt: Map<Id.PhoneNumberId, PhoneNumber.ToldAt>
+  /** Those of numbers that have some of their own. */
+  readonly credentials: Map<Id.PhoneNumberId, PhoneNumberStore.SealedCredentials>
   readonly members: Map<Id.UserId, Member.Member>
   readonly sessions: ForgetfulMap<string, SessionStore.StoredSession>
   readonly apiKeys: Table<ApiKey.ApiKey>
@@ -135,6 +138,7 @@ const make = (): Memory => ({
   phoneNumbers: new Table(),
   phoneNumberByProviderId: new Map(),
   toldAt: new Map(),
+  credentials: new Map(),
   members: new Map(),
   sessions: new ForgetfulMap(({ absoluteUntil, idleUntil }, now) => Math.min(idleUntil, absoluteUntil) <= now),
   apiKeys: new Table(),

@@ -1,5 +1,6 @@
 import { type PhoneNumber, PhoneNumberStore } from "@wac/core"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
+import { Hex } from "effect/encoding"
 import { plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
 import { configuring } from "./Settings.ts"
@@ -31,6 +32,24 @@ const changeOf = ({ block, ...others }: PhoneNumber.NumberChange) => ({
       provider: block.provider && JSON.stringify(block.provider)
     }
   })
+})
+
+const storedCredentials = ({ accessToken, ...others }: PhoneNumberStore.SealedCredentials) => ({
+  ...others,
+  keyId: accessToken.keyId,
+  nonce: Hex.encode(accessToken.nonce),
+  ciphertext: Hex.encode(accessToken.ciphertext)
+})
+
+const credentialsOf = (row: Row): PhoneNumberStore.SealedCredentials => ({
+  version: plain(row, "version"),
+  accessToken: {
+    keyId: plain(row, "key_id"),
+    nonce: plain(row, "nonce"),
+    ciphertext: plain(row, "ciphertext")
+  },
+  baseUrl: plain(row, "base_url"),
+  apiVersion: plain(row, "api_version")
 })
 
 export const layer = Layer.effect(
@@ -76,6 +95,25 @@ export const layer = Layer.effect(
           ),
           ([row]) => plain<number>(row!, "count")
         )
-      }
+      },
+      credentials: (id) =>
+        Effect.map(
+          query(
+            "PhoneNumberStore.credentials",
+            `select p.credentials_version as version, c.key_id, c.nonce, c.ciphertext, c.base_url, c.api_version
+            from phone_number_credentials c join phone_numbers p on p.id = c.phone_number_id where c.phone_number_id = $1`,
+            [id]
+          ),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), credentialsOf)
+        ),
+      setCredentials: ({ credentials, id, now }) =>
+        Effect.map(
+          query("PhoneNumberStore.setCredentials", "select wac_set_credentials($1, $2, $3::text::json) as found", [
+            id,
+            now,
+            JSON.stringify(credentials && storedCredentials(credentials))
+          ]),
+          ([row]) => plain<boolean>(row!, "found")
+        )
     }))
 )

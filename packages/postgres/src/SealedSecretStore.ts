@@ -13,6 +13,10 @@ const underText = `
       order by id limit $3
     )
     union all (
+      select phone_number_id, nonce, ciphertext from phone_number_credentials where key_id = $1 and phone_number_id > $2
+      order by phone_number_id limit $3
+    )
+    union all (
       select webhook_id, nonce, ciphertext from webhook_secrets where key_id = $1 and webhook_id > $2
       order by webhook_id fetch first $3 rows with ties
     )
@@ -34,6 +38,10 @@ const rewrapText = `
     update api_keys k set secret_key_id = "newKeyId", secret_nonce = new_nonce, secret_ciphertext = new_ciphertext
     from changes c where k.id = c.row and k.secret_key_id = "keyId" and k.secret_nonce = c.nonce
     returning 1
+  ), of_numbers as (
+    update phone_number_credentials p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
+    from changes c where p.phone_number_id = c.row and p.key_id = "keyId" and p.nonce = c.nonce
+    returning 1
   ), unrotated as materialized (
     -- a rotation writes back what it has read: it goes before this, or after
     select w.id from webhooks w where w.id in (select row from changes) order by w.id for no key update
@@ -42,8 +50,10 @@ const rewrapText = `
     from changes c join unrotated u on u.id = c.row where s.webhook_id = c.row and s.key_id = "keyId" and s.nonce = c.nonce
     returning 1
   )
-  select ((select count(*) from the_pepper) + (select count(*) from of_keys) + (select count(*) from of_webhooks))
-    ::integer as replaced`
+  select (
+    (select count(*) from the_pepper) + (select count(*) from of_keys) + (select count(*) from of_numbers)
+      + (select count(*) from of_webhooks)
+  )::integer as replaced`
 
 const written = ({ after, before, row }: SealedSecretStore.Rewrapped) => ({
   row,

@@ -242,6 +242,7 @@ export const phoneNumber = (
       available: true,
       block: null,
       learned: PhoneNumber.unlearned,
+      credentialsVersion: null,
       isDefault: true,
       ...settings
     }

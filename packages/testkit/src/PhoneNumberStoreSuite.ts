@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Limits, type PhoneNumber, PhoneNumberStore, SenderBlock, type StoreError } from "@wac/core"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 import * as SeededRandom from "./SeededRandom.ts"
 
@@ -314,6 +314,82 @@ export const tests = (it: Fixture.It): void => {
         assert.isNull(first!.block)
         assert.strictEqual(second!.block?.reason, reasons[29 % reasons.length])
       }
+    }))
+
+  it.effect("credentials are kept, exchanged and taken away, and accept tells which they are", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const { id } = own.number
+      const stored = use((store) => store.credentials(id))
+      const set = (credentials: PhoneNumberStore.SealedCredentials | null) =>
+        use((store) => store.setCredentials({ now: own.start, id, credentials }))
+      const version = Effect.map(Fixture.claimed(own), ({ accepted }) => accepted.sender.credentialsVersion)
+      assert.deepStrictEqual([yield* stored, yield* version], [Option.none(), null])
+      const first = { version: "one", accessToken: Fixture.sealed(1), baseUrl: null, apiVersion: null }
+      assert.isTrue(yield* set(first))
+      assert.deepStrictEqual([yield* stored, yield* version], [Option.some(first), "one"])
+      const second = {
+        version: "two",
+        accessToken: Fixture.sealed(2),
+        baseUrl: "https://graph.example",
+        apiVersion: "v26.0"
+      }
+      assert.isTrue(yield* set(second))
+      assert.isTrue(yield* set(second))
+      assert.deepStrictEqual([yield* stored, yield* version], [Option.some(second), "two"])
+      assert.deepStrictEqual(yield* list(own), [{ ...own.number, credentialsVersion: "two" }])
+      assert.deepStrictEqual(yield* list(other), [other.number])
+      assert.isTrue(yield* set(null))
+      assert.isTrue(yield* set(null))
+      assert.deepStrictEqual([yield* stored, yield* version], [Option.none(), null])
+      const nobody = yield* Fixture.id("pn")
+      assert.isFalse(yield* use((store) => store.setCredentials({ now: own.start, id: nobody, credentials: first })))
+      assert.deepStrictEqual(yield* use((store) => store.credentials(nobody)), Option.none())
+    }))
+
+  it.effect("other credentials lift a block for credentials, and no other, and no later one", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id, providerNumberId }, start } = own
+      const after = (reason: SenderBlock.SenderBlockReason, toldAt: number) =>
+        Effect.gen(function*() {
+          yield* observe({ providerNumberId }, toldAt, { block: SenderBlock.of(reason, toldAt, detail) })
+          const credentials = {
+            version: yield* Fixture.word,
+            accessToken: Fixture.sealed(1),
+            baseUrl: null,
+            apiVersion: null
+          }
+          yield* use((store) => store.setCredentials({ now: start + minute, id, credentials }))
+          return (yield* only(own)).block?.reason
+        })
+      assert.isUndefined(yield* after("credentials", start))
+      // the word that lifted it is newer
+      assert.isUndefined(yield* after("credentials", start))
+      assert.strictEqual(yield* after("payment", start + minute), "payment")
+      assert.strictEqual(yield* after("credentials", start + 2 * minute), "credentials")
+    }))
+
+  it.effect("of credentials that are set at once one is kept, whole, and accept names that one", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id }, start } = own
+      const given = Array.from({ length: 12 }, (_, i) => ({
+        version: `version ${i}`,
+        accessToken: Fixture.sealed(i),
+        baseUrl: `https://${i}.example`,
+        apiVersion: `v${i}`
+      }))
+      yield* Effect.forEach(
+        given,
+        (credentials) => use((store) => store.setCredentials({ now: start, id, credentials })),
+        { concurrency: "unbounded" }
+      )
+      const { credentialsVersion } = yield* only(own)
+      const kept = Option.getOrThrow(yield* use((store) => store.credentials(id)))
+      assert.deepInclude(given, kept)
+      assert.strictEqual(kept.version, credentialsVersion)
     }))
 
   it.effect("accept refuses a number that is blocked, until the block ends or is lifted", () =>

@@ -2,7 +2,7 @@
  * Conformance of `SealedSecretStore`.
  */
 import { assert } from "@effect/vitest"
-import { ApiKeyStore, PepperStore, type Sealed, SealedSecretStore, WebhookStore } from "@wac/core"
+import { ApiKeyStore, PepperStore, PhoneNumberStore, type Sealed, SealedSecretStore, WebhookStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 
@@ -13,7 +13,7 @@ const freshKeyId = Effect.map(Fixture.word, (word) => `key-${word}`)
 
 const sealed = (keyId: string, mark: number): Sealed.Sealed => ({ ...Fixture.sealed(mark), keyId })
 
-/** API keys, one of them revoked, and a webhook in the middle of a rotation, all under one master key. */
+/** API keys, one of them revoked, a number, and a webhook in the middle of a rotation, all under one master key. */
 const underOne = Effect.gen(function*() {
   const keyId = yield* freshKeyId
   const own = yield* world()
@@ -28,7 +28,16 @@ const underOne = Effect.gen(function*() {
       { sealed: sealed(keyId, 5), expiresAt: own.start + day }
     ]
   })
-  return { keyId, own, keys, webhook }
+  const credentials = {
+    version: yield* Fixture.word,
+    accessToken: sealed(keyId, 6),
+    baseUrl: "https://graph.example",
+    apiVersion: "v26.0"
+  }
+  yield* PhoneNumberStore.PhoneNumberStore.use((store) =>
+    store.setCredentials({ now: own.start, id: own.number.id, credentials })
+  )
+  return { keyId, own, keys, webhook, credentials }
 })
 
 const all = (keyId: string) =>
@@ -39,15 +48,19 @@ const currentSecrets = ({ workspace }: Fixture.World) =>
     Effect.map((state) => Option.getOrThrow(state).webhook.secrets)
   )
 
+const currentCredentials = ({ number }: Fixture.World) =>
+  PhoneNumberStore.PhoneNumberStore.use((store) => store.credentials(number.id)).pipe(Effect.map(Option.getOrThrow))
+
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
   it.effect("under finds the secrets of every row that are under a master key, and no other", () =>
     Effect.gen(function*() {
-      const { keyId, keys, own, webhook } = yield* underOne
-      yield* Fixture.issuedKey(own.workspace.id, own.start, { signingSecret: sealed(yield* freshKeyId, 6) })
+      const { credentials, keyId, keys, own, webhook } = yield* underOne
+      yield* Fixture.issuedKey(own.workspace.id, own.start, { signingSecret: sealed(yield* freshKeyId, 7) })
       const found = yield* all(keyId)
       assert.sameDeepMembers([...found], [
         ...keys.map(({ id, signingSecret }) => ({ row: id, sealed: signingSecret })),
+        { row: own.number.id, sealed: credentials.accessToken },
         ...webhook.secrets.map(({ sealed }) => ({ row: webhook.id, sealed }))
       ])
       assert.deepStrictEqual(found.map(({ row }) => row), found.map(({ row }) => row).sort())
@@ -56,7 +69,7 @@ export const tests = (it: Fixture.It): void => {
 
   it.effect("under pages over rows without gap or repetition, and keeps a webhook's secrets together", () =>
     Effect.gen(function*() {
-      const { keyId, keys, webhook } = yield* underOne
+      const { keyId, keys, own, webhook } = yield* underOne
       const store = yield* SealedSecretStore.SealedSecretStore
       const rows: Array<ReadonlyArray<string>> = []
       let after: SealedSecretStore.SecretRow | null = null
@@ -67,16 +80,15 @@ export const tests = (it: Fixture.It): void => {
         after = page.at(-1)!.row
       }
       const ids = keys.map(({ id }) => id)
-      assert.deepStrictEqual(rows, [[ids[0]!, ids[1]!], [ids[2]!, webhook.id, webhook.id]])
-      assert.deepStrictEqual((yield* store.under(keyId, { after: ids[2]!, limit: 1 })).map(({ row }) => row), [
-        webhook.id,
-        webhook.id
-      ])
+      assert.deepStrictEqual(rows, [[ids[0]!, ids[1]!], [ids[2]!, own.number.id], [webhook.id, webhook.id]])
+      for (const [after, rows] of [[ids[2]!, [own.number.id]], [own.number.id, [webhook.id, webhook.id]]] as const) {
+        assert.deepStrictEqual((yield* store.under(keyId, { after, limit: 1 })).map(({ row }) => row), [...rows])
+      }
     }))
 
   it.effect("rewrap replaces a secret and nothing else of its row", () =>
     Effect.gen(function*() {
-      const { keyId, keys, own, webhook } = yield* underOne
+      const { credentials, keyId, keys, own, webhook } = yield* underOne
       const store = yield* SealedSecretStore.SealedSecretStore
       const next = yield* freshKeyId
       const changes = (yield* all(keyId)).map(({ row, sealed: before }, i) => ({
@@ -84,7 +96,7 @@ export const tests = (it: Fixture.It): void => {
         before,
         after: sealed(next, 20 + i)
       }))
-      assert.strictEqual(yield* store.rewrap(changes), 5)
+      assert.strictEqual(yield* store.rewrap(changes), 6)
       assert.deepStrictEqual(yield* all(keyId), [])
       assert.sameDeepMembers([...(yield* all(next))], changes.map(({ after, row }) => ({ row, sealed: after })))
       const apiKeys = yield* ApiKeyStore.ApiKeyStore
@@ -105,6 +117,10 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(
         yield* currentSecrets(own),
         webhook.secrets.map(({ expiresAt, sealed }) => ({ sealed: after.get(sealed.nonce[0])!, expiresAt }))
+      )
+      assert.deepStrictEqual(
+        yield* currentCredentials(own),
+        { ...credentials, accessToken: after.get(credentials.accessToken.nonce[0])! }
       )
       // repeated it changes nothing
       assert.strictEqual(yield* store.rewrap(changes), 0)
@@ -129,6 +145,23 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* store.rewrap([{ ...change, row: webhook.id }]), 0)
       assert.deepStrictEqual((yield* currentSecrets(own))[0]!.sealed, another.secrets[0]!.sealed)
       assert.strictEqual(yield* store.rewrap([{ ...change, row: another.id }]), 1)
+    }))
+
+  it.effect("rewrap and other credentials at once leave the other ones", () =>
+    Effect.gen(function*() {
+      const store = yield* SealedSecretStore.SealedSecretStore
+      for (let i = 0; i < 10; i++) {
+        const { credentials, keyId, own } = yield* underOne
+        const { id } = own.number
+        const other = { ...credentials, version: yield* Fixture.word, accessToken: sealed(keyId, 8) }
+        yield* Effect.all([
+          store.rewrap([{ row: id, before: credentials.accessToken, after: sealed(yield* freshKeyId, 9) }]),
+          PhoneNumberStore.PhoneNumberStore.use((store) =>
+            store.setCredentials({ now: own.start, id, credentials: other })
+          )
+        ], { concurrency: "unbounded" })
+        assert.deepStrictEqual(yield* currentCredentials(own), other)
+      }
     }))
 
   it.effect("rewrap and a rotation at once leave both secrets, each whole, and the new one first", () =>

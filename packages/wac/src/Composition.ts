@@ -20,6 +20,7 @@ import {
   ReplayRunner,
   Replays,
   SecretRewrap,
+  SenderCredentials,
   Setup,
   Templates,
   Vault,
@@ -65,7 +66,11 @@ export interface Adapters {
     never,
     Layer.Services<typeof LocalAuthenticator.layer> | WorkspaceStore.WorkspaceStore
   >
-  readonly provider: Layer.Layer<Provider.Provider, never, Layer.Services<typeof SandboxProvider.layer>>
+  readonly provider: Layer.Layer<
+    Provider.Provider,
+    never,
+    Layer.Services<typeof SandboxProvider.layer> | SenderCredentials.SenderCredentials
+  >
 }
 
 /** Our own accounts, and the sandbox. */
@@ -118,7 +123,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
     Layer.provideMerge(Setup.Setup.layer),
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
     Layer.provideMerge(provider),
-    Layer.provideMerge(Inbound.Inbound.layer),
+    Layer.provideMerge(Layer.mergeAll(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
     Layer.provideMerge(Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer))),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(inFront),

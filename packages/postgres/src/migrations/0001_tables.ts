@@ -70,6 +70,7 @@ create table phone_numbers (
   learned_tier text,
   learned_messaging_limit integer check (learned_messaging_limit >= 0),
   learned_quality text,
+  credentials_version text,
   -- when upstream told what is in these columns
   block_told_at bigint,
   tier_told_at bigint,
@@ -85,6 +86,18 @@ comment on column phone_numbers.blocked_until is 'Null in a block that has no en
 create unique index phone_numbers_default on phone_numbers (workspace_id) where is_default;
 create index phone_numbers_account on phone_numbers (provider_account_id);
 create index phone_numbers_number on phone_numbers (phone_number);
+
+create table phone_number_credentials (
+  phone_number_id text primary key references phone_numbers on delete cascade,
+  key_id text not null,
+  nonce bytea not null,
+  ciphertext bytea not null,
+  base_url text,
+  api_version text
+);
+create index phone_number_credentials_master_key on phone_number_credentials (key_id, phone_number_id);
+comment on table phone_number_credentials is
+  'Access tokens of numbers that have one of their own. Apart from phone_numbers, which every send reads and writes';
 
 create table buckets (
   key text primary key,

@@ -318,6 +318,7 @@ return json_build_object(
     'messagingLimit', (p).learned_messaging_limit,
     'quality', (p).learned_quality
   ),
+  'credentialsVersion', (p).credentials_version,
   'isDefault', (p).is_default
 );
 

@@ -68,6 +68,29 @@ begin
 end
 $$;
 
+-- PhoneNumberStore.setCredentials
+create function wac_set_credentials(number text, at_time bigint, credentials json) returns boolean
+language plpgsql as $$
+declare
+  -- null, or of JSON's null, takes them away
+  of_version constant text := credentials ->> 'version';
+begin
+  update phone_numbers p set credentials_version = of_version where p.id = number;
+  if not found then
+    return false;
+  end if;
+  delete from phone_number_credentials c where c.phone_number_id = number;
+  if of_version is not null then
+    insert into phone_number_credentials (phone_number_id, key_id, nonce, ciphertext, base_url, api_version)
+    values (number, credentials ->> 'keyId', decode(credentials ->> 'nonce', 'hex'),
+      decode(credentials ->> 'ciphertext', 'hex'), credentials ->> 'baseUrl', credentials ->> 'apiVersion');
+  end if;
+  perform wac_observe_phone_numbers(array[number], at_time, '{"block":null}') from phone_numbers p
+  where p.id = number and p.block_reason = 'credentials';
+  return true;
+end
+$$;
+
 create function wac_create_workspace(command json) returns void
 language plpgsql as $$
 begin
