@@ -6,11 +6,9 @@ import { Id, Limits, PhoneNumber, PhoneNumberStore, Provider } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import * as checks from "./checks.ts"
 import { call, hello, ready, send, signIn, start } from "./harness.ts"
+import { freshDatabase, masterKey, patient, postgres } from "./processes.ts"
 
 const listed = ({ session, url }: Pick<checks.Ready, "session" | "url">, query = "") =>
   call(`${url}/internal/phone-numbers${query}`, { headers: session })
@@ -25,11 +23,6 @@ const providing = (firstNumber: Provider.Provider["Service"]["firstNumber"]) => 
     Effect.map(Provider.Provider, (sandbox) => Provider.Provider.of({ ...sandbox, firstNumber }))
   ).pipe(Layer.provide(SandboxProvider.layer))
 })
-
-const temporaryDirectory = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "wac-numbers-"))),
-  (directory) => Effect.promise(() => rm(directory, { recursive: true }))
-)
 
 describe.concurrent("phone numbers", () => {
   it.live("are shown with what is in force", () =>
@@ -134,8 +127,8 @@ describe.concurrent("phone numbers", () => {
     "have the one that the configuration names among them after a start, as the default",
     () =>
       Effect.gen(function*() {
-        const directory = yield* temporaryDirectory
-        const environment = { DATABASE_URL: `pglite:${directory}` }
+        const database = yield* Effect.flatMap(postgres, freshDatabase)
+        const environment = { DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }
         const [first] = (yield* Effect.scoped(Effect.flatMap(ready({ environment }), listed))).body.data
         const firstNumber = {
           ...SandboxProvider.firstNumber,
@@ -147,6 +140,6 @@ describe.concurrent("phone numbers", () => {
         assert.deepStrictEqual(body.data.slice(1), [{ ...first, isDefault: false }])
         assert.include(body.data[0], { phoneNumber: "+15005550177", providerNumberId: "configured", isDefault: true })
       }).pipe(Effect.scoped),
-    30_000
+    patient
   )
 })
