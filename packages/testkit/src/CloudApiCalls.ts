@@ -86,10 +86,10 @@ export const make = (grounds: {
           "x-business-use-case-usage": JSON.stringify({
             [graph.account]: [{
               type: "whatsapp",
-              call_count: 1,
+              call_count: fault?.regain === undefined ? 1 : 100,
               total_cputime: 1,
               total_time: 1,
-              estimated_time_to_regain_access: 0
+              estimated_time_to_regain_access: fault?.regain ?? 0
             }]
           })
         },

@@ -55,8 +55,6 @@ export interface Courier {
 const nobody = "nobody has subscribed"
 /** How long posts are tried again. */
 const lasting = 7 * 24 * 3600 * 1000
-/** Posts on the wire at once. */
-const lanes = 8
 /** So many attempts and posts are kept. */
 const kept = 20_000
 
@@ -67,7 +65,7 @@ export const make = Effect.fnUntraced(function*(
   appSecret: string
 ): Effect.fn.Return<Courier, never, Scope.Scope> {
   const run = yield* FiberSet.makeRuntime<never, void, never>()
-  const places = yield* Semaphore.make(lanes)
+  const places = yield* Semaphore.make(settings().lanes)
   const request = yield* Wire.make
 
   let callback: URL | undefined
@@ -91,6 +89,9 @@ export const make = Effect.fnUntraced(function*(
   }
   const whileBusy = <A>(effect: Effect.Effect<A>) =>
     Effect.acquireUseRelease(Effect.sync(() => void busy++), () => effect, () => Effect.sync(end))
+
+  const laned = <A>(effect: Effect.Effect<A>) =>
+    Effect.andThen(Effect.suspend(() => places.resize(settings().lanes)), places.withPermit(effect))
 
   const attempt = (
     post: number,
@@ -127,7 +128,7 @@ export const make = Effect.fnUntraced(function*(
       if (attempts.length >= 2 * kept) attempts.splice(0, kept)
       attempts.push(made)
       return made
-    }).pipe(places.withPermit, whileBusy)
+    }).pipe(laned, whileBusy)
 
   const enter = (updates: ReadonlyArray<Updates.Update>, shape: Updates.Shape, at: number) => {
     const post = ++posts

@@ -11,27 +11,38 @@ export interface Customers {
   readonly windowOpen: (number: string, customer: string, now: number) => boolean
   readonly prefer: (number: string, customer: string, marketing: boolean) => void
   readonly wantsMarketing: (number: string, customer: string) => boolean
+  /** The customer is known by another name from now on: windows and preferences go with them. */
+  readonly rename: (from: string, to: string) => void
   readonly behave: (to: string, behaviour: Behaviours.Behaviour) => void
   readonly behaviourOf: (customer: string) => Behaviours.Behaviour
 }
 
 /** Customers are named by {@link Recipient.keyOf}. */
 export const make = (): Customers => {
-  const lastWords = new Map<string, number>()
-  const stopped = new Set<string>()
+  /** By customer, by number. */
+  const lastWords = new Map<string, Map<string, number>>()
+  const stopped = new Map<string, Set<string>>()
   const behaviours = new Map<string, Behaviours.Behaviour>()
-  const pair = (number: string, customer: string) => `${number} ${customer}`
+  const wordsOf = (customer: string) => lastWords.get(customer) ?? new Map<string, number>()
+  const stoppedBy = (customer: string) => stopped.get(customer) ?? new Set<string>()
   return {
     wrote: (number, customer, at) => {
-      const name = pair(number, customer)
-      lastWords.set(name, Math.max(at, lastWords.get(name) ?? 0))
+      const words = wordsOf(customer)
+      lastWords.set(customer, words.set(number, Math.max(at, words.get(number) ?? 0)))
     },
-    windowOpen: (number, customer, now) => now < (lastWords.get(pair(number, customer)) ?? -Infinity) + window,
+    windowOpen: (number, customer, now) => now < (wordsOf(customer).get(number) ?? -Infinity) + window,
     prefer: (number, customer, marketing) => {
-      if (marketing) stopped.delete(pair(number, customer))
-      else stopped.add(pair(number, customer))
+      const numbers = stoppedBy(customer)
+      if (marketing) numbers.delete(number)
+      else stopped.set(customer, numbers.add(number))
     },
-    wantsMarketing: (number, customer) => !stopped.has(pair(number, customer)),
+    wantsMarketing: (number, customer) => !stoppedBy(customer).has(number),
+    rename: (from, to) => {
+      lastWords.set(to, wordsOf(from))
+      stopped.set(to, stoppedBy(from))
+      lastWords.delete(from)
+      stopped.delete(from)
+    },
     behave: (to, behaviour) => void behaviours.set(Recipient.keyOf(to), behaviour),
     behaviourOf: (customer) => behaviours.get(customer) ?? Behaviours.numbers[customer]?.[1] ?? Behaviours.ordinary
   }

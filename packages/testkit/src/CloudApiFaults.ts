@@ -48,6 +48,8 @@ export const Fault = Schema.Struct({
   /** The code of `error` (131000). */
   code: Schema.optionalKey(Schema.Int),
   details: Schema.optionalKey(Schema.String),
+  /** In how many minutes the usage header of `error` says that access is regained (0). */
+  regain: Schema.optionalKey(Schema.Int),
   /** How big `huge_body` is (8 MiB). */
   bytes: Schema.optionalKey(Schema.Int),
   /** How often `trickle` sends a byte, in real milliseconds (50). */

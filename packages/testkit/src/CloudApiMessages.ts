@@ -56,7 +56,7 @@ export interface Messages {
   readonly live: (accepted: Accepted) => Effect.Effect<void>
   /** One word of a message. */
   readonly word: (accepted: Accepted, status: string, at: number, problem?: Errors.Problem) => Updates.Update
-  /** The accepted message of this wamid or reference. */
+  /** The accepted message of this wamid or reference, the latest one of it. */
   readonly find: (name: string) => Accepted | undefined
 }
 
@@ -65,6 +65,9 @@ export interface Messages {
  * is told so.
  */
 const overLimit: Errors.Problem = { code: 131049 }
+
+/** So many names of messages are remembered, those of the latest. */
+const kept = 100_000
 
 /** How long a conversation was open, where it is told. */
 const conversationLasts = 24 * 3600 * 1000
@@ -133,7 +136,7 @@ export const make = (grounds: Grounds): Messages => {
   }
 
   const send: Messages["send"] = (number, body, now, nth) => {
-    if (!number.registered) return Errors.refusal({ code: 133010 })
+    if (number.refuses !== null) return Errors.refusal({ code: number.refuses })
     const request = SendRequest.read(body)
     if ("http" in request) return request
     const customer = request.userId ? request.to : Recipient.keyOf(request.to)
@@ -189,6 +192,7 @@ export const make = (grounds: Grounds): Messages => {
         }]
       }
     }
+    for (const name of byName.size >= kept ? [...byName.keys()].slice(0, kept / 2) : []) byName.delete(name)
     byName.set(wamid, message)
     if (request.reference !== undefined) byName.set(request.reference, message)
     return message

@@ -1,7 +1,7 @@
 /** The business phone numbers of the simulated Cloud API, as reading them shows them. */
 import { Schema, Struct } from "effect"
 
-/** The fields that upstream names so, and two of the simulation. */
+/** The fields that upstream names so, and one of the simulation. */
 export const BusinessNumber = Schema.Struct({
   id: Schema.String,
   display_phone_number: Schema.String,
@@ -15,8 +15,8 @@ export const BusinessNumber = Schema.Struct({
   throughput: Schema.Struct({ level: Schema.String }),
   whatsapp_business_manager_messaging_limit: Schema.String,
   health_status: Schema.Struct({ can_send_message: Schema.String, entities: Schema.Array(Schema.Json) }),
-  /** Not so: every send is refused with 133010. */
-  registered: Schema.Boolean
+  /** The code with which every send is refused, as 133010 of a number that is not registered; null: none is. */
+  refuses: Schema.NullOr(Schema.Int)
 })
 export type BusinessNumber = typeof BusinessNumber.Type
 
@@ -36,7 +36,7 @@ export const make = (id: string, displayPhoneNumber: string): BusinessNumber => 
   throughput: { level: "STANDARD" },
   whatsapp_business_manager_messaging_limit: "TIER_250",
   health_status: { can_send_message: "AVAILABLE", entities: [] },
-  registered: true
+  refuses: null
 })
 
 /** What a number shows when no fields are asked for. */
@@ -54,7 +54,7 @@ export const show = (
   number: BusinessNumber,
   fields: ReadonlyArray<string> = usual
 ): { readonly shown: Schema.JsonObject } | { readonly unknown: string } => {
-  const { registered: _, ...visible } = number
+  const { refuses: _, ...visible } = number
   const unknown = fields.find((field) => !(field in visible))
   return unknown === undefined
     ? {
@@ -64,6 +64,10 @@ export const show = (
     }
     : { unknown }
 }
+
+/** How long a number can send nothing while its throughput is raised, and the code that says so. */
+export const upgradeLasts = 60_000
+export const upgrading = 131057
 
 /** Messages in a second at each level of throughput. */
 export const perSecond = (number: BusinessNumber): number => number.throughput.level === "HIGH" ? 1000 : 80

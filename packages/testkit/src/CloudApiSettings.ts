@@ -28,6 +28,8 @@ export const Settings = Schema.Struct({
   batchMost: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })),
   /** How long an update waits for others to share its post. */
   batchLinger: Millis,
+  /** Posts on the wire at once. One by one they come in the order of the telling; several race. */
+  lanes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })),
   /** Whether the updates of a post share a value, or a change each, or an entry each; mixed: by the seed. */
   batchShape: Schema.Literals(["value", "changes", "entries", "mixed"]),
   /** Waits before a post that was not answered 200 is tried again; the last one holds until 7 days are over. */
@@ -74,6 +76,7 @@ export const initial: Settings = {
   repeatAfter: [],
   batchMost: 10,
   batchLinger: 0,
+  lanes: 1,
   batchShape: "mixed",
   retryAfter: [1 * seconds, 5 * seconds, 30 * seconds, 120 * seconds, 600 * seconds, 1 * hours, 6 * hours],
   conversation: false,

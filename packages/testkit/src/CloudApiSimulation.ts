@@ -71,7 +71,10 @@ export interface Simulation {
   /** Tells of an error of no message in particular. */
   readonly complain: (problem: Problem) => Effect.Effect<void>
   readonly alert: (alert: Changes.Alert) => Effect.Effect<void>
-  /** Changes a number, and tells what upstream would. Fails with words if there is none. */
+  /**
+   * Changes a number, and tells what upstream would. While its throughput is raised to `HIGH`, for a minute, the rest
+   * waits too, and sends are refused with 131057. Fails with words if there is no such number.
+   */
   readonly changeNumber: (id: string, patch: Numbers.Patch) => Effect.Effect<Numbers.BusinessNumber, string>
   /** Changes or adds a template, and tells what upstream would. */
   readonly changeTemplate: (change: Changes.TemplateChange) => Effect.Effect<Templates.Template>
@@ -157,7 +160,8 @@ export const make = Effect.fnUntraced(function*(
       const at = inbound.at ?? now
       const name = customer.waId ?? customer.userId!
       const id = inbound.id ?? Messages.wamidOf(name, dice.hex(18, "inbound", written++))
-      customers.wrote(number.id, name, at)
+      // the system writes in the name of a customer, and opens no window
+      if (inbound.content?.type !== "system") customers.wrote(number.id, name, at)
       courier.tell(Updates.message(
         account,
         number,
@@ -184,10 +188,11 @@ export const make = Effect.fnUntraced(function*(
     acceptTokens: (taken) => Effect.sync(() => void (tokens = new Set(taken))),
     receive,
     move: (from, to) =>
-      Effect.gen(function*() {
+      Effect.suspend(() => {
         const before = Recipient.keyOf(from)
         const after = Recipient.keyOf(to)
-        yield* Effect.orDie(receive({
+        customers.rename(before, after)
+        return Effect.asVoid(receive({
           from,
           content: {
             type: "system",
@@ -198,7 +203,7 @@ export const make = Effect.fnUntraced(function*(
             }
           }
         }))
-      }),
+      }).pipe(Effect.orDie),
     prefer: (from, value) =>
       Effect.gen(function*() {
         const customer = Recipient.keyOf(from)
@@ -221,9 +226,22 @@ export const make = Effect.fnUntraced(function*(
         const before = numbers.get(id)
         if (before === undefined) return Effect.fail("there is no such number")
         const after = { ...before, ...patch }
-        numbers.set(id, after)
-        tellAll(Changes.ofNumber(account, before, after))
-        return Effect.succeed(after)
+        const told = Changes.ofNumber(account, before, after)
+        if (before.throughput.level === "HIGH" || after.throughput.level !== "HIGH") {
+          numbers.set(id, after)
+          tellAll(told)
+          return Effect.succeed(after)
+        }
+        const upgrading = { ...before, refuses: Numbers.upgrading }
+        numbers.set(id, upgrading)
+        run(Effect.andThen(
+          Effect.sleep(Numbers.upgradeLasts),
+          Effect.sync(() => {
+            numbers.set(id, after)
+            tellAll(told)
+          })
+        ))
+        return Effect.succeed(upgrading)
       }),
     changeTemplate: (change) =>
       Effect.map(Clock.currentTimeMillis, (now) => {

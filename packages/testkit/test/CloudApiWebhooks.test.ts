@@ -4,42 +4,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 import { call, path, plain, template, to } from "./CloudApiCalls.ts"
-
-/** Answers the handshake, and every post with 200. */
-const willing = (request: RecordingReceiver.ReceivedRequest): RecordingReceiver.Answer =>
-  RecordingReceiver.reply(200, {
-    body: new URL(request.target, "http://receiver").searchParams.get("hub.challenge") ?? ""
-  })
-
-const subscribed = Effect.fnUntraced(function*(options: CloudApi.Options = {}) {
-  const receiver = yield* RecordingReceiver.make
-  yield* receiver.answerWith(willing)
-  const api = yield* CloudApi.make({ ...options, callback: receiver.url })
-  return { api, receiver }
-})
-
-interface Change {
-  readonly field: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- looked into by the documented shape
-  readonly value: any
-}
-
-const changesOf = (requests: ReadonlyArray<RecordingReceiver.ReceivedRequest>): ReadonlyArray<Change> =>
-  requests.flatMap(({ body }) => {
-    const post = JSON.parse(Buffer.from(body).toString()) as {
-      readonly object: string
-      readonly entry: ReadonlyArray<{ readonly id: string; readonly changes: ReadonlyArray<Change> }>
-    }
-    assert.strictEqual(post.object, "whatsapp_business_account")
-    return post.entry.flatMap(({ changes }) => changes)
-  })
-
-// oxlint-disable-next-line typescript/no-explicit-any -- as above
-const statusesOf = (requests: ReadonlyArray<RecordingReceiver.ReceivedRequest>): ReadonlyArray<any> =>
-  changesOf(requests).flatMap(({ value }) => value.statuses ?? [])
-
-const later = (api: CloudApi.CloudApi, time: "250 millis" | "2 seconds" | "10 seconds") =>
-  Effect.andThen(TestClock.adjust(time), api.courier.settled)
+import { changesOf, later, statusesOf, subscribed, willing } from "./CloudApiPosts.ts"
 
 it.effect("subscribes by the handshake alone, with the right token and the bare challenge", () =>
   Effect.gen(function*() {
@@ -273,4 +238,35 @@ it.effect("tells the first status before the send is answered, and whole posts a
     assert.sameDeepMembers([...all], [...soon, ...soon])
     yield* api.courier.redeliver()
     assert.strictEqual(statusesOf(yield* receiver.requests).length, 9)
+  }))
+
+it.effect("tells conversations as it did before version 24, and posts what a test forges", () =>
+  Effect.gen(function*() {
+    const { api, receiver } = yield* subscribed({ settings: { conversation: true } })
+    yield* call(api, path(api), template("hello_world"))
+    yield* later(api, "2 seconds")
+    const [sent, delivered] = statusesOf(yield* receiver.requests)
+    assert.match(sent.conversation.id, /^[0-9a-f]{32}$/)
+    assert.strictEqual(sent.conversation.expiration_timestamp, String(24 * 3600))
+    assert.deepStrictEqual(delivered.conversation, { id: sent.conversation.id, origin: { type: "utility" } })
+
+    const forged = Buffer.from("{\"object\":\"whatsapp_business_account\",\"entry\":[]}")
+    for (const signature of [undefined, "sha256=00", api.courier.sign(forged)]) {
+      yield* receiver.script([RecordingReceiver.reply(401)])
+      const attempt = yield* api.courier.deliver(forged, signature)
+      assert.strictEqual(attempt.outcome, 401)
+      const last = (yield* receiver.requests).at(-1)!
+      assert.deepStrictEqual(Buffer.from(last.body), forged)
+      assert.strictEqual(last.headers["x-hub-signature-256"], signature)
+    }
+  }))
+
+it.effect("lets posts race only where it has several lanes", () =>
+  Effect.gen(function*() {
+    const { api, receiver } = yield* subscribed({ settings: { batchMost: 1, lanes: 3 } })
+    yield* receiver.answerWith(RecordingReceiver.hang)
+    for (let i = 0; i < 5; i++) yield* api.receive({ from: to })
+    yield* receiver.waitFor(3)
+    assert.strictEqual(yield* receiver.connections, 3)
+    assert.strictEqual((yield* receiver.requests).length, 3)
   }))

@@ -1,0 +1,145 @@
+import { assert, it } from "@effect/vitest"
+import { CloudApi, RecordingReceiver } from "@wac/testkit"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import { call, path, plain, to } from "./CloudApiCalls.ts"
+import { changesOf, statusesOf, willing } from "./CloudApiPosts.ts"
+
+it.live("does by HTTP what a test does in the process, and names what is wrong with a request", () =>
+  Effect.gen(function*() {
+    const api = yield* CloudApi.make({ settings: { sentAfter: 0, deliveredAfter: null, readAfter: null } })
+    const receiver = yield* RecordingReceiver.make
+    yield* receiver.answerWith(willing)
+    const done = Effect.fnUntraced(function*(name: string, body?: object) {
+      const { http, json } = yield* call(api, `/_sim/${name}`, body)
+      assert.strictEqual(http, 200, `${name}: ${JSON.stringify(json)}`)
+      return json
+    })
+    assert.deepInclude(yield* done("subscribe", { url: receiver.url }), { subscribed: true })
+    const { id } = yield* done("inbound", { from: to, kind: "image" })
+    yield* done("preference", { from: to, value: "stop" })
+    yield* done("move", { from: to, to: "+16505559876" })
+    yield* done("number", { id: api.identity.numbers[0].id, change: { status: "FLAGGED" } })
+    yield* done("template", { name: "promo", status: "PAUSED" })
+    yield* done("alert", {})
+    yield* done("error", { code: 130429 })
+    yield* done("announce", { field: "security", value: { event: "PIN_CHANGED" } })
+    yield* api.courier.settled
+    const changes = changesOf((yield* receiver.requests).slice(1))
+    assert.sameMembers(changes.map(({ field }) => field), [
+      "messages",
+      "user_preferences",
+      "messages",
+      "phone_number_quality_update",
+      "message_template_status_update",
+      "account_alerts",
+      "messages",
+      "security"
+    ])
+    assert.strictEqual(changes[0]!.value.messages[0].id, id)
+
+    yield* done("recipient", { to: "+16505550001", behaviour: { refuse: { code: 131026 } } })
+    assert.strictEqual((yield* call(api, path(api), { ...plain, to: "+16505550001" })).json.error.code, 131026)
+    yield* done("faults", { next: [{ kind: "error", code: 80007, regain: 7 }] })
+    const limited = yield* call(api, path(api), { ...plain, biz_opaque_callback_data: "msg_1" })
+    assert.strictEqual(limited.json.error.code, 80007)
+    const [usage] = JSON.parse(limited.headers.get("x-business-use-case-usage")!)[api.identity.account]
+    assert.strictEqual(usage.estimated_time_to_regain_access, 7)
+    yield* done("faults", { random: { rate: 1, faults: [{ kind: "error" }] } })
+    yield* Effect.promise(() => fetch(`${api.url}/_sim/faults`, { method: "DELETE" }))
+    yield* call(api, path(api), { ...plain, biz_opaque_callback_data: "msg_1" })
+    assert.deepStrictEqual(yield* done("processed"), { msg_1: 1 })
+    const log = yield* done("log?reference=msg_1")
+    assert.strictEqual(log.processed, 1)
+    assert.deepStrictEqual(
+      log.calls.map(({ code, fault, http }: CloudApi.Call) => [fault, http, code]),
+      [["error", 400, 80007], [undefined, 200, null]]
+    )
+    yield* done("status", { message: "msg_1", status: "read" })
+    yield* api.courier.settled
+    assert.include(statusesOf((yield* receiver.requests).slice(1)).map(({ status }) => status), "read")
+    const before = (yield* receiver.requests).length
+    yield* done("redeliver", { posts: [1, 2] })
+    assert.strictEqual((yield* receiver.requests).length, before + 2)
+
+    yield* done("tokens", { tokens: ["other"] })
+    assert.strictEqual((yield* call(api, path(api), plain)).json.error.code, 190)
+    assert.strictEqual((yield* done("settings", { duplicates: 0.5 })).duplicates, 0.5)
+    assert.strictEqual((yield* done("settings")).duplicates, 0.5)
+    for (
+      const [name, body, words] of [
+        ["settings", { duplicates: 2 }, /duplicates/],
+        ["settings", { duplicate: 1 }, /duplicate/],
+        ["faults", { next: [{ kind: "bite" }] }, /kind/],
+        ["inbound", { from: to, kind: "smell" }, /kind/],
+        ["status", { message: "nobody", status: "read" }, /no such message/],
+        ["clock", { advance: 1 }, /clock/]
+      ] as const
+    ) {
+      const { http, json } = yield* call(api, `/_sim/${name}`, body)
+      assert.strictEqual(http, 400)
+      assert.match(json.problem, words)
+    }
+    assert.strictEqual((yield* call(api, "/_sim/nothing")).http, 404)
+  }))
+
+it.live("runs by itself: prints its variables, subscribes, has a clock to move, and stops on SIGTERM", () =>
+  Effect.gen(function*() {
+    const receiver = yield* RecordingReceiver.make
+    yield* receiver.answerWith(willing)
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        spawn(process.execPath, [
+          "--conditions=source",
+          fileURLToPath(new URL("../src/simulator.ts", import.meta.url))
+        ], {
+          env: { ...process.env, SIMULATOR_PORT: "0", SIMULATOR_CALLBACK: receiver.url },
+          stdio: ["ignore", "pipe", "inherit"]
+        })
+      ),
+      (child) => Effect.sync(() => child.kill("SIGKILL"))
+    )
+    let printed = ""
+    const subscribed = new Promise<void>((resolve) => {
+      child.stdout.on("data", (data: Buffer) => {
+        printed += data.toString()
+        if (printed.includes("Subscribed: ")) resolve()
+      })
+    })
+    yield* Effect.promise(() => subscribed)
+    const variable = (name: string) => new RegExp(`${name}=(\\S+)`).exec(printed)?.[1]
+    const url = variable("WHATSAPP_BASE_URL")!
+    assert.strictEqual(variable("PROVIDER"), "whatsapp")
+    for (const name of ["API_VERSION", "ACCESS_TOKEN", "PHONE_NUMBER_ID", "BUSINESS_ACCOUNT_ID", "APP_SECRET"]) {
+      assert.isString(variable(`WHATSAPP_${name}`), name)
+    }
+    assert.strictEqual(
+      new URL((yield* receiver.requests)[0]!.target, receiver.url).searchParams.get("hub.verify_token"),
+      variable("WHATSAPP_VERIFY_TOKEN")
+    )
+
+    const post = (path: string, body: object) =>
+      Effect.promise(async () =>
+        (await fetch(`${url}${path}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${variable("WHATSAPP_ACCESS_TOKEN")}` },
+          body: JSON.stringify(body)
+        })).json()
+      )
+    // what would take hours is there as soon as the clock says so
+    yield* post("/_sim/settings", { sentAfter: 3_600_000, deliveredAfter: 7_200_000, readAfter: null, window: false })
+    yield* post(`/v25.0/${variable("WHATSAPP_PHONE_NUMBER_ID")}/messages`, plain)
+    yield* post("/_sim/clock", { advance: 3_600_000 })
+    yield* receiver.waitFor(2)
+    yield* post("/_sim/clock", { advance: 3_600_000 })
+    assert.deepStrictEqual(
+      statusesOf((yield* receiver.waitFor(3)).slice(1)).map(({ status }) => status),
+      ["sent", "delivered"]
+    )
+
+    const exited = once(child, "exit")
+    child.kill("SIGTERM")
+    assert.deepStrictEqual(yield* Effect.promise(() => exited), [0, null])
+  }))
