@@ -26,6 +26,9 @@ const looseSend = (body: string): { readonly to: string | undefined; readonly re
   }
 }
 
+/** Longer than the service waits for its provider. */
+const defaultLate = 10_000
+
 export const make = (grounds: {
   readonly graph: Graph.Graph
   readonly faults: Faults.Faults
@@ -39,7 +42,7 @@ export const make = (grounds: {
 
   const handle = (call: Incoming): Effect.Effect<Outgoing> =>
     Effect.gen(function*() {
-      const at = yield* Clock.currentTimeMillis
+      const came = yield* Clock.currentTimeMillis
       const route = Graph.routeOf(call.method, call.target)
       const kind = route?.kind ?? "reads"
       const { reference, to } = kind === "messages" ? looseSend(call.body) : { reference: undefined, to: undefined }
@@ -48,7 +51,9 @@ export const make = (grounds: {
       const recipient = to === undefined ? undefined : Recipient.keyOf(to)
       const fault = faults.next({ kind, recipient, name: [reference ?? "", nth] })
         ?? (recipient === undefined ? undefined : customers.behaviourOf(recipient).fault)
-      const authorization = call.headers.authorization
+      const { authorization } = call.headers
+      if (fault?.kind === "late") yield* Effect.sleep(fault.after ?? defaultLate)
+      const at = yield* Clock.currentTimeMillis
 
       const answer: Graph.Answer | undefined = fault === undefined || Faults.processes(fault.kind)
         ? Graph.answer(
@@ -63,7 +68,7 @@ export const make = (grounds: {
         ? Graph.refuseWith(fault, traceId)
         : undefined
       log.call({
-        at,
+        at: came,
         method: call.method,
         path: call.target,
         body: call.body,

@@ -21,6 +21,10 @@ const kinds = [
   "html_before",
   /** A page of HTML with a 5xx after the call was carried out. */
   "html_after",
+  /** Carried out, and answered, only `after` a while, which the caller may not wait for. */
+  "late",
+  /** Carried out, the connection breaks in the midst of the answer. */
+  "cut_answer",
   /** Carried out, the answer comes byte by byte. */
   "trickle",
   /** Carried out, the JSON of the answer ends half-way. */
@@ -52,6 +56,8 @@ export const Fault = Schema.Struct({
   regain: Schema.optionalKey(Schema.Int),
   /** How big `huge_body` is (8 MiB). */
   bytes: Schema.optionalKey(Schema.Int),
+  /** How long `late` waits, in milliseconds of the clock (10,000). */
+  after: Schema.optionalKey(Schema.Int),
   /** How often `trickle` sends a byte, in real milliseconds (50). */
   every: Schema.optionalKey(Schema.Int)
 })

@@ -94,6 +94,10 @@ const carryOut = (outgoing: Outgoing, socket: Socket, response: ServerResponse):
       head(status, html.length, "text/html; charset=utf-8").end(html)
       return
     }
+    case "cut_answer":
+      head(outgoing.http, body.length)
+      response.write(body.subarray(0, Math.floor(body.length / 2)), () => socket.destroy())
+      return
     case "trickle":
       head(outgoing.http, body.length)
       trickle(response, body, fault.every ?? defaultTrickle)
@@ -113,6 +117,7 @@ const carryOut = (outgoing: Outgoing, socket: Socket, response: ServerResponse):
       head(outgoing.http, 0).end()
       return
     case "error":
+    case "late":
     case undefined:
       head(outgoing.http, body.length).end(body)
   }

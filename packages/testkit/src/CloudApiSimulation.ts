@@ -60,7 +60,7 @@ export interface Simulation {
 
   /** A customer writes. Gives the wamid; fails with words if there is no such number or kind. */
   readonly receive: (inbound: Inbounds.Inbound) => Effect.Effect<string, string>
-  /** A customer changes their number. */
+  /** A customer changes their number, or their business-scoped id. */
   readonly move: (from: string, to: string) => Effect.Effect<void>
   /** A customer stops or resumes marketing messages. */
   readonly prefer: (from: string, value: "stop" | "resume") => Effect.Effect<void>
@@ -160,8 +160,9 @@ export const make = Effect.fnUntraced(function*(
       const at = inbound.at ?? now
       const name = customer.waId ?? customer.userId!
       const id = inbound.id ?? Messages.wamidOf(name, dice.hex(18, "inbound", written++))
-      // the system writes in the name of a customer, and opens no window
-      if (inbound.content?.type !== "system") customers.wrote(number.id, name, at)
+      // the system writes in the name of a customer: that opens no window, and names no contacts
+      const system = (inbound.content ?? example).type === "system"
+      if (!system) customers.wrote(number.id, name, at)
       courier.tell(Updates.message(
         account,
         number,
@@ -174,7 +175,7 @@ export const make = Effect.fnUntraced(function*(
           ...(inbound.context === undefined ? {} : { context: inbound.context }),
           ...inbound.content
         },
-        !dice.hits(settings.omitContacts, "contacts", id)
+        !system && !dice.hits(settings.omitContacts, "contacts", id)
       ))
       return id
     })
@@ -189,19 +190,11 @@ export const make = Effect.fnUntraced(function*(
     receive,
     move: (from, to) =>
       Effect.suspend(() => {
-        const before = Recipient.keyOf(from)
-        const after = Recipient.keyOf(to)
-        customers.rename(before, after)
+        const [before, after] = [from, to].map((name) => Messages.named(settings, dice, Recipient.keyOf(name)))
+        customers.rename(Recipient.keyOf(from), Recipient.keyOf(to))
         return Effect.asVoid(receive({
-          from,
-          content: {
-            type: "system",
-            system: {
-              body: `User A changed from ${before} to ${after}`,
-              wa_id: after,
-              type: "user_changed_number"
-            }
-          }
+          ...(before!.waId === undefined ? { userId: from } : { from }),
+          content: { type: "system", system: Updates.moved(before!, after!) }
         }))
       }).pipe(Effect.orDie),
     prefer: (from, value) =>

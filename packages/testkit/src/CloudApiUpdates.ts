@@ -116,6 +116,16 @@ export const message = (
   }
 })
 
+/** What the system says of a customer who is named otherwise from now on; a new number brings a new id with it. */
+export const moved = (before: Named, after: Named): Schema.JsonObject =>
+  defined({
+    body: `User changed from ${before.waId ?? before.userId} to ${after.waId ?? after.userId}`,
+    type: after.waId === undefined ? "user_changed_user_id" : "user_changed_number",
+    wa_id: after.waId,
+    user_id: after.userId,
+    previous_user_id: before.userId
+  })
+
 /** An error of no message in particular. */
 export const outOfBand = (account: string, number: BusinessNumber, problem: Errors.Problem): Update => ({
   account,

@@ -52,7 +52,7 @@ it.effect("lets customers write in every kind, each with its object", () =>
       if (message.type !== "unsupported" && message.type !== "request_welcome") {
         assert.property(message, message.type, kind)
       }
-      assert.strictEqual(change!.value.contacts[0].wa_id, "16505551234")
+      if (message.type !== "system") assert.strictEqual(change!.value.contacts[0].wa_id, "16505551234")
     }
     assert.strictEqual(
       yield* Effect.flip(api.receive({ from: to, kind: "smell" })),
@@ -99,7 +99,7 @@ it.effect("knows customers by a business-scoped id alone, or by both", () =>
 it.effect("moves a customer, with window and preference, to another number", () =>
   Effect.gen(function*() {
     const { api, next, receiver } = yield* news()
-    const later_ = "+16505559876"
+    const moved = "+16505559876"
     const codes = Effect.gen(function*() {
       yield* TestClock.adjust("10 seconds")
       yield* api.courier.settled
@@ -110,21 +110,32 @@ it.effect("moves a customer, with window and preference, to another number", () 
     yield* api.receive({ from: to })
     yield* api.prefer(to, "stop")
     yield* next
-    yield* api.move(to, later_)
+    yield* api.move(to, moved)
     const [change] = yield* next
     assert.deepInclude(change!.value.messages[0], {
       from: "16505551234",
       type: "system",
       system: {
-        body: "User A changed from 16505551234 to 16505559876",
-        wa_id: "16505559876",
-        type: "user_changed_number"
+        body: "User changed from 16505551234 to 16505559876",
+        type: "user_changed_number",
+        wa_id: "16505559876"
       }
     })
-    yield* call(api, path(api), { ...plain, to: later_ })
+    assert.notProperty(change!.value, "contacts")
+    yield* call(api, path(api), { ...plain, to: moved })
     yield* call(api, path(api), plain)
-    yield* call(api, path(api), { ...template("promo", [bodyOf(text("1%"))]), to: later_ })
+    yield* call(api, path(api), { ...template("promo", [bodyOf(text("1%"))]), to: moved })
     assert.sameMembers([...yield* codes], ["16505551234 131047", "16505559876 131050"])
+
+    yield* next
+    yield* api.move("US.13491208655302741918", "US.2")
+    const [renamed] = (yield* next)[0]!.value.messages
+    assert.strictEqual(renamed.from_user_id, "US.13491208655302741918")
+    assert.deepInclude(renamed.system, {
+      type: "user_changed_user_id",
+      user_id: "US.2",
+      previous_user_id: "US.13491208655302741918"
+    })
   }))
 
 it.effect("tells preferences with their time as a number", () =>

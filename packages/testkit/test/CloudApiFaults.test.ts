@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { CloudApi } from "@wac/testkit"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { connect } from "node:net"
 import { call, path, plain, template } from "./CloudApiCalls.ts"
 
@@ -46,6 +47,7 @@ it.live("breaks a call at the point that it is told, and counts the message as p
       ["close_before_reading", 0, "broken"],
       ["reset_before", 0, "broken"],
       ["reset_after", 1, "broken"],
+      ["cut_answer", 1, "broken"],
       ["hang_before", 0, "hanging"],
       ["hang_after", 1, "hanging"]
     ] as const
@@ -187,4 +189,17 @@ it.live("refuses connections, and takes them again on the same port", () =>
     yield* api.acceptConnections
     assert.deepInclude(yield* outcomeOf(api, send("a")), { http: 200 })
     assert.strictEqual(yield* api.processed("a"), 1)
+  }))
+
+it.effect("carries a call out late, when its caller may have gone", () =>
+  Effect.gen(function*() {
+    const api = yield* CloudApi.make({ settings: { deliveredAfter: null, readAfter: null } })
+    yield* api.fault({ next: [{ kind: "late", after: 9000 }] })
+    assert.strictEqual(yield* outcomeOf(api, send("a"), 500), "hanging")
+    yield* TestClock.adjust("8999 millis")
+    assert.strictEqual(yield* api.processed("a"), 0)
+    yield* TestClock.adjust("1 millis")
+    assert.strictEqual(yield* api.processed("a"), 1)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(api.courier.told().length, 1)
   }))

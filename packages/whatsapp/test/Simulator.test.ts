@@ -65,6 +65,12 @@ it.effect("takes the simulator's handshake and signature, and reads what custome
       from: { phone: customer, userId: null },
       to: { phone: "+16505559876", userId: null }
     })
+    yield* api.move("US.13491208655302741918", "US.2")
+    assert.deepInclude((yield* next)[0], {
+      _tag: "CustomerMoved",
+      from: { phone: null, userId: "US.13491208655302741918" },
+      to: { phone: null, userId: "US.2" }
+    })
     yield* api.prefer(customer, "stop")
     assert.deepInclude((yield* next)[0], { _tag: "Preference", preference: "opt_out" })
   }))
