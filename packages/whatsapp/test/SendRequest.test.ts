@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Template } from "@wac/core"
+import { Schema } from "effect"
+import * as SendRequest from "../src/SendRequest.ts"
+import { messageId, send, template, templated, text, to } from "./samples.ts"
+
+const common = {
+  messaging_product: "whatsapp",
+  recipient_type: "individual",
+  to: "+16315551234",
+  biz_opaque_callback_data: messageId
+}
+
+describe("what is posted", () => {
+  it("of a text", () => {
+    assert.deepStrictEqual(SendRequest.bodyOf(send(text)), {
+      ...common,
+      type: "text",
+      text: { body: "Thank you, José!", preview_url: false }
+    })
+    const preview = send({ to, type: "text", text: { body: "https://example.org", previewUrl: true } })
+    assert.deepStrictEqual(SendRequest.bodyOf(preview).text, { body: "https://example.org", preview_url: true })
+  })
+
+  it("of a template with placeholders by position", () => {
+    assert.deepStrictEqual(SendRequest.bodyOf(send(templated("A-1001", "Tuesday"))), {
+      ...common,
+      type: "template",
+      template: {
+        name: "order_update",
+        language: { code: "en_US" },
+        components: [{
+          type: "body",
+          parameters: [{ type: "text", text: "A-1001" }, { type: "text", text: "Tuesday" }]
+        }]
+      }
+    })
+  })
+
+  it("of a template with placeholders by name, in the order of the values", () => {
+    const named: Template.Template = { ...template, parameterFormat: "named", variables: ["order", "day"] }
+    assert.deepStrictEqual(SendRequest.bodyOf(send(templated("A-1001", "Tuesday"), { template: named })).template, {
+      name: "order_update",
+      language: { code: "en_US" },
+      components: [{
+        type: "body",
+        parameters: [
+          { type: "text", parameter_name: "order", text: "A-1001" },
+          { type: "text", parameter_name: "day", text: "Tuesday" }
+        ]
+      }]
+    })
+  })
+
+  it("of a template without placeholders", () => {
+    const expected = { name: "order_update", language: { code: "en" } }
+    for (const bodyParams of [undefined, []]) {
+      const message = {
+        to,
+        type: "template",
+        template: { name: "order_update", language: "en", ...(bodyParams === undefined ? {} : { bodyParams }) }
+      } as const
+      assert.deepStrictEqual(SendRequest.bodyOf(send(message)).template, expected)
+    }
+  })
+
+  it.prop("of any named template puts each value at its own name, and nothing of our caller's beside it", {
+    values: Schema.NonEmptyArray(Schema.NonEmptyString),
+    clientReference: Schema.String
+  }, ({ clientReference, values }) => {
+    const text = values.map((_, i) => `{{name_${i}}}`).join(" and ")
+    const components = [{ type: "BODY", text }]
+    const named: Template.Template = {
+      ...template,
+      parameterFormat: "named",
+      components,
+      variables: Template.variablesOf(components)
+    }
+    const body = SendRequest.bodyOf(
+      send({ ...templated(...values), clientReference, from: "+16315551000" }, { template: named })
+    )
+    assert.sameMembers(Object.keys(body), [...Object.keys(common), "type", "template"])
+    assert.deepStrictEqual(body.template, {
+      name: "order_update",
+      language: { code: "en_US" },
+      components: [{
+        type: "body",
+        parameters: values.map((text, i) => ({ type: "text", parameter_name: `name_${i}`, text }))
+      }]
+    })
+  })
+
+  it("names what must not come back in an error's words", () => {
+    assert.deepStrictEqual(SendRequest.textsOf(send(text)), ["+16315551234", "16315551234", "Thank you, José!"])
+    assert.deepStrictEqual(SendRequest.textsOf(send(templated("A", "B"))), ["+16315551234", "16315551234", "A", "B"])
+  })
+})

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Provider } from "@wac/core"
+import { Duration } from "effect"
+import * as SendResponse from "../src/SendResponse.ts"
+
+const outcomeOf = (status: number, json: unknown, regainAfter?: Duration.Duration): Provider.ProviderOutcome =>
+  SendResponse.outcomeOf({ _tag: "Answered", status, json, regainAfter }, SendResponse.errorOf(json, []))
+
+const unknown: Provider.ProviderOutcome = { _tag: "Unknown" }
+
+describe("the outcome that an answer tells", () => {
+  it("is accepted when the message has a name", () => {
+    const accepted: Provider.ProviderOutcome = { _tag: "Accepted", providerMessageId: "wamid.HBgLMTY1" }
+    const messages = [{ id: "wamid.HBgLMTY1" }]
+    for (
+      const body of [
+        { messages },
+        {
+          messaging_product: "whatsapp",
+          contacts: [{ input: "+16315551234", wa_id: "16315551234" }],
+          messages: [{ id: "wamid.HBgLMTY1", message_status: "accepted" }]
+        },
+        { contacts: [{ user_id: "US.1" }], messages: [{ id: "wamid.HBgLMTY1", message_status: 7 }] },
+        // what has a name was taken, whatever else is said
+        { messages, error: { code: 131016 } }
+      ]
+    ) assert.deepStrictEqual(outcomeOf(200, body), accepted)
+  })
+
+  it("is unknown when it has none", () => {
+    for (
+      const body of [
+        undefined,
+        null,
+        "wamid.1",
+        {},
+        { messages: [] },
+        { messages: {} },
+        { messages: [{}] },
+        { messages: [{ id: "" }] },
+        { messages: [{ id: 7 }] },
+        { messages: [{ id: "x".repeat(513) }] },
+        { messages: [{ id: "wamid\u0000" }] },
+        { success: true },
+        { error: "none" },
+        { error: { message: "no code" } }
+      ]
+    ) {
+      for (const status of [200, 201, 302, 400, 401, 404, 429, 500, 503]) {
+        assert.deepStrictEqual(outcomeOf(status, body), unknown)
+      }
+    }
+  })
+
+  it("is unknown when only the status is not that of a success", () => {
+    for (const status of [302, 400, 500]) {
+      assert.deepStrictEqual(outcomeOf(status, { messages: [{ id: "wamid.1" }] }), unknown)
+    }
+  })
+
+  it("is that of the error, in either of its places", () => {
+    const error = { code: 131026, message: "Message undeliverable" }
+    for (const body of [{ error }, { errors: [error] }]) {
+      const outcome = outcomeOf(400, body)
+      assert.strictEqual(outcome._tag, "Refused")
+      assert.propertyVal("error" in outcome ? outcome.error : {}, "reason", "undeliverable")
+    }
+  })
+
+  it("says how long calls are not taken", () => {
+    const outcome = outcomeOf(400, { error: { code: 80007 } }, Duration.minutes(9))
+    assert.deepStrictEqual(
+      "error" in outcome && "retryAfter" in outcome.error ? outcome.error.retryAfter : undefined,
+      Duration.minutes(9)
+    )
+  })
+})

@@ -1,0 +1,56 @@
+/**
+ * Made-up values that tests send with.
+ */
+import type { Id, Message, PhoneNumber, Provider, Template } from "@wac/core"
+
+export const messageId = "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.MessageId
+
+const workspaceId = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.WorkspaceId
+
+export const sender: PhoneNumber.PhoneNumber = {
+  id: "pn_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.PhoneNumberId,
+  workspaceId,
+  phoneNumber: "+16315551000",
+  providerNumberId: "106540352242922",
+  tier: null,
+  messagingLimit: null,
+  available: true,
+  isDefault: true
+}
+
+export const template: Template.Template = {
+  id: "tpl_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.TemplateId,
+  workspaceId,
+  providerTemplateId: "1192339204654487",
+  name: "order_update",
+  language: "en_US",
+  category: "utility",
+  status: "approved",
+  parameterFormat: "positional",
+  components: [{ type: "BODY", text: "Order {{1}} arrives on {{2}}." }],
+  variables: ["1", "2"],
+  quality: null,
+  rejectionReason: null,
+  syncedAt: 0
+}
+
+export const to = "+16315551234"
+
+export const text: Message.OutboundMessage = { to, type: "text", text: { body: "Thank you, José!" } }
+
+export const templated = (...bodyParams: ReadonlyArray<string>): Message.OutboundMessage => ({
+  to,
+  type: "template",
+  template: { name: "order_update", language: "en_US", bodyParams }
+})
+
+export const send = (
+  message: Message.OutboundMessage,
+  changes: Partial<Provider.ProviderSend> = {}
+): Provider.ProviderSend => ({
+  messageId,
+  sender,
+  message,
+  template: message.type === "template" ? template : undefined,
+  ...changes
+})
