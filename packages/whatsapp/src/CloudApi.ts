@@ -2,8 +2,9 @@
  * Calls of the Cloud API over HTTP: one deadline, bounded answers, no redirect, no proxy, and never the same request
  * twice.
  */
-import { type Duration, Effect, Option, Redacted, Schema, type Scope } from "effect"
+import { type Duration, Effect, Redacted, type Schema, type Scope } from "effect"
 import { Agent, type Dispatcher } from "undici"
+import * as Payload from "./Payload.ts"
 import { type Headers, regainAfter } from "./UsageHeaders.ts"
 
 /** Where and as whom a call is made. */
@@ -33,7 +34,7 @@ export type Answer =
     readonly _tag: "Answered"
     readonly status: number
     /** Undefined when the answer is not JSON. */
-    readonly json: unknown
+    readonly json: Payload.Json | undefined
     /** When calls will be taken again, as far as the answer says. */
     readonly regainAfter: Duration.Duration | undefined
   }
@@ -85,13 +86,11 @@ class Exchange {
     return {
       _tag: "Answered",
       status: this.status,
-      json: Option.getOrUndefined(parse(utf8.decode(bytes))),
+      json: Payload.parse(utf8.decode(bytes)),
       regainAfter: regainAfter(this.headers)
     }
   }
 }
-
-const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 /** For undici, which has to be told why; nobody hears of it. */
 const brokenOff = new Error("broken off")

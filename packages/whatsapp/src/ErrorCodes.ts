@@ -4,6 +4,7 @@
  * Keyed on the code alone. Meta's HTTP statuses for the same code have changed over the years, and the same codes
  * come in answers to a send and, later, in reports of its failure.
  */
+import type { SenderBlock } from "@wac/core"
 import { Duration } from "effect"
 
 /** What a code is about, as Meta's documentation groups them. */
@@ -46,15 +47,12 @@ export type Verdict =
     readonly retryAfter?: Duration.Duration
   }
 
-/** Why a number cannot send for a while, or until someone acts. */
-export type BlockReason = "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
-
 /** What follows beside the answer, for messages that come later. */
 export type Consequence =
   /** The customer wants no more marketing. */
   | { readonly _tag: "OptOut" }
   /** This number, or every number of its account, cannot send. */
-  | { readonly _tag: "Block"; readonly scope: "number" | "account"; readonly reason: BlockReason }
+  | { readonly _tag: "Block"; readonly scope: "number" | "account"; readonly reason: SenderBlock.SenderBlockReason }
   /** The template cannot be sent. */
   | { readonly _tag: "TemplateStatus"; readonly status: "paused" | "disabled" }
   /** What we know of the templates is not what Meta knows. */
@@ -89,7 +87,7 @@ const broken: Verdict = { code: "server_error", reason: "provider_error" }
 const unavailable: Verdict = { code: "server_error", reason: "provider_unavailable" }
 const tooFast = (retryAfter: Duration.Duration): Verdict => ({ code: "rate_limited", reason: "provider", retryAfter })
 
-const block = (reason: BlockReason, scope: "number" | "account" = "number"): Consequence => ({
+const block = (reason: SenderBlock.SenderBlockReason, scope: "number" | "account" = "number"): Consequence => ({
   _tag: "Block",
   scope,
   reason

@@ -1,9 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Provider } from "@wac/core"
-import { Duration } from "effect"
+import { Duration, type Schema } from "effect"
 import * as SendResponse from "../src/SendResponse.ts"
 
-const outcomeOf = (status: number, json: unknown, regainAfter?: Duration.Duration): Provider.ProviderOutcome =>
+const outcomeOf = (
+  status: number,
+  json: Schema.Json | undefined,
+  regainAfter?: Duration.Duration
+): Provider.ProviderOutcome =>
   SendResponse.outcomeOf({ _tag: "Answered", status, json, regainAfter }, SendResponse.errorOf(json, []))
 
 const unknown: Provider.ProviderOutcome = { _tag: "Unknown" }

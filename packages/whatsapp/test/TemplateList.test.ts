@@ -3,7 +3,7 @@ import type { Template } from "@wac/core"
 import { Effect, type Schema } from "effect"
 import * as TemplateList from "../src/TemplateList.ts"
 
-const item = (name: string, changes: { readonly [field: string]: unknown } = {}) => ({
+const item = (name: string, changes: { readonly [field: string]: Schema.Json } = {}) => ({
   id: `id_${name}`,
   name,
   language: "en_US",
@@ -14,7 +14,7 @@ const item = (name: string, changes: { readonly [field: string]: unknown } = {})
 })
 
 /** The pages by cursor; `""` is the first. */
-const listed = (pages: { readonly [after: string]: unknown }) => {
+const listed = (pages: { readonly [after: string]: Schema.Json }) => {
   const asked: Array<string> = []
   const all = TemplateList.all((after = "") => {
     asked.push(after)
@@ -28,7 +28,7 @@ const next = (after: string, url = `https://graph.example/v25.0/1/message_templa
   next: url
 })
 
-const one = (fields: { readonly [field: string]: unknown }) =>
+const one = (fields: { readonly [field: string]: Schema.Json }) =>
   Effect.map(listed({ "": { data: [item("a", fields)] } }).all, ([template]) => template)
 
 describe("the list of templates", () => {
@@ -65,7 +65,7 @@ describe("the list of templates", () => {
       ])
     }))
 
-  const broken: ReadonlyArray<readonly [string, { readonly [after: string]: unknown }]> = [
+  const broken: ReadonlyArray<readonly [string, { readonly [after: string]: Schema.Json }]> = [
     ["pages in a circle", {
       "": { data: [], paging: next("a") },
       a: { data: [], paging: next("b") },
@@ -78,7 +78,7 @@ describe("the list of templates", () => {
     ["a next page at no address", { "": { data: [item("a")], paging: { next: "?" } } }],
     ["a page that is none", { "": { data: [item("a")], paging: next("c1") }, c1: { error: { code: 1 } } }],
     ["a list that is none", { "": { data: {} } }],
-    ["nothing", { "": undefined }]
+    ["nothing", {}]
   ]
   for (const [name, pages] of broken) {
     it.effect(`fails for ${name}, rather than to give a part`, () =>
@@ -103,17 +103,7 @@ describe("the list of templates", () => {
     Effect.gen(function*() {
       const { all } = listed({
         "": {
-          data: [
-            null,
-            "x",
-            item("a"),
-            item("b", { language: undefined }),
-            item("", {}),
-            item("c", { id: 7 }),
-            item("d", {
-              name: "d\u0000"
-            })
-          ]
+          data: [null, "x", item("a"), item("b", { language: null }), item(""), item("c", { id: {} })]
         }
       })
       assert.deepStrictEqual((yield* all).map(({ name }) => name), ["a"])
@@ -155,9 +145,12 @@ describe("a template of the list", () => {
 
   it.effect("has no quality and no reason where Meta says so in its ways", () =>
     Effect.gen(function*() {
-      for (const none of [undefined, null, "NONE", "UNKNOWN", { score: "UNKNOWN" }, { score: null }, 7, []]) {
+      for (const none of [null, "NONE", "none", {}, []]) {
         const template = yield* one({ quality_score: none, rejected_reason: none })
         assert.deepInclude(template, { quality: null, rejectionReason: null })
+      }
+      for (const none of ["UNKNOWN", { score: "UNKNOWN" }, { score: null }, { score: "NONE" }]) {
+        assert.deepInclude(yield* one({ quality_score: none }), { quality: null })
       }
       assert.deepInclude(yield* one({ quality_score: "GREEN" }), { quality: "green" })
     }))

@@ -1,22 +1,21 @@
 /**
  * Made-up values that tests send with.
  */
-import type { Id, Message, PhoneNumber, Provider, Template } from "@wac/core"
+import { type Id, type Message, PhoneNumber, type Provider, type Template } from "@wac/core"
 
 export const messageId = "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.MessageId
 
 const workspaceId = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.WorkspaceId
 
-export const sender: PhoneNumber.PhoneNumber = {
+export const sender: PhoneNumber.PhoneNumber = PhoneNumber.fresh({
   id: "pn_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.PhoneNumberId,
   workspaceId,
   phoneNumber: "+16315551000",
   providerNumberId: "106540352242922",
-  tier: null,
-  messagingLimit: null,
-  available: true,
+  providerAccountId: "102290129340398",
+  learned: PhoneNumber.unlearned,
   isDefault: true
-}
+})
 
 export const template: Template.Template = {
   id: "tpl_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.TemplateId,

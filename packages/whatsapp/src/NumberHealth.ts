@@ -1,0 +1,72 @@
+/**
+ * What Meta has on our numbers, looked at now and then, in the background: a webhook tells of changes, unless it is lost,
+ * and of none that were before it was set.
+ */
+import { Inbound, type InboundItem, type PhoneNumber, PhoneNumberStore, WorkspaceStore } from "@wac/core"
+import { Clock, Duration, Effect, Layer, Redacted } from "effect"
+import * as Classification from "./Classification.ts"
+import * as CloudApi from "./CloudApi.ts"
+import * as Consequences from "./Consequences.ts"
+import * as NumberInfo from "./NumberInfo.ts"
+import * as SendResponse from "./SendResponse.ts"
+import type { WhatsAppConfig } from "./WhatsAppConfig.ts"
+
+/** Meta takes 200 questions an hour for an account. */
+const every = Duration.hours(1)
+
+/**
+ * What an answer tells of the number, for messages that come later. One that is not there is left to the answers to
+ * sends: a token may be good for sending and not for asking.
+ */
+const itemsOf = (
+  answer: Extract<CloudApi.Answer, { readonly _tag: "Answered" }>,
+  { block, providerAccountId, providerNumberId }: PhoneNumber.PhoneNumber,
+  token: string,
+  at: number
+): ReadonlyArray<InboundItem.InboundItem> => {
+  const error = SendResponse.errorOf(answer.json, [token])
+  if (error !== undefined) {
+    return Classification.meaningOf(error).class === "auth"
+      ? Consequences.of(error, { accountId: providerAccountId, numberId: providerNumberId, customer: undefined, at })
+      : []
+  }
+  const { change, phoneNumber } = NumberInfo.read(answer.json, at)
+  if (phoneNumber === undefined) return []
+  // an answer proves that the token is good
+  const lifted = block?.reason === "credentials" ? { block: null } : {}
+  return [{ _tag: "Number", number: { providerNumberId }, at, change: { ...lifted, ...change } }]
+}
+
+/** Looks at every number, at the start and every hour; runs as long as its scope, in any number of processes. */
+export const layer = (
+  config: WhatsAppConfig
+): Layer.Layer<never, never, Inbound.Inbound | PhoneNumberStore.PhoneNumberStore | WorkspaceStore.WorkspaceStore> =>
+  Layer.effectDiscard(
+    Effect.gen(function*() {
+      const inbound = yield* Inbound.Inbound
+      const numbers = yield* PhoneNumberStore.PhoneNumberStore
+      const workspaces = yield* WorkspaceStore.WorkspaceStore
+      const api = yield* CloudApi.make()
+
+      const look = Effect.fnUntraced(
+        function*(number: PhoneNumber.PhoneNumber) {
+          const answer = yield* NumberInfo.ask(api, config, number.providerNumberId)
+          const items = answer._tag === "Answered"
+            ? itemsOf(answer, number, Redacted.value(config.accessToken), yield* Clock.currentTimeMillis)
+            : []
+          if (items.length === 0) yield* Effect.logWarning(`the provider told nothing of ${number.phoneNumber}`)
+          else yield* inbound.receive(items)
+        },
+        // one number's trouble is not another's
+        Effect.catchCause((cause) => Effect.logWarning("what the provider has on a number was not taken", cause))
+      )
+
+      yield* workspaces.list.pipe(
+        Effect.flatMap(Effect.forEach(({ id }) => Effect.flatMap(numbers.list(id), Effect.forEach(look)))),
+        Effect.catchCause((cause) => Effect.logWarning("looking at the numbers failed; it is tried again", cause)),
+        Effect.andThen(Effect.sleep(every)),
+        Effect.forever,
+        Effect.forkScoped
+      )
+    })
+  )

@@ -1,0 +1,206 @@
+/**
+ * The `Provider` port over the Cloud API.
+ */
+import { Errors, Inbound, type InboundItem, type PhoneNumber, Provider } from "@wac/core"
+import { Clock, Duration, Effect, FiberSet, Layer, Redacted } from "effect"
+import * as Classification from "./Classification.ts"
+import * as CloudApi from "./CloudApi.ts"
+import * as Consequences from "./Consequences.ts"
+import type { GraphError } from "./GraphError.ts"
+import * as NumberInfo from "./NumberInfo.ts"
+import * as SendRequest from "./SendRequest.ts"
+import * as SendResponse from "./SendResponse.ts"
+import * as TemplateList from "./TemplateList.ts"
+import type { WhatsAppConfig } from "./WhatsAppConfig.ts"
+
+/** A send's own deadline: a little before `Messages.providerTimeout`, so that what is known is said in time. */
+const sendTimeout = Duration.millis(7_500)
+
+/** An answer to a send is a few hundred bytes; an error's explanation makes it longer. */
+const sendMaxBytes = 64 * 1024
+
+/** A page of the list: a hundred templates of some kilobytes each. */
+const pageTimeout = Duration.seconds(30)
+const pageMaxBytes = 8 * 1024 * 1024
+
+/** How long stopping waits for what is still to be told. */
+const stopTimeout = Duration.seconds(2)
+
+export interface Options {
+  /** {@link sendTimeout} if left out. */
+  readonly sendTimeout?: Duration.Duration
+}
+
+const notReached = () =>
+  new Errors.ServerError({
+    reason: "provider_unavailable",
+    message: "the provider could not be reached; nothing was sent"
+  })
+
+/** Why a question was not answered, in words. */
+const reasonOf = (answer: CloudApi.Answer, error: GraphError | undefined): string => {
+  if (answer._tag !== "Answered") return `it could not be reached (${answer.why})`
+  if (error === undefined) return `it answered with status ${answer.status}, and nothing that can be read`
+  return `${Classification.meaningOf(error).title} (${error.code}${error.message === "" ? "" : `: ${error.message}`})`
+}
+
+/**
+ * The provider. What follows from an answer beside its outcome (an opt-out, a paused template, a number that is blocked)
+ * is told through `Inbound` after the outcome; when that fails it is logged, and the next answer like it tells it again.
+ */
+export const layer = (
+  config: WhatsAppConfig,
+  options: Options = {}
+): Layer.Layer<Provider.Provider, never, Inbound.Inbound> =>
+  Layer.effect(
+    Provider.Provider,
+    Effect.gen(function*() {
+      const inbound = yield* Inbound.Inbound
+      const api = yield* CloudApi.make()
+      // forks in the layer's context: a transaction or a trace of the sender must not ride along
+      const telling = yield* FiberSet.make<void>()
+      const fork = yield* FiberSet.runtime(telling)()
+      yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(telling), stopTimeout))
+
+      const tell = (items: ReadonlyArray<InboundItem.InboundItem>): void => {
+        if (items.length === 0) return
+        fork(
+          Effect.catchCause(
+            inbound.receive(items),
+            (cause) => Effect.logError("what follows from an answer of the provider was not taken", cause)
+          )
+        )
+      }
+
+      const accessOf = (_sender: PhoneNumber.PhoneNumber): Effect.Effect<CloudApi.Access> => Effect.succeed(config)
+
+      const answered = Effect.fnUntraced(function*(
+        { message, messageId, sender }: Provider.ProviderSend,
+        answer: Extract<CloudApi.Answer, { readonly _tag: "Answered" }>,
+        hidden: ReadonlyArray<string>
+      ) {
+        const error = SendResponse.errorOf(answer.json, hidden)
+        const outcome = SendResponse.outcomeOf(answer, error)
+        const at = yield* Clock.currentTimeMillis
+        if (outcome._tag === "Accepted") {
+          // it was in force no longer, and now it is known to be over
+          if (sender.block !== null) {
+            const { providerNumberId } = sender
+            tell([{ _tag: "Number", number: { providerNumberId }, at, change: { block: null } }])
+          }
+          return outcome
+        }
+        if (outcome._tag === "Unknown") {
+          yield* Effect.logWarning("the provider's answer does not say what became of a message", {
+            messageId,
+            status: answer.status,
+            code: error?.code
+          })
+        }
+        if (error !== undefined) {
+          tell(Consequences.of(error, {
+            accountId: sender.providerAccountId,
+            numberId: sender.providerNumberId,
+            customer: { phone: message.to, userId: null },
+            template: message.type === "template" ? message.template : undefined,
+            at
+          }))
+        }
+        return outcome
+      })
+
+      const send = Effect.fnUntraced(function*(command: Provider.ProviderSend) {
+        const { messageId, sender } = command
+        const access = yield* accessOf(sender)
+        const answer = yield* api.call(access, {
+          method: "POST",
+          path: [sender.providerNumberId, "messages"],
+          body: SendRequest.bodyOf(command),
+          timeout: options.sendTimeout ?? sendTimeout,
+          maxBytes: sendMaxBytes
+        })
+        switch (answer._tag) {
+          case "Answered": {
+            const hidden = [Redacted.value(access.accessToken), ...SendRequest.textsOf(command)]
+            return yield* answered(command, answer, hidden)
+          }
+          case "NotSent": {
+            yield* Effect.logWarning("the provider could not be reached", { messageId, why: answer.why })
+            return { _tag: "NotSent", error: notReached() } satisfies Provider.ProviderOutcome
+          }
+          case "Lost": {
+            yield* Effect.logWarning("the answer to a send is lost", { messageId, why: answer.why })
+            return { _tag: "Unknown" } satisfies Provider.ProviderOutcome
+          }
+        }
+      }, Effect.withSpan("WhatsAppProvider.send", {}, { captureStackTrace: false }))
+
+      /** The JSON of an answer without an error. */
+      const jsonOf = (answer: CloudApi.Answer, error: GraphError | undefined) =>
+        answer._tag === "Answered" && error === undefined && answer.status >= 200 && answer.status <= 299
+          ? answer.json
+          : undefined
+
+      const templates = Effect.fn("WhatsAppProvider.templates")(function*(sender: PhoneNumber.PhoneNumber) {
+        const access = yield* accessOf(sender)
+        return yield* TemplateList.all(Effect.fnUntraced(function*(after: string | undefined) {
+          const answer = yield* api.call(access, {
+            method: "GET",
+            path: [sender.providerAccountId, "message_templates"],
+            query: { ...TemplateList.query, ...(after === undefined ? {} : { after }) },
+            timeout: pageTimeout,
+            maxBytes: pageMaxBytes
+          })
+          const error = errorOf(answer, access)
+          const json = jsonOf(answer, error)
+          if (json !== undefined) return json
+          // of the others, some speak of the number of the path, which is the account's here
+          if (error !== undefined && Classification.meaningOf(error).class === "auth") {
+            const { providerAccountId, providerNumberId } = sender
+            const at = yield* Clock.currentTimeMillis
+            tell(
+              Consequences.of(error, {
+                accountId: providerAccountId,
+                numberId: providerNumberId,
+                customer: undefined,
+                at
+              })
+            )
+          }
+          return yield* TemplateList.unavailable(reasonOf(answer, error))
+        }))
+      })
+
+      const firstNumber = Effect.gen(function*() {
+        const { businessAccountId, phoneNumberId } = config
+        const answer = yield* NumberInfo.ask(api, config, phoneNumberId)
+        const error = errorOf(answer, config)
+        const json = jsonOf(answer, error)
+        const { change, phoneNumber } = NumberInfo.read(json, yield* Clock.currentTimeMillis)
+        if (phoneNumber === undefined) {
+          return yield* new Provider.ProviderError({
+            reason: answer._tag === "Answered" ? "provider_error" : "provider_unavailable",
+            message: `the provider did not say which number ${phoneNumberId} is: ${reasonOf(answer, error)}`
+          })
+        }
+        return {
+          phoneNumber,
+          providerNumberId: phoneNumberId,
+          providerAccountId: businessAccountId,
+          learned: {
+            tier: change.tier ?? null,
+            messagingLimit: change.messagingLimit ?? null,
+            quality: change.quality ?? null
+          }
+        }
+      }).pipe(Effect.withSpan("WhatsAppProvider.firstNumber"))
+
+      return Provider.Provider.of({ name: "whatsapp", send, templates, firstNumber })
+    })
+  )
+
+/** The error in any answer, without the access token, which Meta repeats in some. */
+const errorOf = (answer: CloudApi.Answer, access: CloudApi.Access): GraphError | undefined =>
+  answer._tag === "Answered"
+    ? SendResponse.errorOf(answer.json, [Redacted.value(access.accessToken)])
+    : undefined

@@ -1,0 +1,153 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  Inbound,
+  type InboundItem,
+  type PhoneNumber,
+  PhoneNumberStore,
+  SenderBlock,
+  StoreError,
+  type Workspace,
+  WorkspaceStore
+} from "@wac/core"
+import { Effect, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import * as NumberHealth from "../src/NumberHealth.ts"
+import { sender } from "./samples.ts"
+import * as Upstream from "./upstream.ts"
+
+const token = "EAAGm0PX4ZCpsBAKZCz9ZBmGXh0ZAqC3HZB7yTq"
+
+const workspace: Workspace.Workspace = {
+  id: sender.workspaceId,
+  name: "Acme",
+  createdAt: 0,
+  tier: null,
+  monthlyQuota: null,
+  suspended: false
+}
+
+/** Waits for something that comes over the network, whatever the test clock says. */
+const until = (isSo: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => isSo() ? Effect.void : Effect.andThen(TestClock.withLive(Effect.sleep("5 millis")), until(isSo)))
+
+/** Looks at these numbers of one workspace for as long as the scope; gives what was told. */
+const looking = Effect.fnUntraced(function*(
+  baseUrl: string,
+  numbers: () => Effect.Effect<ReadonlyArray<PhoneNumber.PhoneNumber>, StoreError.StoreError>
+) {
+  const told: Array<InboundItem.InboundItem> = []
+  yield* Layer.build(
+    NumberHealth.layer({
+      baseUrl,
+      apiVersion: "v25.0",
+      accessToken: Redacted.make(token),
+      phoneNumberId: sender.providerNumberId,
+      businessAccountId: sender.providerAccountId
+    }).pipe(Layer.provide([
+      Layer.succeed(Inbound.Inbound, { receive: (items) => Effect.sync(() => void told.push(...items)) }),
+      Layer.mock(WorkspaceStore.WorkspaceStore, { list: Effect.succeed([workspace]) }),
+      Layer.mock(PhoneNumberStore.PhoneNumberStore, { list: () => Effect.suspend(numbers) })
+    ]))
+  )
+  return told
+})
+
+const answer = (fields: { readonly [field: string]: unknown }) =>
+  Upstream.response(200, JSON.stringify({ display_phone_number: "+1 631-555-1000", ...fields }))
+
+const second: PhoneNumber.PhoneNumber = { ...sender, phoneNumber: "+16315552000", providerNumberId: "2" }
+const second_ = { providerNumberId: "2" }
+const first_ = { providerNumberId: sender.providerNumberId }
+
+describe("looking at the numbers", () => {
+  it.effect("tells what Meta has on each, at the start and every hour", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.serve((socket, { target }) => {
+        socket.write(
+          target.startsWith("/v25.0/2?")
+            ? answer({ quality_rating: "RED", status: "BANNED", throughput: { level: "NOT_APPLICABLE" } })
+            : answer({
+              quality_rating: "GREEN",
+              status: "CONNECTED",
+              throughput: { level: "STANDARD" },
+              whatsapp_business_manager_messaging_limit: "TIER_UNLIMITED"
+            })
+        )
+      })
+      const told = yield* looking(upstream.baseUrl, () => Effect.succeed([sender, second]))
+      yield* until(() => told.length === 2)
+      assert.deepStrictEqual(told, [
+        {
+          _tag: "Number",
+          number: first_,
+          at: 0,
+          change: { tier: "standard", messagingLimit: null, quality: "green" }
+        },
+        {
+          _tag: "Number",
+          number: second_,
+          at: 0,
+          change: {
+            quality: "red",
+            block: SenderBlock.of("restricted", 0, { code: "BANNED", message: "the number's status is banned" })
+          }
+        }
+      ])
+      yield* TestClock.adjust("59 minutes")
+      assert.strictEqual(told.length, 2)
+      yield* TestClock.adjust("1 minute")
+      yield* until(() => told.length === 4)
+    }))
+
+  it.effect("tells that the token is good again, or is not, and nothing of what it may not ask", () =>
+    Effect.gen(function*() {
+      const error = (code: number, subcode?: number) =>
+        Upstream.response(400, JSON.stringify({ error: { code, error_subcode: subcode, message: `Bad ${token}` } }))
+      const answers: { readonly [id: string]: string } = {
+        a: answer({}),
+        b: error(190),
+        c: error(10),
+        d: error(100, 33),
+        e: Upstream.response(502, "<html>"),
+        f: answer({ display_phone_number: undefined }),
+        g: answer({})
+      }
+      const upstream = yield* Upstream.serve((socket, { target }) => {
+        socket.write(answers[target.slice("/v25.0/".length, target.indexOf("?"))]!)
+      })
+      const told = yield* looking(upstream.baseUrl, () =>
+        Effect.succeed(
+          Object.keys(answers).map((providerNumberId) => ({
+            ...sender,
+            providerNumberId,
+            block: SenderBlock.of(providerNumberId === "g" ? "quality" : "credentials", 0, null)
+          }))
+        ))
+      yield* until(() => told.length === 3)
+      assert.deepStrictEqual(told, [
+        { _tag: "Number", number: { providerNumberId: "a" }, at: 0, change: { block: null } },
+        {
+          _tag: "Number",
+          number: { providerNumberId: "b" },
+          at: 0,
+          change: { block: SenderBlock.of("credentials", 0, { code: "190", message: "Bad …" }) }
+        },
+        { _tag: "Number", number: { providerNumberId: "g" }, at: 0, change: {} }
+      ])
+    }))
+
+  it.effect("goes on after a storage that was away", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(200, JSON.stringify({ display_phone_number: "16315551000" }))
+      let isAway = true
+      let asked = 0
+      const told = yield* looking(upstream.baseUrl, () => {
+        asked++
+        return isAway ? Effect.fail(new StoreError.StoreError({ operation: "list" })) : Effect.succeed([sender])
+      })
+      yield* until(() => asked === 1)
+      isAway = false
+      yield* TestClock.adjust("1 hour")
+      yield* until(() => told.length === 1)
+    }))
+})

@@ -1,0 +1,371 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Inbound, type InboundItem, type Message, Provider, SenderBlock, StoreError } from "@wac/core"
+import { Duration, Effect, Layer, Logger, Redacted } from "effect"
+import * as WhatsAppProvider from "../src/WhatsAppProvider.ts"
+import { documented } from "./documented.ts"
+import { messageId, send, sender, templated, text, to } from "./samples.ts"
+import * as Upstream from "./upstream.ts"
+
+const token = "EAAGm0PX4ZCpsBAKZCz9ZBmGXh0ZAqC3HZB7yTq"
+
+const account = { providerAccountId: "102290129340398" }
+const number = { providerNumberId: "106540352242922" }
+
+interface World {
+  readonly provider: Provider.Provider["Service"]
+  readonly told: Array<InboundItem.InboundItem>
+  readonly logged: Array<string>
+}
+
+type Receive = Inbound.Inbound["Service"]["receive"]
+
+/** Runs on a provider whose API is at `baseUrl`, to the end of what it still had to tell. */
+const against = <A, E>(
+  baseUrl: string,
+  body: (world: World) => Effect.Effect<A, E>,
+  { receive = () => Effect.void, sendTimeout = Duration.seconds(2) }: {
+    readonly receive?: Receive
+    readonly sendTimeout?: Duration.Duration
+  } = {}
+): Effect.Effect<{ readonly result: A } & World, E> =>
+  Effect.suspend(() => {
+    const told: Array<InboundItem.InboundItem> = []
+    const logged: Array<string> = []
+    const provider = WhatsAppProvider.layer({
+      baseUrl,
+      apiVersion: "v25.0",
+      accessToken: Redacted.make(token),
+      phoneNumberId: "106540352242922",
+      businessAccountId: "102290129340398"
+    }, { sendTimeout })
+    const inbound = Layer.succeed(Inbound.Inbound, {
+      receive: (items) => Effect.andThen(Effect.sync(() => told.push(...items)), receive(items))
+    })
+    return Effect.flatMap(Provider.Provider, (provider) => {
+      const world = { provider, told, logged }
+      return Effect.map(body(world), (result) => ({ result, ...world }))
+    }).pipe(
+      Effect.provide(provider.pipe(
+        Layer.provide(inbound),
+        Layer.provideMerge(Logger.layer([Logger.make((options) => logged.push(Logger.formatJson.log(options)))]))
+      ))
+    )
+  })
+
+/** What comes of one send. */
+const sending = (
+  baseUrl: string,
+  command: Provider.ProviderSend = send(text),
+  options: Parameters<typeof against>[2] = {}
+) => against(baseUrl, ({ provider }) => provider.send(command), options)
+
+const errorBody = (code: number, details = "Details.") =>
+  JSON.stringify({ error: { message: `(#${code}) Title`, type: "OAuthException", code, error_data: { details } } })
+
+const errorOf = (outcome: Provider.ProviderOutcome) => {
+  assert.include(["Refused", "NotSent"], outcome._tag)
+  return (outcome as Extract<Provider.ProviderOutcome, { readonly error: unknown }>).error
+}
+
+describe("a send", () => {
+  it.live("that is accepted was posted once, as documented", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
+      const { logged, result, told } = yield* sending(upstream.baseUrl)
+      assert.deepStrictEqual(result, { _tag: "Accepted", providerMessageId: "wamid.1" })
+      assert.strictEqual(upstream.received.length, 1)
+      const [request] = upstream.received
+      assert.strictEqual(`${request?.method} ${request?.target}`, "POST /v25.0/106540352242922/messages")
+      assert.strictEqual(request?.headers.get("authorization"), `Bearer ${token}`)
+      assert.deepInclude(JSON.parse(request?.body ?? ""), { to, type: "text", biz_opaque_callback_data: messageId })
+      assert.deepStrictEqual(told, [])
+      assert.deepStrictEqual(logged, [])
+    }))
+
+  it.live("that is accepted after a block tells that it is over", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
+      const blocked = { ...sender, block: SenderBlock.of("quality", 0, null) }
+      const { told } = yield* sending(upstream.baseUrl, send(text, { sender: blocked }))
+      assert.strictEqual(told.length, 1)
+      assert.deepInclude(told[0], { _tag: "Number", number, change: { block: null } })
+    }))
+
+  const follows: { readonly [consequence: string]: (item: InboundItem.InboundItem) => void } = {
+    "opt out": (item) =>
+      assert.deepInclude(item, {
+        _tag: "Preference",
+        ...number,
+        customer: { phone: to, userId: null },
+        preference: "opt_out"
+      }),
+    "list templates": (item) => assert.deepStrictEqual(item, { _tag: "TemplatesChanged", ...account }),
+    "template paused": (item) =>
+      assert.deepInclude(item, {
+        _tag: "Template",
+        ...account,
+        name: "order_update",
+        language: "en_US",
+        change: { status: "paused" }
+      }),
+    "template disabled": (item) => assert.deepInclude(item, { _tag: "Template", change: { status: "disabled" } })
+  }
+
+  const followsBlock = (consequence: string, code: number) => (item: InboundItem.InboundItem): void => {
+    const [, scope, reason] = consequence.split(" ")
+    assert.deepInclude(item, { _tag: "Number", number: scope === "account" ? account : number })
+    const block = item._tag === "Number" ? item.change.block : undefined
+    assert.strictEqual(block?.reason, reason)
+    assert.deepStrictEqual(block?.provider, { code: `${code}`, message: "Title: Details." })
+  }
+
+  for (const { code, consequence, error, reason, retryAfter } of documented) {
+    it.live(`answered with ${code} is ${error}, ${reason}${consequence === undefined ? "" : `; ${consequence}`}`, () =>
+      Effect.gen(function*() {
+        const upstream = yield* Upstream.always(400, errorBody(code))
+        const { result, told } = yield* sending(upstream.baseUrl, send(templated("A-1001", "Tuesday")))
+        assert.strictEqual(result._tag, ["invalid_body", "forbidden"].includes(error) ? "Refused" : "NotSent")
+        const given = errorOf(result)
+        assert.strictEqual(given.code, error)
+        assert.strictEqual(given.reason, reason)
+        assert.deepStrictEqual(given.provider, { code: `${code}`, message: "Title: Details." })
+        const wait = "retryAfter" in given && given.retryAfter !== undefined
+          ? Duration.toSeconds(given.retryAfter)
+          : null
+        assert.strictEqual(wait, retryAfter)
+        assert.strictEqual(upstream.received.length, 1)
+        assert.strictEqual(told.length, consequence === undefined ? 0 : 1)
+        if (consequence !== undefined) (follows[consequence] ?? followsBlock(consequence, code))(told[0]!)
+      }))
+  }
+
+  it.live("that could not leave is not sent", () =>
+    Effect.gen(function*() {
+      const { logged, result, told } = yield* sending(yield* Upstream.nowhere)
+      assert.strictEqual(result._tag, "NotSent")
+      assert.strictEqual(errorOf(result).reason, "provider_unavailable")
+      assert.deepStrictEqual(told, [])
+      assert.match(logged.join(), /ECONNREFUSED/)
+    }))
+
+  const unknown: ReadonlyArray<readonly [string, Parameters<typeof Upstream.serve>[0]]> = [
+    ["is reset", (socket) => socket.resetAndDestroy()],
+    ["is never answered", () => {}],
+    ["is answered with HTML", (socket) => socket.write(Upstream.response(502, "<html>"))],
+    ["is answered with HTML and a status that blames us", (socket) => socket.write(Upstream.response(404, "<html>"))],
+    ["is answered without a name", (socket) => socket.write(Upstream.response(200, "{\"messages\":[]}"))],
+    ["is answered with half of JSON", (socket) => socket.write(Upstream.response(200, "{\"messages\":[{\"id"))],
+    [
+      "is answered with an error that nobody knows",
+      (socket) => socket.write(Upstream.response(500, errorBody(987_654)))
+    ],
+    ["is sent elsewhere", (socket) => socket.write(Upstream.response(308, "", { location: "http://127.0.0.1:1/" }))]
+  ]
+  for (const [name, answer] of unknown) {
+    it.live(`that ${name} has an unknown outcome, and is not repeated`, () =>
+      Effect.gen(function*() {
+        const upstream = yield* Upstream.serve(answer)
+        const { logged, result, told } = yield* sending(upstream.baseUrl, send(text), {
+          sendTimeout: Duration.millis(150)
+        })
+        assert.deepStrictEqual(result, { _tag: "Unknown" })
+        assert.strictEqual(upstream.received.length, 1)
+        assert.deepStrictEqual(told, [])
+        assert.strictEqual(logged.length, 1)
+        assert.include(logged[0], messageId)
+      }))
+  }
+
+  it.live("has its outcome, though nobody takes what follows", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(400, errorBody(131050))
+      for (
+        const receive of [
+          () => Effect.fail(new StoreError.StoreError({ operation: "recordPreference" })),
+          () => Effect.die(new Error("broken"))
+        ]
+      ) {
+        const { logged, result } = yield* sending(upstream.baseUrl, send(text), { receive })
+        assert.strictEqual(errorOf(result).reason, "opted_out")
+        assert.match(logged.join(), /was not taken/)
+      }
+    }))
+
+  it.live("has its outcome before what follows is taken", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(400, errorBody(131050))
+      let isOver = false
+      const receive = () => Effect.andThen(Effect.sleep("50 millis"), Effect.sync(() => isOver = true))
+      yield* against(upstream.baseUrl, ({ provider }) =>
+        Effect.map(provider.send(send(text)), (outcome) => {
+          assert.strictEqual(outcome._tag, "Refused")
+          assert.isFalse(isOver)
+        }), { receive: () => Effect.asVoid(receive()) })
+      // stopping waited for it
+      assert.isTrue(isOver)
+    }))
+
+  it.live("tells nobody the token, what was said or to whom", () =>
+    Effect.gen(function*() {
+      const said = "The secret code is 4711"
+      const bodies = [131009, 190, 131030, 987_654].flatMap((code) =>
+        [400, 500].map((status) =>
+          [status, errorBody(code, `${token} and '${said}' to ${to} or ${to.slice(1)}`)] as const
+        )
+      )
+      for (const [status, body] of bodies) {
+        const upstream = yield* Upstream.always(status, body)
+        for (
+          const message of [
+            { ...text, text: { body: said } } as Message.OutboundMessage,
+            templated(said, "x")
+          ]
+        ) {
+          const { logged, result, told } = yield* sending(upstream.baseUrl, send(message))
+          const seen = JSON.stringify({ result, told: told.filter(({ _tag }) => _tag !== "Preference"), logged })
+          for (const secret of [token, said, "4711", to, to.slice(1)]) assert.notInclude(seen, secret)
+        }
+      }
+    }))
+})
+
+describe("the templates", () => {
+  const item = (name: string) => ({ id: name, name, language: "en_US", status: "APPROVED", category: "UTILITY" })
+
+  it.live("are asked for page by page, of the configured host only", () =>
+    Effect.gen(function*() {
+      const other = yield* Upstream.always(200, "{\"data\":[]}")
+      const upstream = yield* Upstream.serve((socket, { target }) => {
+        const page = target.includes("after=c1")
+          ? { data: [item("b")] }
+          : {
+            data: [item("a")],
+            paging: { cursors: { after: "c1" }, next: `${other.baseUrl}/v25.0/1/message_templates?after=c1` }
+          }
+        socket.write(Upstream.response(200, JSON.stringify(page)))
+      })
+      const { result } = yield* against(upstream.baseUrl, ({ provider }) => provider.templates(sender))
+      assert.deepStrictEqual(result.map(({ name }) => name), ["a", "b"])
+      assert.strictEqual(other.received.length, 0)
+      const [first, second] = upstream.received.map(({ target }) => new URL(target, upstream.baseUrl))
+      assert.strictEqual(first?.pathname, "/v25.0/102290129340398/message_templates")
+      assert.strictEqual(first?.searchParams.get("limit"), "100")
+      assert.include(first?.searchParams.get("fields"), "parameter_format")
+      assert.isNull(first?.searchParams.get("after") ?? null)
+      assert.strictEqual(second?.searchParams.get("after"), "c1")
+    }))
+
+  it.live("are not listed when the provider says why, in words without the token", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(401, errorBody(190, `Malformed access token ${token}`))
+      const { result, told } = yield* against(
+        upstream.baseUrl,
+        ({ provider }) => Effect.flip(provider.templates(sender))
+      )
+      assert.strictEqual(
+        result.message,
+        "the provider did not list the templates: the access token has expired (190: Title: Malformed access token …)"
+      )
+      assert.strictEqual(told.length, 1)
+      followsCredentials(told[0]!)
+    }))
+
+  it.live("are not listed when the account is not there; that says nothing of the number", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(
+        400,
+        JSON.stringify({ error: { code: 100, error_subcode: 33, message: "Unsupported get request" } })
+      )
+      const { told } = yield* against(upstream.baseUrl, ({ provider }) => Effect.flip(provider.templates(sender)))
+      assert.deepStrictEqual(told, [])
+    }))
+
+  it.live("are not listed when there is no answer", () =>
+    Effect.gen(function*() {
+      const reset = yield* Upstream.serve((socket) => socket.resetAndDestroy())
+      for (const baseUrl of [yield* Upstream.nowhere, reset.baseUrl]) {
+        const { result } = yield* against(baseUrl, ({ provider }) => Effect.flip(provider.templates(sender)))
+        assert.strictEqual(result._tag, "TemplatesUnavailable")
+        assert.match(result.message, /could not be reached/)
+      }
+    }))
+})
+
+const followsCredentials = (item: InboundItem.InboundItem): void => {
+  assert.deepInclude(item, { _tag: "Number", number })
+  assert.strictEqual(item._tag === "Number" ? item.change.block?.reason : undefined, "credentials")
+}
+
+describe("the first number", () => {
+  const answer = {
+    id: "106540352242922",
+    display_phone_number: "+1 631-555-1000",
+    quality_rating: "GREEN",
+    throughput: { level: "HIGH" },
+    status: "CONNECTED",
+    whatsapp_business_manager_messaging_limit: "TIER_2K"
+  }
+
+  it.live("is the one of the configuration, with its limits", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(200, JSON.stringify(answer))
+      const { result } = yield* against(upstream.baseUrl, ({ provider }) => provider.firstNumber)
+      assert.deepStrictEqual(result, {
+        phoneNumber: "+16315551000",
+        ...number,
+        ...account,
+        learned: { tier: "high", messagingLimit: 2000, quality: "green" }
+      })
+      assert.match(upstream.received[0]?.target ?? "", /^\/v25.0\/106540352242922\?fields=/)
+    }))
+
+  it.live("is asked for in the words of older versions too", () =>
+    Effect.gen(function*() {
+      for (const known of ["messaging_limit_tier", "display_phone_number"]) {
+        const upstream = yield* Upstream.serve((socket, { target }) => {
+          const fields = new URL(target, "http://x").searchParams.get("fields") ?? ""
+          const isKnown = known === "messaging_limit_tier" ? fields.includes(known) : !fields.includes("throughput")
+          socket.write(
+            isKnown
+              ? Upstream.response(
+                200,
+                JSON.stringify({ display_phone_number: "16315551000", messaging_limit_tier: "TIER_1K" })
+              )
+              : Upstream.response(400, errorBody(100))
+          )
+        })
+        const { result } = yield* against(upstream.baseUrl, ({ provider }) => provider.firstNumber)
+        assert.deepInclude(result, { phoneNumber: "+16315551000" })
+        assert.strictEqual(result.learned.messagingLimit, 1000)
+      }
+    }))
+
+  const failures: ReadonlyArray<
+    readonly [string, Effect.Effect<string, never, never> | readonly [number, string], string, RegExp]
+  > = [
+    ["nobody answers", Upstream.nowhere, "provider_unavailable", /could not be reached/],
+    ["the token is wrong", [401, errorBody(190, token)], "provider_error", /the access token has expired \(190/],
+    [
+      "there is no such number",
+      [
+        400,
+        JSON.stringify({ error: { code: 100, error_subcode: 33, message: "Unsupported get request" } })
+      ],
+      "provider_error",
+      /does not exist/
+    ],
+    ["the answer has no number", [200, "{}"], "provider_error", /nothing that can be read/],
+    ["the answer is no JSON", [502, "<html>"], "provider_error", /status 502/]
+  ]
+  for (const [name, answer, reason, message] of failures) {
+    it.live(`is not known when ${name}`, () =>
+      Effect.gen(function*() {
+        const baseUrl = Effect.isEffect(answer) ? yield* answer : (yield* Upstream.always(...answer)).baseUrl
+        const { result } = yield* against(baseUrl, ({ provider }) => Effect.flip(provider.firstNumber))
+        assert.strictEqual(result.reason, reason)
+        assert.match(result.message, message)
+        assert.include(result.message, "106540352242922")
+        assert.notInclude(result.message, token)
+      }))
+  }
+})
