@@ -120,7 +120,7 @@ describe("a call that has not left", () => {
 
   it.live("because the other side speaks no TLS", () =>
     Effect.gen(function*() {
-      const upstream = yield* Upstream.serve(() => {}, "220 mail.example ESMTP\r\n")
+      const upstream = yield* Upstream.serve(() => {}, (socket) => socket.write("220 mail.example ESMTP\r\n"))
       const answer = yield* call(upstream.baseUrl.replace("http:", "https:"))
       assert.deepStrictEqual(answer, { _tag: "NotSent", why: "ERR_SSL_WRONG_VERSION_NUMBER" })
       assert.strictEqual(upstream.received.length, 0)
@@ -157,6 +157,17 @@ describe("a call that has not left", () => {
       const api = yield* CloudApi.make()
       const answer = yield* api.call({ ...access(upstream.baseUrl), accessToken: Redacted.make("a\nb") }, post)
       assert.deepStrictEqual(answer, { _tag: "NotSent", why: "UND_ERR_INVALID_ARG" })
+    }))
+})
+
+describe("a call over a connection that breaks as it is made", () => {
+  it.live("is not made again, whether it had begun or not", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.breaking
+      const answer = yield* call(upstream.baseUrl)
+      assert.include(["NotSent", "Lost"], answer._tag)
+      assert.propertyVal(answer, "why", "ECONNRESET")
+      assert.strictEqual(upstream.connections(), 1)
     }))
 })
 

@@ -33,10 +33,10 @@ const read = (text: string): Received | undefined => {
   return { method, target, headers, body }
 }
 
-/** Answers whole requests by `answer`, which may write to the socket whatever it likes. `greeting` is sent before. */
+/** Answers whole requests by `answer`, which may write to the socket whatever it likes; `greet` gets it before. */
 export const serve = (
   answer: (socket: Socket, request: Received) => void,
-  greeting?: string
+  greet: (socket: Socket) => void = () => {}
 ): Effect.Effect<Upstream, never, Scope.Scope> =>
   Effect.gen(function*() {
     const received: Array<Received> = []
@@ -45,7 +45,7 @@ export const serve = (
     const server = createServer((socket) => {
       connections++
       sockets.add(socket)
-      if (greeting !== undefined) socket.write(greeting)
+      greet(socket)
       let text = ""
       socket.on("data", (chunk) => {
         text += chunk.toString()
@@ -93,6 +93,9 @@ export const always = (...answer: Parameters<typeof response>) =>
   serve((socket) => {
     socket.write(response(...answer))
   })
+
+/** Breaks every connection before it has read a request. */
+export const breaking = serve(() => {}, (socket) => socket.resetAndDestroy())
 
 /** An address where nobody listens. */
 export const nowhere: Effect.Effect<string> = Effect.scoped(

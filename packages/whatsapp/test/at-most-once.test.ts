@@ -1,0 +1,99 @@
+/**
+ * The simulated Cloud API, with the wire going wrong at every point of a call: what the provider says became of a send
+ * is so.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { type Id, Inbound, Provider } from "@wac/core"
+import { CloudApi } from "@wac/testkit"
+import { Duration, Effect, Layer, Redacted, References } from "effect"
+import { WhatsAppProvider } from "../src/index.ts"
+import { send, sender, text } from "./samples.ts"
+
+const sends = 1_000
+
+/** So often one who is told that nothing was sent tries again. */
+const attempts = 4
+
+/** A crash of ours is not among these: what follows from that is the core's. */
+const faults: CloudApi.Plan["random"] = {
+  rate: 0.5,
+  faults: [
+    { kind: "close_before_reading" },
+    { kind: "reset_before" },
+    { kind: "reset_after" },
+    { kind: "hang_before" },
+    { kind: "hang_after" },
+    { kind: "html_before", http: 503 },
+    { kind: "html_after", http: 502 },
+    { kind: "trickle", every: 5 },
+    { kind: "truncated_json" },
+    { kind: "huge_body" },
+    { kind: "empty_body" },
+    { kind: "error", code: 131016 },
+    { kind: "error", code: 131000 },
+    { kind: "error", code: 130429 },
+    { kind: "error", code: 131026 },
+    { kind: "error", code: 999_999 },
+    { kind: "error", code: 999_999, http: 500 }
+  ]
+}
+
+const messageOf = (i: number) => `msg_01ARZ3NDEKTSV4RRFFQ6${String(i).padStart(6, "0")}` as Id.MessageId
+const recipientOf = (i: number) => `+1202555${String(i).padStart(4, "0")}`
+
+describe("sends over a wire that breaks", () => {
+  it.live("are out exactly when they are said to be, and never twice", () =>
+    Effect.gen(function*() {
+      const api = yield* CloudApi.make({
+        seed: 7,
+        settings: {
+          sentAfter: null,
+          deliveredAfter: null,
+          readAfter: null,
+          throughput: 1_000_000,
+          pairLimit: false,
+          window: false
+        }
+      })
+      yield* api.fault({ random: faults })
+      const provider = yield* Layer.build(
+        WhatsAppProvider.layer({
+          baseUrl: api.url,
+          apiVersion: "v25.0",
+          accessToken: Redacted.make(api.identity.accessToken),
+          phoneNumberId: api.identity.numbers[0].id,
+          businessAccountId: api.identity.account
+        }, { sendTimeout: Duration.millis(300) }).pipe(
+          Layer.provide(Layer.succeed(Inbound.Inbound, { receive: () => Effect.void }))
+        )
+      )
+      const number = { ...sender, providerNumberId: api.identity.numbers[0].id }
+
+      /** As a caller does it who goes by the answers: once more only after "not sent". */
+      const sendWithRetries = Effect.fnUntraced(function*(i: number) {
+        const command = send({ ...text, to: recipientOf(i) }, { sender: number, messageId: messageOf(i) })
+        for (let attempt = 1;; attempt++) {
+          const outcome = yield* Provider.Provider.use((provider) => provider.send(command))
+          const processed = yield* api.processed(messageOf(i))
+          if (outcome._tag === "Accepted") assert.strictEqual(processed, 1, messageOf(i))
+          else if (outcome._tag !== "Unknown") assert.strictEqual(processed, 0, `${messageOf(i)}: ${outcome.error}`)
+          if (outcome._tag !== "NotSent" || attempt === attempts) return outcome
+        }
+      })
+
+      const outcomes = yield* Effect.forEach(Array.from({ length: sends }, (_, i) => i), sendWithRetries, {
+        concurrency: 32
+      }).pipe(Effect.provide(provider))
+
+      const processed = yield* api.allProcessed
+      assert.deepStrictEqual([...processed].filter(([, times]) => times !== 1), [])
+      // the run is worth something: every end was there, and of the unknown ones both kinds
+      const of = (tag: Provider.ProviderOutcome["_tag"]) =>
+        outcomes.flatMap((outcome, i) => outcome._tag === tag ? [processed.has(messageOf(i))] : [])
+      assert.deepStrictEqual(new Set(of("Unknown")), new Set([true, false]))
+      for (const tag of ["Accepted", "Refused", "Unknown"] as const) assert.isAtLeast(of(tag).length, 20, tag)
+      const calls = yield* api.calls
+      assert.isAtLeast(calls.length, sends)
+      for (const { kind } of faults.faults!) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "None")), 60_000)
+})
