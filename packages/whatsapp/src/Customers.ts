@@ -95,7 +95,7 @@ const Preference = Payload.shape({
 })
 
 /** `signup` is somebody who asked for marketing by a link of the business. */
-const preferences: ReadonlyMap<string, "opt_out" | "opt_in"> = new Map([
+const preferences: ReadonlyMap<string, Contact.Preference> = new Map([
   ["stop", "opt_out"],
   ["resume", "opt_in"],
   ["signup", "opt_in"]

@@ -2,23 +2,23 @@
 import { assert, it } from "@effect/vitest"
 import type { InboundItem } from "@wac/core"
 import { CloudApi, RecordingReceiver } from "@wac/testkit"
-import { Effect, Layer, Redacted } from "effect"
+import { Clock, Effect, Layer, Redacted } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import * as WhatsAppWebhook from "../src/WhatsAppWebhook.ts"
 
-const news = Effect.gen(function*() {
+const news = Effect.fnUntraced(function*(settings?: CloudApi.Options["settings"]) {
   const webhook = yield* WhatsAppWebhook.make({
     appSecret: Redacted.make(CloudApi.identity.appSecret),
     verifyToken: Redacted.make(CloudApi.identity.verifyToken)
-  })
+  }).pipe(Effect.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))))
   const receiver = yield* RecordingReceiver.make
   yield* receiver.answerWith((request) =>
     RecordingReceiver.reply(200, {
       body: webhook.handshake(Object.fromEntries(new URL(request.target, receiver.url).searchParams)) ?? ""
     })
   )
-  const api = yield* CloudApi.make()
+  const api = yield* CloudApi.make({ settings: settings ?? {} })
   assert.isTrue((yield* api.courier.subscribe(receiver.url, api.identity.verifyToken)).subscribed)
   let seen = 1
   const next = Effect.gen(function*() {
@@ -28,18 +28,18 @@ const news = Effect.gen(function*() {
     const items: Array<InboundItem.InboundItem> = []
     for (const { body, headers } of fresh) {
       assert.isTrue(yield* webhook.verify(body, (name) => headers[name]))
-      items.push(...yield* webhook.read(body, 0))
+      items.push(...yield* webhook.read(body, yield* Clock.currentTimeMillis))
     }
     return items
   })
   return { api, next }
-}).pipe(Effect.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))))
+})
 
 const customer = "+16505551234"
 
 it.effect("takes the simulator's handshake and signature, and reads what customers write in every kind", () =>
   Effect.gen(function*() {
-    const { api, next } = yield* news
+    const { api, next } = yield* news()
     const passedOver = ["identity", "revoke", "request_welcome"]
     for (const kind of CloudApi.kinds) {
       const id = yield* api.receive({ from: customer, kind })
@@ -75,9 +75,37 @@ it.effect("takes the simulator's handshake and signature, and reads what custome
     assert.deepInclude((yield* next)[0], { _tag: "Preference", preference: "opt_out" })
   }))
 
+it.effect("reads a batch in each of the shapes that posts have", () =>
+  Effect.gen(function*() {
+    for (const batchShape of ["value", "changes", "entries"] as const) {
+      const { api, next } = yield* news({
+        batchShape,
+        batchMost: 1000,
+        batchLinger: 1000,
+        numericTimestamps: 0.5,
+        omitContacts: 0.5,
+        userIds: true
+      })
+      const at = 5_000_000_000
+      yield* TestClock.setTime(at)
+      const ids = yield* Effect.forEach(CloudApi.kinds, (kind) => api.receive({ from: customer, kind, at }))
+      yield* TestClock.adjust("1 second")
+      const items = yield* next
+      assert.lengthOf(items, CloudApi.kinds.length)
+      const messages = items.flatMap((item) => item._tag === "Message" ? [item.message] : [])
+      assert.isAbove(messages.length, 15)
+      assert.includeMembers(ids, messages.map(({ providerMessageId }) => providerMessageId))
+      for (const message of messages) {
+        assert.deepInclude(message, { at, late: false, providerNumberId: api.identity.numbers[0].id })
+        assert.strictEqual(message.customer.phone, customer)
+        assert.isString(message.customer.userId)
+      }
+    }
+  }))
+
 it.effect("reads the simulator's changes of templates and numbers", () =>
   Effect.gen(function*() {
-    const { api, next } = yield* news
+    const { api, next } = yield* news()
     const changes = (items: ReadonlyArray<InboundItem.InboundItem>) =>
       items.flatMap((item) => item._tag === "Template" || item._tag === "Number" ? [item.change] : [])
     yield* api.changeTemplate({ name: "promo", status: "PAUSED" })
@@ -102,7 +130,7 @@ it.effect("reads the simulator's changes of templates and numbers", () =>
 
 it.effect("reads the life of each of the simulator's numbers, by our reference", () =>
   Effect.gen(function*() {
-    const { api, next } = yield* news
+    const { api, next } = yield* news()
     const reference = "msg_01KA0000000000000000000000"
     const lives = [
       ["+15005550002", "failed undeliverable"],
