@@ -139,39 +139,44 @@ export class CloudApi {
       exchange.isOver = true
       controller?.abort(brokenOff)
     }
-    const base = new URL(access.baseUrl)
-    this.#agent.dispatch({
-      origin: base.origin,
-      path: pathOf(access, call, base),
-      method: call.method,
-      headers: {
-        "user-agent": userAgent,
-        accept: "application/json",
-        authorization: `Bearer ${Redacted.value(access.accessToken)}`,
-        ...(call.body === undefined ? {} : { "content-type": "application/json" })
-      },
-      body: call.body === undefined ? null : JSON.stringify(call.body)
-    }, {
-      onRequestStart: (started) => {
-        // nobody waits for it any more, or it was begun before: then not a byte of it may leave (again)
-        if (exchange.isOver || exchange.hasLeft) return started.abort(brokenOff)
-        controller = started
-        exchange.hasLeft = true
-      },
-      onResponseStart: (_, status, headers) => {
-        exchange.status = status
-        exchange.headers = headers
-      },
-      onResponseData: (_, chunk) => {
-        exchange.chunks.push(chunk)
-        exchange.length += chunk.length
-        if (exchange.length <= call.maxBytes) return
-        end(exchange.cutShort("the answer is too large"))
-        breakOff()
-      },
-      onResponseEnd: () => end(exchange.answer()),
-      onResponseError: (_, error) => end(exchange.cutShort(whyOf(error)))
-    })
+    try {
+      const base = new URL(access.baseUrl)
+      this.#agent.dispatch({
+        origin: base.origin,
+        path: pathOf(access, call, base),
+        method: call.method,
+        headers: {
+          "user-agent": userAgent,
+          accept: "application/json",
+          authorization: `Bearer ${Redacted.value(access.accessToken)}`,
+          ...(call.body === undefined ? {} : { "content-type": "application/json" })
+        },
+        body: call.body === undefined ? null : JSON.stringify(call.body)
+      }, {
+        onRequestStart: (started) => {
+          // nobody waits for it any more, or it was begun before: then not a byte of it may leave (again)
+          if (exchange.isOver || exchange.hasLeft) return started.abort(brokenOff)
+          controller = started
+          exchange.hasLeft = true
+        },
+        onResponseStart: (_, status, headers) => {
+          exchange.status = status
+          exchange.headers = headers
+        },
+        onResponseData: (_, chunk) => {
+          exchange.chunks.push(chunk)
+          exchange.length += chunk.length
+          if (exchange.length <= call.maxBytes) return
+          end(exchange.cutShort("the answer is too large"))
+          breakOff()
+        },
+        onResponseEnd: () => end(exchange.answer()),
+        onResponseError: (_, error) => end(exchange.cutShort(whyOf(error)))
+      })
+    } catch (error) {
+      // no call can be made of it: the address is none
+      end(exchange.cutShort(error instanceof Error ? whyOf(error) : "unknown"))
+    }
     return Effect.sync(breakOff)
   }
 }

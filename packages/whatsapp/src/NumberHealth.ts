@@ -2,12 +2,20 @@
  * What Meta has on our numbers, looked at now and then, in the background: a webhook tells of changes, unless it is lost,
  * and of none that were before it was set.
  */
-import { Inbound, type InboundItem, type PhoneNumber, PhoneNumberStore, WorkspaceStore } from "@wac/core"
+import {
+  Inbound,
+  type InboundItem,
+  type PhoneNumber,
+  PhoneNumberStore,
+  type SenderCredentials,
+  WorkspaceStore
+} from "@wac/core"
 import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 import * as Classification from "./Classification.ts"
 import * as CloudApi from "./CloudApi.ts"
 import * as Consequences from "./Consequences.ts"
 import * as NumberInfo from "./NumberInfo.ts"
+import * as SenderAccess from "./SenderAccess.ts"
 import * as SendResponse from "./SendResponse.ts"
 import type { WhatsAppConfig } from "./WhatsAppConfig.ts"
 
@@ -40,19 +48,28 @@ const itemsOf = (
 /** Looks at every number, at the start and every hour; runs as long as its scope, in any number of processes. */
 export const layer = (
   config: WhatsAppConfig
-): Layer.Layer<never, never, Inbound.Inbound | PhoneNumberStore.PhoneNumberStore | WorkspaceStore.WorkspaceStore> =>
+): Layer.Layer<
+  never,
+  never,
+  | Inbound.Inbound
+  | PhoneNumberStore.PhoneNumberStore
+  | SenderCredentials.SenderCredentials
+  | WorkspaceStore.WorkspaceStore
+> =>
   Layer.effectDiscard(
     Effect.gen(function*() {
       const inbound = yield* Inbound.Inbound
       const numbers = yield* PhoneNumberStore.PhoneNumberStore
       const workspaces = yield* WorkspaceStore.WorkspaceStore
       const api = yield* CloudApi.make()
+      const accessOf = yield* SenderAccess.make(config)
 
       const look = Effect.fnUntraced(
         function*(number: PhoneNumber.PhoneNumber) {
-          const answer = yield* NumberInfo.ask(api, config, number.providerNumberId)
+          const access = yield* accessOf(number)
+          const answer = yield* NumberInfo.ask(api, access, number.providerNumberId)
           const items = answer._tag === "Answered"
-            ? itemsOf(answer, number, Redacted.value(config.accessToken), yield* Clock.currentTimeMillis)
+            ? itemsOf(answer, number, Redacted.value(access.accessToken), yield* Clock.currentTimeMillis)
             : []
           if (items.length === 0) yield* Effect.logWarning(`the provider told nothing of ${number.phoneNumber}`)
           else yield* inbound.receive(items)

@@ -1,13 +1,14 @@
 /**
  * The `Provider` port over the Cloud API.
  */
-import { Errors, Inbound, type InboundItem, type PhoneNumber, Provider } from "@wac/core"
+import { Errors, Inbound, type InboundItem, type PhoneNumber, Provider, type SenderCredentials } from "@wac/core"
 import { Clock, Duration, Effect, FiberSet, Layer, Redacted } from "effect"
 import * as Classification from "./Classification.ts"
 import * as CloudApi from "./CloudApi.ts"
 import * as Consequences from "./Consequences.ts"
 import type { GraphError } from "./GraphError.ts"
 import * as NumberInfo from "./NumberInfo.ts"
+import * as SenderAccess from "./SenderAccess.ts"
 import * as SendRequest from "./SendRequest.ts"
 import * as SendResponse from "./SendResponse.ts"
 import * as TemplateList from "./TemplateList.ts"
@@ -51,12 +52,13 @@ const reasonOf = (answer: CloudApi.Answer, error: GraphError | undefined): strin
 export const layer = (
   config: WhatsAppConfig,
   options: Options = {}
-): Layer.Layer<Provider.Provider, never, Inbound.Inbound> =>
+): Layer.Layer<Provider.Provider, never, Inbound.Inbound | SenderCredentials.SenderCredentials> =>
   Layer.effect(
     Provider.Provider,
     Effect.gen(function*() {
       const inbound = yield* Inbound.Inbound
       const api = yield* CloudApi.make()
+      const accessOf = yield* SenderAccess.make(config)
       // forks in the layer's context: a transaction or a trace of the sender must not ride along
       const telling = yield* FiberSet.make<void>()
       const fork = yield* FiberSet.runtime(telling)()
@@ -71,8 +73,6 @@ export const layer = (
           )
         )
       }
-
-      const accessOf = (_sender: PhoneNumber.PhoneNumber): Effect.Effect<CloudApi.Access> => Effect.succeed(config)
 
       const answered = Effect.fnUntraced(function*(
         { message, messageId, sender }: Provider.ProviderSend,
@@ -109,9 +109,8 @@ export const layer = (
         return outcome
       })
 
-      const send = Effect.fnUntraced(function*(command: Provider.ProviderSend) {
+      const sendAs = Effect.fnUntraced(function*(access: CloudApi.Access, command: Provider.ProviderSend) {
         const { messageId, sender } = command
-        const access = yield* accessOf(sender)
         const answer = yield* api.call(access, {
           method: "POST",
           path: [sender.providerNumberId, "messages"],
@@ -133,7 +132,14 @@ export const layer = (
             return { _tag: "Unknown" } satisfies Provider.ProviderOutcome
           }
         }
-      }, Effect.withSpan("WhatsAppProvider.send", {}, { captureStackTrace: false }))
+      })
+
+      const send = (command: Provider.ProviderSend): Effect.Effect<Provider.ProviderOutcome> =>
+        accessOf(command.sender).pipe(
+          Effect.flatMap((access) => sendAs(access, command)),
+          Effect.catch((error) => Effect.succeed<Provider.ProviderOutcome>({ _tag: "NotSent", error })),
+          Effect.withSpan("WhatsAppProvider.send", {}, { captureStackTrace: false })
+        )
 
       /** The JSON of an answer without an error. */
       const jsonOf = (answer: CloudApi.Answer, error: GraphError | undefined) =>
@@ -142,7 +148,7 @@ export const layer = (
           : undefined
 
       const templates = Effect.fn("WhatsAppProvider.templates")(function*(sender: PhoneNumber.PhoneNumber) {
-        const access = yield* accessOf(sender)
+        const access = yield* Effect.mapError(accessOf(sender), ({ message }) => TemplateList.unavailable(message))
         return yield* TemplateList.all(Effect.fnUntraced(function*(after: string | undefined) {
           const answer = yield* api.call(access, {
             method: "GET",

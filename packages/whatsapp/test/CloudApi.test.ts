@@ -133,6 +133,12 @@ describe("a call that has not left", () => {
       assert.deepStrictEqual(answer, { _tag: "NotSent", why: "timeout" })
     }))
 
+  it.live("because the address is none", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* call("graph.facebook.com"), { _tag: "NotSent", why: "ERR_INVALID_URL" })
+      assert.deepStrictEqual(yield* call("ftp://127.0.0.1"), { _tag: "NotSent", why: "UND_ERR_INVALID_ARG" })
+    }))
+
   it.live("because no connection was free in time, and then never leaves", () =>
     Effect.gen(function*() {
       const waiting: Array<() => void> = []

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  type Id,
   Inbound,
   type InboundItem,
   type PhoneNumber,
   PhoneNumberStore,
   SenderBlock,
+  SenderCredentials,
   StoreError,
   type Workspace,
   WorkspaceStore
@@ -45,6 +47,9 @@ const looking = Effect.fnUntraced(function*(
       businessAccountId: sender.providerAccountId
     }).pipe(Layer.provide([
       Layer.succeed(Inbound.Inbound, { receive: (items) => Effect.sync(() => void told.push(...items)) }),
+      Layer.mock(SenderCredentials.SenderCredentials, {
+        of: ({ id }) => id === withOwn.id ? Effect.succeed({ accessToken: Redacted.make("own") }) : Effect.undefined
+      }),
       Layer.mock(WorkspaceStore.WorkspaceStore, { list: Effect.succeed([workspace]) }),
       Layer.mock(PhoneNumberStore.PhoneNumberStore, { list: () => Effect.suspend(numbers) })
     ]))
@@ -56,6 +61,7 @@ const answer = (fields: { readonly [field: string]: unknown }) =>
   Upstream.response(200, JSON.stringify({ display_phone_number: "+1 631-555-1000", ...fields }))
 
 const second: PhoneNumber.PhoneNumber = { ...sender, phoneNumber: "+16315552000", providerNumberId: "2" }
+const withOwn: PhoneNumber.PhoneNumber = { ...sender, id: "pn_01ARZ3NDEKTSV4RRFFQ69G5FAW" as Id.PhoneNumberId }
 const second_ = { providerNumberId: "2" }
 const first_ = { providerNumberId: sender.providerNumberId }
 
@@ -133,6 +139,17 @@ describe("looking at the numbers", () => {
           change: { block: SenderBlock.of("credentials", 0, { code: "190", message: "Bad …" }) }
         },
         { _tag: "Number", number: { providerNumberId: "g" }, at: 0, change: {} }
+      ])
+    }))
+
+  it.effect("asks with the credentials of a number's own, where it has some", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(200, JSON.stringify({ display_phone_number: "16315551000" }))
+      const told = yield* looking(upstream.baseUrl, () => Effect.succeed([sender, withOwn]))
+      yield* until(() => told.length === 2)
+      assert.deepStrictEqual(upstream.received.map(({ headers }) => headers.get("authorization")), [
+        `Bearer ${token}`,
+        "Bearer own"
       ])
     }))
 

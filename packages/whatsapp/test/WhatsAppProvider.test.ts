@@ -1,5 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Inbound, type InboundItem, type Message, Provider, SenderBlock, StoreError } from "@wac/core"
+import {
+  Errors,
+  Inbound,
+  type InboundItem,
+  type Message,
+  Provider,
+  SenderBlock,
+  SenderCredentials,
+  StoreError
+} from "@wac/core"
 import { Duration, Effect, Layer, Logger, Redacted } from "effect"
 import * as WhatsAppProvider from "../src/WhatsAppProvider.ts"
 import { documented } from "./documented.ts"
@@ -23,7 +32,8 @@ type Receive = Inbound.Inbound["Service"]["receive"]
 const against = <A, E>(
   baseUrl: string,
   body: (world: World) => Effect.Effect<A, E>,
-  { receive = () => Effect.void, sendTimeout = Duration.seconds(2) }: {
+  { credentials = Effect.undefined, receive = () => Effect.void, sendTimeout = Duration.seconds(2) }: {
+    readonly credentials?: ReturnType<SenderCredentials.SenderCredentials["Service"]["of"]>
     readonly receive?: Receive
     readonly sendTimeout?: Duration.Duration
   } = {}
@@ -46,7 +56,7 @@ const against = <A, E>(
       return Effect.map(body(world), (result) => ({ result, ...world }))
     }).pipe(
       Effect.provide(provider.pipe(
-        Layer.provide(inbound),
+        Layer.provide([inbound, Layer.mock(SenderCredentials.SenderCredentials, { of: () => credentials })]),
         Layer.provideMerge(Logger.layer([Logger.make((options) => logged.push(Logger.formatJson.log(options)))]))
       ))
     )
@@ -175,6 +185,40 @@ describe("a send", () => {
         assert.include(logged[0], messageId)
       }))
   }
+
+  it.live("is made with the credentials of the number's own, where it has some", () =>
+    Effect.gen(function*() {
+      const configured = yield* Upstream.always(200, "{}")
+      const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
+      const accessToken = Redacted.make("the-number's-own")
+      const own = Effect.succeed({ accessToken, baseUrl: upstream.baseUrl, apiVersion: "v26.0" })
+      const { result } = yield* sending(configured.baseUrl, send(text), { credentials: own })
+      assert.strictEqual(result._tag, "Accepted")
+      yield* sending(configured.baseUrl, send(text), { credentials: Effect.succeed({ accessToken }) })
+      for (const [{ received }, version] of [[upstream, "v26.0"], [configured, "v25.0"]] as const) {
+        assert.strictEqual(received.length, 1)
+        assert.strictEqual(received[0]?.target, `/${version}/106540352242922/messages`)
+        assert.strictEqual(received[0]?.headers.get("authorization"), "Bearer the-number's-own")
+      }
+      const templates = yield* against(configured.baseUrl, ({ provider }) => Effect.exit(provider.templates(sender)), {
+        credentials: own
+      })
+      assert.isDefined(templates.result)
+      assert.match(upstream.received[1]?.target ?? "", /^\/v26.0\/102290129340398\/message_templates/)
+    }))
+
+  it.live("is not made when the credentials of the number's own cannot be had", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
+      const error = new Errors.ServerError({ reason: "storage_unavailable", message: "not now" })
+      const { result } = yield* sending(upstream.baseUrl, send(text), { credentials: Effect.fail(error) })
+      assert.deepStrictEqual(result, { _tag: "NotSent", error })
+      const templates = yield* against(upstream.baseUrl, ({ provider }) => Effect.flip(provider.templates(sender)), {
+        credentials: Effect.fail(error)
+      })
+      assert.strictEqual(templates.result.message, "the provider did not list the templates: not now")
+      assert.strictEqual(upstream.received.length, 0)
+    }))
 
   it.live("has its outcome, though nobody takes what follows", () =>
     Effect.gen(function*() {

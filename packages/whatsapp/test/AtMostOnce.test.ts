@@ -3,11 +3,11 @@
  * is so.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type Id, Inbound, Provider } from "@wac/core"
-import { CloudApi } from "@wac/testkit"
-import { Duration, Effect, Layer, Redacted, References } from "effect"
-import { WhatsAppProvider } from "../src/index.ts"
-import { send, sender, text } from "./samples.ts"
+import type { Id, Provider } from "@wac/core"
+import type { CloudApi } from "@wac/testkit"
+import { Duration, Effect, References } from "effect"
+import { send, text } from "./samples.ts"
+import { simulated } from "./simulation.ts"
 
 const sends = 1_000
 
@@ -44,36 +44,14 @@ const recipientOf = (i: number) => `+1202555${String(i).padStart(4, "0")}`
 describe("sends over a wire that breaks", () => {
   it.live("are out exactly when they are said to be, and never twice", () =>
     Effect.gen(function*() {
-      const api = yield* CloudApi.make({
-        seed: 7,
-        settings: {
-          sentAfter: null,
-          deliveredAfter: null,
-          readAfter: null,
-          throughput: 1_000_000,
-          pairLimit: false,
-          window: false
-        }
-      })
+      const { api, number, provider } = yield* simulated({ sendTimeout: Duration.millis(300) })
       yield* api.fault({ random: faults })
-      const provider = yield* Layer.build(
-        WhatsAppProvider.layer({
-          baseUrl: api.url,
-          apiVersion: "v25.0",
-          accessToken: Redacted.make(api.identity.accessToken),
-          phoneNumberId: api.identity.numbers[0].id,
-          businessAccountId: api.identity.account
-        }, { sendTimeout: Duration.millis(300) }).pipe(
-          Layer.provide(Layer.succeed(Inbound.Inbound, { receive: () => Effect.void }))
-        )
-      )
-      const number = { ...sender, providerNumberId: api.identity.numbers[0].id }
 
       /** As a caller does it who goes by the answers: once more only after "not sent". */
       const sendWithRetries = Effect.fnUntraced(function*(i: number) {
         const command = send({ ...text, to: recipientOf(i) }, { sender: number, messageId: messageOf(i) })
         for (let attempt = 1;; attempt++) {
-          const outcome = yield* Provider.Provider.use((provider) => provider.send(command))
+          const outcome = yield* provider.send(command)
           const processed = yield* api.processed(messageOf(i))
           if (outcome._tag === "Accepted") assert.strictEqual(processed, 1, messageOf(i))
           else if (outcome._tag !== "Unknown") assert.strictEqual(processed, 0, `${messageOf(i)}: ${outcome.error}`)
@@ -83,7 +61,7 @@ describe("sends over a wire that breaks", () => {
 
       const outcomes = yield* Effect.forEach(Array.from({ length: sends }, (_, i) => i), sendWithRetries, {
         concurrency: 32
-      }).pipe(Effect.provide(provider))
+      })
 
       const processed = yield* api.allProcessed
       assert.deepStrictEqual([...processed].filter(([, times]) => times !== 1), [])
