@@ -44,7 +44,7 @@ const firstOwner = Effect.fnUntraced(function*(config: ServerConfig) {
  */
 export const run = Effect.fnUntraced(function*(
   environment: Environment,
-  adapters?: Composition.Adapters
+  adapters?: Partial<Composition.Adapters>
 ) {
   const config = yield* fromEnvironment(environment)
   const services = yield* Layer.build(Server.layer(config, adapters)).pipe(

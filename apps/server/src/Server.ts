@@ -2,7 +2,8 @@
  * The server: the composition of `wac` behind an HTTP server, with the operator's log and telemetry.
  */
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
-import { ClientErrors, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
+import { ClientErrors, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
+import { WhatsApp } from "@wac/whatsapp"
 import { Duration, Layer, Logger, Metric, References } from "effect"
 import { HttpRouter } from "effect/http"
 import { Otlp } from "effect/observability"
@@ -31,24 +32,33 @@ const telemetry = (config: ServerConfig) =>
 const rateLimits = ({ rateLimitRedis }: ServerConfig) =>
   rateLimitRedis === undefined ? Layer.empty : RateLimitStoreRedis.layer(rateLimitRedis)
 
+/** Who sends (contract §8 `PROVIDER`). */
+const provider = ({ provider }: ServerConfig): Composition.Adapters["provider"] =>
+  provider._tag === "Sandbox" ? Composition.standard.provider : WhatsApp.layer(provider)
+
 /** The service, listening. Closing its scope stops it gracefully: requests, then sends, then deliveries. */
-export const layer = (config: ServerConfig, adapters: Composition.Adapters = Composition.standard) =>
+export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapters>) =>
   HttpRouter.serve(HttpApp.layer, {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: HttpApp.routerConfig
   }).pipe(
-    Layer.provideMerge(Composition.layer(config, adapters, rateLimits(config))),
-    Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, config.publicUrl)),
-    Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
-    Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provideMerge(
-      NodeHttpServer.layer(() => ClientErrors.answer(createServer()), {
+      NodeHttpServer.layer(() => EarlyRequests.hold(ClientErrors.answer(createServer())), {
         port: config.port,
         host: config.host,
         gracefulShutdownTimeout: stopTimeout
       })
     ),
+    // before it listens: whoever is let in is served
+    Layer.provideMerge(Composition.layer(
+      config,
+      { ...Composition.standard, provider: provider(config), ...adapters },
+      rateLimits(config)
+    )),
+    Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, config.publicUrl)),
+    Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
+    Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provideMerge(telemetry(config)),
     Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())),
     Layer.provideMerge(logging(config))

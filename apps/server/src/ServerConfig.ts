@@ -5,6 +5,7 @@
 import { SessionApi } from "@wac/api"
 import { Limits, PlainText } from "@wac/core"
 import { ReceiverAddress } from "@wac/http"
+import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
 import { Config, ConfigProvider, Effect, Redacted, Result, Schema } from "effect"
 import { IpNetwork } from "effect/net"
 import type { Composition } from "wac/effect"
@@ -24,6 +25,10 @@ export interface ServerConfig extends Composition.Config {
   readonly port: number
   readonly publicUrl: URL
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** Who sends; of WhatsApp the first number of the first workspace. */
+  readonly provider:
+    | { readonly _tag: "Sandbox" }
+    | { readonly _tag: "WhatsApp" } & WhatsAppConfig.WhatsAppConfig & WhatsAppWebhook.Agreed
   /** Where limits are kept that no send spends; in the storage when left out. */
   readonly rateLimitRedis: Redacted.Redacted | undefined
   /** Creates the first workspace and its owner, if there is none. */
@@ -166,9 +171,47 @@ const masterKey = Effect.fnUntraced(function*(storage: ServerConfig["storage"]["
     : key
 })
 
-/** What this version offers; the providers that are still to come bring their own values. */
-const only = (variable: string, value: string, expected: string) =>
-  read(variable, Schema.Literal(value), expected, value)
+const VisibleAscii = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]+$/))
+const GraphId = Schema.String.check(Schema.isPattern(/^[0-9]{1,32}$/))
+
+/** Meta's; a version lives about two years. */
+const whatsAppDefaults = { baseUrl: new URL("https://graph.facebook.com"), apiVersion: "v25.0" }
+
+/** A variable without which WhatsApp cannot be used. */
+const needed = Effect.fnUntraced(function*<I>(variable: string, schema: Schema.Codec<string, I>, expected: string) {
+  const value = yield* optional(variable, schema, expected)
+  return value ?? (yield* new BadVariable({ variable, expected: `${expected}; PROVIDER=whatsapp needs it` }))
+})
+
+const whatsApp = Effect.gen(function*() {
+  const accessToken = yield* needed("WHATSAPP_ACCESS_TOKEN", BearerToken, "an access token of the app's system user")
+  const appSecret = yield* needed("WHATSAPP_APP_SECRET", VisibleAscii, "the app's secret, which signs its webhooks")
+  const verifyToken = yield* needed("WHATSAPP_VERIFY_TOKEN", VisibleAscii, "the word given to Meta with the address")
+  return {
+    _tag: "WhatsApp" as const,
+    baseUrl: (yield* read("WHATSAPP_BASE_URL", WebAddress, "an http or https URL", whatsAppDefaults.baseUrl)).href,
+    apiVersion: yield* read(
+      "WHATSAPP_API_VERSION",
+      Schema.String.check(Schema.isPattern(/^v[0-9]{1,3}\.[0-9]{1,2}$/)),
+      "a version such as v25.0",
+      whatsAppDefaults.apiVersion
+    ),
+    accessToken: Redacted.make(accessToken),
+    phoneNumberId: yield* needed("WHATSAPP_PHONE_NUMBER_ID", GraphId, "the id of a phone number, digits only"),
+    businessAccountId: yield* needed(
+      "WHATSAPP_BUSINESS_ACCOUNT_ID",
+      GraphId,
+      "the id of the WhatsApp Business Account, digits only"
+    ),
+    appSecret: Redacted.make(appSecret),
+    verifyToken: Redacted.make(verifyToken)
+  }
+})
+
+const provider = Effect.gen(function*() {
+  const name = yield* read("PROVIDER", Schema.Literals(["sandbox", "whatsapp"]), "sandbox or whatsapp", "sandbox")
+  return name === "sandbox" ? { _tag: "Sandbox" as const } : yield* whatsApp
+})
 
 const rateLimitStore = Effect.gen(function*() {
   const variable = "RATE_LIMIT_STORE"
@@ -194,7 +237,6 @@ const storage = Effect.gen(function*() {
 
 const config = Effect.gen(function*() {
   const chosen = yield* storage
-  yield* only("PROVIDER", "sandbox", "sandbox (the only provider of this version)")
   const host = yield* read("HOST", PlainText.between(1, 253), "a host name or an address", "127.0.0.1")
   const port = yield* read("PORT", PortNumber, "a port number, 0 to 65535", 8080)
   const otlpEndpoint = yield* optional("OTEL_EXPORTER_OTLP_ENDPOINT", WebAddress, "an http or https URL")
@@ -210,6 +252,7 @@ const config = Effect.gen(function*() {
     ),
     trustedProxies: yield* networks,
     storage: chosen,
+    provider: yield* provider,
     rateLimitRedis: yield* rateLimitStore,
     masterKey: yield* masterKey(chosen._tag),
     previousMasterKey: yield* secret("WAC_MASTER_KEY_PREVIOUS", Key, keyExpected),

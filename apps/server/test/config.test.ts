@@ -22,6 +22,14 @@ const plain = (config: ServerConfig): { readonly [field: string]: unknown } => (
   storage: config.storage._tag === "Server"
     ? { ...config.storage, url: Redacted.value(config.storage.url) }
     : config.storage,
+  provider: config.provider._tag === "WhatsApp"
+    ? {
+      ...config.provider,
+      accessToken: Redacted.value(config.provider.accessToken),
+      appSecret: Redacted.value(config.provider.appSecret),
+      verifyToken: Redacted.value(config.provider.verifyToken)
+    }
+    : config.provider,
   rateLimitRedis: config.rateLimitRedis && Redacted.value(config.rateLimitRedis),
   masterKey: config.masterKey && Buffer.from(Redacted.value(config.masterKey)).toString("base64"),
   previousMasterKey: config.previousMasterKey &&
@@ -30,6 +38,26 @@ const plain = (config: ServerConfig): { readonly [field: string]: unknown } => (
   receiverRules: { ...config.receiverRules, allowedCidrs: config.receiverRules.allowedCidrs.length }
 })
 
+/** What WhatsApp needs. */
+const whatsApp = {
+  WHATSAPP_ACCESS_TOKEN: "EAAG.token_1",
+  WHATSAPP_PHONE_NUMBER_ID: "106540352242922",
+  WHATSAPP_BUSINESS_ACCOUNT_ID: "102290129340398",
+  WHATSAPP_APP_SECRET: "0123456789abcdef",
+  WHATSAPP_VERIFY_TOKEN: "a-word"
+}
+
+const whatsAppConfig = {
+  _tag: "WhatsApp",
+  baseUrl: "https://graph.facebook.com/",
+  apiVersion: "v25.0",
+  accessToken: "EAAG.token_1",
+  phoneNumberId: "106540352242922",
+  businessAccountId: "102290129340398",
+  appSecret: "0123456789abcdef",
+  verifyToken: "a-word"
+}
+
 describe("what is not set", () => {
   const defaults = {
     host: "127.0.0.1",
@@ -37,6 +65,7 @@ describe("what is not set", () => {
     publicUrl: "http://127.0.0.1:8080/",
     trustedProxies: [],
     storage: { _tag: "Embedded", directory: ".data" },
+    provider: { _tag: "Sandbox" },
     rateLimitRedis: undefined,
     masterKey: undefined,
     previousMasterKey: undefined,
@@ -57,6 +86,7 @@ describe("what is not set", () => {
         "HOST",
         "DATABASE_URL",
         "PROVIDER",
+        ...Object.keys(whatsApp),
         "WAC_MASTER_KEY",
         "WAC_MASTER_KEY_PREVIOUS",
         "WAC_OWNER_EMAIL",
@@ -84,6 +114,18 @@ describe("what is taken", () => {
     [{ HOST: "0.0.0.0", PORT: "80" }, { host: "0.0.0.0", port: 80, publicUrl: "http://0.0.0.0/" }],
     [{ HOST: "::1" }, { host: "::1", publicUrl: "http://[::1]:8080/" }],
     [{ DATABASE_URL: "memory:", PROVIDER: "sandbox", RATE_LIMIT_STORE: "storage" }, { storage: { _tag: "Memory" } }],
+    [{ PROVIDER: "whatsapp", ...whatsApp }, { provider: whatsAppConfig }],
+    [
+      {
+        PROVIDER: "whatsapp",
+        ...whatsApp,
+        WHATSAPP_BASE_URL: "http://127.0.0.1:4000",
+        WHATSAPP_API_VERSION: "v26.0"
+      },
+      { provider: { ...whatsAppConfig, baseUrl: "http://127.0.0.1:4000/", apiVersion: "v26.0" } }
+    ],
+    // set for another day
+    [whatsApp, { provider: { _tag: "Sandbox" } }],
     ...["redis", "rediss"].map((scheme) =>
       [{ RATE_LIMIT_STORE: `${scheme}://:pw@cache:6380/1` }, {
         rateLimitRedis: `${scheme}://:pw@cache:6380/1`
@@ -160,7 +202,15 @@ describe("what is refused", () => {
     ["PORT", ["-1", "65536", "80.5", "80a", "port", "0x50x", "NaN", "Infinity", "1e9", secret]],
     ["HOST", [secret.repeat(40), "a\u0000b"]],
     ["DATABASE_URL", [`mysql://wac:${secret}@db/wac`, "pglite:", "memory", "memory:x", "MEMORY:", "sqlite:x"]],
-    ["PROVIDER", ["whatsapp", "Sandbox", secret]],
+    ["PROVIDER", ["WhatsApp", "Sandbox", secret]],
+    ["WHATSAPP_BASE_URL", [secret, `ftp://${secret}`], { PROVIDER: "whatsapp", ...whatsApp }],
+    ["WHATSAPP_API_VERSION", ["25.0", "v25", "latest", secret], { PROVIDER: "whatsapp", ...whatsApp }],
+    ...(["WHATSAPP_ACCESS_TOKEN", "WHATSAPP_APP_SECRET", "WHATSAPP_VERIFY_TOKEN"] as const).map((variable) =>
+      [variable, ["", `${secret} ${secret}`, `${secret}\n`], { PROVIDER: "whatsapp", ...whatsApp }] as const
+    ),
+    ...(["WHATSAPP_PHONE_NUMBER_ID", "WHATSAPP_BUSINESS_ACCOUNT_ID"] as const).map((variable) =>
+      [variable, ["", secret, "+15551234567", "12 34"], { PROVIDER: "whatsapp", ...whatsApp }] as const
+    ),
     ["RATE_LIMIT_STORE", [`http://:${secret}@cache`, "redis", "memory", "Storage"]],
     ["WAC_MASTER_KEY", [
       secret,

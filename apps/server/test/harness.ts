@@ -46,7 +46,7 @@ export const start = Effect.fnUntraced(function*(options?: {
 }) {
   const { services } = yield* run(
     { ...environment, ...options?.environment },
-    { ...Composition.standard, ...options?.adapters }
+    options?.adapters
   )
   const url = HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address)
   return { url, services }

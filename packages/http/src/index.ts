@@ -1,4 +1,5 @@
 export * as ClientErrors from "./ClientErrors.ts"
+export * as EarlyRequests from "./EarlyRequests.ts"
 export * as HttpApp from "./HttpApp.ts"
 export * as MetricsPage from "./MetricsPage.ts"
 export * as PublicUrl from "./PublicUrl.ts"

@@ -31,6 +31,7 @@ import {
 import { ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
 import { MemoryStorage } from "@wac/memory"
 import { SandboxProvider } from "@wac/sandbox"
+import type { WhatsApp } from "@wac/whatsapp"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Cryptography from "./Cryptography.ts"
@@ -69,7 +70,9 @@ export interface Adapters {
   readonly provider: Layer.Layer<
     Provider.Provider,
     never,
-    Layer.Services<typeof SandboxProvider.layer> | SenderCredentials.SenderCredentials
+    | Layer.Services<typeof SandboxProvider.layer>
+    | Layer.Services<ReturnType<typeof WhatsApp.layer>>
+    | SenderCredentials.SenderCredentials
   >
 }
 

@@ -1,7 +1,7 @@
 export * as Classification from "./Classification.ts"
 export * as ErrorCodes from "./ErrorCodes.ts"
 export * as GraphError from "./GraphError.ts"
-export * as NumberHealth from "./NumberHealth.ts"
+export * as WhatsApp from "./WhatsApp.ts"
 export * as WhatsAppConfig from "./WhatsAppConfig.ts"
 export * as WhatsAppProvider from "./WhatsAppProvider.ts"
 export * as WhatsAppWebhook from "./WhatsAppWebhook.ts"

@@ -1,0 +1,24 @@
+/**
+ * WhatsApp whole: sending, what Meta posts, and a look at the numbers now and then.
+ */
+import type { Inbound, PhoneNumberStore, Provider, WorkspaceStore } from "@wac/core"
+import { Layer } from "effect"
+import type { Mac } from "effect/crypto"
+import * as NumberHealth from "./NumberHealth.ts"
+import type { WhatsAppConfig } from "./WhatsAppConfig.ts"
+import * as WhatsAppProvider from "./WhatsAppProvider.ts"
+import * as WhatsAppWebhook from "./WhatsAppWebhook.ts"
+
+/** The provider, its `ProviderWebhook` and its background, for as long as the scope. */
+export const layer = (
+  config: WhatsAppConfig & WhatsAppWebhook.Agreed
+): Layer.Layer<
+  Provider.Provider,
+  never,
+  Inbound.Inbound | PhoneNumberStore.PhoneNumberStore | WorkspaceStore.WorkspaceStore | Mac.Mac
+> =>
+  Layer.mergeAll(
+    WhatsAppProvider.layer(config),
+    WhatsAppWebhook.layer(config),
+    NumberHealth.layer(config)
+  )
