@@ -1,0 +1,40 @@
+/**
+ * Starting, as those see it who ask from the first moment on.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Schedule } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { call, start } from "./harness.ts"
+import { patient } from "./processes.ts"
+
+/** A port that nobody has at the moment. */
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as { readonly port: number }
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+describe("a start", () => {
+  it.live("lets nobody in before it can answer", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      // embedded storage takes its time to open
+      const directory = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "wac-starting-"))),
+        (directory) => Effect.promise(() => rm(directory, { recursive: true }))
+      )
+      const server = yield* Effect.forkChild(
+        start({ environment: { PORT: `${port}`, DATABASE_URL: `pglite:${directory}` } })
+      )
+      const first = yield* Effect.retry(
+        Effect.sandbox(call(`http://127.0.0.1:${port}/readyz`)),
+        { while: () => server.pollUnsafe() === undefined, schedule: Schedule.spaced("10 millis") }
+      )
+      assert.strictEqual(first.status, 200)
+      yield* Fiber.join(server)
+    }).pipe(Effect.scoped), patient)
+})
