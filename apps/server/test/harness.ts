@@ -5,7 +5,7 @@ import { Authenticator, Id, Member, type Session } from "@wac/core"
 import { RecordingReceiver } from "@wac/testkit"
 import { Context, Effect, Option } from "effect"
 import { HttpServer } from "effect/http"
-import { Composition } from "wac/effect"
+import type { Composition } from "wac/effect"
 import { run } from "../src/Run.ts"
 
 /** Receivers on loopback are what tests have; silence is what they want of the log. */

@@ -72,7 +72,6 @@ export interface Adapters {
     never,
     | Layer.Services<typeof SandboxProvider.layer>
     | Layer.Services<ReturnType<typeof WhatsApp.layer>>
-    | SenderCredentials.SenderCredentials
   >
 }
 

@@ -1,7 +1,7 @@
 /**
  * WhatsApp whole: sending, what Meta posts, and a look at the numbers now and then.
  */
-import type { Inbound, PhoneNumberStore, Provider, WorkspaceStore } from "@wac/core"
+import type { Inbound, PhoneNumberStore, Provider, SenderCredentials, WorkspaceStore } from "@wac/core"
 import { Layer } from "effect"
 import type { Mac } from "effect/crypto"
 import * as NumberHealth from "./NumberHealth.ts"
@@ -15,7 +15,11 @@ export const layer = (
 ): Layer.Layer<
   Provider.Provider,
   never,
-  Inbound.Inbound | PhoneNumberStore.PhoneNumberStore | WorkspaceStore.WorkspaceStore | Mac.Mac
+  | Inbound.Inbound
+  | PhoneNumberStore.PhoneNumberStore
+  | SenderCredentials.SenderCredentials
+  | WorkspaceStore.WorkspaceStore
+  | Mac.Mac
 > =>
   Layer.mergeAll(
     WhatsAppProvider.layer(config),
