@@ -235,8 +235,19 @@ const storage = Effect.gen(function*() {
   return yield* new BadVariable({ variable, expected })
 })
 
-const config = Effect.gen(function*() {
+/** What is kept where, and what opens it. */
+const kept = Effect.gen(function*() {
   const chosen = yield* storage
+  return {
+    storage: chosen,
+    masterKey: yield* masterKey(chosen._tag),
+    previousMasterKey: yield* secret("WAC_MASTER_KEY_PREVIOUS", Key, keyExpected),
+    limits: yield* limits
+  } satisfies Composition.Kept
+})
+
+const config = Effect.gen(function*() {
+  const opened = yield* kept
   const host = yield* read("HOST", PlainText.between(1, 253), "a host name or an address", "127.0.0.1")
   const port = yield* read("PORT", PortNumber, "a port number, 0 to 65535", 8080)
   const otlpEndpoint = yield* optional("OTEL_EXPORTER_OTLP_ENDPOINT", WebAddress, "an http or https URL")
@@ -251,13 +262,10 @@ const config = Effect.gen(function*() {
       new URL(`http://${host.includes(":") ? `[${host}]` : host}:${port}`)
     ),
     trustedProxies: yield* networks,
-    storage: chosen,
+    ...opened,
     provider: yield* provider,
     rateLimitRedis: yield* rateLimitStore,
-    masterKey: yield* masterKey(chosen._tag),
-    previousMasterKey: yield* secret("WAC_MASTER_KEY_PREVIOUS", Key, keyExpected),
     owner: yield* owner,
-    limits: yield* limits,
     receiverRules: {
       allowInsecure: (yield* read("WEBHOOK_ALLOW_INSECURE", Flag, "true or false", "false")) === "true",
       allowedCidrs: yield* receiverCidrs
@@ -285,6 +293,10 @@ const given = (environment: Environment) =>
 /** Reads the configuration from an environment. */
 export const fromEnvironment = (environment: Environment): Effect.Effect<ServerConfig, BadVariable> =>
   given(environment)(config)
+
+/** Reads where everything is kept and what opens it, for an operator's command that serves nothing. */
+export const keptFromEnvironment = (environment: Environment): Effect.Effect<Composition.Kept, BadVariable> =>
+  given(environment)(kept)
 
 /** Reads where everything is kept, and nothing else: `DATABASE_URL`. */
 export const storageFromEnvironment = (

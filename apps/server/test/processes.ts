@@ -106,11 +106,12 @@ const standard = "apps/server/src/main.ts"
 /** Starts a process, with nothing of this process's own environment but what it needs. */
 export const launch = (
   env: Record<string, string>,
-  main: string = standard
+  main: string = standard,
+  args: ReadonlyArray<string> = []
 ): Effect.Effect<Running, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const child = spawn(process.execPath, ["--conditions=source", main], {
+      const child = spawn(process.execPath, ["--conditions=source", main, ...args], {
         cwd: root,
         env: {
           PATH: process.env["PATH"]!,

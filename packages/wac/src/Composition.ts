@@ -46,14 +46,18 @@ export type Storage =
   /** A PostgreSQL server, which any number of processes may share. */
   | { readonly _tag: "Server"; readonly url: Redacted.Redacted; readonly maxConnections?: number }
 
-/** What a running instance is made with, but for its adapters. */
-export interface Config {
+/** What is kept, and what opens it. */
+export interface Kept {
   readonly storage: Storage
   /** With embedded storage one is kept beside the data, with memory one is made for the run. */
   readonly masterKey: Redacted.Redacted<Uint8Array> | undefined
   /** The one before, while it is being changed. */
   readonly previousMasterKey: Redacted.Redacted<Uint8Array> | undefined
   readonly limits: Limits.Limits
+}
+
+/** What a running instance is made with, but for its adapters. */
+export interface Config extends Kept {
   readonly receiverRules: ReceiverGuardDns.ReceiverRules
 }
 
@@ -97,7 +101,7 @@ const layerStorage = (storage: Storage) => {
 
 /** Memory forgets with the process, so a key of this run alone is enough for it; an embedded database has its own. */
 const masterKeys = Effect.fnUntraced(function*(
-  { masterKey, previousMasterKey, storage }: Config
+  { masterKey, previousMasterKey, storage }: Kept
 ): Effect.fn.Return<Vault.MasterKeys, MasterKeyFile.MasterKeyFileError, SecureRandom.SecureRandom> {
   const random = yield* SecureRandom.SecureRandom
   const current = masterKey ?? (storage._tag === "Embedded"
@@ -105,6 +109,14 @@ const masterKeys = Effect.fnUntraced(function*(
     : Redacted.make(yield* random.randomBytes(32)))
   return { current, ...(previousMasterKey === undefined ? {} : { previous: previousMasterKey }) }
 })
+
+/** The storage with its vault, and nothing that runs: for an operator's commands, beside servers or without one. */
+export const layerKept = (config: Kept) =>
+  Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer)).pipe(
+    Layer.provideMerge(layerStorage(config.storage)),
+    Layer.provideMerge(Cryptography.layer),
+    Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
+  )
 
 const receivers = ({ receiverRules }: Config) =>
   Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportUndici.layer(receiverRules))
@@ -126,12 +138,9 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
     Layer.provideMerge(provider),
     Layer.provideMerge(Layer.mergeAll(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
-    Layer.provideMerge(Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer))),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(inFront),
-    Layer.provideMerge(layerStorage(config.storage)),
-    Layer.provideMerge(Cryptography.layer),
-    Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
+    Layer.provideMerge(layerKept(config))
   )
 
 const background = Layer.mergeAll(

@@ -1,0 +1,308 @@
+/**
+ * The command `numbers list | add | token | set`: the numbers of all workspaces, for the operator. It works on
+ * `DATABASE_URL` directly, beside servers that run on it (an embedded database has one process at a time).
+ */
+import {
+  Id,
+  Limits,
+  PhoneNumber,
+  PhoneNumbers,
+  PhoneNumberStore,
+  SenderBlock,
+  SenderCredentials,
+  Time,
+  WorkspaceStore
+} from "@wac/core"
+import {
+  Clock,
+  Console,
+  Context,
+  Effect,
+  Layer,
+  Option,
+  type PlatformError,
+  Redacted,
+  Schema,
+  Stdio,
+  Stream
+} from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
+import { Composition } from "wac/effect"
+import { BadVariable, type Environment, keptFromEnvironment } from "./ServerConfig.ts"
+
+/** What was asked for cannot be done. */
+class CannotDo extends Schema.TaggedError<CannotDo>()("CannotDo", { message: Schema.String }) {}
+
+/** The variables of the process. */
+class Variables extends Context.Service<Variables, Environment>()("@wac/server/NumbersCommand/Variables") {}
+
+const services = Layer.unwrap(Effect.gen(function*() {
+  const config = yield* keptFromEnvironment(yield* Variables)
+  if (config.storage._tag === "Memory") {
+    return yield* new BadVariable({
+      variable: "DATABASE_URL",
+      expected: "postgres://… or pglite:DIRECTORY; memory is of one process"
+    })
+  }
+  return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerKept(config)))
+}))
+
+// what is said of a number
+
+const describe = ({ block, messagesPerSecond, messagingLimit, number, status, tier }: PhoneNumbers.PhoneNumberState) =>
+  [
+    `${number.phoneNumber}${number.isDefault ? " (default)" : ""}`,
+    `  ${number.id}, ${number.providerNumberId} of account ${number.providerAccountId}`,
+    `  ${status}${
+      block === null
+        ? ""
+        : `: ${SenderBlock.describe(block)}, since ${Time.iso(block.since)}` +
+          (block.until === null ? "" : `, tried again at ${Time.iso(block.until)}`)
+    }`,
+    `  tier ${tier} (${messagesPerSecond}/s), ` +
+    `messaging limit ${messagingLimit ?? "none"}, quality ${number.learned.quality ?? "not told"}, ` +
+    `credentials ${number.credentialsVersion === null ? "of the configuration" : "of its own"}`
+  ].map((line) => `  ${line}`).join("\n")
+
+const list = Command.make(
+  "list",
+  {},
+  Effect.fnUntraced(function*() {
+    const workspaces = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
+    if (workspaces.length === 0) yield* Console.log("there is no workspace yet")
+    const limits = yield* Limits.CurrentLimits
+    const now = yield* Clock.currentTimeMillis
+    for (const { id, name } of workspaces) {
+      yield* Console.log(`${id} ${name}`)
+      for (const number of yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.list(id))) {
+        yield* Console.log(describe(PhoneNumbers.stateOf(limits, number, now)))
+      }
+    }
+  })
+).pipe(Command.withDescription("List the numbers of every workspace, with what is in force of each"))
+
+/** A number by our id, by the provider's, or by its digits where only one has them. */
+const find = Effect.fnUntraced(function*(name: string) {
+  const workspaces = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
+  const store = yield* PhoneNumberStore.PhoneNumberStore
+  const all = (yield* Effect.forEach(workspaces, ({ id }) => store.list(id))).flat()
+  const found = all.filter((one) => one.id === name || one.providerNumberId === name || one.phoneNumber === name)
+  return found.length === 1 ? found[0]! : yield* new CannotDo({
+    message: found.length === 0 ? `there is no number ${name}` : `several workspaces have ${name}: name it by its id`
+  })
+})
+
+const number = Argument.String("number").pipe(
+  Argument.withDescription("A number: by its digits (+15551234567), by our id (pn_…), or by the provider's")
+)
+
+// credentials
+
+const fromInput = Effect.map(
+  Stdio.Stdio.use(({ stdin }) => Stream.mkString(Stream.decodeText(stdin))),
+  (text) => text.trim()
+)
+
+/** A secret from where the operator says it is; an argument would be in the list of processes. */
+const secretFrom = Effect.fnUntraced(function*(source: string) {
+  const found = source === "-" ? yield* fromInput : (yield* Variables)[source] ?? ""
+  if (found === "") {
+    return yield* new CannotDo({
+      message: source === "-" ? "no token came on standard input" : `the variable ${source} is not set`
+    })
+  }
+  if (!/^[\x21-\x7e]+$/.test(found)) {
+    return yield* new CannotDo({ message: "the token has characters that no access token has" })
+  }
+  return Redacted.make(found)
+})
+
+const tokenFrom = Flag.String("token-from").pipe(
+  Flag.withDescription("Where its own access token comes from: - for standard input, or the name of a variable")
+)
+const baseUrl = Flag.String("base-url").pipe(
+  Flag.withDescription("The provider's address for this number, where it is not the configured one"),
+  Flag.withSchema(
+    Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s]+$/, { message: "must be an http or https URL" }))
+  ),
+  Flag.optional
+)
+const apiVersion = Flag.String("api-version").pipe(
+  Flag.withDescription("The version of its interface, such as v25.0, where it is not the configured one"),
+  Flag.withSchema(Schema.String.check(Schema.isPattern(/^v[0-9]+\.[0-9]+$/, { message: "must look like v25.0" }))),
+  Flag.optional
+)
+
+interface CredentialFlags {
+  readonly tokenFrom: string
+  readonly baseUrl: Option.Option<string>
+  readonly apiVersion: Option.Option<string>
+}
+
+const credentialsOf = (given: CredentialFlags): Effect.Effect<
+  SenderCredentials.Credentials,
+  CannotDo | PlatformError.PlatformError,
+  Stdio.Stdio | Variables
+> =>
+  Effect.map(secretFrom(given.tokenFrom), (accessToken) => ({
+    accessToken,
+    ...(Option.isSome(given.baseUrl) ? { baseUrl: given.baseUrl.value } : {}),
+    ...(Option.isSome(given.apiVersion) ? { apiVersion: given.apiVersion.value } : {})
+  }))
+
+const setCredentials = (id: Id.PhoneNumberId, credentials: SenderCredentials.Credentials | undefined) =>
+  SenderCredentials.SenderCredentials.use((_) => _.set(id, credentials))
+
+const token = Command.make(
+  "token",
+  {
+    number,
+    tokenFrom: tokenFrom.pipe(Flag.withDefault("-")),
+    baseUrl,
+    apiVersion,
+    remove: Flag.Boolean("remove").pipe(
+      Flag.withDescription("Take its own credentials away: those of the configuration count again"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function*({ number, remove, ...given }) {
+    const { id, phoneNumber } = yield* find(number)
+    yield* setCredentials(id, remove ? undefined : yield* credentialsOf(given))
+    yield* Console.log(
+      `${phoneNumber} goes by ${remove ? "the credentials of the configuration" : "credentials of its own"} from now on`
+    )
+  })
+).pipe(Command.withDescription("Give a number an access token of its own, from standard input or a variable"))
+
+// adding
+
+/** The workspace of that id, or the first one. */
+const workspaceOf = Effect.fnUntraced(function*(id: Option.Option<string>) {
+  const all = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
+  const found = Option.isNone(id) ? all[0] : all.find((workspace) => workspace.id === id.value)
+  return found ?? (yield* new CannotDo({
+    message: Option.isNone(id) ? "there is no workspace yet: set up the first one" : `there is no workspace ${id.value}`
+  }))
+})
+
+const add = Command.make(
+  "add",
+  {
+    number: Argument.String("number").pipe(
+      Argument.withDescription("In E.164 format, such as +15551234567"),
+      Argument.withSchema(PhoneNumber.E164)
+    ),
+    id: Flag.String("id").pipe(
+      Flag.withDescription("What the provider calls it: a phone number id"),
+      Flag.withSchema(Schema.NonEmptyString)
+    ),
+    account: Flag.String("account").pipe(
+      Flag.withDescription("What the provider calls its account: a WhatsApp Business account id"),
+      Flag.withSchema(Schema.NonEmptyString)
+    ),
+    workspace: Flag.String("workspace").pipe(
+      Flag.withDescription("The workspace that it is for; the first one when left out"),
+      Flag.optional
+    ),
+    isDefault: Flag.Boolean("default").pipe(
+      Flag.withDescription("Make it the number that is used when a send names none"),
+      Flag.withDefault(false)
+    ),
+    tokenFrom: Flag.optional(tokenFrom),
+    baseUrl,
+    apiVersion
+  },
+  Effect.fnUntraced(function*({ account, isDefault, tokenFrom, ...given }) {
+    const workspace = yield* workspaceOf(given.workspace)
+    const isOwn = Option.isSome(tokenFrom)
+    if (!isOwn && (Option.isSome(given.baseUrl) || Option.isSome(given.apiVersion))) {
+      return yield* new CannotDo({ message: "--base-url and --api-version go with --token-from" })
+    }
+    // before anything is written
+    const credentials = isOwn ? yield* credentialsOf({ ...given, tokenFrom: tokenFrom.value }) : undefined
+    const random = yield* SecureRandom.SecureRandom
+    const added = PhoneNumber.fresh({
+      id: yield* Id.generate(random, "pn"),
+      workspaceId: workspace.id,
+      phoneNumber: given.number,
+      providerNumberId: given.id,
+      providerAccountId: account,
+      learned: PhoneNumber.unlearned,
+      isDefault
+    })
+    if (!(yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(added)))) {
+      return yield* new CannotDo({
+        message: `${given.number} or ${given.id} is known already: see \`npm run numbers -- list\``
+      })
+    }
+    if (credentials !== undefined) yield* setCredentials(added.id, credentials)
+    yield* Console.log(`added ${added.phoneNumber} to ${workspace.id} ${workspace.name} as ${added.id}`)
+  })
+).pipe(Command.withDescription("Add a number to a workspace"))
+
+// settings
+
+/** `default` gives a setting back to what was learned, and to the defaults. */
+const orDefault = <A>(read: (text: string) => A | undefined, expected: string) =>
+  Schema.String.check(
+    Schema.makeFilter((text: string) =>
+      text === "default" || read(text) !== undefined || `must be ${expected} or default`
+    )
+  )
+
+const count = (text: string): number | undefined => /^[0-9]{1,9}$/.test(text) ? Number(text) : undefined
+
+const set = Command.make(
+  "set",
+  {
+    number,
+    tier: Flag.String("tier").pipe(
+      Flag.withDescription("One of the tiers of phone numbers, or default"),
+      Flag.optional
+    ),
+    messagingLimit: Flag.String("messaging-limit").pipe(
+      Flag.withDescription("Customers written to outside a window within 24 hours, or default"),
+      Flag.withSchema(orDefault(count, "a whole number")),
+      Flag.optional
+    ),
+    sending: Flag.Literals("sending", ["on", "off"]).pipe(
+      Flag.withDescription("Whether anything may be sent from it"),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function*({ messagingLimit, number, sending, tier }) {
+    const { id } = yield* find(number)
+    const limits = yield* Limits.CurrentLimits
+    if (Option.isSome(tier) && tier.value !== "default" && !Object.hasOwn(limits.phoneNumberTiers, tier.value)) {
+      return yield* new CannotDo({ message: `--tier: there are ${Object.keys(limits.phoneNumberTiers).join(", ")}` })
+    }
+    yield* PhoneNumberStore.PhoneNumberStore.use((store) =>
+      store.configure(id, {
+        ...(Option.isSome(tier) ? { tier: tier.value === "default" ? null : tier.value } : {}),
+        ...(Option.isSome(messagingLimit) ? { messagingLimit: count(messagingLimit.value) ?? null } : {}),
+        ...(Option.isSome(sending) ? { available: sending.value === "on" } : {})
+      })
+    )
+    const now = yield* Clock.currentTimeMillis
+    yield* Console.log(describe(PhoneNumbers.stateOf(limits, yield* find(id), now)))
+  })
+).pipe(Command.withDescription("Change what the operator sets of a number; what is left out stays"))
+
+const command = Command.make("numbers").pipe(
+  Command.withDescription("The phone numbers of all workspaces, in the storage of DATABASE_URL"),
+  Command.withSubcommands([list, add, token, set]),
+  // only for a command that is carried out
+  Command.provide(services)
+)
+
+/**
+ * Carries out a command line. 0, or 1 when the command line is wrong, which has been said then; what cannot be done
+ * fails with an error whose message is one line.
+ */
+export const run = (environment: Environment, args: ReadonlyArray<string>) =>
+  Command.runWith(command, { version: "0.1.0" })(args).pipe(
+    Effect.as(0),
+    Effect.catchTag("ShowHelp", () => Effect.succeed(1)),
+    Effect.provideService(Variables, environment)
+  )
