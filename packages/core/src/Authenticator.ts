@@ -41,7 +41,7 @@ export class Authenticator extends Context.Service<Authenticator, {
 
 /** Sessions come from the embedding application, which signs people in and out itself. */
 export const layerHost = (
-  session: (headers: Credentials["headers"]) => Effect.Effect<Option.Option<Session>>
+  session: (headers: Credentials["headers"]) => Effect.Effect<Option.Option<Session>, StoreError>
 ): Layer.Layer<Authenticator> =>
   Layer.succeed(
     Authenticator,

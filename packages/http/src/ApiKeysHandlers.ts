@@ -8,11 +8,35 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "./Exchange.ts"
 import * as Paging from "./Paging.ts"
 
-const listed = (key: ApiKey.ApiKey) => ({
+/** A key in the listing. */
+export const listed = (key: ApiKey.ApiKey) => ({
   id: key.id,
   name: key.name,
   scopes: key.scopes,
   lastUsedAt: Time.isoOrNull(key.lastUsedAt)
+})
+
+/** One key in full. */
+export const shown = (key: ApiKey.ApiKey) => ({
+  ...listed(key),
+  prefix: key.prefix,
+  createdAt: Time.iso(key.createdAt),
+  expiresAt: Time.isoOrNull(key.expiresAt),
+  revokedAt: Time.isoOrNull(key.revokedAt),
+  requireSignature: key.requireSignature
+})
+
+/** A key that was issued, with its secrets if this was the first time. */
+export const issued = ({ key, secrets }: ApiKeys.IssuedKey) => ({
+  id: key.id,
+  name: key.name,
+  prefix: key.prefix,
+  ...(secrets === null ? {} : {
+    apiKey: Redacted.value(secrets.token),
+    signingSecret: Redacted.value(secrets.signingSecret)
+  }),
+  scopes: key.scopes,
+  createdAt: Time.iso(key.createdAt)
 })
 
 export const layer = HttpApiBuilder.group(
@@ -27,37 +51,19 @@ export const layer = HttpApiBuilder.group(
       }, StoreError.orUnavailable),
       get: Effect.fnUntraced(function*({ params }) {
         const { workspaceId } = yield* Caller.CurrentSession
-        const key = yield* keys.get(workspaceId, params.id)
-        return {
-          ...listed(key),
-          prefix: key.prefix,
-          createdAt: Time.iso(key.createdAt),
-          expiresAt: Time.isoOrNull(key.expiresAt),
-          revokedAt: Time.isoOrNull(key.revokedAt),
-          requireSignature: key.requireSignature
-        }
+        return shown(yield* keys.get(workspaceId, params.id))
       }, StoreError.orUnavailable),
       create: Effect.fnUntraced(function*({ headers, payload }) {
         const { workspaceId } = yield* Caller.CurrentSession
-        const issued = yield* keys.issue({
+        const made = yield* keys.issue({
           workspaceId,
           name: payload.name,
           expiresAt: payload.expiresAt === undefined ? null : DateTime.toEpochMillis(payload.expiresAt),
           requireSignature: payload.requireSignature ?? false,
           idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"]))
         })
-        if (issued.replayed) (yield* Exchange).headers["idempotent-replayed"] = "true"
-        return {
-          id: issued.key.id,
-          name: issued.key.name,
-          prefix: issued.key.prefix,
-          ...(issued.secrets === null ? {} : {
-            apiKey: Redacted.value(issued.secrets.token),
-            signingSecret: Redacted.value(issued.secrets.signingSecret)
-          }),
-          scopes: issued.key.scopes,
-          createdAt: Time.iso(issued.key.createdAt)
-        }
+        if (made.replayed) (yield* Exchange).headers["idempotent-replayed"] = "true"
+        return issued(made)
       }, StoreError.orUnavailable),
       revoke: Effect.fnUntraced(function*({ params }) {
         const { workspaceId } = yield* Caller.CurrentSession

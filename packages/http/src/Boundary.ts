@@ -18,8 +18,9 @@ const answer = (
   if (Errors.isDomainError(error)) return ErrorResponse.of(error)
   if (HttpApiError.HttpApiSchemaError.is(error)) {
     if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
+    const problem = { kind: error.kind, issue: error.cause.issue }
     return (error.kind === "Payload" ? RequestBody.json : Effect.void).pipe(
-      Effect.match({ onSuccess: (input) => InvalidInput.of(error, input), onFailure: (malformed) => malformed }),
+      Effect.match({ onSuccess: (input) => InvalidInput.of(problem, input), onFailure: (malformed) => malformed }),
       Effect.flatMap(ErrorResponse.of)
     )
   }

@@ -32,7 +32,8 @@ export const attempt = (attempt: AttemptRequest.ShownAttempt) => ({
   response: attempt.response
 })
 
-const listed = ({ delivery, status }: DeliveryStore.DeliveryView) => ({
+/** A delivery in the listing. */
+export const listed = ({ delivery, status }: DeliveryStore.DeliveryView) => ({
   id: delivery.id,
   eventId: delivery.eventId,
   eventType: delivery.eventType,

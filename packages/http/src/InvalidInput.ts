@@ -41,9 +41,15 @@ const leafOf = (
 const invalid = (reason: Errors.InvalidBody["reason"], param: string, message: string) =>
   new Errors.InvalidBody({ reason, ...(param === "" ? {} : { param }), message })
 
+/** A part of a request that did not decode, and what its schema found. */
+export interface Problem {
+  readonly kind: HttpApiError.HttpApiSchemaError["kind"]
+  readonly issue: SchemaIssue.Issue
+}
+
 /** The error for a request part that did not decode. `input` is what the body held, for a `Payload`. */
-export const of = (error: HttpApiError.HttpApiSchemaError, input: unknown): Errors.InvalidBody => {
-  const { leaf, path } = leafOf(error.cause.issue, [])
+export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
+  const { leaf, path } = leafOf(error.issue, [])
   const param = paramOf(path)
   switch (leaf._tag) {
     case "MissingKey":
@@ -66,8 +72,8 @@ export const of = (error: HttpApiError.HttpApiSchemaError, input: unknown): Erro
   }
 }
 
-const inWords = (error: HttpApiError.HttpApiSchemaError, param: string): Errors.InvalidBody => {
-  const message = words(error.cause.issue).issues[0]?.message ?? "is not valid"
+const inWords = (error: Problem, param: string): Errors.InvalidBody => {
+  const message = words(error.issue).issues[0]?.message ?? "is not valid"
   return param === ""
     ? invalid("invalid_field", "", "the body must be a JSON object")
     : invalid("invalid_field", param, `${param}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`)

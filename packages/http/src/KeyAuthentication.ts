@@ -7,6 +7,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as IdempotencyHeader from "./IdempotencyHeader.ts"
+import { MountPath } from "./MountPath.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /** The token of `Authorization: Bearer …`; a header of any other form counts as a key that is not valid. */
@@ -36,7 +37,7 @@ export const layer = Layer.effect(
       const refusal = yield* Signature.requestRefusal(
         {
           method: request.method,
-          target: request.url,
+          target: (yield* MountPath) + request.url,
           idempotencyKey: request.headers["idempotency-key"],
           body,
           signature: signatureOf(request)

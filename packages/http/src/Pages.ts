@@ -37,8 +37,8 @@ const home = page(
   `<h1>wac</h1>
 <p>The service is running.</p>
 <ul>
-<li><a href="/docs">API documentation</a> (<a href="/openapi.json">OpenAPI</a>)</li>
-<li><a href="/readyz">Readiness</a></li>
+<li><a href="docs">API documentation</a> (<a href="openapi.json">OpenAPI</a>)</li>
+<li><a href="readyz">Readiness</a></li>
 </ul>`
 )
 
@@ -59,7 +59,7 @@ const form = document.querySelector("form")
 const status = document.querySelector("[role=status]")
 form.addEventListener("submit", async (event) => {
   event.preventDefault()
-  const response = await fetch("/internal/setup", {
+  const response = await fetch("internal/setup", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ token: location.hash.slice(1), ...Object.fromEntries(new FormData(form)) })

@@ -7,7 +7,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Paging from "./Paging.ts"
 
-const shown = ({ block, number, ...inForce }: PhoneNumbers.PhoneNumberState) => ({
+/** A number as the dashboard shows it. */
+export const shown = ({ block, number, ...inForce }: PhoneNumbers.PhoneNumberState) => ({
   id: number.id,
   phoneNumber: number.phoneNumber,
   isDefault: number.isDefault,

@@ -7,7 +7,8 @@ import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Paging from "./Paging.ts"
 
-const shown = (replay: Replay.Replay) => ({
+/** A replay job as the dashboard shows it. */
+export const shown = (replay: Replay.Replay) => ({
   id: replay.id,
   state: replay.state,
   since: Time.iso(replay.since),

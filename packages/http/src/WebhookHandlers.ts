@@ -7,7 +7,8 @@ import { DateTime, Duration, Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { attempt } from "./DeliveriesHandlers.ts"
 
-const configuration = (webhook: Webhook.Webhook) => ({
+/** A webhook as it was set. */
+export const configuration = (webhook: Webhook.Webhook) => ({
   id: webhook.id,
   url: webhook.url,
   status: webhook.pausedAt === null ? "active" as const : "paused" as const,
@@ -17,7 +18,8 @@ const configuration = (webhook: Webhook.Webhook) => ({
   updatedAt: Time.iso(webhook.updatedAt)
 })
 
-const shown = (report: Webhooks.WebhookReport) => {
+/** A webhook and its health. */
+export const shown = (report: Webhooks.WebhookReport) => {
   const { health, pausedAt } = report.webhook
   return {
     ...configuration(report.webhook),
