@@ -44,7 +44,12 @@ export type Storage =
   /** PostgreSQL in the process, which has the directory to itself; in memory without one. */
   | { readonly _tag: "Embedded"; readonly directory: string }
   /** A PostgreSQL server, which any number of processes may share. */
-  | { readonly _tag: "Server"; readonly url: Redacted.Redacted; readonly maxConnections?: number }
+  | {
+    readonly _tag: "Server"
+    readonly url: Redacted.Redacted
+    readonly maxConnections?: number
+    readonly migrate?: boolean
+  }
 
 /** What is kept, and what opens it. */
 export interface Kept {

@@ -1,6 +1,8 @@
 /**
  * What can go wrong: one class, with the specification's codes (specification §7, contract §2).
  */
+import { Errors } from "@wac/core"
+import { Duration } from "effect"
 
 /** What kind of error: one of the specification's six codes, or `not_found`. */
 export type ErrorCode =
@@ -112,3 +114,20 @@ export class WacError extends Error {
     this.provider = details.provider
   }
 }
+
+/** A domain error as a {@link WacError}. */
+export const ofDomain = (error: Errors.DomainError, requestId?: string): WacError => {
+  const retryAfter = Errors.retryAfterOf(error)
+  return new WacError(error.message, {
+    code: error.code,
+    reason: Errors.reasonOf(error) as ErrorReason | undefined,
+    param: error.param,
+    retryAfter: retryAfter === undefined ? undefined : Duration.toMillis(retryAfter),
+    requestId,
+    provider: error.provider
+  })
+}
+
+/** For an option that is missing, or not what it must be. */
+export const badOption = (param: string, message: string): WacError =>
+  new WacError(message, { code: "invalid_body", reason: "invalid_field", param })

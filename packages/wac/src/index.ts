@@ -1,3 +1,68 @@
+export type { ApiKey, ApiKeys, CreatedApiKey, ListedApiKey, NewApiKey } from "./ApiKeys.ts"
+export {
+  type Auth,
+  type HostAuth,
+  type HostSession,
+  local,
+  type LocalAuth,
+  type Role,
+  type SessionRequest
+} from "./Auth.ts"
+export type {
+  CampaignCompleted,
+  Event,
+  EventFilter,
+  EventOf,
+  Events,
+  EventType,
+  Listener,
+  MessageDelivered,
+  MessageFailed,
+  MessageRead,
+  MessageReceived,
+  MessageSent,
+  On,
+  WebhookTest
+} from "./Events.ts"
+export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
+export type { Handler, NodeHandler } from "./Handlers.ts"
+export type { CustomerMessage, Inbound, StatusReport, Told } from "./Inbound.ts"
+export type { Listing, Page, PageQuery } from "./Listing.ts"
+export type { Log, LogEntry } from "./Log.ts"
+export type {
+  Message,
+  Messages,
+  MessageStatus,
+  NewMessage,
+  SendOptions,
+  SentMessage,
+  TemplateMessage,
+  TextMessage
+} from "./Messages.ts"
+export type { Moment } from "./Moment.ts"
+export type { Limits, MasterKey, ReceiverRules, WacOptions } from "./Options.ts"
+export type { PhoneNumber, PhoneNumbers } from "./PhoneNumbers.ts"
+export {
+  type CustomProvider,
+  type OutboundMessage,
+  type Provider,
+  type ProviderOutcome,
+  type ProviderTemplate,
+  sandbox,
+  type SandboxProvider,
+  type Sender
+} from "./Provider.ts"
+export {
+  memory,
+  type MemoryStorage,
+  pglite,
+  type PgliteStorage,
+  postgres,
+  type PostgresStorage,
+  type Storage
+} from "./Storage.ts"
+export type { Template, TemplateFilter, Templates } from "./Templates.ts"
+export { createWac, type Wac, type Workspace } from "./Wac.ts"
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -6,3 +71,20 @@ export {
   type ProviderDetail,
   WacError
 } from "./WacError.ts"
+export type {
+  Attempt,
+  Deliveries,
+  Delivery,
+  DeliveryDetail,
+  DeliveryStatus,
+  Envelope,
+  NewReplay,
+  NewWebhook,
+  Replay,
+  Replays,
+  SetWebhook,
+  Webhook,
+  WebhookConfiguration,
+  WebhookState
+} from "./Webhook.ts"
+export type { NewWorkspace, WorkspaceInfo, Workspaces } from "./Workspaces.ts"

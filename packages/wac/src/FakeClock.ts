@@ -1,0 +1,184 @@
+/**
+ * A clock that a test holds in its hands: time passes when the test says so, and what is due by then happens.
+ */
+import { type Clock, DateTime, Duration, Effect, Scheduler } from "effect"
+import { millis as millisSince1970, type Moment } from "./Moment.ts"
+import { badOption } from "./WacError.ts"
+
+/** A length of time: milliseconds, or words such as `"90 seconds"`, `"24 hours"`, `"7 days"`. */
+export type Span =
+  | number
+  | `${number} ${"millis" | "second" | "seconds" | "minute" | "minutes" | "hour" | "hours" | "day" | "days"}`
+
+/** Time for tests; see {@link fakeClock}. */
+export interface FakeClock {
+  /** The time by this clock. */
+  readonly now: () => Date
+  /**
+   * Lets time pass. Whatever becomes due happens in its order, each thing at its own time: reports of the sandbox,
+   * retries, listeners, sweeps. Resolves when all of it has happened, except what waits for the network.
+   */
+  readonly advance: (by: Span) => Promise<void>
+  /** The same up to a point in time; one that has passed already is refused. */
+  readonly set: (to: Moment) => Promise<void>
+}
+
+/** What a fake clock begins with when nobody says. */
+const beginning = Date.UTC(2026, 0, 1)
+
+/** So many turns of the event loop without a task of any fiber, and all that follows from a step has happened. */
+const quietTurns = 3
+
+/** How long in real time the clock waits for the host's own promises (a provider's answer, a listener) before it goes on. */
+const patience = 1000
+
+/** So many seconds are let pass for what is being closed: more than any part of it waits. */
+const patienceAtClose = 60
+
+interface Sleeper {
+  readonly at: number
+  readonly wake: () => void
+}
+
+const millisOf = (moment: Moment, option: string): number => {
+  const millis = millisSince1970(moment)
+  if (millis === undefined) throw badOption(option, `${option} must be a Date, ISO 8601 text or milliseconds`)
+  return millis
+}
+
+/** Effect's clock and scheduler behind a {@link FakeClock}; {@link Steered.during} has it wait for a promise of the host. */
+export interface Steered {
+  readonly clock: Clock.Clock
+  readonly scheduler: Scheduler.Scheduler
+  readonly during: <A>(promise: Promise<A>) => Promise<A>
+  /** Lets time pass, second by second, until a promise has settled: what is being closed may wait for a time. */
+  readonly runUntil: (promise: Promise<void>) => Promise<void>
+}
+
+const steered = new WeakMap<FakeClock, Steered>()
+
+/** What is behind a clock that {@link fakeClock} made. */
+export const steeredOf = (clock: FakeClock): Steered => {
+  const found = steered.get(clock)
+  if (found === undefined) throw badOption("clock", "clock must be made by fakeClock()")
+  return found
+}
+
+/**
+ * Makes a clock for tests; give it to `createWac`. It stands still until it is told to move, begins at `now` (the
+ * first of January 2026 when left out) and may be shared by several instances.
+ */
+export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock => {
+  let time = options.now === undefined ? beginning : millisOf(options.now, "now")
+  const start = time
+  /** Latest first, so that `pop` gives who wakes next; equal times in the order in which they were asked for. */
+  const sleepers: Array<Sleeper> = []
+  let tasks = 0
+  let awaited = 0
+  let moving: Promise<void> = Promise.resolve()
+
+  const nanos = (millis: number) => BigInt(Math.round(millis * 1000)) * 1000n
+  const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
+    Effect.callback((resume) => {
+      const at = time + Duration.toMillis(duration)
+      if (at <= time) return resume(Effect.void)
+      const sleeper = { at, wake: () => resume(Effect.void) }
+      let low = 0
+      for (let high = sleepers.length; low < high;) {
+        const middle = (low + high) >>> 1
+        if (sleepers[middle]!.at > at) low = middle + 1
+        else high = middle
+      }
+      sleepers.splice(low, 0, sleeper)
+      return Effect.sync(() => {
+        const index = sleepers.indexOf(sleeper)
+        if (index >= 0) sleepers.splice(index, 1)
+      })
+    })
+
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: () => time,
+    currentTimeNanosUnsafe: () => nanos(time),
+    monotonicTimeNanosUnsafe: () => nanos(time - start),
+    currentTimeMillis: Effect.sync(() => time),
+    currentTimeNanos: Effect.sync(() => nanos(time)),
+    monotonicTimeNanos: Effect.sync(() => nanos(time - start)),
+    sleep
+  }
+
+  const real = new Scheduler.MixedScheduler()
+  const scheduler: Scheduler.Scheduler = {
+    executionMode: real.executionMode,
+    shouldYield: (fiber) => real.shouldYield(fiber),
+    makeDispatcher: () => {
+      const dispatcher = real.makeDispatcher()
+      return {
+        scheduleTask: (task, priority) => {
+          tasks++
+          dispatcher.scheduleTask(task, priority)
+        },
+        flush: () => dispatcher.flush()
+      }
+    }
+  }
+
+  const settle = async (): Promise<void> => {
+    const since = performance.now()
+    for (let quiet = 0; quiet < quietTurns;) {
+      const before = tasks
+      await new Promise((resolve) => setImmediate(resolve))
+      const waits = awaited > 0 && performance.now() - since < patience
+      quiet = tasks === before && !waits ? quiet + 1 : 0
+    }
+  }
+
+  const move = async (to: number): Promise<void> => {
+    await settle()
+    while (sleepers.length > 0 && sleepers.at(-1)!.at <= to) {
+      time = sleepers.at(-1)!.at
+      // all of one moment, then whatever follows from them
+      while (sleepers.at(-1)?.at === time) sleepers.pop()!.wake()
+      await settle()
+    }
+    time = to
+  }
+
+  /** One movement after the other: two at once would each skip what the other is due. */
+  const next = (to: () => number): Promise<void> => {
+    const moved = moving.then(() => move(to()))
+    moving = moved.catch(() => {})
+    return moved
+  }
+
+  const fake: FakeClock = {
+    now: () => DateTime.toDateUtc(DateTime.makeUnsafe(time)),
+    advance: async (by) => {
+      const millis = typeof by === "number" ? by : Duration.toMillis(Duration.fromInputUnsafe(by))
+      if (!(millis >= 0 && Number.isFinite(millis))) throw badOption("by", "by must be a length of time, 0 or more")
+      await next(() => time + millis)
+    },
+    set: async (to) => {
+      const millis = millisOf(to, "to")
+      if (millis < time) throw badOption("to", "to must not lie before the clock's time")
+      await next(() => Math.max(millis, time))
+    }
+  }
+  steered.set(fake, {
+    clock,
+    scheduler,
+    runUntil: async (promise) => {
+      const waiting = { isOver: false }
+      const settled = promise.finally(() => {
+        waiting.isOver = true
+      })
+      await settle()
+      for (let seconds = 0; !waiting.isOver && seconds < patienceAtClose; seconds++) await next(() => time + 1000)
+      await settled
+    },
+    during: (promise) => {
+      awaited++
+      return promise.finally(() => awaited--)
+    }
+  })
+  return fake
+}

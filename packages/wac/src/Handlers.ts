@@ -1,0 +1,158 @@
+/**
+ * The HTTP API inside the host's own server: the very routes of the standalone one, behind a fetch handler and behind a
+ * handler for `node:http`.
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { ErrorBody } from "@wac/api"
+import { Errors } from "@wac/core"
+import { HttpApp, MountPath } from "@wac/http"
+import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { InFlight } from "./InFlight.ts"
+import { badOption } from "./WacError.ts"
+
+/** Answers a request of the Fetch API. */
+export type Handler = (request: Request) => Promise<Response>
+
+/**
+ * Answers a request of `node:http`. Express and Connect take it as it is, also mounted at a path: they take that off the
+ * request's themselves. Nobody may have read the request's body before.
+ */
+export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** What no route is at. */
+const nowhere = "//"
+
+type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
+
+/** What of a request's target comes before our own paths, and what is ours of it; nothing is, outside of the prefix. */
+const split = (target: string, url: string, prefix: string): readonly [mount: string, path: string] => {
+  if (prefix === "") {
+    // Express and Connect have taken their path off `url`, and keep the whole as `originalUrl`
+    return target.endsWith(url) ? [target.slice(0, target.length - url.length), url] : ["", url]
+  }
+  if (!target.startsWith(prefix)) return ["", nowhere]
+  const rest = target.slice(prefix.length)
+  return rest === "" || rest[0] === "?" ? [prefix, `/${rest}`] : rest[0] === "/" ? [prefix, rest] : ["", nowhere]
+}
+
+/** Takes the mount's path off each request. */
+const mounted = <R>(app: App<R>, prefix: string): App<R | HttpServerRequest.HttpServerRequest> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const { originalUrl: target = request.url } = request.source as { readonly originalUrl?: string }
+    const [mount, url] = split(target, request.url, prefix)
+    return mount === "" && url === request.url ? app : Effect.updateContext(
+      app,
+      (context: Context.Context<R>) =>
+        context.pipe(
+          Context.add(MountPath, mount),
+          Context.add(HttpServerRequest.HttpServerRequest, request.modify({ url }))
+        )
+    )
+  })
+
+/** Reads the option `prefix`: `/messaging`, or nothing. */
+export const prefixOf = (prefix: string | undefined): string => {
+  const path = (prefix ?? "").replace(/\/$/, "")
+  if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(path)) throw badOption("prefix", "prefix must be a path such as /messaging")
+  return path
+}
+
+/** Somebody took the body off the stream; only they know what it was. */
+const wasRead = new Errors.ServerError({ reason: "internal", message: "the request's body cannot be read" })
+
+const hint = "a request's body was read before it came to wac: mount wac before any body parser"
+
+const stopping = new Errors.ServerError({
+  reason: "overloaded",
+  message: "the service is being stopped; repeat the request",
+  retryAfter: Duration.seconds(1)
+})
+
+/** An answer that no route gives. */
+const refusal = (error: Errors.DomainError) => {
+  const requestId = `req_${SecureRandom.ulidUnsafe()}`
+  return {
+    status: ErrorBody.statusOf(error),
+    headers: {
+      "content-type": "application/json",
+      "request-id": requestId,
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      ...ErrorBody.headersOf(error)
+    },
+    body: JSON.stringify(ErrorBody.bodyOf(error, requestId))
+  }
+}
+
+const refuseWeb = (error: Errors.DomainError): Promise<Response> => {
+  const { body, ...head } = refusal(error)
+  return Promise.resolve(new Response(body, head))
+}
+
+const refuseNode = (error: Errors.DomainError, response: ServerResponse): void => {
+  const { body, headers, status } = refusal(error)
+  response.writeHead(status, headers).end(body)
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
+
+/** What the routes need, which the composition has. */
+export type Needs = Exclude<
+  HttpRouter.Request.Without<Layer.Services<typeof HttpApp.layer>>,
+  HttpRouter.HttpRouter | Layer.Success<typeof HttpServer.layerServices>
+>
+
+/** Both handlers, in the present scope: requests in flight end with it. */
+export const make = Effect.fnUntraced(function*(
+  prefix: string
+): Effect.fn.Return<{ readonly web: Handler; readonly node: NodeHandler }, never, Needs | Scope.Scope> {
+  const built = yield* Layer.build(
+    HttpApp.layer.pipe(
+      Layer.provideMerge(HttpRouter.layer),
+      Layer.provide(Layer.succeed(HttpRouter.RouterConfig, HttpApp.routerConfig)),
+      Layer.provideMerge(HttpServer.layerServices)
+    )
+  )
+  const services = Context.merge(yield* Effect.context<Needs>(), built)
+  const app = mounted(Context.get(services, HttpRouter.HttpRouter).asHttpEffect(), prefix)
+  const web = HttpEffect.toWebHandlerWith<Needs, HttpServerRequest.HttpServerRequest | Scope.Scope>(services)(app)
+  const node = yield* Effect.provideContext(
+    NodeHttpServer.makeHandler(app, { scope: yield* Effect.scope }),
+    services
+  )
+  const tell = () => void Effect.runForkWith(services)(Effect.logError(hint))
+  return {
+    web: (request) => {
+      if (!request.bodyUsed) return web(request)
+      tell()
+      return refuseWeb(wasRead)
+    },
+    node: (request, response) => {
+      if (!request.readableDidRead || !hasBody(request)) return node(request, response)
+      tell()
+      refuseNode(wasRead, response)
+    }
+  }
+})
+
+/** Both handlers, counted among what is in flight; when that is stopped, requests are refused. */
+export const counted = (
+  handlers: { readonly web: Handler; readonly node: NodeHandler },
+  inFlight: InFlight
+): { readonly web: Handler; readonly node: NodeHandler } => ({
+  web: (request) => {
+    if (inFlight.isStopped) return refuseWeb(stopping)
+    inFlight.begin()
+    return handlers.web(request).finally(inFlight.end)
+  },
+  node: (request, response) => {
+    if (inFlight.isStopped) return refuseNode(stopping, response)
+    inFlight.begin()
+    response.once("close", inFlight.end)
+    handlers.node(request, response)
+  }
+})

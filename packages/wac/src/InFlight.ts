@@ -1,0 +1,38 @@
+/**
+ * What is under way and must end before an instance is closed.
+ */
+
+/** How long closing waits; sends end within the provider's 8 s. */
+const patience = 12_000
+
+export class InFlight {
+  #count = 0
+  #isStopped = false
+  #ended: (() => void) | undefined
+
+  /** Whether nothing may begin any more. */
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  readonly begin = (): void => {
+    this.#count++
+  }
+
+  readonly end = (): void => {
+    if (--this.#count === 0) this.#ended?.()
+  }
+
+  /** Lets nothing begin any more, and waits for what has begun. */
+  readonly stop = async (): Promise<void> => {
+    this.#isStopped = true
+    if (this.#count === 0) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, patience)
+      this.#ended = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}

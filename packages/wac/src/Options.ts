@@ -1,0 +1,130 @@
+/**
+ * What an instance is made with.
+ */
+import { Limits as Core } from "@wac/core"
+import { ReceiverAddress, type ReceiverGuardDns } from "@wac/http"
+import { Redacted, Result, Schema } from "effect"
+import { Base64 } from "effect/encoding"
+import type { Auth } from "./Auth.ts"
+import type * as Composition from "./Composition.ts"
+import type { FakeClock } from "./FakeClock.ts"
+import * as Input from "./Input.ts"
+import type { Log } from "./Log.ts"
+import type { Provider } from "./Provider.ts"
+import { composed, type Storage } from "./Storage.ts"
+import { badOption } from "./WacError.ts"
+
+/** Rates are per second; `null` is no limit. What is left out stays as it is by default. */
+export interface Limits {
+  /** Requests of a workspace, by tier: `{ standard: 100 }`. */
+  readonly workspaceTiers?: { readonly [tier: string]: number }
+  /** Messages from a phone number, by tier: `{ standard: 80 }`. */
+  readonly phoneNumberTiers?: { readonly [tier: string]: number }
+  /** Messages from one number to one recipient. */
+  readonly pair?: { readonly everySeconds: number; readonly burst: number }
+  readonly defaults?: {
+    readonly workspaceTier?: string
+    readonly phoneNumberTier?: string
+    /** Messages per workspace and calendar month (UTC). */
+    readonly monthlyQuota?: number | null
+    /** Unique customers written to outside a window, per rolling 24 hours and phone number. */
+    readonly messagingLimit?: number | null
+  }
+}
+
+/** Which receivers webhooks may have; by default only https and public addresses. */
+export interface ReceiverRules {
+  /** Allows http. */
+  readonly allowInsecure?: boolean
+  /** Private ranges that are allowed: `["127.0.0.0/8"]`. */
+  readonly allowCidrs?: ReadonlyArray<string>
+}
+
+/** 32 random bytes, or their base64, as `openssl rand -base64 32` makes them. */
+export type MasterKey = string | Uint8Array
+
+export interface WacOptions {
+  /** `memory()`, `postgres(url)` or `pglite(directory)`. */
+  readonly storage: Storage
+  /** `sandbox()`, or a provider of your own. */
+  readonly provider: Provider
+  /** Who is signed in to what is served under `/internal`; nobody when left out. */
+  readonly auth?: Auth
+  /** Encrypts the secrets in the storage. Needed with `postgres`; memory has one per run, `pglite` keeps one. */
+  readonly masterKey?: MasterKey
+  /** The master key before, while it is being changed. */
+  readonly previousMasterKey?: MasterKey
+  /** The name that the first workspace is created with, if there is none yet. */
+  readonly workspaceName?: string
+  /** The path that `handler` and `nodeHandler` are reached at, `/messaging`; they take it off each request's. */
+  readonly prefix?: string
+  /** The address that people use, such as `https://example.com`; `local()` chooses its cookie by it. */
+  readonly publicUrl?: string
+  readonly limits?: Limits
+  readonly receivers?: ReceiverRules
+  /** Told what there is to tell; nothing is told to the console. */
+  readonly log?: Log
+  /** A clock of `fakeClock()`, for tests. */
+  readonly clock?: FakeClock
+}
+
+const keyLength = 32
+
+const keyOf = (key: MasterKey | undefined, option: string): Redacted.Redacted<Uint8Array> | undefined => {
+  if (key === undefined) return undefined
+  const bytes = typeof key === "string" ? Result.getOrUndefined(Base64.decode(key)) : key
+  if (!(bytes instanceof Uint8Array) || bytes.length !== keyLength) {
+    throw badOption(option, `${option} must be ${keyLength} random bytes, or their base64`)
+  }
+  return Redacted.make(bytes)
+}
+
+const readLimits = Input.reader(Core.Limits)
+
+const limitsOf = (limits: Limits = {}): Core.Limits => {
+  const read = readLimits({ ...Core.standard, ...limits, defaults: { ...Core.standard.defaults, ...limits.defaults } })
+  if (Result.isSuccess(read)) return read.success
+  const { message, param } = read.failure
+  throw badOption(param === undefined ? "limits" : `limits.${param}`, `limits: ${message}`)
+}
+
+const rulesOf = ({ allowCidrs = [], allowInsecure = false }: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
+  const cidrs = ReceiverAddress.parseCidrs(allowCidrs.join(","))
+  if (Result.isFailure(cidrs)) {
+    throw badOption("receivers.allowCidrs", "receivers.allowCidrs must hold ranges such as 10.0.0.0/8")
+  }
+  return { allowInsecure, allowedCidrs: cidrs.success }
+}
+
+/** What the composition is told; throws at the first option that is not what it must be. */
+export const configOf = (options: WacOptions): Composition.Config => {
+  const storage = composed(options.storage)
+  const masterKey = keyOf(options.masterKey, "masterKey")
+  if (masterKey === undefined && storage._tag === "Server") {
+    throw badOption("masterKey", "masterKey is required with postgres: every process must have the same one")
+  }
+  return {
+    storage,
+    masterKey,
+    previousMasterKey: keyOf(options.previousMasterKey, "previousMasterKey"),
+    limits: limitsOf(options.limits),
+    receiverRules: rulesOf(options.receivers)
+  }
+}
+
+/** Nothing has this origin: without an address of its own, a service trusts what a request says of its `Host` alone. */
+const unknownUrl = "https://unknown.invalid"
+
+export const publicUrlOf = ({ publicUrl = unknownUrl }: WacOptions): URL => {
+  if (!URL.canParse(publicUrl) || !/^https?:$/.test(new URL(publicUrl).protocol)) {
+    throw badOption("publicUrl", "publicUrl must be an http or https URL")
+  }
+  return new URL(publicUrl)
+}
+
+const Name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
+
+export const workspaceNameOf = ({ workspaceName = "wac" }: WacOptions): string => {
+  if (!Schema.is(Name)(workspaceName)) throw badOption("workspaceName", "workspaceName must have 1 to 100 characters")
+  return workspaceName
+}

@@ -1,0 +1,62 @@
+/**
+ * Carrying out operations of the domain for who does not use Effect: a promise of the value, or a rejection with a
+ * {@link WacError}.
+ */
+import { type Errors, Provider, StoreError } from "@wac/core"
+import { Cause, type Context, Effect, Exit, Option } from "effect"
+import type { InFlight } from "./InFlight.ts"
+import { ofDomain, WacError } from "./WacError.ts"
+
+/** What an operation of the domain can fail with. */
+export type Failure =
+  | Errors.DomainError
+  | StoreError.StoreError
+  | Provider.TemplatesUnavailable
+  | Provider.ProviderError
+
+/** Carries out operations until it is closed. */
+export interface Running {
+  /** `requestId` tells what the log names the operation by, once it has such a name. */
+  readonly run: <A>(operation: Effect.Effect<A, Failure>, requestId?: () => string | undefined) => Promise<A>
+}
+
+const internal = (requestId: string | undefined) =>
+  new WacError("an error in the service; the log says more", { code: "server_error", reason: "internal", requestId })
+
+/** For whatever is asked of an instance that was closed. */
+const closed = (): WacError => new WacError("this instance was closed", { code: "server_error", reason: "internal" })
+
+const ofFailure = (failure: Failure, requestId: string | undefined): WacError => {
+  if (failure instanceof StoreError.StoreError) return ofDomain(StoreError.toServerError(failure), requestId)
+  if (failure instanceof Provider.TemplatesUnavailable) {
+    return new WacError(failure.message, { code: "server_error", reason: "provider_unavailable", requestId })
+  }
+  if (failure instanceof Provider.ProviderError) return ofDomain(Provider.toServerError(failure), requestId)
+  return ofDomain(failure, requestId)
+}
+
+/** `context` holds what every fiber is to know: clock, log, metrics. The fewer, the cheaper is each operation. */
+export const make = (context: Context.Context<never>, inFlight: InFlight): Running => {
+  const fork = Effect.runForkWith(context)
+
+  const rejection = (cause: Cause.Cause<Failure>, requestId: string | undefined): WacError => {
+    const failure = Cause.findErrorOption(cause)
+    if (Option.isSome(failure)) return ofFailure(failure.value, requestId)
+    if (inFlight.isStopped) return closed()
+    fork(Effect.logError("an operation met a defect", cause))
+    return internal(requestId)
+  }
+
+  return {
+    run: (operation, requestId) =>
+      new Promise((resolve, reject) => {
+        if (inFlight.isStopped) return reject(closed())
+        inFlight.begin()
+        fork(operation).addObserver((exit) => {
+          inFlight.end()
+          if (Exit.isSuccess(exit)) resolve(exit.value)
+          else reject(rejection(exit.cause, requestId?.()))
+        })
+      })
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Where an instance keeps everything.
+ */
+import { Redacted } from "effect"
+import type * as Composition from "./Composition.ts"
+import { badOption } from "./WacError.ts"
+
+/** Everything is lost with the process. For tests, and for trying things out. */
+export interface MemoryStorage {
+  readonly type: "memory"
+}
+
+/** A PostgreSQL server, 15 or later, which any number of processes may share. */
+export interface PostgresStorage {
+  readonly type: "postgres"
+  /** `postgres://user:password@host:port/database?sslmode=…` */
+  readonly url: string
+  /** How many connections this process opens at most, beside one for notifications; 10 when left out. */
+  readonly maxConnections?: number
+  /** Whether to bring the schema up to date at start, as is the default; else one that is not is refused. */
+  readonly migrate?: boolean
+}
+
+/** PostgreSQL in this process, durable in a directory that no other process may use meanwhile. */
+export interface PgliteStorage {
+  readonly type: "pglite"
+  readonly directory: string
+}
+
+/** One of {@link memory}, {@link postgres} and {@link pglite}. */
+export type Storage = MemoryStorage | PostgresStorage | PgliteStorage
+
+/** Keeps everything in memory: nothing survives the process. */
+export const memory = (): MemoryStorage => ({ type: "memory" })
+
+/**
+ * Keeps everything in a PostgreSQL server. Needs `masterKey`, since every process must have the same one. The schema is
+ * brought up to date at start, unless `migrate` is false.
+ */
+export const postgres = (
+  options: string | { readonly url: string; readonly maxConnections?: number; readonly migrate?: boolean }
+): PostgresStorage => ({ type: "postgres", ...(typeof options === "string" ? { url: options } : options) })
+
+/**
+ * Keeps everything in a PostgreSQL that runs in this process, in this directory, which is made if need be. Unless
+ * `masterKey` is given, one is made on first run and kept there beside the data, readable by its owner alone.
+ */
+export const pglite = (directory: string): PgliteStorage => ({ type: "pglite", directory })
+
+/** What the composition is told. */
+export const composed = (storage: Storage): Composition.Storage => {
+  switch (storage?.type) {
+    case "memory":
+      return { _tag: "Memory" }
+    case "pglite":
+      if (typeof storage.directory !== "string" || storage.directory === "") {
+        throw badOption("storage.directory", "storage.directory must name a directory")
+      }
+      return { _tag: "Embedded", directory: storage.directory }
+    case "postgres": {
+      const { maxConnections, migrate, url } = storage
+      if (typeof url !== "string" || !/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
+        throw badOption("storage.url", "storage.url must have the form postgres://user:password@host:port/database")
+      }
+      return {
+        _tag: "Server",
+        url: Redacted.make(url),
+        ...(maxConnections === undefined ? {} : { maxConnections }),
+        ...(migrate === undefined ? {} : { migrate })
+      }
+    }
+    default:
+      throw badOption("storage", "storage must be memory(), postgres(url) or pglite(directory)")
+  }
+}

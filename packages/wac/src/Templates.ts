@@ -1,0 +1,75 @@
+/**
+ * Message templates (specification §2, contract §7).
+ */
+import { type Id, type Template as Core, Templates as Service, Time } from "@wac/core"
+import { Effect, Schema } from "effect"
+import * as Input from "./Input.ts"
+import * as Listing from "./Listing.ts"
+import type { Running } from "./Running.ts"
+
+/** A template of any status; only an approved one can be sent. */
+export interface Template {
+  readonly id: string
+  readonly name: string
+  readonly language: string
+  /** `marketing`, `utility`, `authentication`. */
+  readonly category: string
+  /** `approved`, `pending`, `rejected`, `paused`, `disabled`, … */
+  readonly status: string
+  readonly parameterFormat: "positional" | "named"
+  /** As upstream has them. */
+  readonly components: ReadonlyArray<unknown>
+  /** The body's placeholders, in the order in which `bodyParams` fills them. */
+  readonly variables: ReadonlyArray<string>
+  readonly quality: string | null
+  readonly rejectionReason: string | null
+  readonly providerTemplateId: string
+  readonly syncedAt: string
+}
+
+/** Which templates: those of a status, category, language or name, matched exactly. */
+export interface TemplateFilter {
+  readonly status?: string
+  readonly category?: string
+  readonly language?: string
+  readonly name?: string
+}
+
+export interface Templates {
+  /** Newest first. */
+  readonly list: (filter?: TemplateFilter) => Listing.Listing<Template>
+  /** Makes the workspace's templates those that the provider lists. */
+  readonly sync: () => Promise<void>
+}
+
+const word = Schema.optionalKey(Schema.String)
+const readFilter = Input.read(Schema.Struct({ status: word, category: word, language: word, name: word }))
+
+const shown = (template: Core.Template): Template => ({
+  id: template.id,
+  name: template.name,
+  language: template.language,
+  category: template.category,
+  status: template.status,
+  parameterFormat: template.parameterFormat,
+  components: template.components,
+  variables: template.variables,
+  quality: template.quality,
+  rejectionReason: template.rejectionReason,
+  providerTemplateId: template.providerTemplateId,
+  syncedAt: Time.iso(template.syncedAt)
+})
+
+export const make = Effect.map(
+  Service.Templates,
+  (templates) => (running: Running, workspaceId: Id.WorkspaceId): Templates => ({
+    list: (filter = {}) =>
+      Listing.make(
+        running,
+        (page) =>
+          Effect.flatMap(readFilter(Input.given({ ...filter })), (filter) => templates.list(workspaceId, filter, page)),
+        shown
+      ),
+    sync: () => running.run(templates.sync(workspaceId))
+  })
+)

@@ -1,0 +1,227 @@
+/**
+ * The whole service inside the host's process.
+ */
+import { type Id, Setup, Templates as TemplatesService, Vault, type Workspace as Core } from "@wac/core"
+import { PublicUrl } from "@wac/http"
+import { SandboxProvider } from "@wac/sandbox"
+import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
+import * as ApiKeys from "./ApiKeys.ts"
+import * as Auth from "./Auth.ts"
+import * as Composition from "./Composition.ts"
+import * as Events from "./Events.ts"
+import { type Steered, steeredOf } from "./FakeClock.ts"
+import * as Handlers from "./Handlers.ts"
+import { HostKeys } from "./HostKeys.ts"
+import * as Inbound from "./Inbound.ts"
+import { InFlight } from "./InFlight.ts"
+import * as Log from "./Log.ts"
+import { MasterKeyFileError } from "./MasterKeyFile.ts"
+import * as Messages from "./Messages.ts"
+import * as Options from "./Options.ts"
+import * as PhoneNumbers from "./PhoneNumbers.ts"
+import * as Provider from "./Provider.ts"
+import * as Recorded from "./Recorded.ts"
+import * as Running from "./Running.ts"
+import * as Templates from "./Templates.ts"
+import { badOption, WacError } from "./WacError.ts"
+import * as Webhook from "./Webhook.ts"
+import * as Workspaces from "./Workspaces.ts"
+
+/** Everything of one workspace. Whatever goes wrong is a `WacError`. */
+export interface Workspace {
+  /** On the wire `tenant_id`. */
+  readonly id: string
+  readonly messages: Messages.Messages
+  readonly templates: Templates.Templates
+  readonly keys: ApiKeys.ApiKeys
+  readonly webhook: Webhook.Webhook
+  readonly events: Events.Events
+  readonly phoneNumbers: PhoneNumbers.PhoneNumbers
+  /**
+   * Calls a function for every event of a type that is recorded from now on in the workspace, by whichever process;
+   * gives a function that ends this. Each listener gets every event once, in the order of recording, and the next when
+   * its promise for the one before has ended. It starts anew with each process: what must survive that, read with
+   * `events.list({ since })`, or let a webhook deliver. A listener that throws is told of in the log, and hurts nobody.
+   */
+  readonly on: Events.On
+}
+
+/** The service. Its own operations are those of the default workspace. */
+export interface Wac extends Workspace {
+  /** The operations of another workspace, by its id; nothing is looked up before they are called. */
+  readonly workspace: (id: string) => Workspace
+  readonly workspaces: Workspaces.Workspaces
+  readonly inbound: Inbound.Inbound
+  /** The HTTP API for a fetch-style host: `/v1` for callers with API keys, `/internal` for people. */
+  readonly handler: Handlers.Handler
+  /** The same for `node:http`, Express and Fastify. */
+  readonly nodeHandler: Handlers.NodeHandler
+  /**
+   * Ends it gracefully: requests and sends in flight end first (12 seconds at most), deliveries are given back, and
+   * the storage is closed. Operations are refused from the beginning of it. May be called again.
+   */
+  readonly close: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+const adaptersOf = (
+  { auth, provider }: Options.WacOptions,
+  defaultWorkspace: () => Id.WorkspaceId,
+  during: Provider.During
+): Composition.Adapters => {
+  if (typeof provider !== "object" || provider === null) {
+    throw badOption("provider", "provider must be sandbox(), or an object with the methods send and templates")
+  }
+  return {
+    authenticator: Auth.layer(auth, defaultWorkspace, during),
+    provider: "type" in provider ? SandboxProvider.layer : Provider.layerCustom(provider, during)
+  }
+}
+
+/** What every fiber is to know. */
+const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
+  Layer.mergeAll(
+    Log.layer(options.log),
+    Layer.sync(Metric.MetricRegistry, () => new Map()),
+    steered === undefined ? Layer.empty : Layer.mergeAll(
+      Layer.succeed(Clock.Clock, steered.clock),
+      Layer.succeed(Scheduler.Scheduler, steered.scheduler)
+    )
+  )
+
+/** The first workspace: with an owner where accounts are ours. */
+const firstWorkspace = Effect.fnUntraced(function*(options: Options.WacOptions) {
+  const workspaceName = Options.workspaceNameOf(options)
+  if (Auth.isLocal(options.auth)) {
+    const setup = yield* Setup.Setup
+    yield* Effect.catchTag(
+      setup.create({ ...Auth.ownerOf(options.auth), workspaceName }),
+      "AlreadySetUp",
+      () => Effect.void
+    )
+  }
+  const workspace = yield* Workspaces.first(workspaceName)
+  yield* TemplatesService.Templates.use((templates) => templates.syncAll)
+  return workspace
+})
+
+/** All that is done with the services of an instance. */
+const operations = Effect.gen(function*() {
+  const messages = yield* Messages.make
+  const templates = yield* Templates.make
+  const keys = yield* ApiKeys.make
+  const webhook = yield* Webhook.make
+  const events = yield* Events.make
+  const phoneNumbers = yield* PhoneNumbers.make
+  const listening = yield* Events.listening
+
+  return (running: Running.Running, context: Context.Context<never>, during: Provider.During) => {
+    const on = listening(context, during)
+    return (id: Id.WorkspaceId): Workspace => ({
+      id,
+      messages: messages(running, id),
+      templates: templates(running, id),
+      keys: keys(running, id),
+      webhook: webhook(running, id),
+      events: events(running, id),
+      phoneNumbers: phoneNumbers(running, id),
+      on: on(id)
+    })
+  }
+})
+
+/** Why an instance could not be made. */
+const openFailure = (cause: Cause.Cause<unknown>): WacError => {
+  const error = Option.getOrElse(Cause.findErrorOption(cause), () => Cause.squash(cause))
+  if (error instanceof WacError) return error
+  if (error instanceof Vault.UnreadableSecret) {
+    return badOption("masterKey", "masterKey is not the key that this storage's secrets are under")
+  }
+  const isToldOf = error instanceof MasterKeyFileError ||
+    (error instanceof Error && "_tag" in error &&
+      ["OpenError", "StoreError", "ProviderError"].includes(String(error._tag)))
+  return isToldOf
+    ? new WacError(error.message, { code: "server_error", reason: "storage_unavailable" })
+    : new WacError("the service could not be started; the log says more", { code: "server_error", reason: "internal" })
+}
+
+/**
+ * Starts the service in this process; resolves when it is ready. Several instances may live side by side: nothing is
+ * global, no signal is handled, and nothing is written to the console. Rejects with a `WacError` that names the option
+ * which is wrong, or says that the storage cannot be opened.
+ *
+ * @example
+ * const wac = await createWac({ storage: memory(), provider: sandbox() })
+ * await wac.messages.send(
+ *   { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } },
+ *   { idempotencyKey: "welcome-1042" }
+ * )
+ */
+export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
+  const steered = options.clock === undefined ? undefined : steeredOf(options.clock)
+  const during: Provider.During = steered === undefined ? (promise) => promise : steered.during
+  let workspace: Core.Workspace | undefined
+  // people come when the service is ready
+  const adapters = adaptersOf(options, () => workspace!.id, during)
+  const config = Options.configOf(options)
+  const prefix = Handlers.prefixOf(options.prefix)
+  const publicUrl = Options.publicUrlOf(options)
+  const scope = Scope.makeUnsafe()
+  const inFlight = new InFlight()
+
+  const opening = Effect.gen(function*() {
+    const context = yield* Layer.build(ground(options, steered))
+    return yield* Effect.provideContext(
+      Effect.gen(function*() {
+        const recorded = Recorded.Recorded.layer
+        const services = yield* Layer.build(
+          HostKeys.layer.pipe(
+            Layer.provideMerge(Composition.layer(config, adapters, Layer.provide(Recorded.inFront, recorded))),
+            Layer.provideMerge(recorded),
+            Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, publicUrl))
+          )
+        )
+        return yield* Effect.gen(function*() {
+          workspace = yield* firstWorkspace(options)
+          const of = yield* operations
+          const running = Running.make(context, inFlight)
+          return {
+            handlers: Handlers.counted(yield* Handlers.make(prefix), inFlight),
+            of: of(running, context, during),
+            workspaces: (yield* Workspaces.make)(running),
+            inbound: (yield* Inbound.make)(running),
+            workspace
+          }
+        }).pipe(Effect.provideContext(services))
+      }),
+      context
+    )
+  }).pipe(
+    Effect.tapCause((cause) => Effect.logError("the service could not be started", cause)),
+    Effect.provideService(Scope.Scope, scope)
+  )
+  const opened = await Effect.runPromiseExit(opening)
+  if (Exit.isFailure(opened)) {
+    await Effect.runPromise(Scope.close(scope, opened))
+    throw openFailure(opened.cause)
+  }
+  const { handlers, inbound, of, workspaces } = opened.value
+
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    await inFlight.stop()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+  const shutDown = () => closing ??= steered === undefined ? close() : steered.runUntil(close())
+
+  return {
+    ...of(opened.value.workspace.id),
+    workspace: (id) => of(id as Id.WorkspaceId),
+    workspaces,
+    inbound,
+    handler: handlers.web,
+    nodeHandler: handlers.node,
+    close: shutDown,
+    [Symbol.asyncDispose]: shutDown
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Workspaces: the tenants, which everything else belongs to.
+ */
+import {
+  Errors,
+  Id,
+  PhoneNumber,
+  PhoneNumberStore,
+  Provider,
+  Time,
+  type Workspace as Core,
+  WorkspaceStore
+} from "@wac/core"
+import { Clock, Effect, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Input from "./Input.ts"
+import type { Running } from "./Running.ts"
+
+/** A workspace. On the wire its id is `tenant_id`. */
+export interface WorkspaceInfo {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: string
+}
+
+/** A further workspace, and the number that it sends from. */
+export interface NewWorkspace {
+  /** 1 to 100 characters. */
+  readonly name: string
+  /** In E.164 format. */
+  readonly phoneNumber: string
+  /** The provider's own name for that number, which no other workspace has; the number itself when left out. */
+  readonly providerNumberId?: string
+}
+
+export interface Workspaces {
+  /** Oldest first; the first is the default one. */
+  readonly list: () => Promise<ReadonlyArray<WorkspaceInfo>>
+  /** Creates a further workspace. Keep its id with your own tenant, and give it to `wac.workspace(id)`. */
+  readonly create: (workspace: NewWorkspace) => Promise<WorkspaceInfo>
+}
+
+const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
+const readWorkspace = Input.read(Schema.Struct({
+  name,
+  phoneNumber: PhoneNumber.E164,
+  providerNumberId: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)))
+}))
+
+const shown = ({ createdAt, id, name }: Core.Workspace): WorkspaceInfo => ({ id, name, createdAt: Time.iso(createdAt) })
+
+/** Creates workspaces with a number that nobody set or told anything of yet. */
+const creating = Effect.gen(function*() {
+  const store = yield* WorkspaceStore.WorkspaceStore
+  const random = yield* SecureRandom.SecureRandom
+
+  return Effect.fnUntraced(function*(name: string, number: PhoneNumber.ProviderNumber) {
+    const workspace: Core.Workspace = {
+      id: yield* Id.generate(random, "ws"),
+      name,
+      createdAt: yield* Clock.currentTimeMillis,
+      tier: null,
+      monthlyQuota: null,
+      suspended: false
+    }
+    const phoneNumber = PhoneNumber.fresh({
+      ...number,
+      id: yield* Id.generate(random, "pn"),
+      workspaceId: workspace.id,
+      isDefault: true
+    })
+    yield* store.create({ workspace, phoneNumber })
+    return workspace
+  })
+})
+
+/** The first workspace; one of that name is created, with the provider's number, if there is none. */
+export const first = Effect.fnUntraced(function*(name: string) {
+  const store = yield* WorkspaceStore.WorkspaceStore
+  const provider = yield* Provider.Provider
+  const create = yield* creating
+  const [present] = yield* store.list
+  if (present !== undefined) return present
+  return yield* Effect.catch(
+    create(name, yield* provider.firstNumber),
+    // of processes that start at once, one has made it: its number is unique
+    (error) => Effect.flatMap(store.list, ([made]) => made === undefined ? Effect.fail(error) : Effect.succeed(made))
+  )
+})
+
+export const make = Effect.gen(function*() {
+  const store = yield* WorkspaceStore.WorkspaceStore
+  const numbers = yield* PhoneNumberStore.PhoneNumberStore
+  const provider = yield* Provider.Provider
+  const create = yield* creating
+
+  return ({ run }: Running): Workspaces => ({
+    list: () => run(Effect.map(store.list, (all) => all.map(shown))),
+    create: (workspace) =>
+      run(Effect.gen(function*() {
+        const { name, phoneNumber, providerNumberId = phoneNumber } = yield* readWorkspace(
+          Input.given({ ...workspace })
+        )
+        if ((yield* numbers.named({ providerNumberId })).length > 0) {
+          return yield* new Errors.InvalidBody({
+            reason: "invalid_field",
+            param: "providerNumberId",
+            message: "providerNumberId belongs to a workspace already"
+          })
+        }
+        const { providerAccountId } = yield* provider.firstNumber
+        return shown(
+          yield* create(name, { phoneNumber, providerNumberId, providerAccountId, learned: PhoneNumber.unlearned })
+        )
+      }))
+  })
+})

@@ -1,0 +1,76 @@
+import { assert, describe, it } from "vitest"
+import { fakeClock, type Span } from "../src/index.ts"
+import { failure, fresh, hello, start } from "./instance.ts"
+
+describe("a fake clock", () => {
+  it("stands still until it is told to move", async () => {
+    const clock = fakeClock({ now: "2030-05-01T12:00:00Z" })
+    assert.strictEqual(clock.now().toISOString(), "2030-05-01T12:00:00.000Z")
+    const { wac } = await start({ clock })
+    const { messageId } = await wac.messages.send(hello(), fresh())
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.strictEqual((await wac.messages.get(messageId)).status, "sent")
+    await clock.set("2030-05-01T12:00:00.199Z")
+    assert.strictEqual((await wac.messages.get(messageId)).status, "sent")
+    await clock.set("2030-05-01T12:00:00.200Z")
+    assert.strictEqual((await wac.messages.get(messageId)).status, "delivered")
+  })
+
+  it("is refused a step back, and a length that is none", async () => {
+    const clock = fakeClock()
+    assert.deepInclude(await failure(clock.set("2020-01-01")), { code: "invalid_body", param: "to" })
+    assert.deepInclude(await failure(clock.advance(-1)), { param: "by" })
+    assert.deepInclude(await failure(clock.advance(Number.NaN)), { param: "by" })
+    assert.deepInclude(await failure(clock.set("never")), { param: "to" })
+    assert.throws(() => fakeClock({ now: "never" }), /now must be/)
+  })
+
+  it("lets everything happen at its own time, however far it is moved at once", async () => {
+    const { clock, wac } = await start()
+    const { messageId } = await wac.messages.send(hello(), fresh())
+    await clock.advance("10 minutes")
+    const { deliveredAt, readAt } = await wac.messages.get(messageId)
+    assert.deepStrictEqual([deliveredAt, readAt], ["2026-01-01T00:00:00.200Z", "2026-01-01T00:00:00.400Z"])
+    assert.strictEqual(clock.now().toISOString(), "2026-01-01T00:10:00.000Z")
+  })
+
+  it("adds movements up that are asked for at once", async () => {
+    const { clock } = await start()
+    await Promise.all((["1 second", 500, "1 minute"] satisfies Array<Span>).map((by) => clock.advance(by)))
+    assert.strictEqual(clock.now().getTime() - Date.UTC(2026, 0, 1), 61_500)
+  })
+
+  it("waits for the host's own promises", async () => {
+    const answers: Array<string> = []
+    const { clock, wac } = await start({
+      provider: {
+        phoneNumber: "+15005550100",
+        send: async () => {
+          await new Promise((resolve) => setTimeout(resolve, 50))
+          answers.push("sent")
+          return { status: "accepted", providerMessageId: "p-1" }
+        },
+        templates: async () => [{
+          providerTemplateId: "1",
+          name: "hello_world",
+          language: "en_US",
+          category: "utility",
+          status: "approved",
+          components: [{ type: "BODY", text: "Hello" }]
+        }]
+      }
+    })
+    const sending = wac.messages.send(hello(), fresh())
+    await clock.advance("1 minute")
+    assert.deepStrictEqual(answers, ["sent"])
+    assert.strictEqual((await sending).providerMessageId, "p-1")
+  })
+
+  it("does not keep an instance from closing whose sends wait for a time", async () => {
+    const { clock, wac } = await start()
+    const slow = wac.messages.send(hello("+15005550010"), fresh())
+    await wac.close()
+    assert.strictEqual((await slow).status, "sent")
+    assert.isAtLeast(clock.now().getTime(), Date.UTC(2026, 0, 1) + 3000)
+  })
+})

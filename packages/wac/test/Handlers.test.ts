@@ -1,0 +1,245 @@
+import { requestPayload, sign, SIGNATURE_HEADER } from "@wac/verifier"
+import express from "express"
+import fastify from "fastify"
+import { createServer } from "node:http"
+import { assert, describe, it } from "vitest"
+import type { Auth, SessionRequest, Wac } from "../src/index.ts"
+import { bodyOf, closing, fresh, hello, serve, start, startLive } from "./instance.ts"
+
+/** Asks for something, wherever it is answered. */
+type Ask = (path: string, init?: RequestInit) => Promise<Response>
+
+const byFetch = (wac: Wac): Ask => (path, init) => wac.handler(new Request(`http://127.0.0.1${path}`, init))
+const over = (url: string): Ask => (path, init) => fetch(url + path, init)
+
+const header = (key: string, extra: Record<string, string> = {}) => ({
+  authorization: `Bearer ${key}`,
+  "content-type": "application/json",
+  "idempotency-key": crypto.randomUUID(),
+  ...extra
+})
+
+const wire = JSON.stringify(hello())
+
+const send = (ask: Ask, key: string, extra: Record<string, string> = {}, body = wire) =>
+  ask("/v1/messages", { method: "POST", headers: header(key, extra), body })
+
+type Reach = (options?: { readonly auth?: Auth }) => Promise<{ wac: Wac; ask: Ask; prefix: string }>
+
+/** Every way to reach the routes. */
+const ways: ReadonlyArray<readonly [name: string, reach: Reach]> = [
+  ["the fetch handler", async (options) => {
+    const wac = await startLive(options)
+    return { wac, ask: byFetch(wac), prefix: "" }
+  }],
+  ["the fetch handler under a prefix", async (options) => {
+    const wac = await startLive({ ...options, prefix: "/a/b" })
+    return { wac, ask: (path, init) => byFetch(wac)(`/a/b${path}`, init), prefix: "/a/b" }
+  }],
+  ["node:http", async (options) => {
+    const wac = await startLive(options)
+    return { wac, ask: over(await serve(wac.nodeHandler)), prefix: "" }
+  }],
+  ["node:http under a prefix", async (options) => {
+    const wac = await startLive({ ...options, prefix: "/messaging" })
+    return { wac, ask: over(`${await serve(wac.nodeHandler)}/messaging`), prefix: "/messaging" }
+  }],
+  ["Express, which mounts it", async (options) => {
+    const wac = await startLive(options)
+    const app = express()
+    app.use("/messaging", wac.nodeHandler)
+    return { wac, ask: over(`${await serve(createServer(app))}/messaging`), prefix: "/messaging" }
+  }],
+  ["Fastify", async (options) => {
+    const wac = await startLive({ ...options, prefix: "/messaging" })
+    const app = fastify()
+    await app.register(async (scope) => {
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser("*", (_request, _payload, done) => done(null))
+      scope.all("/messaging/*", (request, reply) => {
+        reply.hijack()
+        wac.nodeHandler(request.raw, reply.raw)
+      })
+    })
+    closing(() => app.close())
+    return { wac, ask: over(`${await app.listen({ port: 0, host: "127.0.0.1" })}/messaging`), prefix: "/messaging" }
+  }]
+]
+
+const owner: Auth = { session: () => ({ userId: "42", email: "ana@example.com", role: "owner" }) }
+
+describe.each(ways)("through %s", (_, reach) => {
+  it("a caller with a key sends, and a host's session opens what is for people", async () => {
+    const { ask, wac } = await reach({ auth: owner })
+    const { apiKey, id } = await wac.keys.create({ name: "caller" })
+    const sent = await send(ask, apiKey!)
+    assert.strictEqual(sent.status, 200)
+    const body = await sent.json()
+    assert.deepInclude(body, { status: "sent", tenant_id: wac.id, api_key_id: id })
+    assert.strictEqual((await wac.messages.get(body.message_id)).messageId, body.message_id)
+    const session = await ask("/internal/session")
+    assert.deepStrictEqual(await session.json(), {
+      userId: "42",
+      email: "ana@example.com",
+      role: "owner",
+      workspaceId: wac.id,
+      workspaceName: "wac"
+    })
+  })
+
+  it("errors have their status, their body and their headers", async () => {
+    const { ask, wac } = await reach()
+    const { apiKey } = await wac.keys.create({ name: "caller" })
+    const wanted: ReadonlyArray<readonly [number, string | undefined, Promise<Response>]> = [
+      [401, "missing_key", ask("/v1/templates")],
+      [401, "missing_session", ask("/internal/webhook")],
+      [400, "malformed_json", send(ask, apiKey!, {}, "{")],
+      [413, "too_large", send(ask, apiKey!, {}, JSON.stringify({ to: "x".repeat(70_000) }))],
+      [415, "unsupported_media_type", send(ask, apiKey!, { "content-type": "text/plain" })],
+      [404, undefined, ask("/v1/nothing")],
+      [405, undefined, ask("/v1/messages")]
+    ]
+    for (const [status, reason, asked] of wanted) {
+      const response = await asked
+      const { error } = await response.json()
+      assert.strictEqual(response.status, status, JSON.stringify(error))
+      assert.strictEqual(error.reason, reason)
+      assert.strictEqual(response.headers.get("request-id"), error.request_id)
+      assert.strictEqual(response.headers.get("cache-control"), "no-store")
+      assert.strictEqual(response.headers.get("x-content-type-options"), "nosniff")
+    }
+  })
+
+  it("a request's signature is over the whole address, as it was sent", async () => {
+    const { ask, prefix, wac } = await reach()
+    const { apiKey, signingSecret } = await wac.keys.create({ name: "signs", requireSignature: true })
+    const idempotencyKey = crypto.randomUUID()
+    const signed = (target: string) =>
+      sign(requestPayload({ method: "POST", target, idempotencyKey, body: wire }), signingSecret!)
+    const asked = async (target: string) =>
+      send(ask, apiKey!, { "idempotency-key": idempotencyKey, [SIGNATURE_HEADER]: await signed(target) })
+    assert.strictEqual((await asked("/elsewhere/v1/messages")).status, 401)
+    assert.strictEqual((await asked(`${prefix}/v1/messages`)).status, 200)
+  })
+})
+
+describe("a request", () => {
+  it("has the same answer as over a server of its own, header by header", async () => {
+    const { wac } = await start({ auth: owner })
+    const url = await serve(wac.nodeHandler)
+    const { apiKey } = await wac.keys.create({ name: "caller" })
+    const transport = ["connection", "date", "keep-alive", "transfer-encoding"]
+    const shown = async (response: Response) => ({
+      status: response.status,
+      headers: [...response.headers].filter(([name]) => !transport.includes(name) && name !== "request-id"),
+      body: (await response.text()).replace(/req_\w+/, "req_")
+    })
+    const requests: ReadonlyArray<readonly [string, RequestInit]> = [
+      ["/v1/templates?limit=2", { headers: { authorization: `Bearer ${apiKey}` } }],
+      ["/v1/templates", { method: "HEAD", headers: { authorization: `Bearer ${apiKey}` } }],
+      ["/internal/api-keys", {}],
+      ["/internal/api-keys", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }],
+      ["/healthz", {}],
+      ["/openapi.json", {}],
+      ["/", {}],
+      ["/nowhere", { method: "DELETE" }]
+    ]
+    for (const [path, init] of requests) {
+      // rates are spent by both
+      const strip = ({ headers, ...rest }: Awaited<ReturnType<typeof shown>>) => ({
+        ...rest,
+        headers: headers.map(([name, value]) => name === "ratelimit" ? [name, ""] : [name, value])
+      })
+      const [web, node] = [await byFetch(wac)(path, init), await fetch(url + path, init)]
+      assert.deepStrictEqual(strip(await shown(web)), strip(await shown(node)), path)
+    }
+  })
+
+  it("outside of the prefix is answered with 404", async () => {
+    const wac = await startLive({ prefix: "/messaging" })
+    const statuses = await Promise.all(
+      ["/healthz", "/messagingx/healthz", "/other/messaging/healthz", "/messaging/healthz", "/messaging"].map(
+        async (path) => (await byFetch(wac)(path)).status
+      )
+    )
+    assert.deepStrictEqual(statuses, [404, 404, 404, 200, 200])
+  })
+
+  it("brings the host all that it needs to tell whose it is", async () => {
+    const asked: Array<SessionRequest> = []
+    const auth: Auth = {
+      session: async (request) => {
+        asked.push(request)
+        const user = (request.node as { user?: string } | undefined)?.user ?? request.headers["x-user"]
+        return user === undefined ? null : { userId: user, email: "a@example.com", role: "member" }
+      }
+    }
+    const wac = await startLive({ auth })
+    const app = express()
+    app.use((request, _response, next) => {
+      if (request.headers["x-cookie"] === "good") (request as { user?: string }).user = "express-user"
+      next()
+    })
+    app.use("/m", wac.nodeHandler)
+    const url = await serve(createServer(app))
+    const signedIn = await fetch(`${url}/m/internal/session`, { headers: { "x-cookie": "good" } })
+    assert.strictEqual((await signedIn.json()).userId, "express-user")
+    assert.strictEqual((await fetch(`${url}/m/internal/session`)).status, 401)
+    const web = await byFetch(wac)("/internal/session", { headers: { "X-User": "7" } })
+    assert.strictEqual((await web.json()).userId, "7")
+    assert.isDefined(asked[0]!.node)
+    assert.isDefined(asked.at(-1)!.web)
+    const writing = await byFetch(wac)("/internal/webhook/pause", {
+      method: "POST",
+      headers: { "x-user": "7", "sec-fetch-site": "same-origin" }
+    })
+    assert.strictEqual((await writing.json()).error.reason, "role_not_allowed")
+  })
+
+  it("whose session the host cannot tell is answered with 500, and the log says why", async () => {
+    const { log, wac } = await start({
+      auth: {
+        session: () => {
+          throw new Error("the host's store is away")
+        }
+      }
+    })
+    const response = await byFetch(wac)("/internal/session")
+    assert.strictEqual(response.status, 500)
+    assert.notInclude(await response.text(), "store is away")
+    assert.isTrue(log.some(({ error, level }) => level === "error" && error!.includes("store is away")))
+  })
+
+  it("is refused while the service stops, and one under way has its answer first", async () => {
+    const wac = await startLive()
+    const url = await serve(wac.nodeHandler)
+    const { apiKey } = await wac.keys.create({ name: "caller" })
+    const slow = JSON.stringify(hello("+15005550010"))
+    const asked = [send(over(url), apiKey!, {}, slow), send(byFetch(wac), apiKey!, {}, slow)]
+    const { provider_message_id } = await (await send(byFetch(wac), apiKey!)).json()
+    assert.isString(provider_message_id)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const closed = wac.close()
+    assert.strictEqual((await byFetch(wac)("/healthz")).status, 503)
+    const late = await fetch(`${url}/healthz`)
+    assert.strictEqual(late.status, 503)
+    assert.strictEqual((await late.json()).error.code, "server_error")
+    assert.strictEqual(late.headers.get("retry-after"), "1")
+    assert.deepStrictEqual((await Promise.all(asked)).map(({ status }) => status), [200, 200])
+    await closed
+  })
+})
+
+it("a body that somebody has read already is told of, and answered", async () => {
+  const { log, wac } = await start()
+  const url = await serve((request, response) => {
+    void bodyOf(request).then(() => wac.nodeHandler(request, response))
+  })
+  const { apiKey } = await wac.keys.create({ name: "caller" })
+  const response = await send(over(url), apiKey!)
+  assert.strictEqual(response.status, 500)
+  assert.strictEqual((await response.json()).error.reason, "internal")
+  assert.isTrue(log.some(({ message }) => message.includes("before any body parser")))
+  assert.strictEqual((await fetch(`${url}/healthz`)).status, 200)
+  await wac.messages.send(hello(), fresh())
+})

@@ -1,0 +1,120 @@
+import { assert, describe, it } from "vitest"
+import type { Event, MessageReceived } from "../src/index.ts"
+import { fresh, hello, start, until } from "./instance.ts"
+
+describe("a listener", () => {
+  it("is told of the events of its type, in the order of recording, from then on", async () => {
+    const { clock, wac } = await start()
+    await wac.messages.send(hello(), fresh())
+    await clock.advance("1 minute")
+    const heard: Array<Event> = []
+    wac.on("message.sent", (event) => void heard.push(event))
+    wac.on("message.read", (event) => void heard.push(event))
+    const first = await wac.messages.send(hello(), fresh())
+    const second = await wac.messages.send(hello(), fresh())
+    await clock.advance("1 minute")
+    assert.deepStrictEqual(
+      heard.map(({ data, type }) => [type, "message_id" in data && data.message_id]),
+      [
+        ["message.sent", first.messageId],
+        ["message.sent", second.messageId],
+        ["message.read", first.messageId],
+        ["message.read", second.messageId]
+      ]
+    )
+    const [recorded] = (await wac.events.list({ type: "message.sent", since: heard[0]!.created_at }).page()).data
+    assert.deepStrictEqual(recorded, heard[0])
+  })
+
+  it("hears of what it did itself cause, without time passing", async () => {
+    const { wac } = await start()
+    let heard = 0
+    wac.on("message.sent", () => heard++)
+    await wac.messages.send(hello(), fresh())
+    await until(() => heard === 1)
+  })
+
+  it("hears what customers write", async () => {
+    const { clock, wac } = await start()
+    const heard: Array<MessageReceived> = []
+    wac.on("message.received", (event) => void heard.push(event))
+    await wac.messages.send(hello("+15005550008"), fresh())
+    await clock.advance(200)
+    assert.deepStrictEqual(
+      heard.map(({ data }) => [data.from, data.to, data.text?.body]),
+      [["+15005550008", "+15005550100", "Thank you, got it!"]]
+    )
+  })
+
+  it("that throws, or rejects, is told of in the log and hurts nobody, itself included", async () => {
+    const { clock, log, wac } = await start()
+    let heard = 0
+    wac.on("message.sent", () => {
+      heard++
+      throw new Error("thrown by the host")
+    })
+    wac.on("message.sent", async () => {
+      heard++
+      throw new Error("rejected by the host")
+    })
+    wac.on("message.sent", () => heard++)
+    await wac.messages.send(hello(), fresh())
+    await wac.messages.send(hello(), fresh())
+    await clock.advance(1)
+    assert.strictEqual(heard, 6)
+    const errors = log.filter(({ level }) => level === "error")
+    assert.strictEqual(errors.length, 4)
+    assert.isTrue(
+      errors.every(({ error, message }) =>
+        message.startsWith("a listener to message.sent failed at evt_") && /by the host/.test(error!)
+      )
+    )
+  })
+
+  it("that is slow keeps no other waiting, and gets the next event when it is ready", async () => {
+    const { clock, wac } = await start()
+    const slow: Array<string> = []
+    let quick = 0
+    let release = () => {}
+    wac.on("message.sent", async ({ id }) => {
+      slow.push(id)
+      if (slow.length === 1) await new Promise<void>((resolve) => release = resolve)
+    })
+    wac.on("message.sent", () => quick++)
+    await wac.messages.send(hello(), fresh())
+    await wac.messages.send(hello(), fresh())
+    await until(() => quick === 2)
+    assert.strictEqual(slow.length, 1)
+    release()
+    await until(() => slow.length === 2)
+    await clock.advance("1 minute")
+    assert.strictEqual(new Set(slow).size, 2)
+    assert.strictEqual(slow.length, 2)
+  })
+
+  it("ends when it is told to, also from within", async () => {
+    const { clock, wac } = await start()
+    let heard = 0
+    const off = wac.on("message.sent", () => {
+      heard++
+      off()
+      off()
+    })
+    await wac.messages.send(hello(), fresh())
+    await wac.messages.send(hello(), fresh())
+    await clock.advance("1 minute")
+    assert.strictEqual(heard, 1)
+  })
+
+  it("hears nothing of another workspace", async () => {
+    const { clock, wac } = await start()
+    const other = wac.workspace((await wac.workspaces.create({ name: "Other", phoneNumber: "+15005550101" })).id)
+    const heard: Array<string> = []
+    wac.on("message.sent", ({ tenant_id }) => void heard.push(tenant_id))
+    other.on("message.sent", ({ tenant_id }) => void heard.push(tenant_id))
+    await other.templates.sync()
+    await other.messages.send(hello(), fresh())
+    await clock.advance(1)
+    assert.deepStrictEqual(heard, [other.id])
+  })
+})
