@@ -141,48 +141,48 @@ const media = (title: string): ErrorCode => ({ class: "media", title, verdict: b
 
 /** Every documented code. */
 export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
-  [0, auth("the access token is not valid")],
-  [190, auth("the access token has expired")],
+  [0, auth("the provider does not accept the access token")],
+  [190, auth("the provider says that the access token has expired")],
 
-  [3, permission("the access token lacks a capability or permission")],
-  [10, permission("permission denied")],
-  [131005, permission("access denied")],
+  [3, permission("the provider lets this app or token not do that")],
+  [10, permission("the provider denied permission, or took it back")],
+  [131005, permission("the provider denied access")],
 
-  [368, restricted("the account is blocked for policy violations for a time")],
-  [131031, restricted("the account is locked")],
+  [368, restricted("the provider has blocked the account for policy violations for a time")],
+  [131031, restricted("the provider has locked the account")],
   [130497, {
     class: "integrity",
-    title: "the business may not write to users in this country",
+    title: "the provider lets this business not write to users in this country",
     verdict: policy
   }],
 
-  [4, throttle("too many calls by this app", aMinute)],
-  [613, throttle("too many calls", aMinute)],
-  [80007, throttle("too many calls for this account", aMinute)],
-  [130429, throttle("the throughput of this number is reached", aSecond)],
+  [4, throttle("the provider takes no more calls of this app for now", aMinute)],
+  [613, throttle("the provider takes no more calls for now", aMinute)],
+  [80007, throttle("the provider takes no more calls for this account for now", aMinute)],
+  [130429, throttle("the provider takes no more messages from this number for now", aSecond)],
   [131056, {
     class: "throttle",
-    title: "too many messages from this number to this recipient",
+    title: "the provider takes no more messages from this number to this recipient for now",
     verdict: { code: "rate_limited", reason: "pair", retryAfter: pairInterval }
   }],
-  [131048, lowQuality("the number is limited, as too many of its messages were blocked or reported")],
-  [131064, lowQuality("messaging is limited because of violations in the classification of templates")],
-  [132069, throttle("the flow is throttled", flowInterval)],
+  [131048, lowQuality("the provider limits this number, as too many of its messages were blocked or reported")],
+  [131064, lowQuality("the provider limits this number because of violations in the classification of templates")],
+  [132069, throttle("the provider throttles the template's flow", flowInterval)],
   [133016, throttle("the number was registered or deregistered too often", longestRetryAfter)],
 
-  [1, server("an unknown error of the API", broken)],
-  [2, server("the API is down for a time")],
-  [131000, server("something went wrong", broken)],
-  [131016, server("the service is unavailable for a time")],
-  [131057, server("the account is in maintenance", { ...unavailable, retryAfter: aMinute })],
-  [133004, server("the server is unavailable for a time")],
-  [2494100, server("the number is in maintenance", { ...unavailable, retryAfter: aMinute })],
+  [1, server("the provider had an unknown error", broken)],
+  [2, server("the provider is down for a time")],
+  [131000, server("something went wrong at the provider", broken)],
+  [131016, server("the provider is not available for a time")],
+  [131057, server("the provider has this account in maintenance", { ...unavailable, retryAfter: aMinute })],
+  [133004, server("the provider's server is not available for a time")],
+  [2494100, server("the provider has this number in maintenance", { ...unavailable, retryAfter: aMinute })],
 
-  [33, config("the number does not exist, or was deleted", block("registration"))],
-  [131045, config("the number is not registered rightly", block("registration"))],
-  [133010, config("the number is not registered", block("registration"))],
-  [131037, config("the number's display name must be approved first", block("display_name"))],
-  [131042, config("the account's payment must be put right first", block("payment", "account"))],
+  [33, config("the provider does not know this phone number, or lets the token not see it", block("registration"))],
+  [131045, config("the phone number is not registered rightly with the provider", block("registration"))],
+  [133010, config("the phone number is not registered with the provider", block("registration"))],
+  [131037, config("the provider must approve the number's display name first", block("display_name"))],
+  [131042, config("the account's payment with the provider must be put right first", block("payment", "account"))],
   [133000, config("an earlier deregistration has not ended")],
   [133005, config("the two-step PIN is wrong")],
   [133006, config("the number must be verified again")],
@@ -231,7 +231,7 @@ export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
   [132068, template("the template's flow is blocked", notApproved)]
 ])
 
-const anyPermission = permission("the access token lacks a permission")
+const anyPermission = permission("the access token lacks a permission of the provider's")
 
 /**
  * What a code means; undefined for one that is not documented. 200 to 299 are all permissions. With code 100,

@@ -308,7 +308,7 @@ describe("the templates", () => {
       )
       assert.strictEqual(
         result.message,
-        "the provider did not list the templates: the access token has expired (190: Title: Malformed access token …)"
+        "the provider did not list the templates: the provider says that the access token has expired (190: Title: Malformed access token …)"
       )
       assert.strictEqual(told.length, 1)
       followsCredentials(told[0]!)
@@ -396,7 +396,7 @@ describe("the first number", () => {
         JSON.stringify({ error: { code: 100, error_subcode: 33, message: "Unsupported get request" } })
       ],
       "provider_error",
-      /does not exist/
+      /does not know this phone number/
     ],
     ["the answer has no number", [200, "{}"], "provider_error", /nothing that can be read/],
     ["the answer is no JSON", [502, "<html>"], "provider_error", /status 502/]
