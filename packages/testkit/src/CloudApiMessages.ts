@@ -151,7 +151,8 @@ export const make = (grounds: Grounds): Messages => {
     if (settings().pairLimit && !limits.pair(number.id, customer, now)) return Errors.refusal({ code: 131056 })
 
     const outside = !customers.windowOpen(number.id, customer, now)
-    const { messagingLimit, window } = settings()
+    const { window } = settings()
+    const messagingLimit = settings().messagingLimit ?? Numbers.messagingLimit(number)
     const problem = behaviour.fail !== undefined
       ? behaviour.fail
       : outside && template === undefined && window

@@ -34,7 +34,7 @@ export const make = (id: string, displayPhoneNumber: string): BusinessNumber => 
   code_verification_status: "VERIFIED",
   platform_type: "CLOUD_API",
   throughput: { level: "STANDARD" },
-  whatsapp_business_manager_messaging_limit: "TIER_250",
+  whatsapp_business_manager_messaging_limit: "TIER_UNLIMITED",
   health_status: { can_send_message: "AVAILABLE", entities: [] },
   refuses: null
 })
@@ -65,9 +65,14 @@ export const show = (
     : { unknown }
 }
 
-/** How long a number can send nothing while its throughput is raised, and the code that says so. */
-export const upgradeLasts = 60_000
+/** The code with which sends are refused while the throughput of their number is raised. */
 export const upgrading = 131057
 
 /** Messages in a second at each level of throughput. */
 export const perSecond = (number: BusinessNumber): number => number.throughput.level === "HIGH" ? 1000 : 80
+
+/** How many customers may be written to outside a window in 24 hours, by the tier of a number; null: unlimited. */
+export const messagingLimit = ({ whatsapp_business_manager_messaging_limit: tier }: BusinessNumber): number | null => {
+  const [, count, thousands] = /^TIER_(\d+)(K?)$/.exec(tier) ?? []
+  return count === undefined ? null : Number(count) * (thousands === "K" ? 1000 : 1)
+}

@@ -34,6 +34,9 @@ export interface Server {
 /** More than any call of the API has. */
 const longestBody = 4 * 1024 * 1024
 
+/** A connection that is closed while a caller takes it up again is a fault; none but those told are wanted. */
+const keepAlive = 120_000
+
 const page = (status: number) =>
   `<!DOCTYPE html>\n<html lang="en"><head><title>Error</title></head><body><h1>Sorry, something went wrong.</h1><p>HTTP ${status}</p></body></html>\n`
 
@@ -168,7 +171,7 @@ export const make = Effect.fnUntraced(function*(options: {
     })
   }
 
-  const server = createServer(take)
+  const server = createServer({ keepAliveTimeout: keepAlive }, take)
   server.on("connection", (socket) => {
     sockets.add(socket)
     socket.on("error", () => {})

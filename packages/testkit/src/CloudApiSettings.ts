@@ -12,6 +12,8 @@ export const Settings = Schema.Struct({
   readAfter: Schema.NullOr(Millis),
   /** How long a template held for its quality is held. */
   heldFor: Millis,
+  /** How long a number can send nothing while its throughput is raised: 131057; upstream says up to a minute. */
+  upgradeFor: Millis,
   /** How long every call waits for its answer, in real time. */
   latency: Millis,
   /** The first status is posted, and the post answered, before the send itself is answered. */
@@ -46,7 +48,7 @@ export const Settings = Schema.Struct({
   throughput: Schema.NullOr(Schema.Int),
   /** One message in 6 seconds to one customer, 45 at once: 131056. */
   pairLimit: Schema.Boolean,
-  /** The most customers written to outside a window in 24 hours, over all numbers. Null: unlimited. */
+  /** The most customers written to outside a window in 24 hours, over all numbers. Null: as the number's tier is. */
   messagingLimit: Schema.NullOr(Schema.Int),
   /** Text outside the 24-hour window fails: 131047. */
   window: Schema.Boolean,
@@ -68,6 +70,7 @@ export const initial: Settings = {
   deliveredAfter: 250,
   readAfter: 600,
   heldFor: 2 * seconds,
+  upgradeFor: 0,
   latency: 0,
   statusBeforeResponse: false,
   omitDelivered: 0,

@@ -72,8 +72,8 @@ export interface Simulation {
   readonly complain: (problem: Problem) => Effect.Effect<void>
   readonly alert: (alert: Changes.Alert) => Effect.Effect<void>
   /**
-   * Changes a number, and tells what upstream would. While its throughput is raised to `HIGH`, for a minute, the rest
-   * waits too, and sends are refused with 131057. Fails with words if there is no such number.
+   * Changes a number, and tells what upstream would. While its throughput is raised to `HIGH` (`upgradeFor`), the rest
+   * of the change waits too, and sends are refused with 131057. Fails with words if there is no such number.
    */
   readonly changeNumber: (id: string, patch: Numbers.Patch) => Effect.Effect<Numbers.BusinessNumber, string>
   /** Changes or adds a template, and tells what upstream would. */
@@ -218,22 +218,18 @@ export const make = Effect.fnUntraced(function*(
       Effect.suspend(() => {
         const before = numbers.get(id)
         if (before === undefined) return Effect.fail("there is no such number")
-        const after = { ...before, ...patch }
-        const told = Changes.ofNumber(account, before, after)
-        if (before.throughput.level === "HIGH" || after.throughput.level !== "HIGH") {
+        const change = () => {
+          const now = numbers.get(id)!
+          const after = { ...now, refuses: before.refuses, ...patch }
           numbers.set(id, after)
-          tellAll(told)
-          return Effect.succeed(after)
+          tellAll(Changes.ofNumber(account, now, after))
+          return after
         }
+        const raised = before.throughput.level !== "HIGH" && patch.throughput?.level === "HIGH"
+        if (!raised || settings.upgradeFor === 0) return Effect.succeed(change())
         const upgrading = { ...before, refuses: Numbers.upgrading }
         numbers.set(id, upgrading)
-        run(Effect.andThen(
-          Effect.sleep(Numbers.upgradeLasts),
-          Effect.sync(() => {
-            numbers.set(id, after)
-            tellAll(told)
-          })
-        ))
+        run(Effect.andThen(Effect.sleep(settings.upgradeFor), Effect.sync(() => void change())))
         return Effect.succeed(upgrading)
       }),
     changeTemplate: (change) =>

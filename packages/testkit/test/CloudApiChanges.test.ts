@@ -205,6 +205,9 @@ it.effect("changes numbers, and tells limits, flags and upgrades", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
     const { id } = api.identity.numbers[0]
+    yield* api.configure({ upgradeFor: 60_000 })
+    yield* api.changeNumber(id, { whatsapp_business_manager_messaging_limit: "TIER_250" })
+    assert.strictEqual((yield* next)[0]!.value.event, "DOWNGRADE")
     yield* api.changeNumber(id, { whatsapp_business_manager_messaging_limit: "TIER_2K" })
     const [upgrade, capability] = yield* next
     assert.strictEqual(upgrade!.field, "phone_number_quality_update")
@@ -226,8 +229,11 @@ it.effect("changes numbers, and tells limits, flags and upgrades", () =>
     yield* api.changeNumber(id, { throughput: { level: "HIGH" } })
     assert.strictEqual((yield* call(api, path(api), plain)).json.error.code, 131057)
     assert.deepStrictEqual(yield* next, [])
+    yield* api.changeNumber(id, { verified_name: "Other Shop" })
+    assert.strictEqual((yield* next)[0]!.field, "phone_number_name_update")
     yield* TestClock.adjust("1 minute")
     assert.strictEqual((yield* next)[0]!.value.event, "THROUGHPUT_UPGRADE")
+    assert.strictEqual((yield* call(api, `/v25.0/${id}?fields=verified_name`)).json.verified_name, "Other Shop")
     assert.strictEqual((yield* call(api, path(api), plain)).http, 200)
 
     yield* api.changeNumber(id, { refuses: 131031 })

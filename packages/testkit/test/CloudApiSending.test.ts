@@ -173,7 +173,7 @@ it.effect("holds a number to its throughput, a pair to its rate, and a portfolio
     assert.deepStrictEqual(yield* codes(2, () => "+16505558888"), [0, 131056])
 
     yield* TestClock.adjust("25 hours")
-    yield* api.configure({ messagingLimit: 2 })
+    yield* api.changeNumber(api.identity.numbers[0].id, { whatsapp_business_manager_messaging_limit: "TIER_2" })
     yield* codes(3, (i) => `+1650555700${i}`)
     yield* codes(1, () => "+16505557000")
     yield* TestClock.adjust("10 seconds")
@@ -202,7 +202,7 @@ it.effect("lists templates by pages of 25 with cursors, whole or by field, and n
     const shown = yield* call(api, `/v25.0/${id}?fields=quality_rating,throughput,health_status,status`)
     assert.deepInclude(shown.json, { id, quality_rating: "GREEN", throughput: { level: "STANDARD" } })
     const limit = yield* call(api, `/v25.0/${id}?fields=whatsapp_business_manager_messaging_limit`)
-    assert.deepStrictEqual(limit.json, { whatsapp_business_manager_messaging_limit: "TIER_250", id })
+    assert.deepStrictEqual(limit.json, { whatsapp_business_manager_messaging_limit: "TIER_UNLIMITED", id })
     assert.strictEqual((yield* call(api, `/v25.0/${id}?fields=refuses`)).json.error.code, 100)
     assert.strictEqual((yield* call(api, `/v25.0/${api.identity.account}/phone_numbers`)).json.data.length, 2)
   }))
