@@ -8,6 +8,7 @@
  */
 import { Effect, FiberSet, type Scope } from "effect"
 import * as Control from "./CloudApiControl.ts"
+import * as Inbounds from "./CloudApiInbound.ts"
 import * as Server from "./CloudApiServer.ts"
 import type { Patch } from "./CloudApiSettings.ts"
 import * as Simulation from "./CloudApiSimulation.ts"
@@ -41,6 +42,9 @@ export interface CloudApi extends Simulation.Simulation {
   readonly refuseConnections: Effect.Effect<void>
   readonly acceptConnections: Effect.Effect<void>
 }
+
+/** What customers can write; see {@link Simulation.Simulation.receive}. */
+export const kinds: ReadonlyArray<string> = Object.keys(Inbounds.kinds)
 
 /** Waits in real time. */
 const real = (millis: number): Effect.Effect<void> =>

@@ -11,6 +11,7 @@ describe("on the simulated Cloud API", () => {
   it.live("the first number is the one of the configuration", () =>
     Effect.gen(function*() {
       const { api, provider } = yield* simulated()
+      yield* api.changeNumber(api.identity.numbers[0].id, { whatsapp_business_manager_messaging_limit: "TIER_250" })
       assert.deepStrictEqual(yield* provider.firstNumber, {
         phoneNumber: "+15550783881",
         providerNumberId: api.identity.numbers[0].id,
