@@ -5,6 +5,9 @@ import { TestClock } from "effect/testing"
 import { connect } from "node:net"
 import { call, path, plain, template } from "./CloudApiCalls.ts"
 
+/** How long a caller waits for what does not come: time enough for the call to arrive on a machine that is busy. */
+const hung = 1000
+
 /** How a call ended for its caller, who waits for so many real milliseconds. */
 const outcomeOf = (
   api: CloudApi.CloudApi,
@@ -53,7 +56,7 @@ it.live("breaks a call at the point that it is told, and counts the message as p
     ] as const
     for (const [kind, processed, outcome] of cases) {
       yield* api.fault({ next: [{ kind }] })
-      assert.strictEqual(yield* outcomeOf(api, send(kind), outcome === "hanging" ? 150 : 5000), outcome, kind)
+      assert.strictEqual(yield* outcomeOf(api, send(kind), outcome === "hanging" ? hung : 5000), outcome, kind)
       assert.strictEqual(yield* api.processed(kind), processed, kind)
       // the fault is over: a caller who sends again doubles what was processed
       assert.deepInclude(yield* outcomeOf(api, send(kind)), { http: 200 }, kind)
@@ -105,7 +108,7 @@ it.live("spoils an answer as it is told", () =>
     assert.isTrue(parses(huge.outcome.text))
     assert.strictEqual(huge.processed, 1)
 
-    const slow = yield* spoilt({ kind: "trickle", every: 20 }, 150)
+    const slow = yield* spoilt({ kind: "trickle", every: 50 }, hung)
     assert.deepStrictEqual(slow, { outcome: "hanging", processed: 1 })
     const patient = yield* spoilt({ kind: "trickle", every: 1 }, 20_000)
     assert.ok(typeof patient.outcome === "object")
@@ -138,7 +141,7 @@ it.live("strikes by script, by recipient and so many times, and leaves other cal
     // some numbers behave so by themselves: refused twice; carried out and never answered
     const codes = yield* Effect.replicateEffect(http("i", { to: "+15005550008" }), 3)
     assert.deepStrictEqual(codes, [400, 400, 200])
-    assert.strictEqual(yield* outcomeOf(api, send("j", { to: "+15005550010" }), 150), "hanging")
+    assert.strictEqual(yield* outcomeOf(api, send("j", { to: "+15005550010" }), hung), "hanging")
     assert.strictEqual(yield* api.processed("j"), 1)
   }))
 
@@ -195,7 +198,7 @@ it.effect("carries a call out late, when its caller may have gone", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make({ settings: { deliveredAfter: null, readAfter: null } })
     yield* api.fault({ next: [{ kind: "late", after: 9000 }] })
-    assert.strictEqual(yield* outcomeOf(api, send("a"), 500), "hanging")
+    assert.strictEqual(yield* outcomeOf(api, send("a"), hung), "hanging")
     yield* TestClock.adjust("8999 millis")
     assert.strictEqual(yield* api.processed("a"), 0)
     yield* TestClock.adjust("1 millis")
