@@ -30,5 +30,8 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   project("postgres", "packages/postgres", {
     globalSetup: [`${import.meta.dirname}/packages/postgres/test/globalSetup.ts`]
   }),
-  project("server", "apps/server")
+  project("server", "apps/server"),
+  project("packaging", "packaging", {
+    globalSetup: [`${import.meta.dirname}/packaging/test/globalSetup.ts`]
+  })
 ]

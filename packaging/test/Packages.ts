@@ -1,0 +1,82 @@
+/**
+ * What is published: packed as npm packs it, and installed into a project that has nothing else.
+ */
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export const root = fileURLToPath(new URL("../../", import.meta.url))
+
+/** Every package that is published, and its folder. */
+export const folders: Readonly<Record<string, string>> = {
+  "@wac/verifier": "packages/verifier",
+  "@wac/core": "packages/core",
+  "@wac/api": "packages/api",
+  "@wac/http": "packages/http",
+  "@wac/memory": "packages/memory",
+  "@wac/postgres": "packages/postgres",
+  "@wac/sandbox": "packages/sandbox",
+  "@wac/whatsapp": "packages/whatsapp",
+  wac: "packages/wac"
+}
+
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly exports: Readonly<Record<string, unknown>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly [field: string]: unknown
+}
+
+/** Packs every package into a folder. What npm has to say of it goes nowhere. */
+export const pack = (to: string): void => {
+  execFileSync("npm", ["pack", "--pack-destination", to, ...Object.keys(folders).flatMap((name) => ["-w", name])], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "pipe"]
+  })
+}
+
+/** The packed file of a package. */
+export const tarballOf = (packed: string, name: string): string => {
+  const prefix = `${name.replace("@", "").replace("/", "-")}-`
+  const file = readdirSync(packed).find((file) => file.startsWith(prefix) && /^[0-9]/.test(file.slice(prefix.length)))
+  if (file === undefined) throw new Error(`${name} was not packed`)
+  return join(packed, file)
+}
+
+export const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+
+/** Where this repository has a dependency of one of its packages. */
+const installedHere = (dependant: string, dependency: string): string => {
+  const place = [join(root, folders[dependant]!), root].map((folder) => join(folder, "node_modules", dependency))
+    .find(existsSync)
+  if (place === undefined) throw new Error(`${dependant} declares ${dependency}, which is not installed`)
+  return place
+}
+
+const link = (target: string, path: string): void => {
+  if (existsSync(path)) return
+  mkdirSync(dirname(path), { recursive: true })
+  symlinkSync(target, path, "dir")
+}
+
+/**
+ * Installs packed packages into a project, with those of ours that they declare, and theirs. Others' packages are those
+ * of this repository, so that nothing is fetched; only what is declared can be found.
+ */
+export const install = (packed: string, project: string, names: ReadonlyArray<string>): void => {
+  const modules = join(project, "node_modules")
+  for (const name of names) {
+    const place = join(modules, name)
+    if (existsSync(place)) continue
+    mkdirSync(place, { recursive: true })
+    execFileSync("tar", ["-xzf", tarballOf(packed, name), "--strip-components=1", "-C", place])
+    const { dependencies, peerDependencies } = manifestOf(place)
+    for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) {
+      if (dependency in folders) install(packed, project, [dependency])
+      else link(installedHere(name, dependency), join(modules, dependency))
+    }
+  }
+}

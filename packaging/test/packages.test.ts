@@ -1,0 +1,145 @@
+/**
+ * Each published package as whoever installs it gets it.
+ */
+import { execFile } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, relative } from "node:path"
+import { promisify } from "node:util"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
+import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { folders, install, type Manifest, manifestOf, root, tarballOf } from "./Packages.ts"
+
+const run = promisify(execFile)
+const names = Object.keys(folders)
+const packed = inject("packed")
+let project: string
+const placeOf = (name: string) => join(project, "node_modules", name)
+
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), "wac-installed-"))
+  install(packed, project, names)
+})
+afterAll(() => rmSync(project, { recursive: true }))
+
+/** What can be imported of a package. Patterns stand for every module that the package has. */
+const entriesOf = ({ exports, name }: Manifest): ReadonlyArray<string> =>
+  Object.keys(exports).flatMap((path) =>
+    path.endsWith("/*")
+      ? readdirSync(join(placeOf(name), "dist"))
+        .filter((file) => file.endsWith(".js") && file !== "index.js")
+        .map((file) => `${name}/${file.slice(0, -3)}`)
+      : [path === "." ? name : `${name}${path.slice(1)}`]
+  )
+
+describe.each(names)("%s", (name) => {
+  it("holds what is built, its sources, and who may use it; nothing else", () => {
+    const files = readdirSync(placeOf(name), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(placeOf(name), join(entry.parentPath, entry.name)))
+    const others = files.filter((file) => !/^(src|dist)\/.+\.(ts|js|map)$/.test(file)).sort()
+    assert.deepEqual(others, ["LICENSE", "README.md", "package.json"])
+  })
+
+  it("says what it is, and needs nothing that is not published", () => {
+    const { dependencies = {}, peerDependencies = {}, ...manifest } = manifestOf(placeOf(name))
+    assert.deepEqual([manifest["license"], manifest["sideEffects"], manifest["type"]], ["Apache-2.0", false, "module"])
+    assert.isNotEmpty(manifest["description"])
+    for (const [dependency, range] of Object.entries({ ...dependencies, ...peerDependencies })) {
+      if (dependency.startsWith("@wac/") || dependency === "wac") assert.include(names, dependency)
+      assert.match(range, /^[~^]?[0-9]+\.[0-9]+\.[0-9]+/, dependency)
+    }
+  })
+
+  it("is what publint takes for sound", async () => {
+    const { messages, pkg } = await publint({ pkgDir: placeOf(name), strict: true })
+    assert.deepEqual(messages.map((message) => formatMessage(message, pkg, { color: false })), [])
+  })
+
+  it("has the types that its modules have", async () => {
+    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js")
+    // exits with 0 only if nothing is wrong for who can use modules
+    const args = [attw, tarballOf(packed, name), "--profile", "esm-only", "--no-color", "--format", "ascii"]
+    const { stdout } = await run(process.execPath, args).catch((error: { readonly stdout: string }) => error)
+    assert.match(stdout, /No problems found/)
+  }, 120_000)
+
+  it("is imported by Node from what is built", async () => {
+    const entries = entriesOf(manifestOf(placeOf(name)))
+    const file = join(project, `import-${name.replace(/\W/g, "-")}.mjs`)
+    writeFileSync(
+      file,
+      `${entries.map((entry) => `await import(${JSON.stringify(entry)})`).join("\n")}\nconsole.log("imported")\n`
+    )
+    assert.strictEqual((await run(process.execPath, [file], { cwd: project })).stdout, "imported\n")
+  }, 120_000)
+})
+
+/** Type checks a file in a project of its own, in which only these packages can be found. */
+const check = async (
+  installed: ReadonlyArray<string>,
+  source: string,
+  options: Readonly<Record<string, unknown>> = {}
+) => {
+  const folder = mkdtempSync(join(tmpdir(), "wac-types-"))
+  try {
+    install(packed, folder, installed)
+    mkdirSync(join(folder, "src"))
+    writeFileSync(join(folder, "src/index.ts"), source)
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({
+        compilerOptions: {
+          module: "NodeNext",
+          target: "ES2022",
+          lib: ["ES2022", "DOM"],
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          noEmit: true,
+          types: [],
+          ...options
+        }
+      })
+    )
+    const { stdout } = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc")], { cwd: folder })
+      .catch((error: { readonly stdout: string }) => error)
+    return stdout
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+describe("a program of somebody else's", () => {
+  it("is type checked against the verifier alone, its declarations too", async () => {
+    assert.strictEqual(
+      await check(
+        ["@wac/verifier"],
+        `import { verify, type Verification } from "@wac/verifier"
+export const result: Promise<Verification> = verify("{}", "t=1,v1=00", "whsec_x")
+// @ts-expect-error a body that was parsed already cannot be verified
+void verify({}, "t=1,v1=00", "whsec_x")
+`,
+        { skipLibCheck: false }
+      ),
+      ""
+    )
+  }, 120_000)
+
+  it("is type checked against the client", async () => {
+    assert.strictEqual(
+      await check(
+        ["@wac/api"],
+        `import { createClient, type SentMessage, WacApiError } from "@wac/api/Client"
+const wac = createClient({ baseUrl: "https://wac.example.com/v1", apiKey: "wac_live_x" })
+export const sent: Promise<SentMessage> = wac.messages.send({ to: "+15551234567", type: "text", text: { body: "hi" } })
+// @ts-expect-error a text has a body
+void wac.messages.send({ to: "+15551234567", type: "text", text: {} })
+export const again = (error: unknown): boolean => error instanceof WacApiError && error.code === "rate_limited"
+`
+      ),
+      ""
+    )
+  }, 120_000)
+})
