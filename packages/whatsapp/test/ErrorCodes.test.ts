@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { DocumentedCodes } from "@wac/testkit"
 import { Duration } from "effect"
 import * as ErrorCodes from "../src/ErrorCodes.ts"
-import { documented } from "./documented.ts"
 
 const consequenceOf = (known: ErrorCodes.ErrorCode): string | undefined => {
   const { consequence } = known
@@ -20,7 +20,7 @@ const consequenceOf = (known: ErrorCodes.ErrorCode): string | undefined => {
 }
 
 describe("the table of codes", () => {
-  for (const { code, consequence, error, reason, retryAfter } of documented) {
+  for (const { code, consequence, error, reason, retryAfter } of DocumentedCodes.all) {
     it(`${code} is ${error}, ${reason}`, () => {
       const known = ErrorCodes.of({ code })
       assert.isDefined(known)
@@ -35,7 +35,7 @@ describe("the table of codes", () => {
   }
 
   it("holds no code beside these", () => {
-    const codes = new Set(documented.map(({ code }) => code))
+    const codes = new Set(DocumentedCodes.all.map(({ code }) => code))
     assert.deepStrictEqual([...ErrorCodes.byCode.keys()].filter((code) => !codes.has(code)), [])
   })
 

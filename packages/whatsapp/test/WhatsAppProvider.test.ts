@@ -9,9 +9,9 @@ import {
   SenderCredentials,
   StoreError
 } from "@wac/core"
+import { DocumentedCodes } from "@wac/testkit"
 import { Duration, Effect, Layer, Logger, Redacted } from "effect"
 import * as WhatsAppProvider from "../src/WhatsAppProvider.ts"
-import { documented } from "./documented.ts"
 import { messageId, send, sender, templated, text, to } from "./samples.ts"
 import * as Upstream from "./upstream.ts"
 
@@ -129,7 +129,7 @@ describe("a send", () => {
     assert.deepStrictEqual(block?.provider, { code: `${code}`, message: "Title: Details." })
   }
 
-  for (const { code, consequence, error, reason, retryAfter } of documented) {
+  for (const { code, consequence, error, reason, retryAfter } of DocumentedCodes.all) {
     it.live(`answered with ${code} is ${error}, ${reason}${consequence === undefined ? "" : `; ${consequence}`}`, () =>
       Effect.gen(function*() {
         const upstream = yield* Upstream.always(400, errorBody(code))

@@ -1,5 +1,6 @@
 /**
- * Meta's documented codes, and what each must come to. Written from Meta's list of errors, not from `ErrorCodes`.
+ * Meta's documented codes, and what each must come to for a caller. Written from Meta's list of errors, apart from the
+ * adapter's own table.
  */
 export interface Documented {
   readonly code: number
@@ -7,6 +8,7 @@ export interface Documented {
   readonly reason: string
   /** In seconds. */
   readonly retryAfter: number | null
+  /** For messages that come later. */
   readonly consequence: string | undefined
 }
 
@@ -77,6 +79,6 @@ const table: ReadonlyArray<
   [2494100, "server_error", "provider_unavailable", 60]
 ]
 
-export const documented: ReadonlyArray<Documented> = table.map(
+export const all: ReadonlyArray<Documented> = table.map(
   ([code, error, reason, retryAfter = null, consequence]) => ({ code, error, reason, retryAfter, consequence })
 )
