@@ -1,0 +1,99 @@
+/**
+ * Posts of a provider under virtual time: signed and taken in, and runners that a test starts and stops.
+ */
+import { MemoryStorage } from "@wac/memory"
+import { StubProviderWebhook } from "@wac/testkit"
+import { Effect, Exit, Layer, Metric, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import { Inbound } from "../src/Inbound.ts"
+import type { InboundItem } from "../src/InboundItem.ts"
+import { InboundPosts } from "../src/InboundPosts.ts"
+import { InboundPostStore } from "../src/InboundPostStore.ts"
+import * as InboundRunner from "../src/InboundRunner.ts"
+import type { StoreError } from "../src/StoreError.ts"
+import { settle } from "./clock.ts"
+import { start } from "./samples.ts"
+import { crypto } from "./world.ts"
+
+const foundation = InboundPosts.layer.pipe(
+  Layer.provideMerge(Layer.merge(MemoryStorage.layer, crypto)),
+  Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
+)
+
+/** Runs a test of posts over a storage of its own, at {@link start}. */
+export const posting = <E>(
+  test: Effect.Effect<void, E, Layer.Success<typeof foundation> | Scope.Scope>
+): Effect.Effect<void, E> =>
+  TestClock.setTime(start).pipe(Effect.andThen(test), Effect.scoped, Effect.provide(Layer.fresh(foundation)))
+
+const webhook = StubProviderWebhook.make()
+
+/** Posts a body with its signature, unless another is given. */
+export const postBody = (text: string, signature = StubProviderWebhook.sign(text)) =>
+  InboundPosts.use(({ receive }) => receive(webhook, new TextEncoder().encode(text), () => signature))
+
+/** Posts items. */
+export const post = (items: ReadonlyArray<InboundItem>, nonce?: string) =>
+  postBody(StubProviderWebhook.bodyOf(items, nonce))
+
+/** A runner that has `receive` apply items; `stop` ends it. */
+export const startRunner = Effect.fnUntraced(function*(
+  receive: (item: InboundItem) => Effect.Effect<void, StoreError>,
+  options: {
+    readonly store?: Partial<InboundPostStore["Service"]>
+    readonly webhook?: Layer.Layer<never>
+  } = {}
+) {
+  const store = yield* InboundPostStore
+  const random = yield* SecureRandom.SecureRandom
+  const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+  const inbound = Inbound.of({ receive: (items) => Effect.forEach(items, receive, { discard: true }) })
+  yield* Layer.buildWithScope(
+    Layer.fresh(InboundRunner.layer).pipe(
+      Layer.provide(Layer.mergeAll(
+        Layer.succeed(Inbound, inbound),
+        Layer.succeed(InboundPostStore, InboundPostStore.of({ ...store, ...options.store })),
+        Layer.succeed(SecureRandom.SecureRandom, random),
+        options.webhook ?? StubProviderWebhook.layer()
+      ))
+    ),
+    scope
+  )
+  yield* settle
+  return { stop: Scope.close(scope, Exit.void) }
+})
+
+/** A report on the `n`th message. */
+export const status = (n: number, status: "sent" | "delivered" | "read" = "delivered"): InboundItem => ({
+  _tag: "Status",
+  reference: null,
+  report: { status, at: start, providerMessageId: `wamid.${n}`, error: null }
+})
+
+/** The `n`th message of a customer's. */
+export const message = (n: number, customer = "+12025550123"): InboundItem => ({
+  _tag: "Message",
+  message: {
+    providerNumberId: "number",
+    providerMessageId: `wamid.in.${n}`,
+    customer: { phone: customer, userId: null },
+    at: start,
+    type: "text",
+    content: { body: `message ${n}` },
+    context: null,
+    preference: undefined,
+    late: false
+  }
+})
+
+/** What a test calls an item. */
+export const nameOf = (item: InboundItem): string =>
+  item._tag === "Status"
+    ? `${item.report.providerMessageId} ${item.report.status}`
+    : item._tag === "Message"
+    ? item.message.providerMessageId
+    : item._tag
+
+/** What waits and what fails. */
+export const backlog = InboundPostStore.use((store) => store.backlog)
