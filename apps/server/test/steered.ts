@@ -1,12 +1,13 @@
 /**
  * The service as a process whose surroundings a test holds in its hands: every send is asked of the HTTP server
- * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome`; the clock is `TEST_AHEAD` milliseconds ahead, of the machine's
+ * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome`; it posts like the stub of a provider's webhook; the clock is `TEST_AHEAD` milliseconds ahead, of the machine's
  * or of the time `TEST_STILL_AT`, at which it then stands; and orders come from the parent process, which is told the
  * number of each that is carried out.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { DeliveryAttempt, type Id, Inbound, type Message, Provider } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
+import { StubProviderWebhook } from "@wac/testkit"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { Composition } from "wac/effect"
 import { run } from "../src/Run.ts"
@@ -81,7 +82,7 @@ const provider = Layer.effect(
       ...sandbox,
       send: ({ message, messageId }) => ask({ messageId, to: message.to })
     }))
-).pipe(Layer.provide(SandboxProvider.layer))
+).pipe(Layer.provide(SandboxProvider.layer), Layer.merge(StubProviderWebhook.layer()))
 
 const main = Effect.gen(function*() {
   const stillAt = process.env["TEST_STILL_AT"]

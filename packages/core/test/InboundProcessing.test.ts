@@ -6,7 +6,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SeededRandom, StubProviderWebhook } from "@wac/testkit"
 import { Cause, Clock, Effect, Exit, Layer, Option, Scope } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { ApiKeys } from "../src/ApiKeys.ts"
 import { ContactStore } from "../src/ContactStore.ts"
@@ -70,7 +69,7 @@ const run = (seed: number, history: Array<string>) =>
     const contacts = yield* ContactStore
     const posts = yield* InboundPostStore
     const events = yield* EventStore
-    const secure = yield* SecureRandom.SecureRandom
+    const others = Layer.succeedContext(yield* Effect.context<Layer.Success<typeof layer>>())
     const { number, workspace } = yield* world()
     const { key: apiKey } = yield* issueKey(workspace.id)
     const messageOf = (id: MessageId) => Effect.map(messages.get(workspace.id, id), Option.getOrThrow)
@@ -195,11 +194,14 @@ const run = (seed: number, history: Array<string>) =>
             release: (command) => meet(posts.release(command), command.problem !== null)
           })
         ),
-        Layer.succeed(SecureRandom.SecureRandom, secure),
         StubProviderWebhook.layer()
       )
       yield* Layer.buildWithScope(
-        Layer.fresh(InboundRunner.layer).pipe(Layer.provide(Layer.fresh(Inbound.layer)), Layer.provide(ports)),
+        Layer.fresh(InboundRunner.layer).pipe(
+          Layer.provide(Layer.fresh(Inbound.layer)),
+          Layer.provide(ports),
+          Layer.provide(others)
+        ),
         scope
       )
       const stop = Scope.close(scope, Exit.void)
