@@ -10,6 +10,7 @@ import * as DeliveryStore from "../src/DeliveryStore.ts"
 import * as EventStore from "../src/EventStore.ts"
 import * as WebhookStore from "../src/WebhookStore.ts"
 import { databases } from "./servers.ts"
+import { counters, nothing, type Touched, touched } from "./touched.ts"
 
 const second = 1000
 const hour = 3600 * second
@@ -70,42 +71,6 @@ const fill = [
   `update webhook_health set ready_at = 0 where webhook_id in (
     select ${sqlId("whk", "i")} from generate_series(${webhooks - active}, ${webhooks - 1}) i)`
 ]
-
-interface Touched {
-  readonly scans: number
-  readonly read: number
-  readonly written: number
-}
-
-/** What this connection has touched of each table, in this transaction and in those that are not accounted for yet. */
-const counters = Effect.gen(function*() {
-  const client = yield* PgClient.PgClient
-  const rows = yield* client<Touched & { readonly name: string }>`
-    select relname as name, seq_scan::int as scans, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read,
-      (n_tup_ins + n_tup_upd + n_tup_del)::int as written
-    from pg_stat_xact_user_tables`
-  return new Map(rows.map(({ name, ...counts }) => [name, counts]))
-})
-
-const nothing: Touched = { scans: 0, read: 0, written: 0 }
-
-/** What a statement touches, by table; it is undone. */
-const touched = (statement: string, params: ReadonlyArray<unknown> = []) =>
-  Effect.gen(function*() {
-    const client = yield* PgClient.PgClient
-    const tables = new Map<string, Touched>()
-    const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
-      const before = yield* counters
-      yield* client.unsafe(statement, params)
-      for (const [name, { read, scans, written }] of yield* counters) {
-        const was = before.get(name) ?? nothing
-        tables.set(name, { scans: scans - was.scans, read: read - was.read, written: written - was.written })
-      }
-      return yield* Effect.fail("undone" as const)
-    })))
-    assert.strictEqual(undone, "undone")
-    return (name: string): Touched => tables.get(name) ?? nothing
-  })
 
 /** Tables that grow. */
 const big = ["deliveries", "events", "attempts", "delivery_claims", "webhooks", "webhook_health", "webhook_skips"]

@@ -1,0 +1,118 @@
+/**
+ * What the statements of inbound posts cost on a filled database: as many rows as they answer with, whatever else is kept.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { databases } from "./servers.ts"
+import { touched } from "./touched.ts"
+
+const hour = 3_600_000
+
+/** When it is asked. */
+const now = 1000 * hour
+
+const digest = (n: string) => `sha256((${n})::text::bytea)`
+
+/** Processed ones of a week, a backlog, and some that fail or cannot be read. */
+const fill = [
+  `insert into inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
+  select 'whatsapp', ${digest("i")}, 20, ${now} - i * 10, null, 0, null, ${now - 168 * hour} + i * 10
+  from generate_series(1, 60000) i`,
+  `insert into inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
+  select 'whatsapp', ${digest("100000 + i")}, 20, ${now - hour} + i, ${now - hour} + i, 0, null, null
+  from generate_series(1, 5000) i`,
+  `insert into inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
+  select 'whatsapp', ${digest("200000 + i")}, 20, ${now - hour}, case when i % 2 = 0 then ${now + hour} end, 3,
+    case when i % 2 = 0 then 'storage' else 'unreadable' end, ${now + hour}
+  from generate_series(1, 200) i`,
+  "insert into inbound_post_bodies (provider, digest, body) select provider, digest, repeat('x', 20)::bytea from inbound_posts"
+]
+
+const tables = ["inbound_posts", "inbound_post_bodies"]
+
+/** When the statistics are made. */
+const times = ["after", "before"] as const
+
+for (const { layer: database, name } of databases) {
+  for (const analyzed of times) {
+    const filled = Layer.effectDiscard(Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const analyze = client.unsafe(`analyze ${tables.join(", ")}`)
+      if (analyzed === "before") yield* analyze
+      yield* client.withTransaction(Effect.gen(function*() {
+        yield* client`set local statement_timeout = 0`
+        for (const statement of fill) yield* client.unsafe(statement)
+      }))
+      if (analyzed === "after") yield* analyze
+    }))
+
+    layer(filled.pipe(Layer.provideMerge(database)), { timeout: "180 seconds", excludeTestServices: true })(
+      `${name}, statistics made ${analyzed} it is filled`,
+      (it) => {
+        /** Rows of posts and of bodies that a statement reads and writes; it reads neither from end to end. */
+        const cost = (statement: string, params: ReadonlyArray<unknown>) =>
+          Effect.map(touched(statement, params), (of) => {
+            for (const table of tables) assert.strictEqual(of(table).scans, 0, `${table} was read from end to end`)
+            return tables.map((table) => [of(table).read, of(table).written])
+          })
+        const claim = (at: number, posts: number, bytes = 1_000_000) =>
+          cost("select * from wac_claim_posts($1, $2, $3, $4, $5, $6)", [
+            "whatsapp",
+            "mine",
+            at,
+            at + 15_000,
+            posts,
+            bytes
+          ])
+
+        it.effect("a claim reads and writes what it takes", () =>
+          Effect.gen(function*() {
+            const [posts, bodies] = yield* claim(now, 64)
+            assert.deepStrictEqual([posts![1], bodies![1]], [64, 0])
+            // once to find it, once to lock it, once to write it
+            assert.isAtMost(posts![0]!, 3 * 64)
+            assert.isAtMost(bodies![0]!, 64)
+            assert.deepStrictEqual(yield* claim(now - 2 * hour, 64), [[0, 0], [0, 0]])
+          }))
+
+        it.effect("keeping and ending a post touch its own rows", () =>
+          Effect.gen(function*() {
+            const client = yield* PgClient.PgClient
+            const [row] = yield* client<{ readonly digest: string }>`
+          select encode(digest, 'hex') as digest from inbound_posts where due_at <= ${now} order by due_at limit 1`
+            const own = row!.digest
+            const keep = yield* cost("select wac_keep_post('whatsapp', sha256('new'), 'new', $1)", [now])
+            assert.deepStrictEqual(keep, [[0, 1], [0, 1]])
+            yield* client`update inbound_posts set token = 'mine' where digest = decode(${own}, 'hex')`
+            const [posts, bodies] = yield* cost("select wac_end_posts($1::text::json)", [
+              JSON.stringify([{
+                provider: "whatsapp",
+                digest: own,
+                token: "mine",
+                dueAt: null,
+                problem: null,
+                expiresAt: now + hour
+              }])
+            ])
+            assert.deepStrictEqual([posts![1], bodies], [1, [0, 0]])
+            assert.isAtMost(posts![0]!, 2)
+          }))
+
+        it.effect("a sweep reads and writes what it forgets", () =>
+          Effect.gen(function*() {
+            const [posts, bodies] = yield* cost("select wac_sweep_posts($1, $2)", [now, 500])
+            assert.deepStrictEqual([posts![1], bodies![1]], [500, 500])
+            assert.isAtMost(posts![0]!, 3 * 500)
+            assert.isAtMost(bodies![0]!, 2 * 500)
+          }))
+
+        it.effect("the backlog is counted among what waits", () =>
+          Effect.gen(function*() {
+            const [posts] = yield* cost("select wac_post_backlog()", [])
+            assert.isAtMost(posts![0]!, 5000 + 2 * 200 + 100)
+          }))
+      }
+    )
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * What a statement costs, in rows.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+
+/** What a statement does to a table: scans from end to end, rows read by whichever way, rows written. */
+export interface Touched {
+  readonly scans: number
+  readonly read: number
+  readonly written: number
+}
+
+/** What this connection has touched of each table, in this transaction and in those that are not accounted for yet. */
+export const counters = Effect.gen(function*() {
+  const client = yield* PgClient.PgClient
+  const rows = yield* client<Touched & { readonly name: string }>`
+    select relname as name, seq_scan::int as scans, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read,
+      (n_tup_ins + n_tup_upd + n_tup_del)::int as written
+    from pg_stat_xact_user_tables`
+  return new Map(rows.map(({ name, ...counts }) => [name, counts]))
+})
+
+export const nothing: Touched = { scans: 0, read: 0, written: 0 }
+
+/** What a statement touches, by table; it is undone. */
+export const touched = (statement: string, params: ReadonlyArray<unknown> = []) =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    const tables = new Map<string, Touched>()
+    const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+      const before = yield* counters
+      yield* client.unsafe(statement, params)
+      for (const [name, { read, scans, written }] of yield* counters) {
+        const was = before.get(name) ?? nothing
+        tables.set(name, { scans: scans - was.scans, read: read - was.read, written: written - was.written })
+      }
+      return yield* Effect.fail("undone" as const)
+    })))
+    assert.strictEqual(undone, "undone")
+    return (name: string): Touched => tables.get(name) ?? nothing
+  })
