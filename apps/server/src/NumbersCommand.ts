@@ -269,22 +269,26 @@ const set = Command.make(
     sending: Flag.Literals("sending", ["on", "off"]).pipe(
       Flag.withDescription("Whether anything may be sent from it"),
       Flag.optional
+    ),
+    unblock: Flag.Boolean("unblock").pipe(
+      Flag.withDescription("Lift the block that it is under: the next send is tried at once"),
+      Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function*({ messagingLimit, number, sending, tier }) {
-    const { id } = yield* find(number)
+  Effect.fnUntraced(function*({ messagingLimit, number, sending, tier, unblock }) {
+    const { id, providerNumberId } = yield* find(number)
     const limits = yield* Limits.CurrentLimits
     if (Option.isSome(tier) && tier.value !== "default" && !Object.hasOwn(limits.phoneNumberTiers, tier.value)) {
       return yield* new CannotDo({ message: `--tier: there are ${Object.keys(limits.phoneNumberTiers).join(", ")}` })
     }
-    yield* PhoneNumberStore.PhoneNumberStore.use((store) =>
-      store.configure(id, {
-        ...(Option.isSome(tier) ? { tier: tier.value === "default" ? null : tier.value } : {}),
-        ...(Option.isSome(messagingLimit) ? { messagingLimit: count(messagingLimit.value) ?? null } : {}),
-        ...(Option.isSome(sending) ? { available: sending.value === "on" } : {})
-      })
-    )
+    const store = yield* PhoneNumberStore.PhoneNumberStore
+    yield* store.configure(id, {
+      ...(Option.isSome(tier) ? { tier: tier.value === "default" ? null : tier.value } : {}),
+      ...(Option.isSome(messagingLimit) ? { messagingLimit: count(messagingLimit.value) ?? null } : {}),
+      ...(Option.isSome(sending) ? { available: sending.value === "on" } : {})
+    })
     const now = yield* Clock.currentTimeMillis
+    if (unblock) yield* store.observe({ name: { providerNumberId }, at: now, change: { block: null } })
     yield* Console.log(describe(PhoneNumbers.stateOf(limits, yield* find(id), now)))
   })
 ).pipe(Command.withDescription("Change what the operator sets of a number; what is left out stays"))

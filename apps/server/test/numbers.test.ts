@@ -7,6 +7,7 @@ import { PhoneNumberStore, SenderCredentials } from "@wac/core"
 import { Context, Effect, Layer, Redacted, Result, Stdio, Stream } from "effect"
 import { TestConsole } from "effect/testing"
 import * as NumbersCommand from "../src/NumbersCommand.ts"
+import { now } from "./checks.ts"
 import { call, signIn, start } from "./harness.ts"
 import { freshDatabase, launch, masterKey, patient, postgres, sql } from "./processes.ts"
 
@@ -106,9 +107,18 @@ it.live(
       assertRefused(yield* numbers("add +14155550124 --id 1 --account 1 --base-url https://x.example"), /--token-from/)
       assertRefused(yield* numbers("set +14155550199 --sending off"), /\+14155550199/)
       assertRefused(yield* numbers("set 1066 --tier fast"), /coexistence, standard, high|standard/)
+      yield* Effect.orDie(
+        Context.get(services, PhoneNumberStore.PhoneNumberStore).observe({
+          name: { providerNumberId: "1066" },
+          at: now(),
+          change: { block: { reason: "restricted", since: now(), until: null, provider: null } }
+        })
+      )
+      assert.include((yield* numbers("list")).stdout, "blocked: the provider has restricted")
+      assert.include((yield* numbers("set 1066 --unblock")).stdout, "available")
       const changed = yield* numbers("set 1066 --tier default --messaging-limit 250 --sending off")
       assert.strictEqual(changed.code, 0)
-      assert.include((yield* shown)[0], { messagingLimit: 250, status: "disabled" })
+      assert.include((yield* shown)[0], { messagingLimit: 250, status: "disabled", block: null })
       const listed = yield* numbers("list")
       for (
         const part of ["+14155550123 (default)", "messaging limit 250", "disabled", sandbox.phoneNumber, "available"]

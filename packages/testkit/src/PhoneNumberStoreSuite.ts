@@ -392,6 +392,34 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(kept.version, credentialsVersion)
     }))
 
+  it.effect("sends, words about their number, other credentials and further numbers at once are all taken", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id, providerAccountId }, start } = own
+      const others = yield* Effect.replicateEffect(further(own, { providerAccountId }), 4)
+      yield* Effect.forEach(Array.from({ length: 40 }, (_, i) => i), (i): Fixture.Step<unknown> => {
+        switch (i % 4) {
+          case 0:
+            return observe({ providerAccountId }, start + i, { quality: `${i}`, messagingLimit: 1000 + i })
+          case 1:
+            return use((store) =>
+              store.setCredentials({
+                now: start,
+                id,
+                credentials: { version: `${i}`, accessToken: Fixture.sealed(i), baseUrl: null, apiVersion: null }
+              })
+            )
+          case 2:
+            return i < 16 ? use((store) => store.add(others[i >> 2]!)) : list(own)
+          default:
+            return Fixture.claimed(own, { message: Fixture.template({ to: Fixture.customer(i) }) })
+        }
+      }, { concurrency: "unbounded", discard: true })
+      const listed = yield* list(own)
+      assert.strictEqual(listed.length, 5)
+      assert.deepStrictEqual(listed[0]!.learned, { tier: null, messagingLimit: 1036, quality: "36" })
+    }))
+
   it.effect("accept refuses a number that is blocked, until the block ends or is lifted", () =>
     Effect.gen(function*() {
       for (const reason of reasons) {
