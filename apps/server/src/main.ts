@@ -4,13 +4,14 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import * as Guide from "./Guide.ts"
+import { orphaned } from "./Orphaned.ts"
 import { run } from "./Run.ts"
 import { teardown } from "./Teardown.ts"
 
 const main = Effect.gen(function*() {
   const { guide } = yield* run(process.env)
   if (guide !== undefined) yield* Console.log(Guide.text(guide))
-  return yield* Effect.never
+  return yield* orphaned(process.env)
 })
 
 NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown })

@@ -317,6 +317,15 @@ const asOwner = {
 }
 
 describe.concurrent("SIGTERM", () => {
+  it.live("to npm stops what npm has started", () =>
+    Effect.gen(function*() {
+      const npm = yield* launch("npm", ["start"], { cwd: root, env: base })
+      yield* npm.written(wholeGuide)
+      npm.child.kill("SIGTERM")
+      // its output has its end when whoever could write to it is gone
+      yield* npm.ended
+    }).pipe(Effect.scoped), patient)
+
   it.live("lets a send in flight end, takes no more, and exits with 0", () =>
     Effect.gen(function*() {
       const running = yield* started(asOwner)
