@@ -1,7 +1,7 @@
 /**
  * Starting: configuration, composition, first owner, and what the terminal says.
  */
-import { Provider, Setup, Storage, Templates } from "@wac/core"
+import { Provider, Setup, Storage } from "@wac/core"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import type { Composition } from "wac/effect"
@@ -66,7 +66,6 @@ export const run = Effect.fnUntraced(function*(
     }
     const storage = yield* Storage.Storage
     if (!storage.durable) yield* Effect.logWarning(`storage is ${storage.name}: nothing survives a restart`)
-    yield* Templates.Templates.use((templates) => templates.syncAll)
     const { name: provider } = yield* Provider.Provider
     const { address } = yield* HttpServer.HttpServer
     const listening = HttpServer.formatAddress(address)

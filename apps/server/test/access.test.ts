@@ -110,6 +110,8 @@ describe("the API definition", () => {
       "POST /v1/messages": "key: messages:send",
       "GET /v1/messages/:id": "key: messages:send",
       "GET /v1/templates": "key: messages:send",
+      "GET /internal/templates": "session: member",
+      "POST /internal/templates/sync": "session: developer",
       "GET /internal/api-keys": "session: member",
       "GET /internal/api-keys/:id": "session: member",
       "POST /internal/api-keys": "session: developer",

@@ -11,7 +11,7 @@ import { MessagesApi } from "./MessagesApi.ts"
 import { PhoneNumbersApi } from "./PhoneNumbersApi.ts"
 import { ReplaysApi } from "./ReplaysApi.ts"
 import { SessionApi, SignInApi } from "./SessionApi.ts"
-import { TemplatesApi } from "./TemplatesApi.ts"
+import { TemplatesApi, TemplatesDashboardApi } from "./TemplatesApi.ts"
 import { WebhookApi } from "./WebhookApi.ts"
 
 /** Unknown fields are refused: a misspelt `bodyparams` must not send a message with holes (contract §2). */
@@ -21,6 +21,7 @@ export class Api extends HttpApi.make("wac")
   .add(
     MessagesApi,
     TemplatesApi,
+    TemplatesDashboardApi,
     ApiKeysApi,
     SignInApi,
     SessionApi,

@@ -162,6 +162,9 @@ export const authenticated = [...always, unauthorized, forbidden, rateLimited] a
 /** Errors of an endpoint that reads no body. */
 export const reading = [...authenticated, notFound] as const
 
+/** Errors of an endpoint that asks the provider and reads no body. */
+export const readingProvider = [...reading, badGateway] as const
+
 /** Errors of an endpoint that reads a body. */
 export const writing = [...reading, conflict, tooLarge, unsupportedMediaType] as const
 

@@ -12,6 +12,8 @@ import * as InboundMessage from "./InboundMessage.ts"
 import { type EventIds, MessageStore } from "./MessageStore.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import type { StoreError } from "./StoreError.ts"
+import { TemplateRequests } from "./TemplateRequests.ts"
+import { TemplateStore } from "./TemplateStore.ts"
 import type { Instant } from "./Time.ts"
 
 const passedOver = (what: string): Effect.Effect<void> => Effect.logInfo(`${what} was passed over`)
@@ -29,6 +31,8 @@ export class Inbound extends Context.Service<Inbound, {
       const messages = yield* MessageStore
       const contacts = yield* ContactStore
       const numbers = yield* PhoneNumberStore
+      const templates = yield* TemplateStore
+      const requests = yield* TemplateRequests
       const random = yield* SecureRandom.SecureRandom
 
       const idsFor = (count: number): Effect.Effect<EventIds> =>
@@ -78,10 +82,15 @@ export class Inbound extends Context.Service<Inbound, {
             const told = yield* numbers.observe({ name: number, at: Math.min(item.at, now), change })
             return told > 0 ? undefined : yield* passedOver("what upstream told of a number that is not ours")
           }
-          case "Template":
+          case "Template": {
+            const known = yield* templates.update({ ...item, now })
+            // one that we have not heard of: the list will tell what it is
+            return known > 0 ? undefined : yield* requests.ask(item.providerAccountId)
+          }
           case "TemplatesChanged":
+            return yield* requests.ask(item.providerAccountId)
           case "Skipped":
-            return yield* Effect.logDebug(`passed over: ${item._tag}`)
+            return yield* Effect.logDebug(`${item.kind} was passed over`)
         }
       })
 

@@ -7,7 +7,7 @@ import type { MessageId } from "./Id.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 import type { Report } from "./Message.ts"
 import type { NumberChange, NumberName } from "./PhoneNumber.ts"
-import type { ProviderTemplate } from "./Template.ts"
+import type { TemplateChange } from "./Template.ts"
 import type { Instant } from "./Time.ts"
 
 export type InboundItem =
@@ -43,7 +43,7 @@ export type InboundItem =
     readonly name: string
     readonly language: string
     readonly at: Instant
-    readonly change: Partial<Pick<ProviderTemplate, "status" | "category" | "quality" | "rejectionReason">>
+    readonly change: TemplateChange
   }
   /** The account's templates are to be listed anew, soon. */
   | { readonly _tag: "TemplatesChanged"; readonly providerAccountId: string }

@@ -68,6 +68,13 @@ const templateRefusal = ({ message, template }: Circumstances) => {
       message: `the template ${name} in ${language} is ${template.status}, not approved`
     })
   }
+  if (template.unfillable !== null) {
+    return new InvalidBody({
+      reason: "template_params_mismatch",
+      param: "template.name",
+      message: `the template ${name} in ${language} cannot be sent with bodyParams alone: ${template.unfillable}`
+    })
+  }
   if (template.variables.length !== bodyParams.length) {
     return new InvalidBody({
       reason: "template_params_mismatch",

@@ -1,7 +1,7 @@
 /**
  * Port: the upstream messaging provider. What customers and upstream report comes back through `Inbound`.
  */
-import { Context, type Effect, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { type Forbidden, type InvalidBody, type RateLimited, ServerError } from "./Errors.ts"
 import type { MessageId } from "./Id.ts"
 import type { OutboundMessage } from "./Message.ts"
@@ -31,6 +31,9 @@ export type ProviderOutcome =
 
 /** The provider could not say which templates there are. */
 export class TemplatesUnavailable extends Schema.TaggedError<TemplatesUnavailable>()("TemplatesUnavailable", {
+  reason: Schema.Literals(["provider_unavailable", "provider_error"]).pipe(
+    Schema.withConstructorDefault(Effect.succeed("provider_unavailable" as const))
+  ),
   message: Schema.String
 }) {}
 
@@ -41,7 +44,8 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
 }) {}
 
 /** What a caller is told. */
-export const toServerError = ({ message, reason }: ProviderError): ServerError => new ServerError({ message, reason })
+export const toServerError = ({ message, reason }: ProviderError | TemplatesUnavailable): ServerError =>
+  new ServerError({ message, reason })
 
 export class Provider extends Context.Service<Provider, {
   /** As the terminal and the log name it. */

@@ -5,7 +5,7 @@ import { Context, type Effect } from "effect"
 import type { TemplateId, WorkspaceId } from "./Id.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import type { StoreError } from "./StoreError.ts"
-import type { ProviderTemplate, Template } from "./Template.ts"
+import type { ProviderTemplate, Template, TemplateChange } from "./Template.ts"
 import type { Instant } from "./Time.ts"
 
 /** Which templates to list; every given field must match exactly. */
@@ -13,15 +13,30 @@ export type TemplateFilter = Partial<Pick<Template, "status" | "category" | "lan
 
 export class TemplateStore extends Context.Service<TemplateStore, {
   /**
-   * Makes the workspace's templates those of `listed`, in one step: known ones (by name and language) keep their id,
-   * new ones take one of `ids` (at least as many as `listed`), others go. Safe to repeat.
+   * Makes the workspace's templates those of `listed`, in one step: known ones (by name and language) keep their id and
+   * what upstream told after the listing had begun (`Template.relist`), new ones take one of `ids` (at least as many as
+   * `listed`), others go. Nothing changes when a listing that began later was taken before. Safe to repeat.
    */
   readonly replaceAll: (command: {
-    readonly now: Instant
+    /** When the listing began. */
+    readonly listedAt: Instant
     readonly workspaceId: WorkspaceId
     readonly listed: ReadonlyArray<ProviderTemplate>
     readonly ids: ReadonlyArray<TemplateId>
   }) => Effect.Effect<void, StoreError>
+  /**
+   * Applies upstream's word by `Template.observe`, in every workspace with a number of the account; answers with how many
+   * have the template. Words may come in any order and any number of times.
+   */
+  readonly update: (told: {
+    readonly now: Instant
+    readonly providerAccountId: string
+    readonly name: string
+    readonly language: string
+    /** A time to come counts as now. */
+    readonly at: Instant
+    readonly change: TemplateChange
+  }) => Effect.Effect<number, StoreError>
   /** Templates of every status, newest first. */
   readonly list: (
     workspaceId: WorkspaceId,

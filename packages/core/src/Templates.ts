@@ -10,13 +10,19 @@ import { Provider, type TemplatesUnavailable } from "./Provider.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Template } from "./Template.ts"
 import { type TemplateFilter, TemplateStore } from "./TemplateStore.ts"
-import { WorkspaceStore } from "./WorkspaceStore.ts"
+import type { Instant } from "./Time.ts"
+
+/** What a sync found. */
+export interface Synced {
+  /** How many templates the provider has. */
+  readonly count: number
+  /** When the listing began. */
+  readonly listedAt: Instant
+}
 
 export class Templates extends Context.Service<Templates, {
   /** Makes the workspace's templates those that the provider lists for its default number. */
-  readonly sync: (workspaceId: Id.WorkspaceId) => Effect.Effect<void, TemplatesUnavailable | StoreError>
-  /** The same for every workspace; one that fails is logged and does not stop the others. */
-  readonly syncAll: Effect.Effect<void, StoreError>
+  readonly sync: (workspaceId: Id.WorkspaceId) => Effect.Effect<Synced, TemplatesUnavailable | StoreError>
   /** Templates of every status, newest first. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
@@ -28,31 +34,25 @@ export class Templates extends Context.Service<Templates, {
     Templates,
     Effect.gen(function*() {
       const store = yield* TemplateStore
-      const workspaces = yield* WorkspaceStore
       const numbers = yield* PhoneNumberStore
       const provider = yield* Provider
       const random = yield* SecureRandom.SecureRandom
 
       const sync = Effect.fn("Templates.sync")(function*(workspaceId: Id.WorkspaceId) {
         const [sender] = yield* numbers.list(workspaceId)
-        if (sender === undefined) return
+        const listedAt = yield* Clock.currentTimeMillis
+        if (sender === undefined) return { count: 0, listedAt }
         const listed = yield* provider.templates(sender)
         yield* store.replaceAll({
-          now: yield* Clock.currentTimeMillis,
+          listedAt,
           workspaceId,
           listed,
           ids: yield* Effect.replicateEffect(Id.generate(random, "tpl"), listed.length)
         })
+        return { count: listed.length, listedAt }
       })
 
-      const syncAll = Effect.flatMap(workspaces.list, (all) =>
-        Effect.forEach(
-          all,
-          ({ id }) => Effect.catch(sync(id), (error) => Effect.logWarning(`templates of ${id}: ${error.message}`)),
-          { discard: true }
-        ))
-
-      return Templates.of({ sync, syncAll, list: store.list })
+      return Templates.of({ sync, list: store.list })
     })
   )
 }

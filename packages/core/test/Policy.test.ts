@@ -111,6 +111,11 @@ describe("one reason alone", () => {
       { ...good, template: template({ status }) },
       { reason: "template_not_approved", param: "template.name" }
     ]),
+    ["a template that the values cannot fill", { ...good, template: template({ unfillable: "its header …" }) }, {
+      reason: "template_params_mismatch",
+      code: "invalid_body",
+      param: "template.name"
+    }],
     ["too few values", { ...good, message: templated(["7"]) }, {
       reason: "template_params_mismatch",
       code: "invalid_body",

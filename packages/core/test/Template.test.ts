@@ -1,7 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { isMarketing, Language, variablesOf } from "../src/Template.ts"
-import { between, checks, upTo } from "./checks.ts"
+import {
+  changing,
+  isMarketing,
+  Language,
+  observe,
+  relist,
+  type TemplateChange,
+  type Told,
+  unfillableOf,
+  variablesOf
+} from "../src/Template.ts"
+import { between, checks, second, upTo } from "./checks.ts"
+import { start, template } from "./samples.ts"
 
 const body = (text: string) => ({ type: "BODY", text })
 
@@ -75,6 +86,114 @@ describe("the placeholders of a body", () => {
   it.prop("anything at all as components is no error", { components: Schema.Array(Schema.Json) }, ({ components }) => {
     assert.isTrue(Array.isArray(variablesOf(components)))
   }, checks)
+})
+
+describe("what a send cannot fill", () => {
+  const buttons = (...buttons: ReadonlyArray<Schema.Json>) => [body("Hi {{1}}"), { type: "BUTTONS", buttons }]
+  it.each<[string, ReadonlyArray<Schema.Json>, RegExp]>([
+    ["a header with a placeholder", [{ type: "HEADER", format: "TEXT", text: "For {{1}}" }, body("Hi")], /header/],
+    ["a header with a named placeholder", [{ type: "header", text: "For {{ name }}" }], /header/],
+    ["an image", [{ type: "HEADER", format: "IMAGE", example: {} }, body("Hi")], /header .*image/],
+    ["a location", [{ type: "HEADER", format: "LOCATION" }, body("Hi")], /header .*location/],
+    [
+      "an address with a placeholder",
+      buttons({ type: "URL", text: "See", url: "https://a.example/{{1}}" }),
+      /button 1/
+    ],
+    ["a code to copy", buttons({ type: "QUICK_REPLY", text: "Ok" }, { type: "COPY_CODE" }), /button 2 .*copy_code/],
+    ["a one-time password", buttons({ type: "OTP", otp_type: "COPY_CODE" }), /button 1 .*otp/],
+    ["a carousel", [body("Hi"), { type: "CAROUSEL", cards: [] }], /carousel/],
+    ["an offer that ends", [body("Hi"), { type: "LIMITED_TIME_OFFER" }], /offer/]
+  ])("is %s", (_, components, words) => {
+    assert.match(unfillableOf(components) ?? "", words)
+  })
+
+  it.each<[string, ReadonlyArray<Schema.Json>]>([
+    ["nothing", []],
+    ["a body's placeholders", [body("Hi {{1}} {{2}}")]],
+    ["words in header and footer", [{ type: "HEADER", format: "TEXT", text: "Hello" }, {
+      type: "FOOTER",
+      text: "{{1}}"
+    }]],
+    [
+      "buttons that say all",
+      buttons(
+        { type: "QUICK_REPLY", text: "{{1}}" },
+        { type: "URL", url: "https://a.example/" },
+        { type: "PHONE_NUMBER" },
+        { type: "FLOW" }
+      )
+    ],
+    ["what is no button", [{ type: "BUTTONS" }, { type: "BUTTONS", buttons: "{{1}}" }, ...buttons(null, 1, "OTP")]]
+  ])("is not %s", (_, components) => {
+    assert.isNull(unfillableOf(components))
+  })
+
+  it.prop("anything at all as components is no error", { components: Schema.Array(Schema.Json) }, ({ components }) => {
+    const words = unfillableOf(components)
+    assert.isTrue(words === null || words.length > 0)
+  }, checks)
+})
+
+describe("what upstream tells of a template", () => {
+  const Word = Schema.Struct({
+    field: Schema.Literals(changing),
+    value: Schema.Literals(["a", "b", "c"]),
+    at: between(-20, 20)
+  })
+  const known = template({ syncedAt: start })
+  const apply = (words: ReadonlyArray<typeof Word.Type>) => {
+    let state: { readonly template: typeof known; readonly told: Told } = { template: known, told: {} }
+    for (const { at, field, value } of words) {
+      state = observe(state.template, state.told, { [field]: value }, start + at * second)
+    }
+    return state
+  }
+
+  it.prop(
+    "leaves each field as the newest word of it says, unless a listing is newer",
+    { words: upTo(Word, 12) },
+    ({ words }) => {
+      const { template, told } = apply(words)
+      for (const field of changing) {
+        const news = words.filter((word) => word.field === field && word.at >= 0)
+        const newest = news.findLast(({ at }) => at === Math.max(...news.map(({ at }) => at)))
+        assert.strictEqual(template[field], newest?.value ?? known[field])
+        assert.strictEqual(told[field], newest && start + newest.at * second)
+      }
+    },
+    checks
+  )
+
+  it.prop("holds against a list that began before it, and against no other", {
+    words: upTo(Word, 8),
+    listedAt: between(1, 20)
+  }, ({ words, ...given }) => {
+    const listedAt = start + given.listedAt * second
+    const { template: before, told } = apply(words)
+    const list: TemplateChange = { status: "l", category: "l", quality: "l", rejectionReason: "l" }
+    const after = relist({ ...known, ...list }, before, told, listedAt)
+    for (const field of changing) {
+      const isLater = told[field] !== undefined && told[field] >= listedAt
+      assert.strictEqual(after.listed[field], isLater ? before[field] : "l")
+      assert.strictEqual(after.told[field], isLater ? told[field] : undefined)
+    }
+  }, checks)
+
+  it("may be of the second in which the listing began", () => {
+    const during = observe(template({ syncedAt: start + 999 }), {}, { status: "paused" }, start)
+    assert.strictEqual(during.template.status, "paused")
+    assert.strictEqual(
+      observe(template({ syncedAt: start + 1000 }), {}, { status: "paused" }, start).template.status,
+      "approved"
+    )
+  })
+
+  it("can take a rating or a reason away", () => {
+    const change = { quality: null, rejectionReason: null }
+    const { template: after } = observe(template({ quality: "red", rejectionReason: "scam" }), {}, change, start)
+    assert.deepStrictEqual([after.quality, after.rejectionReason], [null, null])
+  })
 })
 
 describe("a language", () => {

@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { TemplatesUnavailable } from "../src/Provider.ts"
 import { Templates } from "../src/Templates.ts"
-import { hour } from "./checks.ts"
+import { TemplateStore } from "../src/TemplateStore.ts"
+import { hour, second } from "./checks.ts"
 import { start } from "./samples.ts"
 import { foundation, newId, stubProvider, templates, world } from "./world.ts"
 
@@ -54,25 +55,38 @@ it.effect("a sync makes the workspace's templates those of the provider; known o
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("a workspace whose sync fails does not stop the others, and keeps what it has", () => {
+it.effect("a sync that fails leaves the templates as they are", () => {
   const { layer, provider } = setUp()
   return Effect.gen(function*() {
     yield* TestClock.setTime(start)
-    const [one, other] = [yield* world(), yield* world()]
-    let calls = 0
-    provider.templates = Effect.suspend(() =>
-      ++calls === 1
-        ? Effect.fail(new TemplatesUnavailable({ message: "upstream is down" }))
-        : Effect.succeed([templates[0]!])
-    )
-    yield* Templates.use((_) => _.syncAll)
-    assert.strictEqual(calls, 2)
-    assert.deepStrictEqual([(yield* list(one.workspace.id)).length, (yield* list(other.workspace.id)).length], [3, 1])
-    calls = 0
-    assert.strictEqual(
-      (yield* Effect.flip(Templates.use((_) => _.sync(one.workspace.id))))._tag,
-      "TemplatesUnavailable"
-    )
+    const { workspace } = yield* world()
+    provider.templates = Effect.fail(new TemplatesUnavailable({ message: "upstream is down" }))
+    const error = yield* Effect.flip(Templates.use((_) => _.sync(workspace.id)))
+    assert.strictEqual(error._tag, "TemplatesUnavailable")
+    assert.strictEqual((yield* list(workspace.id)).length, 3)
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("what upstream tells while it lists holds against the list", () => {
+  const { layer, provider } = setUp()
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const { number, workspace } = yield* world()
+    provider.templates = Effect.gen(function*() {
+      yield* TestClock.adjust(5 * second)
+      const now = yield* Clock.currentTimeMillis
+      const { providerAccountId } = number
+      const told = { now, at: now - second, providerAccountId, name: "plain", language: "en_US" }
+      yield* TemplateStore.use((store) => store.update({ ...told, change: { status: "paused" } })).pipe(
+        Effect.provideContext(services),
+        Effect.orDie
+      )
+      return templates
+    })
+    const services = yield* Effect.context<TemplateStore>()
+    assert.deepStrictEqual(yield* Templates.use((_) => _.sync(workspace.id)), { count: 3, listedAt: start })
+    const plain = (yield* list(workspace.id)).find(({ name }) => name === "plain")
+    assert.deepStrictEqual([plain?.status, plain?.syncedAt], ["paused", start])
   }).pipe(Effect.provide(layer))
 })
 

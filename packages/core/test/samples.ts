@@ -119,6 +119,7 @@ export const template = (fields: Partial<Template> = {}): Template => ({
   quality: null,
   rejectionReason: null,
   variables: ["1", "2"],
+  unfillable: null,
   syncedAt: start,
   ...fields
 })

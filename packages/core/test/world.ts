@@ -19,6 +19,7 @@ import {
   type TemplatesUnavailable
 } from "../src/Provider.ts"
 import type { ProviderTemplate } from "../src/Template.ts"
+import { TemplateRequests } from "../src/TemplateRequests.ts"
 import { TemplateStore } from "../src/TemplateStore.ts"
 import type { Instant } from "../src/Time.ts"
 import { Vault } from "../src/Vault.ts"
@@ -33,7 +34,7 @@ const masterKey = Redacted.make(new Uint8Array(32).fill(7))
 
 /** Storage, cryptography and the vault. Every building of it is a storage of its own. */
 export const foundation = Vault.layer({ current: masterKey }).pipe(
-  Layer.provideMerge(Layer.merge(MemoryStorage.layer, crypto))
+  Layer.provideMerge(Layer.mergeAll(MemoryStorage.layer, crypto, TemplateRequests.layer))
 )
 
 export const newId = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix) =>
@@ -104,7 +105,7 @@ export const world = (
     }
     yield* WorkspaceStore.use((store) => store.create({ workspace: made.workspace, phoneNumber: made.number }))
     const ids = yield* Effect.replicateEffect(newId("tpl"), templates.length)
-    yield* TemplateStore.use((store) => store.replaceAll({ now, workspaceId, listed: templates, ids }))
+    yield* TemplateStore.use((store) => store.replaceAll({ listedAt: now, workspaceId, listed: templates, ids }))
     return made
   }).pipe(Effect.orDie)
 
@@ -146,7 +147,9 @@ export const stubProvider = () => {
     answer: (_: ProviderSend, call: number): Effect.Effect<ProviderOutcome> =>
       Effect.succeed({ _tag: "Accepted", providerMessageId: `wamid.${call}` }),
     firstNumber: Effect.succeed(providerNumber) as Effect.Effect<PhoneNumber.ProviderNumber, ProviderError>,
-    templates: Effect.succeed(templates) as Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>
+    templates: Effect.succeed(templates) as Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>,
+    /** Hears of every listing. */
+    listed: (_: PhoneNumber.PhoneNumber, _at: Instant): void => {}
   }
   const stubbed = Layer.succeed(
     Provider,
@@ -160,7 +163,11 @@ export const stubProvider = () => {
         })
       },
       firstNumber: Effect.suspend(() => stub.firstNumber),
-      templates: () => Effect.suspend(() => stub.templates)
+      templates: (sender) =>
+        Effect.flatMap(Clock.currentTimeMillis, (at) => {
+          stub.listed(sender, at)
+          return stub.templates
+        })
     })
   )
   return Object.assign(stub, { layer: stubbed })

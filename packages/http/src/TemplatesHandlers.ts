@@ -1,9 +1,9 @@
 /**
- * `/v1/templates`.
+ * `/v1/templates` and `/internal/templates`.
  */
 import { Api, Caller } from "@wac/api"
-import { StoreError, type Template, Templates, Time } from "@wac/core"
-import { Effect } from "effect"
+import { Provider, StoreError, type Template, Templates, Time } from "@wac/core"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Paging from "./Paging.ts"
 
@@ -22,7 +22,24 @@ const listed = (template: Template.Template) => ({
   synced_at: Time.iso(template.syncedAt)
 })
 
-export const layer = HttpApiBuilder.group(
+/** A template as the dashboard shows it. */
+export const shown = (template: Template.Template) => ({
+  id: template.id,
+  name: template.name,
+  language: template.language,
+  category: template.category,
+  status: template.status,
+  parameterFormat: template.parameterFormat,
+  components: template.components,
+  variables: template.variables,
+  unfillable: template.unfillable,
+  quality: template.quality,
+  rejectionReason: template.rejectionReason,
+  providerTemplateId: template.providerTemplateId,
+  syncedAt: Time.iso(template.syncedAt)
+})
+
+const publicLayer = HttpApiBuilder.group(
   Api,
   "templates",
   Effect.fnUntraced(function*(handlers) {
@@ -35,3 +52,28 @@ export const layer = HttpApiBuilder.group(
     })
   })
 )
+
+const dashboardLayer = HttpApiBuilder.group(
+  Api,
+  "templatesDashboard",
+  Effect.fnUntraced(function*(handlers) {
+    const templates = yield* Templates.Templates
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
+        const { workspaceId } = yield* Caller.CurrentSession
+        return Paging.internalList(yield* templates.list(workspaceId, filter, yield* Paging.request(query)), shown)
+      }, StoreError.orUnavailable),
+      sync: Effect.fnUntraced(
+        function*() {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const { count, listedAt } = yield* templates.sync(workspaceId)
+          return { count, syncedAt: Time.iso(listedAt) }
+        },
+        Effect.catchTag("TemplatesUnavailable", (error) => Effect.fail(Provider.toServerError(error))),
+        StoreError.orUnavailable
+      )
+    })
+  })
+)
+
+export const layer = Layer.merge(publicLayer, dashboardLayer)

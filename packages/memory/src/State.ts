@@ -98,6 +98,7 @@ export interface Memory {
   readonly issuances: ForgetfulMap<string, Issuance>
   readonly templates: Table<Template.Template>
   readonly templateByName: Map<string, Id.TemplateId>
+  readonly templateTold: Map<Id.TemplateId, Template.Told>
   readonly contacts: Map<string, Contact.Contact>
   /** Keys of contacts by number and provider's identifier of the customer. */
   readonly contactByUser: Map<string, Contact.Contact["key"]>
@@ -146,6 +147,7 @@ const make = (): Memory => ({
   issuances: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
   templates: new Table(),
   templateByName: new Map(),
+  templateTold: new Map(),
   contacts: new Map(),
   contactByUser: new Map(),
   inbound: new ForgetfulMap((until, now) => until <= now),

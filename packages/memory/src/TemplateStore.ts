@@ -10,27 +10,57 @@ export const templateName = (
 
 const replaceAll = (
   memory: Memory,
-  { ids, listed, now, workspaceId }: Parameters<TemplateStore.TemplateStore["Service"]["replaceAll"]>[0]
+  { ids, listed, listedAt, workspaceId }: Parameters<TemplateStore.TemplateStore["Service"]["replaceAll"]>[0]
 ): void => {
-  const gone = new Set(memory.templates.all(workspaceId).map(({ id }) => id))
+  const present = memory.templates.all(workspaceId)
+  if (present.some(({ syncedAt }) => syncedAt > listedAt)) return
+  const gone = new Set(present.map(({ id }) => id))
   listed.forEach((template, i) => {
     const name = templateName(workspaceId, template)
     const id = memory.templateByName.get(name) ?? ids[i]!
+    const relisted = Template.relist(
+      template,
+      memory.templates.get(id) ?? template,
+      memory.templateTold.get(id) ?? {},
+      listedAt
+    )
     gone.delete(id)
     memory.templateByName.set(name, id)
+    memory.templateTold.set(id, relisted.told)
     memory.templates.set({
-      ...template,
+      ...relisted.listed,
       id,
       workspaceId,
       variables: Template.variablesOf(template.components),
-      syncedAt: now
+      unfillable: Template.unfillableOf(template.components),
+      syncedAt: listedAt
     })
   })
   for (const id of gone) {
     const template = memory.templates.get(id)!
     memory.templateByName.delete(templateName(workspaceId, template))
+    memory.templateTold.delete(id)
     memory.templates.delete(template)
   }
+}
+
+const update = (
+  memory: Memory,
+  { at, change, now, providerAccountId, ...name }: Parameters<TemplateStore.TemplateStore["Service"]["update"]>[0]
+): number => {
+  const workspaces = new Set(
+    [...memory.phoneNumbers.values()]
+      .filter((number) => number.providerAccountId === providerAccountId)
+      .map(({ workspaceId }) => workspaceId)
+  )
+  const ids = [...workspaces].flatMap((id) => memory.templateByName.get(templateName(id, name)) ?? [])
+  for (const id of ids) {
+    const told = memory.templateTold.get(id) ?? {}
+    const observed = Template.observe(memory.templates.get(id)!, told, change, Math.min(at, now))
+    memory.templates.set(observed.template)
+    memory.templateTold.set(id, observed.told)
+  }
+  return ids.length
 }
 
 const list = (
@@ -56,6 +86,7 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     TemplateStore.TemplateStore.of({
       replaceAll: (command) => Effect.sync(() => replaceAll(memory, command)),
+      update: (told) => Effect.sync(() => update(memory, told)),
       list: (workspaceId, filter, page) => Effect.sync(() => list(memory, workspaceId, filter, page))
     }))
 )

@@ -13,6 +13,7 @@ const templateOf = (row: Row): Template.Template => ({
   parameterFormat: plain(row, "parameter_format"),
   components: plain(row, "components"),
   variables: plain(row, "variables"),
+  unfillable: plain(row, "unfillable"),
   quality: plain(row, "quality"),
   rejectionReason: plain(row, "rejection_reason"),
   providerTemplateId: plain(row, "provider_template_id"),
@@ -25,11 +26,19 @@ const filters = ["status", "category", "language", "name"] as const
 const distinct = (
   { ids, listed }: Parameters<TemplateStore.TemplateStore["Service"]["replaceAll"]>[0]
 ): ReadonlyArray<unknown> => {
-  const byName = new Map<string, Template.ProviderTemplate & Pick<Template.Template, "id" | "variables">>()
+  const byName = new Map<
+    string,
+    Template.ProviderTemplate & Pick<Template.Template, "id" | "unfillable" | "variables">
+  >()
   listed.forEach((template, i) => {
     const name = `${template.language} ${template.name}`
     const id = byName.get(name)?.id ?? ids[i]!
-    byName.set(name, { ...template, id, variables: Template.variablesOf(template.components) })
+    byName.set(name, {
+      ...template,
+      id,
+      variables: Template.variablesOf(template.components),
+      unfillable: Template.unfillableOf(template.components)
+    })
   })
   return [...byName.values()]
 }
@@ -41,9 +50,16 @@ export const layer = Layer.effect(
       replaceAll: (command) =>
         Effect.asVoid(query("TemplateStore.replaceAll", "select wac_replace_templates($1, $2, $3::text::json)", [
           command.workspaceId,
-          command.now,
+          command.listedAt,
           JSON.stringify(distinct(command))
         ])),
+      update: ({ at, now, ...told }) =>
+        Effect.map(
+          query("TemplateStore.update", "select wac_update_template($1::text::json) as many", [
+            JSON.stringify({ ...told, at: Math.min(at, now) })
+          ]),
+          ([row]) => plain<number>(row!, "many")
+        ),
       list: (workspaceId, filter, page) => {
         const conditions = ["workspace_id = $1"]
         const params: Array<unknown> = [workspaceId, page.limit + 1]

@@ -22,6 +22,7 @@ import {
   type Page,
   PhoneNumberStore,
   SenderBlock,
+  type Template,
   TemplateStore,
   WebhookStore,
   WorkspaceStore
@@ -168,7 +169,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       yield* ask([ApiKeyStore.ApiKeyStore.use((store) => store.revoke(workspace.id, revoked.id, start))])
       keys.set(workspace.id, [ending, revoked])
       const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), Fixture.templates.length)
-      const listing = { now: start, workspaceId: workspace.id, ids }
+      const listing = { listedAt: start, workspaceId: workspace.id, ids }
       for (const listed of [[], Fixture.templates]) {
         yield* ask([TemplateStore.TemplateStore.use((store) => store.replaceAll({ ...listing, listed }))])
       }
@@ -359,6 +360,27 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       }))
     )
 
+    /** One by one: they are statements of their own. */
+    const changeTemplates = Effect.gen(function*() {
+      const { number, workspace } = random.pick(worlds)
+      const at = now + random.pick([0, -second, -minute, minute])
+      const store = TemplateStore.TemplateStore
+      if (random.below(3) > 0) {
+        const { language, name } = random.pick(Fixture.templates)
+        const words = ["approved", "paused", "marketing"]
+        const change: Template.TemplateChange = random.pick([
+          { status: random.pick(words) },
+          { status: "approved", rejectionReason: random.pick([null, "scam"]) },
+          { category: random.pick(words), quality: random.pick([null, "red"]) }
+        ])
+        const { providerAccountId } = number
+        return yield* ask([store.use((store) => store.update({ now, providerAccountId, name, language, at, change }))])
+      }
+      const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), Fixture.templates.length)
+      const listed = Fixture.templates.filter(() => random.below(6) > 0)
+      yield* ask([store.use((store) => store.replaceAll({ listedAt: at, workspaceId: workspace.id, ids, listed }))])
+    })
+
     const sweep = ask([MessageStore.MessageStore.use((store) => store.sweep(now))])
 
     const configure = Effect.gen(function*() {
@@ -470,6 +492,11 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
           ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, key))
         )
       ))
+      yield* ask(worlds.map(({ workspace: { id } }) =>
+        TemplateStore.TemplateStore.use((store) =>
+          store.list(id, {}, { limit: 100, after: null })
+        )
+      ))
       yield* ask(worlds.map(journal))
     })
 
@@ -487,6 +514,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       ["receive", receive],
       ["prefer", prefer],
       ["move", move],
+      ["templates", changeTemplates],
       ["sweep", sweep],
       ["sweep", sweep],
       ["configure", configure],

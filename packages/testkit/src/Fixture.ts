@@ -158,6 +158,12 @@ const providerTemplate = (
   rejectionReason: null
 })
 
+/** With a header that no values fill. */
+const picture: Template.ProviderTemplate = {
+  ...providerTemplate("picture", { body: "See {{1}}." }),
+  components: [{ type: "HEADER", format: "IMAGE" }, { type: "BODY", text: "See {{1}}." }]
+}
+
 /** The templates of every workspace: approved `plain`, `order` (two values), `promo` (marketing), and others. */
 export const templates: ReadonlyArray<Template.ProviderTemplate> = [
   providerTemplate("plain", { body: "Hello." }),
@@ -165,7 +171,8 @@ export const templates: ReadonlyArray<Template.ProviderTemplate> = [
   providerTemplate("promo", { body: "Buy {{1}}!", category: "marketing" }),
   providerTemplate("waiting", { body: "Soon: {{1}}", status: "pending" }),
   providerTemplate("refused", { body: "Never.", status: "rejected" }),
-  providerTemplate("stopped", { body: "Not now.", status: "paused" })
+  providerTemplate("stopped", { body: "Not now.", status: "paused" }),
+  picture
 ]
 
 /** A workspace of a test's own, with its number, an API key and {@link templates}. */
@@ -207,7 +214,7 @@ export const world = (
     const key = yield* issuedKey(workspaceId, start)
     const ids = yield* Effect.replicateEffect(id("tpl"), templates.length)
     yield* TemplateStore.TemplateStore.use((store) =>
-      store.replaceAll({ now: start, workspaceId, listed: templates, ids })
+      store.replaceAll({ listedAt: start, workspaceId, listed: templates, ids })
     )
     yield* Effect.addFinalizer(() => tidy(workspaceId, start))
     return { start, workspace, number, key }

@@ -164,6 +164,12 @@ const refusals: ReadonlyArray<Refusal> = [
     param: "template.bodyParams"
   },
   {
+    name: "a template whose header needs a value",
+    arrange: asking(template({ name: "picture", bodyParams: ["1"] })),
+    expected: "invalid_body/template_params_mismatch",
+    param: "template.name"
+  },
+  {
     name: "text to who opted out, in an open window",
     arrange: (own) => Effect.as(inbound(own, { at: own.start - 1, preference: "opt_out" }), { message: text() }),
     expected: "forbidden/opted_out",

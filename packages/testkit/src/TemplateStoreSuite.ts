@@ -2,11 +2,11 @@
  * Conformance of `TemplateStore`.
  */
 import { assert } from "@effect/vitest"
-import { type Id, type StoreError, type Template, TemplateStore } from "@wac/core"
+import { type Id, PhoneNumberStore, type StoreError, type Template, TemplateStore } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "./Fixture.ts"
 
-const { hour, templates, world } = Fixture
+const { hour, second, templates, world } = Fixture
 
 const listed = (
   { workspace }: Fixture.World,
@@ -19,15 +19,32 @@ const listed = (
 
 const names = (items: ReadonlyArray<Template.Template>) => items.map(({ name }) => name).sort()
 
-const sync = (world: Fixture.World, list: ReadonlyArray<Template.ProviderTemplate>, now = world.start) =>
+const sync = (world: Fixture.World, list: ReadonlyArray<Template.ProviderTemplate>, listedAt = world.start) =>
   Effect.gen(function*() {
     const ids: ReadonlyArray<Id.TemplateId> = yield* Effect.replicateEffect(Fixture.id("tpl"), list.length)
     const store = yield* TemplateStore.TemplateStore
-    yield* store.replaceAll({ now, workspaceId: world.workspace.id, listed: list, ids })
+    yield* store.replaceAll({ listedAt, workspaceId: world.workspace.id, listed: list, ids })
     return ids
   })
 
 const plain = templates[0]!
+
+/** Upstream's word of the template `plain`, at the start unless said otherwise. */
+const update = (
+  { number, start }: Fixture.World,
+  told: Partial<Parameters<TemplateStore.TemplateStore["Service"]["update"]>[0]>
+) =>
+  TemplateStore.TemplateStore.use((store) =>
+    store.update({
+      now: told.at ?? start,
+      providerAccountId: number.providerAccountId,
+      name: plain.name,
+      language: plain.language,
+      at: start,
+      change: {},
+      ...told
+    })
+  )
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
@@ -55,6 +72,7 @@ export const tests = (it: Fixture.It): void => {
         id: ids[0]!,
         workspaceId: own.workspace.id,
         variables: ["first_name", "order"],
+        unfillable: "its header needs a value of its own: image",
         syncedAt: own.start + 7
       }])
     }))
@@ -74,6 +92,7 @@ export const tests = (it: Fixture.It): void => {
         id: before.get("plain")!.id,
         workspaceId: own.workspace.id,
         variables: ["1"],
+        unfillable: null,
         syncedAt: own.start + hour
       })
       const fresh = after.filter(({ id }) => id !== before.get("plain")!.id).map(({ id }) => id)
@@ -109,11 +128,91 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(after.map(({ quality }) => quality), winner.map(({ quality }) => quality))
     }))
 
+  it.effect("a list that began before one that was taken changes nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* sync(own, [plain], own.start + 2)
+      const after = yield* listed(own)
+      yield* sync(own, templates, own.start + 1)
+      assert.deepStrictEqual(yield* listed(own), after)
+    }))
+
+  it.effect("update changes what it names, in every workspace of the account, as accept sees at once", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      const before = yield* listed(own)
+      const others = yield* listed(other)
+      const change = { status: "paused", quality: "red", category: "marketing" }
+      assert.strictEqual(yield* update(own, { change }), 1)
+      const after = yield* listed(own)
+      assert.deepStrictEqual(after, before.map((one) => one.name === "plain" ? { ...one, ...change } : one))
+      assert.deepStrictEqual(yield* listed(other), others)
+      assert.strictEqual(Fixture.describe((yield* Fixture.accept(own)).accepted), "forbidden/template_not_approved")
+      // both are of one account from now on
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) =>
+        store.configure(other.number.id, { providerAccountId: own.number.providerAccountId })
+      )
+      const approved = { status: "approved", rejectionReason: null, quality: null }
+      assert.strictEqual(yield* update(own, { at: own.start + 1, change: approved }), 2)
+      assert.strictEqual((yield* Fixture.accept(own)).accepted._tag, "Claimed")
+      // of a template that nobody has, or an account
+      assert.strictEqual(yield* update(own, { name: "none", change }), 0)
+      assert.strictEqual(yield* update(own, { language: "en", change }), 0)
+      assert.strictEqual(yield* update(own, { providerAccountId: "nobody", change }), 0)
+    }))
+
+  it.effect("older words undo no newer ones, field by field, and a time to come counts as now", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const seen = Effect.map(listed(own), (all) => {
+        const { category, quality, rejectionReason, status } = all.find(({ name }) => name === "plain")!
+        return [status, category, quality, rejectionReason]
+      })
+      yield* update(own, { at: own.start + 5 * second, change: { status: "paused" } })
+      yield* update(own, { at: own.start + 3 * second, change: { status: "disabled", quality: "red" } })
+      yield* update(own, { at: own.start - second, change: { category: "marketing" } })
+      assert.deepStrictEqual(yield* seen, ["paused", "utility", "red", null])
+      yield* update(own, { now: own.start + 6 * second, at: own.start + hour, change: { status: "rejected" } })
+      yield* update(own, { at: own.start + 7 * second, change: { status: "approved" } })
+      assert.deepStrictEqual(yield* seen, ["approved", "utility", "red", null])
+      // a list that began in between: it is older than the status, and newer than the quality
+      yield* sync(
+        own,
+        [{ ...plain, status: "pending", category: "marketing", quality: "yellow" }],
+        own.start + 6 * second
+      )
+      assert.deepStrictEqual(yield* seen, ["approved", "marketing", "yellow", null])
+      yield* sync(own, [plain], own.start + 9 * second)
+      yield* update(own, { at: own.start + 7 * second, change: { status: "paused" } })
+      assert.deepStrictEqual(yield* seen, ["approved", "utility", null, null])
+    }))
+
+  it.effect("racing words and lists leave the newest word", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, i) => (i * 7) % 30),
+        (n) =>
+          n % 5 === 0
+            ? Effect.asVoid(sync(own, [{ ...plain, status: `list${n}` }], own.start + n * second))
+            : Effect.asVoid(update(own, { at: own.start + n * second, change: { status: `word${n}` } })),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual((yield* listed(own)).map(({ status }) => status), ["word29"])
+    }))
+
   it.effect("list filters by exact match of every given field", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* sync(own, [...templates, { ...plain, language: "en" }])
-      assert.deepStrictEqual(names(yield* listed(own, { status: "approved" })), ["order", "plain", "plain", "promo"])
+      assert.deepStrictEqual(names(yield* listed(own, { status: "approved" })), [
+        "order",
+        "picture",
+        "plain",
+        "plain",
+        "promo"
+      ])
       assert.deepStrictEqual(names(yield* listed(own, { status: "pending" })), ["waiting"])
       assert.deepStrictEqual(names(yield* listed(own, { category: "marketing" })), ["promo"])
       assert.deepStrictEqual(names(yield* listed(own, { language: "en" })), ["plain"])
@@ -130,14 +229,14 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const all = yield* listed(own)
       assert.deepStrictEqual(all.map(({ id }) => id), all.map(({ id }) => id).sort().reverse())
-      assert.strictEqual(all.length, 6)
+      assert.strictEqual(all.length, 7)
       const first = yield* store.list(own.workspace.id, {}, { limit: 4, after: null })
       assert.deepStrictEqual(first, { items: all.slice(0, 4), next: all[3]!.id })
       const second = yield* store.list(own.workspace.id, {}, { limit: 4, after: first.next })
       assert.deepStrictEqual(second, { items: all.slice(4), next: null })
       const approved = yield* store.list(own.workspace.id, { status: "approved" }, { limit: 2, after: null })
       const rest = yield* store.list(own.workspace.id, { status: "approved" }, { limit: 2, after: approved.next })
-      assert.deepStrictEqual(names([...approved.items, ...rest.items]), ["order", "plain", "promo"])
+      assert.deepStrictEqual(names([...approved.items, ...rest.items]), ["order", "picture", "plain", "promo"])
     }))
 
   it.effect("each workspace has templates of its own", () =>

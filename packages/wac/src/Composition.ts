@@ -22,7 +22,9 @@ import {
   SecretRewrap,
   SenderCredentials,
   Setup,
+  TemplateRequests,
   Templates,
+  TemplateSync,
   Vault,
   Webhooks,
   WebhookScheduler,
@@ -143,6 +145,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
     Layer.provideMerge(provider),
     Layer.provideMerge(Layer.mergeAll(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
+    Layer.provideMerge(TemplateRequests.TemplateRequests.layer),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(inFront),
     Layer.provideMerge(layerKept(config))
@@ -151,6 +154,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
 const background = Layer.mergeAll(
   InboundRunner.layer,
   PhoneNumbers.layerEnsured,
+  TemplateSync.layer,
   MessageSweeper.layer,
   DeliveryTidier.layer,
   ReplayRunner.layer,

@@ -1,7 +1,8 @@
 /**
  * Message templates (specification §2, contract §7).
  */
-import { type Id, type Template as Core, Templates as Service, Time } from "@wac/core"
+import { type Id, Templates as Service } from "@wac/core"
+import { TemplatesHandlers } from "@wac/http"
 import { Effect, Schema } from "effect"
 import * as Input from "./Input.ts"
 import * as Listing from "./Listing.ts"
@@ -21,6 +22,8 @@ export interface Template {
   readonly components: ReadonlyArray<unknown>
   /** The body's placeholders, in the order in which `bodyParams` fills them. */
   readonly variables: ReadonlyArray<string>
+  /** Why `bodyParams` cannot fill it; `null` when they can. */
+  readonly unfillable: string | null
   readonly quality: string | null
   readonly rejectionReason: string | null
   readonly providerTemplateId: string
@@ -45,21 +48,6 @@ export interface Templates {
 const word = Schema.optionalKey(Schema.String)
 const readFilter = Input.read(Schema.Struct({ status: word, category: word, language: word, name: word }))
 
-const shown = (template: Core.Template): Template => ({
-  id: template.id,
-  name: template.name,
-  language: template.language,
-  category: template.category,
-  status: template.status,
-  parameterFormat: template.parameterFormat,
-  components: template.components,
-  variables: template.variables,
-  quality: template.quality,
-  rejectionReason: template.rejectionReason,
-  providerTemplateId: template.providerTemplateId,
-  syncedAt: Time.iso(template.syncedAt)
-})
-
 export const make = Effect.map(
   Service.Templates,
   (templates) => (running: Running, workspaceId: Id.WorkspaceId): Templates => ({
@@ -68,8 +56,8 @@ export const make = Effect.map(
         running,
         (page) =>
           Effect.flatMap(readFilter(Input.given({ ...filter })), (filter) => templates.list(workspaceId, filter, page)),
-        shown
+        TemplatesHandlers.shown
       ),
-    sync: () => running.run(templates.sync(workspaceId))
+    sync: () => running.run(Effect.asVoid(templates.sync(workspaceId)))
   })
 )

@@ -101,7 +101,10 @@ const firstWorkspace = Effect.fnUntraced(function*(options: Options.WacOptions) 
     )
   }
   const workspace = yield* Workspaces.first(workspaceName)
-  yield* TemplatesService.Templates.use((templates) => templates.syncAll)
+  // before the first send; from then on it goes on in the background
+  yield* TemplatesService.Templates.use((templates) => templates.sync(workspace.id)).pipe(
+    Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
+  )
   return workspace
 })
 

@@ -27,6 +27,7 @@ export const template: Template.Template = {
   status: "approved",
   parameterFormat: "positional",
   components: [{ type: "BODY", text: "Order {{1}} arrives on {{2}}." }],
+  unfillable: null,
   variables: ["1", "2"],
   quality: null,
   rejectionReason: null,

@@ -153,12 +153,17 @@ create table templates (
   parameter_format text not null check (parameter_format in ('positional', 'named')),
   components json not null,
   variables text[] not null,
+  unfillable text,
   quality text,
   rejection_reason text,
   provider_template_id text not null,
   synced_at bigint not null,
+  told jsonb not null default '{}',
   unique (workspace_id, name, language)
 );
+comment on column templates.unfillable is 'Why a send cannot give it all that it needs; null when it can';
+comment on column templates.synced_at is 'When the listing began that it was last in';
+comment on column templates.told is 'When upstream told each of its fields, where that was not before the listing';
 
 create table contacts (
   workspace_id text not null references workspaces,

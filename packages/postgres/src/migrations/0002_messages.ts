@@ -341,6 +341,7 @@ return json_build_object(
   'parameterFormat', (t).parameter_format,
   'components', (t).components,
   'variables', (t).variables,
+  'unfillable', (t).unfillable,
   'quality', (t).quality,
   'rejectionReason', (t).rejection_reason,
   'syncedAt', (t).synced_at
@@ -469,7 +470,7 @@ begin
         coalesce((p.p).messaging_limit, (p.p).learned_messaging_limit, l.messaging_limit) as customer_limit,
         case when (p.p).id is not null then wac_phone_number(p.p) end as number,
         case when (t.t).id is not null then wac_template(t.t) end as told_template,
-        (t.t).status = 'approved' as is_approved, cardinality((t.t).variables) as values_wanted,
+        (t.t).status = 'approved' and (t.t).unfillable is null as is_sendable, cardinality((t.t).variables) as values_wanted,
         (t.t).category = 'marketing' as is_marketing,
         (y.workspace -> 0)::double precision as workspace_refill, (y.workspace -> 1)::double precision as workspace_capacity,
         (y.number -> 0)::double precision as number_refill, (y.number -> 1)::double precision as number_capacity,
@@ -513,7 +514,7 @@ begin
       a.pair_capacity, s.pair_key, s.pair_full_at, s.counted_at, s.contact, s.m, s.h, s.verdict, s.is_open,
       -- Policy.refusal, as far as it is a matter of this send alone
       a.number_id is null or not a.available or coalesce(c.now < a.blocked_until, false)
-        or c.template is not null and (a.is_approved and a.values_wanted = c.given_values) is not true
+        or c.template is not null and (a.is_sendable and a.values_wanted = c.given_values) is not true
         or s.opted_out and (c.template is null or a.is_marketing)
         or c.template is null and not s.is_open as is_refused,
       (

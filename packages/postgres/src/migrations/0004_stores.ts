@@ -124,33 +124,82 @@ begin
 end
 $$;
 
-create function wac_replace_templates(workspace text, now bigint, listed json) returns void
+-- Whether a field of a template was told after the listing had begun (Template.timeUnit).
+create function wac_told_after(told jsonb, field text, listed_at bigint) returns boolean
+language sql immutable
+return coalesce((told ->> field)::bigint + 1000 > listed_at, false);
+
+create function wac_replace_templates(workspace text, listed_at bigint, listed json) returns void
 language plpgsql as $$
 begin
   -- one sync of a workspace at a time; the row itself stays free for sends
   perform pg_advisory_xact_lock(hashtextextended('templates ' || workspace, 0));
+  if exists (select from templates t where t.workspace_id = workspace and t.synced_at > listed_at) then
+    return;
+  end if;
   delete from templates t
   where t.workspace_id = workspace and not exists (
     select from json_to_recordset(listed) as l (name text, language text)
     where l.name = t.name and l.language = t.language
   );
-  insert into templates (id, workspace_id, name, language, category, status, parameter_format, components, variables,
-    quality, rejection_reason, provider_template_id, synced_at)
+  insert into templates as t (id, workspace_id, name, language, category, status, parameter_format, components, variables,
+    unfillable, quality, rejection_reason, provider_template_id, synced_at)
   select l.id, workspace, l.name, l.language, l.category, l.status, l."parameterFormat", l.components, l.variables,
-    l.quality, l."rejectionReason", l."providerTemplateId", now
+    l.unfillable, l.quality, l."rejectionReason", l."providerTemplateId", listed_at
   from json_to_recordset(listed) as l (id text, name text, language text, category text, status text,
-    "parameterFormat" text, components json, variables text[], quality text, "rejectionReason" text,
+    "parameterFormat" text, components json, variables text[], unfillable text, quality text, "rejectionReason" text,
     "providerTemplateId" text)
   on conflict (workspace_id, name, language) do update set
-    category = excluded.category,
-    status = excluded.status,
+    -- Template.relist
+    category = case when wac_told_after(t.told, 'category', listed_at) then t.category else excluded.category end,
+    status = case when wac_told_after(t.told, 'status', listed_at) then t.status else excluded.status end,
     parameter_format = excluded.parameter_format,
     components = excluded.components,
     variables = excluded.variables,
-    quality = excluded.quality,
-    rejection_reason = excluded.rejection_reason,
+    unfillable = excluded.unfillable,
+    quality = case when wac_told_after(t.told, 'quality', listed_at) then t.quality else excluded.quality end,
+    rejection_reason = case when wac_told_after(t.told, 'rejectionReason', listed_at) then t.rejection_reason
+      else excluded.rejection_reason end,
+    told = (
+      select coalesce(jsonb_object_agg(f.key, f.value), '{}') from jsonb_each(t.told) f
+      where wac_told_after(t.told, f.key, listed_at)
+    ),
     provider_template_id = excluded.provider_template_id,
     synced_at = excluded.synced_at;
+end
+$$;
+
+-- Whether what upstream tells of a template's field is news (Template.observe).
+create function wac_is_news(t templates, field text, command json) returns boolean
+language sql immutable
+return command -> 'change' -> field is not null
+  and (command ->> 'at')::bigint + 1000 > (t).synced_at
+  and (command ->> 'at')::bigint >= coalesce(((t).told ->> field)::bigint, (command ->> 'at')::bigint);
+
+create function wac_update_template(command json) returns integer
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  many integer;
+begin
+  update templates t set
+    status = case when wac_is_news(t, 'status', command) then command -> 'change' ->> 'status' else t.status end,
+    category = case when wac_is_news(t, 'category', command) then command -> 'change' ->> 'category' else t.category end,
+    quality = case when wac_is_news(t, 'quality', command) then command -> 'change' ->> 'quality' else t.quality end,
+    rejection_reason = case when wac_is_news(t, 'rejectionReason', command) then command -> 'change' ->> 'rejectionReason'
+      else t.rejection_reason end,
+    told = t.told || (
+      select coalesce(jsonb_object_agg(f.name, command -> 'at'), '{}')
+      from unnest(array['status', 'category', 'quality', 'rejectionReason']) as f (name)
+      where wac_is_news(t, f.name, command)
+    )
+  where t.workspace_id = any (array(
+    select p.workspace_id from phone_numbers p where p.provider_account_id = command ->> 'providerAccountId'
+  )) and t.name = command ->> 'name' and t.language = command ->> 'language';
+  get diagnostics many = row_count;
+  return many;
 end
 $$;
 
