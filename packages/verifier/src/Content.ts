@@ -8,10 +8,10 @@ const encoder = new TextEncoder()
 export type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * HMAC-SHA-256 of `message` under `key`: 32 bytes. `#hmac` is the one of the runtime, by the import condition `node`
- * (package.json).
+ * HMAC-SHA-256 under `key` over `head` and then `body`, as they are at the time of the call; strings are taken as UTF-8.
+ * In lower-case hexadecimal. `#hmac` is the one of the runtime, by the import condition `node` (package.json).
  */
-export type Hmac = (key: Bytes, message: Bytes) => Bytes | Promise<Bytes>
+export type Hmac = (key: string | Bytes, head: string, body: string | Uint8Array) => string | Promise<string>
 
 /** The UTF-8 bytes of `text`; a lone surrogate becomes U+FFFD, as everywhere on the web. */
 export const utf8 = (text: string): Bytes => encoder.encode(text)
@@ -21,22 +21,36 @@ const isBytes = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]"
 
 /**
- * A fresh array of `head` as UTF-8 and then `body`, strings as UTF-8 and bytes as they are.
- *
- * Throws a `TypeError` when the body is neither, or is no longer readable (a detached buffer).
+ * What was given as a body; throws a `TypeError` unless it is a string or bytes that are still readable (a detached
+ * buffer is not).
  */
+export const bodyOf = (body: string | Uint8Array): string | Uint8Array => {
+  if (typeof body !== "string" && !isBytes(body)) {
+    throw new TypeError("The body must be a string or a Uint8Array")
+  }
+  // Only a copy tells an empty array from a detached one; it throws on the latter.
+  return body.length === 0 && typeof body !== "string" ? new Uint8Array(body) : body
+}
+
+/** A fresh array of `head` as UTF-8 and then `body`, strings as UTF-8 and bytes as they are. */
 export const withBody = (head: string, body: string | Uint8Array): Bytes => {
   if (typeof body === "string") {
     return utf8(head + body)
-  }
-  if (!isBytes(body)) {
-    throw new TypeError("The body must be a string or a Uint8Array")
   }
   const prefix = utf8(head)
   const bytes = new Uint8Array(prefix.length + body.length)
   bytes.set(prefix)
   bytes.set(body, prefix.length)
   return bytes
+}
+
+/** The bytes in lower-case hexadecimal. */
+export const toHex = (bytes: Bytes): string => {
+  let hex = ""
+  for (const byte of bytes) {
+    hex += (byte < 16 ? "0" : "") + byte.toString(16)
+  }
+  return hex
 }
 
 /**

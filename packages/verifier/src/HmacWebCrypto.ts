@@ -1,8 +1,10 @@
-import type { Hmac } from "./Content.ts"
+import { type Hmac, toHex, utf8, withBody } from "./Content.ts"
 
 /** By WebCrypto, which every runtime has. */
-export const hmac: Hmac = async (key, message) => {
+export const hmac: Hmac = async (key, head, body) => {
+  const message = withBody(head, body)
   const { subtle } = globalThis.crypto
-  const imported = await subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
-  return new Uint8Array(await subtle.sign("HMAC", imported, message))
+  const bytes = typeof key === "string" ? utf8(key) : key
+  const imported = await subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
+  return toHex(new Uint8Array(await subtle.sign("HMAC", imported, message)))
 }

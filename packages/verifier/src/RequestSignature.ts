@@ -1,4 +1,4 @@
-import { withBody } from "./Content.ts"
+import { bodyOf, withBody } from "./Content.ts"
 
 /** The parts of an HTTP request that its signature covers. */
 export interface RequestPayloadInput {
@@ -31,5 +31,5 @@ export const requestPayload = (input: RequestPayloadInput): Uint8Array<ArrayBuff
   if (!method || !target || !lines.every((line) => typeof line === "string" && !line.includes("\n"))) {
     throw new TypeError("The method, target and idempotency key must be strings of one line")
   }
-  return withBody(`${method.toUpperCase()}\n${target}\n${idempotencyKey ?? ""}\n`, body)
+  return withBody(`${method.toUpperCase()}\n${target}\n${idempotencyKey ?? ""}\n`, bodyOf(body))
 }

@@ -1,5 +1,5 @@
 import { hmac } from "#hmac"
-import { secondsOf, secretsOf, withBody } from "./Content.ts"
+import { bodyOf, secondsOf, secretsOf } from "./Content.ts"
 
 /** The three headers of the Standard Webhooks specification (version 1). */
 export const STANDARD_WEBHOOK_HEADERS = {
@@ -44,7 +44,8 @@ export const signStandardWebhook = async (input: StandardWebhookInput): Promise<
     throw new TypeError("The id must be visible ASCII without a dot")
   }
   const keys = secretsOf(input.secret).map(keyOf)
-  const message = withBody(`${input.id}.${secondsOf(input.timestamp)}.`, input.body)
-  const macs = await Promise.all(keys.map((key) => hmac(key, message)))
-  return macs.map((mac) => `v1,${btoa(String.fromCharCode(...mac))}`).join(" ")
+  const head = `${input.id}.${secondsOf(input.timestamp)}.`
+  const body = bodyOf(input.body)
+  const macs = await Promise.all(keys.map((key) => hmac(key, head, body)))
+  return macs.map((mac) => `v1,${btoa(mac.replace(/../g, (hex) => String.fromCharCode(parseInt(hex, 16))))}`).join(" ")
 }

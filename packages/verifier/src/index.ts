@@ -1,10 +1,45 @@
 /**
- * Signs and verifies the service's webhook and request signatures: on Node by `node:crypto`, on any other runtime by
- * WebCrypto.
+ * Receives the service's webhooks, and signs and verifies: on Node by `node:crypto`, on any other runtime by WebCrypto.
  *
  * @module
  */
 
+export type {
+  CampaignCompletedData,
+  Envelope,
+  EventDataByType,
+  EventOf,
+  EventType,
+  MessageData,
+  MessageDeliveredData,
+  MessageError,
+  MessageFailedData,
+  MessageReadData,
+  MessageReceivedData,
+  MessageSentData,
+  ReceivedContext,
+  UnknownEvent,
+  WebhookEvent,
+  WebhookTestData
+} from "./Event.ts"
+export type { Json } from "./Json.ts"
+export {
+  type HeadersLike,
+  type Receipt,
+  receive,
+  type ReceiveOptions,
+  type ReceiveReason,
+  type Refusal,
+  type Secrets
+} from "./Receive.ts"
+export type {
+  ReceivedContact,
+  ReceivedContent,
+  ReceivedContentByType,
+  ReceivedInteractive,
+  ReceivedMedia,
+  ReceivedOther
+} from "./ReceivedContent.ts"
 export { requestPayload, type RequestPayloadInput } from "./RequestSignature.ts"
 export {
   type RefusalReason,
@@ -15,3 +50,4 @@ export {
   type VerifyOptions
 } from "./Signature.ts"
 export { signStandardWebhook, STANDARD_WEBHOOK_HEADERS, type StandardWebhookInput } from "./StandardWebhooks.ts"
+export type { UnknownName } from "./UnknownName.ts"

@@ -16,9 +16,24 @@ describe("the HMAC of the runtime", () => {
     for (let round = 0; round < 1_000; round++) {
       const key = source.bytes(1 + source.below(200))
       const message = source.bytes(source.below(300))
-      const expected = new Uint8Array(createHmac("sha256", key).update(message).digest())
-      assert.deepEqual(await NodeCrypto.hmac(key, message), expected)
-      assert.deepEqual(await WebCrypto.hmac(key, message), expected)
+      const head = source.text(source.below(20))
+      const expected = createHmac("sha256", key).update(head).update(message).digest("hex")
+      assert.strictEqual(await NodeCrypto.hmac(key, head, message), expected)
+      assert.strictEqual(await WebCrypto.hmac(key, head, message), expected)
+    }
+  })
+
+  it("is the same by either, for text, which may have lone surrogates", async () => {
+    const source = random(8)
+    for (let round = 0; round < 1_000; round++) {
+      const text = () => source.text(source.below(100)) + source.pick(["", "\ud800", "\udc00x", "\ufeff"])
+      const [key, head, body] = [`k${text()}`, text(), text()]
+      const bytes = new TextEncoder().encode(body)
+      const expected = createHmac("sha256", Buffer.from(new TextEncoder().encode(key)))
+        .update(new TextEncoder().encode(head + body)).digest("hex")
+      assert.strictEqual(await NodeCrypto.hmac(key, head, body), expected)
+      assert.strictEqual(await WebCrypto.hmac(key, head, body), expected)
+      assert.strictEqual(await NodeCrypto.hmac(key, "", bytes), await WebCrypto.hmac(key, "", body))
     }
   })
 })

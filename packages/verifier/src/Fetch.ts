@@ -1,0 +1,74 @@
+/**
+ * A receiver for whatever takes a `Request` and gives a `Response`: Next.js and other route handlers, Deno, Bun,
+ * Cloudflare Workers.
+ *
+ * @module
+ */
+import type { Envelope } from "./Event.ts"
+import { alreadyRead, answer, type EventHandler, maxBytesOf, type ReceiverOptions, tooLarge } from "./Receiver.ts"
+
+export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
+
+/**
+ * A handler of requests that hands the verified event to `handler`, and with it the request and whatever else the
+ * framework gave (Next's context, a Worker's `env` and `ctx`).
+ *
+ * ```ts
+ * export const POST = webhook({ secret: process.env.WEBHOOK_SECRET }, async (event) => {
+ *   if (event.type === "message.delivered") await markDelivered(event.data.message_id)
+ * })
+ * ```
+ *
+ * It answers 200 once the handler is done, within 5 seconds; 400 with the mistake in words; 413 over `maxBytes`; 500
+ * when the handler throws, so that the event comes again. It never rejects.
+ */
+export const webhook = <
+  Source extends readonly [Request, ...ReadonlyArray<unknown>] = readonly [Request],
+  E extends Envelope = "combined"
+>(
+  options: ReceiverOptions<Source, E>,
+  handler: EventHandler<Source, E>
+) =>
+async (...source: Source): Promise<Response> => {
+  const [request] = source
+  const { body, status } = await answer(
+    await bodyOf(request, maxBytesOf(options)),
+    request.headers,
+    options,
+    handler,
+    source
+  )
+  return new Response(body, { status, headers: { "content-type": "application/json" } })
+}
+
+/** The bytes of a request; `undefined` when they do not all come. Internal to the package. */
+export const bodyOf = async (request: Request, maxBytes: number): Promise<unknown> => {
+  if (request.bodyUsed) {
+    return alreadyRead
+  }
+  if (Number(request.headers.get("content-length")) > maxBytes) {
+    return tooLarge
+  }
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  try {
+    const reader = request.body?.getReader()
+    for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
+      length += read.value.length
+      if (length > maxBytes) {
+        await reader?.cancel()
+        return tooLarge
+      }
+      chunks.push(read.value)
+    }
+  } catch {
+    return undefined
+  }
+  const body = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    body.set(chunk, at)
+    at += chunk.length
+  }
+  return body
+}
