@@ -9,6 +9,7 @@ import * as Growth from "./Growth.ts"
 import * as Neighbours from "./Neighbours.ts"
 import type * as Rounds from "./Rounds.ts"
 import * as Sends from "./Sends.ts"
+import * as Verifications from "./Verifications.ts"
 
 const count = (name: string, fallback: number, description: string) =>
   Flag.Int(name).pipe(
@@ -110,12 +111,23 @@ const neighbours = Command.make(
   (plan) => Neighbours.run(plan)
 ).pipe(Command.withDescription("How long the events of healthy webhooks take beside dead ones with a backlog"))
 
+const verify = Command.make(
+  "verify",
+  {
+    rounds: count("rounds", 15, "Rounds that count"),
+    milliseconds: count("milliseconds", 100, "Length of each contestant's turn in a round")
+  },
+  (plan) => Verifications.run(plan)
+).pipe(
+  Command.withDescription("What verifying a delivery costs, beside the packages stripe, standardwebhooks and svix")
+)
+
 Command.make("bench").pipe(
   Command.withDescription(
     "Measurements, side by side, in one run; PostgreSQL is started for it " +
       "unless BENCH_DATABASE_URL names one"
   ),
-  Command.withSubcommands([sends, growth, deliveries, neighbours]),
+  Command.withSubcommands([sends, growth, deliveries, neighbours, verify]),
   Command.run({ version: "0.1.0" }),
   Effect.catchTag("BenchFailed", ({ message }) =>
     Effect.andThen(
