@@ -1,0 +1,60 @@
+# A receiver for Ruby: WEBHOOK_SECRET=whsec_... ruby receiver.rb
+require "base64"
+require "fileutils"
+require "json"
+require "openssl"
+require "securerandom"
+require "socket"
+
+INBOX = ENV.fetch("INBOX", "inbox")
+
+# Whether the header X-Service-Signature was made with this secret, over these raw bytes, within 300 seconds.
+def verify(body, header, secret, now)
+  pairs = header.split(",").map { |pair| pair.split("=", 2) }
+  times = pairs.filter_map { |name, value| value if name == "t" }
+  signatures = pairs.filter_map { |name, value| value if name == "v1" }.first(8)
+  return false if secret.empty? || header.bytesize > 4096 || times.size != 1 || times[0] !~ /\A[0-9]{1,12}\z/
+
+  expected = OpenSSL::HMAC.hexdigest("SHA256", secret, "#{times[0]}.".b + body.b)
+  genuine = signatures.map { |each| OpenSSL.secure_compare(expected, each) }
+  genuine.any? && (now.to_i - times[0].to_i).abs <= 300
+end
+
+# Keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over.
+def store(id, body)
+  temporary = "#{INBOX}/.#{id}.#{SecureRandom.uuid}"
+  File.binwrite(temporary, body)
+  File.link(temporary, "#{INBOX}/#{id}.json")
+rescue Errno::EEXIST
+  # it came before: answer 200 again
+ensure
+  File.unlink(temporary) if File.exist?(temporary)
+end
+
+# Without a gem there is no HTTP server; in Rack, the body is request.body.read, before any parser.
+def receive(socket)
+  headers = {}
+  socket.gets
+  while (line = socket.gets("\r\n", 8192)) && line != "\r\n"
+    name, value = line.split(":", 2)
+    headers[name.downcase] = value.to_s.strip
+  end
+  body = socket.read([headers["content-length"].to_i, 1 << 20].min)
+  genuine = verify(body, headers["x-service-signature"].to_s, ENV.fetch("WEBHOOK_SECRET"), Time.now)
+  id = JSON.parse(body)["id"].to_s if genuine
+  store(id, body) if id&.match?(/\Aevt_\w+\z/)
+  socket.write("HTTP/1.1 #{genuine ? "200 OK" : "400 Bad Request"}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+ensure
+  socket.close
+end
+
+if ARGV == ["check"]
+  STDIN.each_line do |line|
+    body, header, now, secret = JSON.parse(line).values_at("body", "header", "now", "secret")
+    puts verify(Base64.decode64(body), header, secret, now) ? "ok" : "refused"
+  end
+else
+  FileUtils.mkdir_p(INBOX)
+  server = TCPServer.new("127.0.0.1", ENV.fetch("PORT", "8080").to_i)
+  loop { Thread.new(server.accept) { |socket| receive(socket) } }
+end

@@ -1,0 +1,241 @@
+import { sign, SIGNATURE_HEADER } from "@wac/verifier"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { assert, describe, it } from "vitest"
+import fetchReceiver from "../fetch.ts"
+
+const folder = new URL("../", import.meta.url).pathname
+
+interface Vectors {
+  readonly secret: string
+  readonly previousSecret: string
+  readonly timestamp: number
+  readonly deliveries: ReadonlyArray<{
+    readonly name: string
+    readonly bytesBase64: string
+    readonly header: string
+    readonly rotationHeader: string
+  }>
+  readonly published: {
+    readonly signature: {
+      readonly secret: string
+      readonly timestamp: number
+      readonly body: string
+      readonly header: string
+    }
+  }
+}
+
+const vectors: Vectors = JSON.parse(
+  readFileSync(new URL("../../../packages/verifier/test/vectors.json", import.meta.url), "utf8")
+)
+const { deliveries, previousSecret, published, secret, timestamp } = vectors
+
+interface Case {
+  readonly name: string
+  readonly body: string
+  readonly header: string
+  readonly secret: string
+  readonly now: number
+  readonly expected: "ok" | "refused"
+}
+
+/** All shared vectors, and what each of them must not be taken for. */
+const cases: ReadonlyArray<Case> = [
+  ...deliveries.flatMap(({ bytesBase64: body, header, name, rotationHeader }): ReadonlyArray<Case> => {
+    const good = { body, header, secret, now: timestamp, expected: "ok" } as const
+    const changed = Buffer.concat([Buffer.from(body, "base64"), Buffer.from(" ")]).toString("base64")
+    const [t, v1] = header.split(",") as [string, string]
+    return [
+      { ...good, name },
+      { ...good, name: `${name}, under both secrets`, header: rotationHeader },
+      { ...good, name: `${name}, under both secrets, by the previous`, header: rotationHeader, secret: previousSecret },
+      { ...good, name: `${name}, 300 seconds old`, now: timestamp + 300 },
+      { ...good, name: `${name}, 300 seconds ahead`, now: timestamp - 300 },
+      { ...good, name: `${name}, a scheme that is not known beside it`, header: `${header},v0=00` },
+      ...([
+        { ...good, name: `${name}, 301 seconds old`, now: timestamp + 301 },
+        { ...good, name: `${name}, 301 seconds ahead`, now: timestamp - 301 },
+        { ...good, name: `${name}, with one byte more`, body: changed },
+        { ...good, name: `${name}, under another secret`, secret: previousSecret },
+        { ...good, name: `${name}, at another time`, header: `t=${timestamp + 1},${v1}` },
+        { ...good, name: `${name}, with two times`, header: `${header},${t}` },
+        { ...good, name: `${name}, without a time`, header: v1 },
+        { ...good, name: `${name}, without a signature`, header: t },
+        { ...good, name: `${name}, with an empty signature`, header: `${t},v1=` },
+        { ...good, name: `${name}, cut short`, header: header.slice(0, -1) },
+        { ...good, name: `${name}, without a header`, header: "" },
+        { ...good, name: `${name}, without a secret`, secret: "" }
+      ].map((each) => ({ ...each, expected: "refused" as const })))
+    ]
+  }),
+  {
+    name: "published",
+    body: Buffer.from(published.signature.body).toString("base64"),
+    header: published.signature.header,
+    secret: published.signature.secret,
+    now: published.signature.timestamp,
+    expected: "ok"
+  }
+]
+
+const event = {
+  id: "evt_01KDZ8J3M5Q2V7XWBN4T6R9GHC",
+  object: "event",
+  type: "message.delivered",
+  created_at: "2026-01-02T03:04:05.000Z",
+  tenant_id: "ws_1",
+  data: { message_id: "msg_1", delivered_at: "2026-01-02T03:04:05.000Z", client_reference: "olá 👋" }
+}
+const body = JSON.stringify(event)
+
+interface Language {
+  /** What must be there, and how it is asked. */
+  readonly needs: readonly [command: string, ...args: ReadonlyArray<string>]
+  readonly check: (temporary: string) => readonly [command: string, ...args: ReadonlyArray<string>]
+  readonly serve: (temporary: string, port: number) => readonly [command: string, ...args: ReadonlyArray<string>]
+}
+
+const languages: { readonly [name: string]: Language } = {
+  Node: {
+    needs: [process.execPath, "--version"],
+    check: () => [process.execPath, "--conditions=source", "node.ts", "check"],
+    serve: () => [process.execPath, "--conditions=source", "node.ts"]
+  },
+  Python: {
+    needs: ["python3", "--version"],
+    check: () => ["python3", "receiver.py", "check"],
+    serve: () => ["python3", "receiver.py"]
+  },
+  PHP: {
+    needs: ["php", "--version"],
+    check: () => ["php", "receiver.php", "check"],
+    serve: (_, port) => ["php", "-S", `127.0.0.1:${port}`, "receiver.php"]
+  },
+  Ruby: {
+    needs: ["ruby", "--version"],
+    check: () => ["ruby", "receiver.rb", "check"],
+    serve: () => ["ruby", "receiver.rb"]
+  },
+  Go: {
+    needs: ["go", "version"],
+    check: () => ["go", "run", "receiver.go", "check"],
+    // `go run` would leave the receiver behind when it is stopped itself
+    serve: (temporary) => ["sh", "-c", `go build -o ${temporary}/receiver receiver.go && exec ${temporary}/receiver`]
+  }
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+/** The answer of a receiver that may still be starting. */
+const untilUp = async (child: ChildProcess, send: () => Promise<Response>): Promise<Response> => {
+  for (;;) {
+    try {
+      return await send()
+    } catch (error) {
+      if (child.exitCode !== null) throw error
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
+
+for (const [name, { check, needs, serve }] of Object.entries(languages)) {
+  const [command, ...args] = needs
+  const isHere = spawnSync(command, args).status === 0
+  if (!isHere) {
+    process.stderr.write(`\nNOT RUN: the receiver in ${name}, since this machine has no ${command}\n\n`)
+  }
+
+  describe.runIf(isHere)(name, () => {
+    const inTemporary = async (use: (temporary: string) => Promise<void> | void) => {
+      const temporary = mkdtempSync(`${tmpdir()}/receiver-`)
+      try {
+        await use(temporary)
+      } finally {
+        rmSync(temporary, { recursive: true })
+      }
+    }
+
+    it(`tells the good deliveries from the bad, of ${cases.length} of the shared vectors`, () =>
+      inTemporary((temporary) => {
+        const [command, ...args] = check(temporary)
+        const { status, stderr, stdout } = spawnSync(command, args, {
+          cwd: folder,
+          input: cases.map((each) => `${JSON.stringify(each)}\n`).join(""),
+          encoding: "utf8"
+        })
+        assert.strictEqual(status, 0, stderr)
+        const found = stdout.trimEnd().split("\n")
+        assert.deepEqual(
+          cases.map(({ name }, i) => [name, found[i]]),
+          cases.map(({ expected, name }) => [name, expected])
+        )
+      }))
+
+    it("stores an event once, however often it comes, answers 200 in time, and 400 to what is not genuine", () =>
+      inTemporary(async (temporary) => {
+        const port = await freePort()
+        const [command, ...args] = serve(temporary, port)
+        const inbox = `${temporary}/inbox`
+        const child = spawn(command, args, {
+          cwd: folder,
+          env: { ...process.env, WEBHOOK_SECRET: secret, PORT: `${port}`, INBOX: inbox },
+          stdio: "ignore"
+        })
+        try {
+          const send = (header: string, sent = body) =>
+            fetch(`http://127.0.0.1:${port}/`, {
+              method: "POST",
+              body: sent,
+              headers: { "content-type": "application/json", [SIGNATURE_HEADER]: header },
+              signal: AbortSignal.timeout(5000)
+            })
+          const header = await sign(body, secret)
+          assert.strictEqual((await untilUp(child, () => send(header, `${body} `))).status, 400)
+          const sent = await Promise.all([1, 2, 3, 4, 5].map(() => send(header)))
+          assert.deepEqual(sent.map(({ status }) => status), [200, 200, 200, 200, 200])
+          const old = await sign(body, secret, Math.floor(Date.now() / 1000) - 400)
+          for (const refused of [old, "", await sign(body, previousSecret)]) {
+            assert.strictEqual((await send(refused)).status, 400)
+          }
+          assert.deepEqual(readdirSync(inbox), [`${event.id}.json`])
+          assert.deepEqual(JSON.parse(readFileSync(`${inbox}/${event.id}.json`, "utf8")), event)
+          const another = JSON.stringify({ ...event, id: "evt_2" })
+          assert.strictEqual((await send(await sign(another, [secret, previousSecret]), another)).status, 200)
+          assert.sameMembers(readdirSync(inbox), [`${event.id}.json`, "evt_2.json"])
+        } finally {
+          child.kill()
+          if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+        }
+      }))
+  })
+}
+
+describe("fetch", () => {
+  it("works on an event once, however often it comes, after the answer; 400 to what is not genuine", async () => {
+    const works: Array<Promise<void>> = []
+    const context = { waitUntil: (work: Promise<void>) => void works.push(work) }
+    const send = (header: string, sent: string) =>
+      fetchReceiver.fetch(
+        new Request("http://host/", { method: "POST", body: sent, headers: { [SIGNATURE_HEADER]: header } }),
+        { WEBHOOK_SECRET: secret },
+        context
+      )
+    for (const header of [await sign(body, secret), await sign(body, [previousSecret, secret])]) {
+      assert.strictEqual((await send(header, body)).status, 200)
+    }
+    assert.strictEqual((await send(await sign(body, previousSecret), body)).status, 400)
+    assert.lengthOf(works, 1)
+    await Promise.all(works)
+  })
+})
