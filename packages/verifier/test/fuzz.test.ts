@@ -86,15 +86,15 @@ describe(`${million} headers and bodies, none of which throws`, () => {
 
   it.for([1, 2, 3, 4])("a share of the headers and bodies (%i)", async (seed) => {
     const source = random(seed)
-    for (let round = 0; round < million * 0.225; round++) {
+    for (let round = 0; round < million * 0.24; round++) {
       if (!await refuses(body(source), header(source))) assert.fail(`round ${round}`)
     }
-  })
+  }, 120_000)
 
-  it("a tenth: bodies that are genuinely signed: any JSON, any bytes", async () => {
+  it("the rest: bodies that are genuinely signed: any JSON, any bytes", async () => {
     const source = random(9)
     const allowed = new Set(["malformed_json", "not_an_event", "other_envelope"])
-    for (let round = 0; round < million / 10; round++) {
+    for (let round = 0; round < million / 25; round++) {
       const made = body(source)
       const bytes = made instanceof Uint8Array ? made : new TextEncoder().encode(`${JSON.stringify(made ?? null)}`)
       const receipt = await receive(bytes, { "x-service-signature": await sign(bytes, secret, timestamp) }, secret, {
@@ -102,5 +102,5 @@ describe(`${million} headers and bodies, none of which throws`, () => {
       })
       if (!receipt.ok && !allowed.has(receipt.reason)) assert.fail(`round ${round}: ${receipt.reason}`)
     }
-  })
+  }, 120_000)
 })
