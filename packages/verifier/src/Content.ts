@@ -57,8 +57,7 @@ export const toHex = (bytes: Bytes): string => {
  * A secret that can key an HMAC. A blank one is as good as none, since anyone can compute under it; so is one of NULs,
  * which HMAC cannot tell from the empty key.
  */
-export const isSecret = (value: unknown): value is string =>
-  typeof value === "string" && value.replaceAll("\0", "").trim() !== ""
+export const isSecret = (value: unknown): value is string => typeof value === "string" && /[^\0\s]/.test(value)
 
 /** What was given as one secret or several, as a list; throws a `TypeError` unless each of them is usable. */
 export const secretsOf = (secret: string | ReadonlyArray<string>): ReadonlyArray<string> => {
