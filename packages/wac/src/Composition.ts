@@ -89,8 +89,8 @@ export interface Adapters {
 /** Our own accounts, and the sandbox. */
 export const standard: Adapters = { authenticator: LocalAuthenticator.layer, provider: SandboxProvider.layer }
 
-/** Ports that stand in front of the storage's own, over which they are made. */
-export type InFront<E> = Layer.Layer<never, E, MemoryStorage.Ports>
+/** Ports that stand in front of the storage's own, or of the process's cryptography, over which they are made. */
+export type InFront<E> = Layer.Layer<never, E, MemoryStorage.Ports | Layer.Success<typeof Cryptography.layer>>
 
 /** Only who uses PostgreSQL waits for its client, and for PGlite, to be loaded. */
 const postgres = Effect.promise(() => import("@wac/postgres"))

@@ -29,7 +29,7 @@ const beginning = Date.UTC(2026, 0, 1)
 /** So many turns of the event loop without a task of any fiber, and all that follows from a step has happened. */
 const quietTurns = 3
 
-/** How long in real time the clock waits for the host's own promises (a provider's answer, a listener) before it goes on. */
+/** How long in real time the clock waits for a promise of the host's own (a provider's answer, a listener). */
 const patience = 1000
 
 /** So many seconds are let pass for what is being closed: more than any part of it waits. */
@@ -51,6 +51,8 @@ export interface Steered {
   readonly clock: Clock.Clock
   readonly scheduler: Scheduler.Scheduler
   readonly during: <A>(promise: Promise<A>) => Promise<A>
+  /** The same for work that is done on another thread, so that no fiber is seen running. */
+  readonly hold: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Lets time pass, second by second, until a promise has settled: what is being closed may wait for a time. */
   readonly runUntil: (promise: Promise<void>) => Promise<void>
 }
@@ -122,13 +124,25 @@ export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock =>
     }
   }
 
+  /** Has the clock wait for something, until it is released or patience ends. */
+  const wait = (): () => void => {
+    let isWaiting = true
+    awaited++
+    const release = () => {
+      if (!isWaiting) return
+      isWaiting = false
+      awaited--
+      clearTimeout(timer)
+    }
+    const timer = setTimeout(release, patience)
+    return release
+  }
+
   const settle = async (): Promise<void> => {
-    const since = performance.now()
     for (let quiet = 0; quiet < quietTurns;) {
       const before = tasks
       await new Promise((resolve) => setImmediate(resolve))
-      const waits = awaited > 0 && performance.now() - since < patience
-      quiet = tasks === before && !waits ? quiet + 1 : 0
+      quiet = tasks === before && awaited === 0 ? quiet + 1 : 0
     }
   }
 
@@ -175,10 +189,12 @@ export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock =>
       for (let seconds = 0; !waiting.isOver && seconds < patienceAtClose; seconds++) await next(() => time + 1000)
       await settled
     },
-    during: (promise) => {
-      awaited++
-      return promise.finally(() => awaited--)
-    }
+    hold: (work) =>
+      Effect.suspend(() => {
+        const release = wait()
+        return Effect.ensuring(work, Effect.sync(release))
+      }),
+    during: (promise) => promise.finally(wait())
   })
   return fake
 }

@@ -46,7 +46,7 @@ export type MasterKey = string | Uint8Array
 export interface WacOptions {
   /** `memory()`, `postgres(url)` or `pglite(directory)`. */
   readonly storage: Storage
-  /** `sandbox()`, or a provider of your own. */
+  /** `sandbox()`, `whatsapp({ … })`, or a provider of your own. */
   readonly provider: Provider
   /** Who is signed in to what is served under `/internal`; nobody when left out. */
   readonly auth?: Auth

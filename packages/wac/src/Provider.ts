@@ -4,6 +4,7 @@
 import { Errors, PhoneNumber, Provider as Port } from "@wac/core"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { badOption, type ErrorReasons, type ProviderDetail } from "./WacError.ts"
+import type { WhatsAppProvider } from "./WhatsApp.ts"
 
 /** The provider that needs no account; see {@link sandbox}. */
 export interface SandboxProvider {
@@ -101,8 +102,8 @@ export interface CustomProvider {
   readonly templates: (sender: Sender) => Promise<ReadonlyArray<ProviderTemplate>>
 }
 
-/** {@link sandbox}, or a provider of your own. */
-export type Provider = SandboxProvider | CustomProvider
+/** {@link sandbox}, `whatsapp({ … })`, or a provider of your own. */
+export type Provider = SandboxProvider | WhatsAppProvider | CustomProvider
 
 /**
  * Sends nothing anywhere: it behaves by the recipient's number. Any number receives the message after 200 ms and reads
@@ -190,10 +191,13 @@ export type During = <A>(promise: Promise<A>) => Promise<A>
 
 /** A provider of the host behind our port. */
 export const layerCustom = (provider: CustomProvider, during: During): Layer.Layer<Port.Provider> => {
-  const { phoneNumber } = provider
-  if (typeof provider.send !== "function" || typeof provider.templates !== "function") {
-    throw badOption("provider", "provider must be sandbox(), or an object with the methods send and templates")
+  if (typeof provider?.send !== "function" || typeof provider.templates !== "function") {
+    throw badOption(
+      "provider",
+      "provider must be sandbox(), whatsapp({…}), or an object with the methods send and templates"
+    )
   }
+  const { phoneNumber } = provider
   if (!Schema.is(PhoneNumber.E164)(phoneNumber)) {
     throw badOption("provider.phoneNumber", "provider.phoneNumber must be a phone number in E.164 format")
   }

@@ -5,6 +5,7 @@ import { type Id, Setup, Templates as TemplatesService, Vault, type Workspace as
 import { PublicUrl } from "@wac/http"
 import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
+import { Aead } from "effect/crypto"
 import * as ApiKeys from "./ApiKeys.ts"
 import * as Auth from "./Auth.ts"
 import * as Composition from "./Composition.ts"
@@ -25,6 +26,7 @@ import * as Running from "./Running.ts"
 import * as Templates from "./Templates.ts"
 import { badOption, WacError } from "./WacError.ts"
 import * as Webhook from "./Webhook.ts"
+import * as WhatsApp from "./WhatsApp.ts"
 import * as Workspaces from "./Workspaces.ts"
 
 /** Everything of one workspace. Whatever goes wrong is a `WacError`. */
@@ -64,17 +66,21 @@ export interface Wac extends Workspace {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
+const providerOf = (provider: Provider.Provider, during: Provider.During): Composition.Adapters["provider"] => {
+  if (typeof provider !== "object" || provider === null || !("type" in provider)) {
+    return Provider.layerCustom(provider, during)
+  }
+  return provider.type === "sandbox" ? SandboxProvider.layer : WhatsApp.layer(provider)
+}
+
 const adaptersOf = (
   { auth, provider }: Options.WacOptions,
   defaultWorkspace: () => Id.WorkspaceId,
   during: Provider.During
 ): Composition.Adapters => {
-  if (typeof provider !== "object" || provider === null) {
-    throw badOption("provider", "provider must be sandbox(), or an object with the methods send and templates")
-  }
   return {
     authenticator: Auth.layer(auth, defaultWorkspace, during),
-    provider: "type" in provider ? SandboxProvider.layer : Provider.layerCustom(provider, during)
+    provider: providerOf(provider, during)
   }
 }
 
@@ -89,18 +95,24 @@ const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
     )
   )
 
+/** Secrets are sealed and opened on other threads, which a fake clock has to wait for. */
+const held = ({ hold }: Steered) =>
+  Layer.effect(
+    Aead.Aead,
+    Effect.map(Aead.Aead, (aead) => ({
+      ...aead,
+      encrypt: (...given) => hold(aead.encrypt(...given)),
+      decrypt: (...given) => hold(aead.decrypt(...given))
+    }))
+  )
+
 /** The first workspace: with an owner where accounts are ours. */
-const firstWorkspace = Effect.fnUntraced(function*(options: Options.WacOptions) {
-  const workspaceName = Options.workspaceNameOf(options)
-  if (Auth.isLocal(options.auth)) {
+const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Owner | undefined) {
+  if (owner !== undefined) {
     const setup = yield* Setup.Setup
-    yield* Effect.catchTag(
-      setup.create({ ...Auth.ownerOf(options.auth), workspaceName }),
-      "AlreadySetUp",
-      () => Effect.void
-    )
+    yield* Effect.catchTag(setup.create(owner), "AlreadySetUp", () => Effect.void)
   }
-  const workspace = yield* Workspaces.first(workspaceName)
+  const workspace = yield* Workspaces.first(name)
   // before the first send; from then on it goes on in the background
   yield* TemplatesService.Templates.use((templates) => templates.sync(workspace.id)).pipe(
     Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
@@ -169,40 +181,48 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const config = Options.configOf(options)
   const prefix = Handlers.prefixOf(options.prefix)
   const publicUrl = Options.publicUrlOf(options)
+  const workspaceName = Options.workspaceNameOf(options)
+  const owner = Auth.isLocal(options.auth) ? { ...Auth.ownerOf(options.auth), workspaceName } : undefined
   const scope = Scope.makeUnsafe()
   const inFlight = new InFlight()
 
   const opening = Effect.gen(function*() {
     const context = yield* Layer.build(ground(options, steered))
-    return yield* Effect.provideContext(
-      Effect.gen(function*() {
-        const recorded = Recorded.Recorded.layer
-        const services = yield* Layer.build(
-          HostKeys.layer.pipe(
-            Layer.provideMerge(Composition.layer(config, adapters, Layer.provide(Recorded.inFront, recorded))),
-            Layer.provideMerge(recorded),
-            Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, publicUrl))
-          )
+    return yield* Effect.gen(function*() {
+      const recorded = Recorded.Recorded.layer
+      const services = yield* Layer.build(
+        HostKeys.layer.pipe(
+          Layer.provideMerge(
+            Composition.layer(
+              config,
+              adapters,
+              Layer.merge(
+                Layer.provide(Recorded.inFront, recorded),
+                steered === undefined ? Layer.empty : held(steered)
+              )
+            )
+          ),
+          Layer.provideMerge(recorded),
+          Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, publicUrl))
         )
-        return yield* Effect.gen(function*() {
-          workspace = yield* firstWorkspace(options)
-          const of = yield* operations
-          const running = Running.make(context, inFlight)
-          return {
-            handlers: Handlers.counted(yield* Handlers.make(prefix), inFlight),
-            of: of(running, context, during),
-            workspaces: (yield* Workspaces.make)(running),
-            inbound: (yield* Inbound.make)(running),
-            workspace
-          }
-        }).pipe(Effect.provideContext(services))
-      }),
-      context
+      )
+      return yield* Effect.gen(function*() {
+        workspace = yield* firstWorkspace(workspaceName, owner)
+        const of = yield* operations
+        const running = Running.make(context, inFlight)
+        return {
+          handlers: Handlers.counted(yield* Handlers.make(prefix), inFlight),
+          of: of(running, context, during),
+          workspaces: (yield* Workspaces.make)(running),
+          inbound: (yield* Inbound.make)(running),
+          workspace
+        }
+      }).pipe(Effect.provideContext(services))
+    }).pipe(
+      Effect.tapCause((cause) => Effect.logError("the service could not be started", cause)),
+      Effect.provideContext(context)
     )
-  }).pipe(
-    Effect.tapCause((cause) => Effect.logError("the service could not be started", cause)),
-    Effect.provideService(Scope.Scope, scope)
-  )
+  }).pipe(Effect.provideService(Scope.Scope, scope))
   const opened = await Effect.runPromiseExit(opening)
   if (Exit.isFailure(opened)) {
     await Effect.runPromise(Scope.close(scope, opened))

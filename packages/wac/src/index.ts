@@ -87,4 +87,5 @@ export type {
   WebhookConfiguration,
   WebhookState
 } from "./Webhook.ts"
+export { whatsapp, type WhatsAppOptions, type WhatsAppProvider } from "./WhatsApp.ts"
 export type { NewWorkspace, WorkspaceInfo, Workspaces } from "./Workspaces.ts"

@@ -1,0 +1,64 @@
+/**
+ * The upstream provider: WhatsApp, through Meta's Cloud API.
+ */
+import { Effect, Layer, Redacted } from "effect"
+import type * as Composition from "./Composition.ts"
+import { badOption } from "./WacError.ts"
+
+/** What the Cloud API is used with. */
+export interface WhatsAppOptions {
+  /** An access token of the app's system user. */
+  readonly accessToken: string
+  /** Meta's id of the phone number that the first workspace sends from. */
+  readonly phoneNumberId: string
+  /** Meta's id of the WhatsApp Business Account. */
+  readonly businessAccountId: string
+  /** The app's secret, which signs what Meta posts. */
+  readonly appSecret: string
+  /** The word given to Meta with the address `<where handler is>/providers/whatsapp/webhook`. */
+  readonly verifyToken: string
+  /** Meta's address when left out. */
+  readonly baseUrl?: string
+  /** `v25.0` when left out. */
+  readonly apiVersion?: string
+}
+
+/** See {@link whatsapp}. */
+export interface WhatsAppProvider extends WhatsAppOptions {
+  readonly type: "whatsapp"
+}
+
+/**
+ * Sends over WhatsApp. Meta posts statuses and replies to `/providers/whatsapp/webhook` below where `handler` or
+ * `nodeHandler` is served. At the first start Meta is asked for the number.
+ */
+export const whatsapp = (options: WhatsAppOptions): WhatsAppProvider => ({ ...options, type: "whatsapp" })
+
+const text = (options: WhatsAppOptions, option: keyof WhatsAppOptions, form: RegExp, expected: string): string => {
+  const value = options[option]
+  if (typeof value !== "string" || !form.test(value)) {
+    throw badOption(`provider.${option}`, `provider.${option} must be ${expected}`)
+  }
+  return value
+}
+
+const visible = /^[\x21-\x7e]+$/
+const graphId = /^[0-9]+$/
+
+/** The adapter; it is loaded only where it is used. */
+export const layer = (options: WhatsAppOptions): Composition.Adapters["provider"] => {
+  const { apiVersion = "v25.0", baseUrl = "https://graph.facebook.com" } = options
+  if (!URL.canParse(baseUrl)) throw badOption("provider.baseUrl", "provider.baseUrl must be an http or https URL")
+  const config = {
+    baseUrl,
+    apiVersion,
+    accessToken: Redacted.make(text(options, "accessToken", visible, "an access token")),
+    phoneNumberId: text(options, "phoneNumberId", graphId, "Meta's id of a phone number, digits only"),
+    businessAccountId: text(options, "businessAccountId", graphId, "Meta's id of an account, digits only"),
+    appSecret: Redacted.make(text(options, "appSecret", visible, "the app's secret")),
+    verifyToken: Redacted.make(text(options, "verifyToken", visible, "the word given to Meta"))
+  }
+  return Layer.unwrap(
+    Effect.map(Effect.promise(() => import("@wac/whatsapp")), ({ WhatsApp }) => WhatsApp.layer(config))
+  )
+}

@@ -1,0 +1,329 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import {
+  createWac,
+  type CustomProvider,
+  local,
+  memory,
+  type OutboundMessage,
+  pglite,
+  postgres,
+  type ProviderOutcome,
+  sandbox,
+  type WacOptions,
+  whatsapp
+} from "../src/index.ts"
+import { closing, failure, fresh, hello, start, startLive } from "./instance.ts"
+
+const templates: CustomProvider["templates"] = async () => [{
+  providerTemplateId: "t-1",
+  name: "hello_world",
+  language: "en_US",
+  category: "UTILITY",
+  status: "APPROVED",
+  components: [{ type: "BODY", text: "Hello {{1}}" }]
+}]
+
+describe("a provider of the host", () => {
+  it("is given each message once, and tells of it what becomes of it", async () => {
+    const given: Array<OutboundMessage> = []
+    const { wac } = await start({
+      provider: {
+        phoneNumber: "+15005550100",
+        providerNumberId: "number-1",
+        templates,
+        send: async (message) => {
+          given.push(message)
+          return { status: "accepted", providerMessageId: `p-${given.length}` }
+        }
+      }
+    })
+    const key = fresh()
+    const message = {
+      ...hello(),
+      type: "template",
+      template: { name: "hello_world", language: "en_US", bodyParams: ["Ana"] }
+    } as const
+    const sent = await wac.messages.send(message, key)
+    await wac.messages.send(message, key)
+    const [number] = (await wac.phoneNumbers.list().page()).data
+    assert.deepStrictEqual(given, [{
+      messageId: sent.messageId,
+      from: { id: number!.id, phoneNumber: "+15005550100", providerNumberId: "number-1" },
+      to: "+15551234567",
+      type: "template",
+      template: { name: "hello_world", language: "en_US", bodyParams: ["Ana"], providerTemplateId: "t-1" }
+    }])
+    await wac.inbound.receive([
+      { type: "status", messageId: sent.messageId, status: "delivered", at: "2026-01-01T00:00:01Z" },
+      {
+        type: "message",
+        providerNumberId: "number-1",
+        providerMessageId: "in-1",
+        from: "+15551234567",
+        text: { body: "Hi" }
+      }
+    ])
+    assert.strictEqual((await wac.messages.get(sent.messageId)).deliveredAt, "2026-01-01T00:00:01.000Z")
+    await wac.messages.send({ to: "+15551234567", type: "text", text: { body: "Hello" } }, fresh())
+    assert.deepInclude(given[1], { type: "text", text: { body: "Hello" } })
+    const bad = await failure(wac.inbound.receive([{ type: "status", status: "lost" } as never]))
+    assert.deepInclude(bad, { code: "invalid_body", param: "[0].status" })
+  })
+
+  const outcomes: ReadonlyArray<readonly [string, () => Promise<ProviderOutcome>, object]> = [
+    [
+      "refuses",
+      async () => ({
+        status: "refused",
+        code: "invalid_body",
+        reason: "undeliverable",
+        message: "no such line",
+        param: "to",
+        provider: { code: "9", message: "gone" }
+      }),
+      {
+        code: "invalid_body",
+        reason: "undeliverable",
+        param: "to",
+        message: "no such line",
+        provider: { code: "9", message: "gone" }
+      }
+    ],
+    [
+      "is busy",
+      async () => ({
+        status: "not_sent",
+        code: "rate_limited",
+        reason: "provider",
+        message: "slow down",
+        retryAfter: 2500
+      }),
+      {
+        code: "rate_limited",
+        retryAfter: 2500
+      }
+    ],
+    [
+      "is away",
+      async () => ({ status: "not_sent", code: "server_error", reason: "provider_unavailable", message: "away" }),
+      {
+        code: "server_error",
+        reason: "provider_unavailable"
+      }
+    ],
+    ["does not know", async () => ({ status: "unknown" }), { reason: "outcome_unknown" }],
+    ["rejects", async () => Promise.reject(new Error("socket hang up")), { reason: "outcome_unknown" }],
+    ["throws", () => {
+      throw new Error("a mistake")
+    }, { reason: "outcome_unknown" }],
+    ["answers nonsense", async () => ({ status: "ok" }) as never, { reason: "outcome_unknown" }],
+    ["answers nothing", async () => undefined as never, { reason: "outcome_unknown" }]
+  ]
+  it.each(outcomes)("that %s is understood, and nothing of it is sent twice", async (_, send, wanted) => {
+    let calls = 0
+    const { wac } = await start({
+      provider: {
+        phoneNumber: "+15005550100",
+        templates,
+        send: () => {
+          calls++
+          return send()
+        }
+      }
+    })
+    const message = {
+      ...hello(),
+      type: "template",
+      template: { name: "hello_world", language: "en_US", bodyParams: ["Ana"] }
+    } as const
+    const key = fresh()
+    assert.deepInclude(await failure(wac.messages.send(message, key)), wanted)
+    await failure(wac.messages.send(message, key))
+    assert.strictEqual(
+      calls,
+      "retryAfter" in wanted || "reason" in wanted && wanted.reason === "provider_unavailable" ? 2 : 1
+    )
+  })
+
+  it("that never answers leaves an unknown outcome after 8 seconds", async () => {
+    const { clock, wac } = await start({
+      provider: { phoneNumber: "+15005550100", templates, send: () => new Promise(() => {}) }
+    })
+    const message = {
+      ...hello(),
+      type: "template",
+      template: { name: "hello_world", language: "en_US", bodyParams: ["Ana"] }
+    } as const
+    const sending = failure(wac.messages.send(message, fresh()))
+    await clock.advance("8 seconds")
+    assert.deepInclude(await sending, { reason: "outcome_unknown" })
+  })
+})
+
+describe("instances", () => {
+  it("live side by side and share nothing; the process keeps none of it", async () => {
+    const signals = ["SIGTERM", "SIGINT", "uncaughtException", "unhandledRejection", "exit", "beforeExit"]
+    const before = signals.map((name) => process.listenerCount(name))
+    const globals = new Set(Reflect.ownKeys(globalThis))
+    const written: Array<unknown> = []
+    const real = { ...console }
+    for (const name of ["log", "info", "warn", "error", "debug"] as const) {
+      console[name] = (...given) => written.push(given)
+    }
+    try {
+      const [one, two] = await Promise.all([start(), start()])
+      const key = fresh()
+      const [first, second] = await Promise.all([
+        one.wac.messages.send(hello(), key),
+        two.wac.messages.send(hello(), key)
+      ])
+      assert.notStrictEqual(first.workspaceId, second.workspaceId)
+      assert.deepStrictEqual([first.replayed, second.replayed], [false, false])
+      assert.strictEqual((await failure(one.wac.messages.get(second.messageId))).code, "not_found")
+      await one.clock.advance("1 hour")
+      assert.strictEqual((await two.wac.messages.get(second.messageId)).status, "sent")
+      const { apiKey } = await one.wac.keys.create({ name: "one" })
+      const asked = new Request("http://localhost/v1/templates", { headers: { authorization: `Bearer ${apiKey}` } })
+      assert.strictEqual((await one.wac.handler(asked.clone())).status, 200)
+      assert.strictEqual((await two.wac.handler(asked)).status, 401)
+      assert.deepStrictEqual(signals.map((name) => process.listenerCount(name)), before)
+      await one.wac.close()
+      await one.wac.close()
+      assert.strictEqual((await failure(one.wac.messages.get(first.messageId))).code, "server_error")
+      await two.wac.messages.send(hello(), fresh())
+      await failure(two.wac.messages.send(hello("1"), fresh()))
+    } finally {
+      Object.assign(console, real)
+    }
+    assert.deepStrictEqual(written, [])
+    assert.deepStrictEqual(Reflect.ownKeys(globalThis).filter((name) => !globals.has(name)), [])
+  })
+
+  it("keep the workspaces of one apart", async () => {
+    const { wac } = await start()
+    const info = await wac.workspaces.create({ name: "Other", phoneNumber: "+15005550101" })
+    const other = wac.workspace(info.id)
+    await other.templates.sync()
+    const sent = await other.messages.send(hello(), fresh())
+    assert.strictEqual(sent.workspaceId, info.id)
+    assert.strictEqual((await other.messages.get(sent.messageId)).from, "+15005550101")
+    assert.strictEqual((await failure(wac.messages.get(sent.messageId))).code, "not_found")
+    assert.deepStrictEqual((await wac.workspaces.list()).map(({ name }) => name), ["wac", "Other"])
+    const taken = await failure(wac.workspaces.create({ name: "Third", phoneNumber: "+15005550101" }))
+    assert.deepInclude(taken, { code: "invalid_body", param: "providerNumberId" })
+    const nobody = wac.workspace("ws_00000000000000000000000000")
+    assert.include(["unauthorized", "server_error"], (await failure(nobody.messages.send(hello(), fresh()))).code)
+  })
+
+  it("close with `await using`", async () => {
+    let kept
+    {
+      await using wac = await createWac({ storage: memory(), provider: sandbox() })
+      kept = wac
+    }
+    assert.strictEqual((await failure(kept.messages.get("msg_1"))).message, "this instance was closed")
+  })
+})
+
+describe("an option that is wrong", () => {
+  const valid = { storage: memory(), provider: sandbox() }
+  const wrong: ReadonlyArray<readonly [param: string, options: unknown]> = [
+    ["storage", { provider: sandbox() }],
+    ["storage.url", { ...valid, storage: postgres("mysql://x") }],
+    ["masterKey", { ...valid, storage: postgres("postgres://localhost/x") }],
+    ["masterKey", { ...valid, masterKey: "short" }],
+    ["provider", { storage: memory() }],
+    ["provider", { ...valid, provider: {} }],
+    ["provider.phoneNumber", { ...valid, provider: { send: async () => {}, templates, phoneNumber: "12" } }],
+    ["provider.phoneNumberId", {
+      ...valid,
+      provider: whatsapp({
+        accessToken: "a",
+        phoneNumberId: "x",
+        businessAccountId: "1",
+        appSecret: "a",
+        verifyToken: "b"
+      })
+    }],
+    ["prefix", { ...valid, prefix: "messaging" }],
+    ["publicUrl", { ...valid, publicUrl: "example" }],
+    ["limits.workspaceTiers.standard", { ...valid, limits: { workspaceTiers: { standard: -1 } } }],
+    ["limits.pears", { ...valid, limits: { pears: 1 } }],
+    ["receivers.allowCidrs", { ...valid, receivers: { allowCidrs: ["x"] } }],
+    ["auth.owner.password", { ...valid, auth: local({ owner: { email: "a@b.c", password: "short" } }) }],
+    ["workspaceName", { ...valid, workspaceName: "" }],
+    ["clock", { ...valid, clock: {} }]
+  ]
+  it.each(wrong)("is named: %s", async (param, options) => {
+    const error = await failure(createWac(options as WacOptions))
+    assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field", param })
+  })
+
+  it("such as a server that is not there is told of, without its password", async () => {
+    const error = await failure(createWac({
+      ...valid,
+      storage: postgres("postgres://someone:hunter22@127.0.0.1:1/wac"),
+      masterKey: new Uint8Array(32)
+    }))
+    assert.deepInclude(error, { code: "server_error", reason: "storage_unavailable" })
+    assert.notInclude(`${error.stack}`, "hunter22")
+  })
+})
+
+it("accounts of our own sign in with a cookie that is for https alone", async () => {
+  const wac = await startLive({ auth: local({ owner: { email: "Ana@example.com", password: "correct horse" } }) })
+  const signIn = await wac.handler(
+    new Request("http://localhost/internal/session", {
+      method: "POST",
+      headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+      body: JSON.stringify({ email: "ana@example.com", password: "correct horse" })
+    })
+  )
+  assert.strictEqual(signIn.status, 200)
+  const [cookie] = signIn.headers.getSetCookie()
+  assert.match(cookie!, /^__Host-wac_session=.*; Secure/)
+  const session = await wac.handler(
+    new Request("http://localhost/internal/session", { headers: { cookie: cookie!.split(";")[0]! } })
+  )
+  assert.deepInclude(await session.json(), { role: "owner", workspaceId: wac.id })
+})
+
+it(
+  "what is kept in a directory is there at the next start, under the same host's key unless that was revoked",
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), "wac-"))
+    closing(async () => rmSync(directory, { recursive: true }))
+    const options = { storage: pglite(directory), provider: sandbox() }
+    const first = await createWac(options)
+    const heard: Array<string> = []
+    first.on("message.sent", ({ data }) => void heard.push(data.message_id))
+    const sent = await first.messages.send(hello(), { idempotencyKey: "kept" })
+    const again = await first.messages.send(hello("+15005550003"), fresh())
+    while (heard.length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.deepStrictEqual(heard, [sent.messageId, again.messageId])
+    await first.close()
+    assert.isTrue(existsSync(join(directory, "master.key")))
+
+    const second = await createWac(options)
+    assert.strictEqual(second.id, first.id)
+    const replayed = await second.messages.send(hello(), { idempotencyKey: "kept" })
+    assert.deepStrictEqual(replayed, { ...sent, replayed: true })
+    assert.strictEqual((await second.messages.send(hello(), fresh())).apiKeyId, sent.apiKeyId)
+    const events: Array<string> = []
+    for await (const { type } of second.events.list()) events.push(type)
+    assert.isAtLeast(events.filter((type) => type === "message.sent").length, 3)
+    await second.keys.revoke(sent.apiKeyId)
+    assert.strictEqual((await failure(second.messages.send(hello(), fresh()))).reason, "revoked_key")
+    await second.close()
+
+    const third = await createWac(options)
+    assert.notStrictEqual((await third.messages.send(hello(), fresh())).apiKeyId, sent.apiKeyId)
+    await third.close()
+    const other = await failure(createWac({ ...options, masterKey: new Uint8Array(32).fill(7) }))
+    assert.deepInclude(other, { code: "invalid_body", param: "masterKey" })
+  },
+  240_000
+)

@@ -1,0 +1,115 @@
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, relative, resolve } from "node:path"
+import { afterAll, assert, beforeAll, it } from "vitest"
+
+/**
+ * What a user without Effect sees of us: the declarations of `wac`, and of all that they refer to.
+ */
+
+const source = resolve(import.meta.dirname, "../src")
+const root = resolve(import.meta.dirname, "../../..")
+const out = mkdtempSync(join(tmpdir(), "wac-declarations-"))
+
+const tsc = (...given: ReadonlyArray<string>): string => {
+  try {
+    return execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...given], {
+      encoding: "utf8"
+    })
+  } catch (error) {
+    return String((error as { readonly stdout: unknown }).stdout)
+  }
+}
+
+beforeAll(() => {
+  writeFileSync(
+    join(out, "tsconfig.json"),
+    JSON.stringify({
+      extends: relative(out, join(root, "tsconfig.base.json")),
+      compilerOptions: {
+        composite: false,
+        declaration: true,
+        emitDeclarationOnly: true,
+        rootDir: source,
+        outDir: join(out, "emitted"),
+        types: ["node"],
+        typeRoots: [join(root, "node_modules/@types")]
+      },
+      files: [join(source, "index.ts")]
+    })
+  )
+  assert.strictEqual(tsc("-p", join(out, "tsconfig.json")), "")
+}, 120_000)
+
+afterAll(() => rmSync(out, { recursive: true }))
+
+/** The declarations of a name on from one file, as far as they are exported or referred to. */
+const declared = (file: string): string => readFileSync(join(out, "emitted", file), "utf8")
+
+it("a program that uses everything compiles where neither effect nor our packages are installed", () => {
+  // the declarations that the index leads to, less what only names Effect's types outside of it
+  const program = join(out, "program")
+  execFileSync("mkdir", ["-p", join(program, "node_modules/wac"), join(program, "node_modules/@types")])
+  symlinkSync(join(root, "node_modules/@types/node"), join(program, "node_modules/@types/node"))
+  symlinkSync(join(root, "node_modules/undici-types"), join(program, "node_modules/undici-types"))
+  execFileSync("cp", ["-r", join(out, "emitted"), join(program, "node_modules/wac/dist")])
+  writeFileSync(
+    join(program, "node_modules/wac/package.json"),
+    JSON.stringify({ name: "wac", type: "module", exports: { ".": { types: "./dist/index.d.ts" } } })
+  )
+  writeFileSync(join(program, "package.json"), JSON.stringify({ type: "module" }))
+  writeFileSync(
+    join(program, "program.ts"),
+    readFileSync(resolve(import.meta.dirname, "program.ts"), "utf8").replace("../src/index.ts", "wac")
+  )
+  writeFileSync(
+    join(program, "tsconfig.json"),
+    JSON.stringify({
+      compilerOptions: {
+        target: "ES2024",
+        lib: ["ES2024", "ESNext", "DOM", "DOM.Iterable"],
+        module: "NodeNext",
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        skipLibCheck: true,
+        types: ["node"]
+      },
+      files: ["program.ts"]
+    })
+  )
+  assert.strictEqual(tsc("-p", join(program, "tsconfig.json")), "")
+}, 120_000)
+
+it("no declaration that the index exports mentions Effect, or a package of ours", () => {
+  const exported = [...declared("index.d.ts").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/(\w+)\.(?:ts|js)"/g)]
+  assert.isAtLeast(exported.length, 15)
+  let checked = 0
+  for (const [, names, module] of exported) {
+    const text = declared(`${module}.d.ts`)
+    const foreign = [...text.matchAll(/^import (?:type )?(.*) from "(?!\.\/|node:)[^"]+";$/gm)].flatMap(([, what]) =>
+      what!.replace(/[{}*]/g, "").split(",").map((part) => part.trim().split(/\s+as\s+|\s+/).at(-1)!)
+    )
+    for (
+      const name of names!.split(",").map((part) => part.replace(/^\s*type\s+/, "").trim()).filter((part) =>
+        part !== ""
+      )
+    ) {
+      const declaration = new RegExp(
+        `export (?:declare )?(?:const|class|interface|type|function) ${name}\\b[\\s\\S]*?(?=\\nexport |\\n/\\*\\*|\\ninterface |$)`
+      ).exec(text)?.[0]
+      assert.isDefined(declaration, `${name} of ${module}`)
+      const code = declaration!.replace(/\/\*\*[\s\S]*?\*\//g, "")
+      for (const word of foreign) {
+        assert.notMatch(code, new RegExp(`\\b${word}\\.`), `${name} of ${module} mentions ${word}`)
+        if (/^[A-Z]/.test(word)) {
+          assert.notMatch(code, new RegExp(`[:<|] ?${word}\\b`), `${name} of ${module} mentions ${word}`)
+        }
+      }
+      assert.notMatch(code, /import\("(?!node:)/, `${name} of ${module}`)
+      checked++
+    }
+  }
+  assert.isAtLeast(checked, 80)
+})

@@ -1,0 +1,103 @@
+/**
+ * A program of a user without Effect that uses everything: it compiles against the declarations alone.
+ */
+import {
+  createWac,
+  type ErrorCode,
+  type Event,
+  fakeClock,
+  local,
+  memory,
+  pglite,
+  postgres,
+  sandbox,
+  type Storage,
+  type Wac,
+  WacError,
+  whatsapp
+} from "../src/index.ts"
+
+const statusOf = (code: ErrorCode): number => {
+  switch (code) {
+    case "invalid_body":
+      return 400
+    case "unauthorized":
+      return 401
+    case "forbidden":
+      return 403
+    case "not_found":
+      return 404
+    case "idempotency_conflict":
+      return 409
+    case "rate_limited":
+      return 429
+    case "server_error":
+      return 500
+  }
+}
+
+const told = (event: Event): string => {
+  switch (event.type) {
+    case "message.sent":
+      return event.data.sent_at
+    case "message.delivered":
+      return event.data.delivered_at
+    case "message.read":
+      return event.data.read_at
+    case "message.failed":
+      return event.data.error.message
+    case "message.received":
+      return event.data.text?.body ?? event.data.type
+    case "campaign.completed":
+      return event.data.name
+    case "webhook.test":
+      return event.data.webhook_id
+  }
+}
+
+export const storages: ReadonlyArray<Storage> = [memory(), postgres("postgres://localhost/wac"), pglite(".data")]
+
+export const instance = (): Promise<Wac> =>
+  createWac({
+    storage: postgres({ url: "postgres://localhost/wac", maxConnections: 4 }),
+    provider: whatsapp({
+      accessToken: "a",
+      phoneNumberId: "1",
+      businessAccountId: "2",
+      appSecret: "b",
+      verifyToken: "c"
+    }),
+    auth: { session: ({ node, web }) => node || web ? { userId: "1", email: "a@example.com", role: "owner" } : null },
+    masterKey: new Uint8Array(32),
+    log: ({ level, message }) => level === "error" && void message
+  })
+
+export const use = async (): Promise<ReadonlyArray<string>> => {
+  const clock = fakeClock()
+  await using wac = await createWac({
+    storage: memory(),
+    provider: sandbox(),
+    clock,
+    auth: local({ owner: { email: "a@example.com", password: "correct horse" } })
+  })
+  const off = wac.on("message.delivered", ({ data }) => void data.delivered_at.length)
+  // @ts-expect-error there is no such event
+  wac.on("message.lost", () => {})
+  // @ts-expect-error a text has no template
+  await wac.messages.send({ to: "+1", type: "text", template: { name: "a", language: "en" } }, { idempotencyKey: "a" })
+  // @ts-expect-error the key is required
+  await wac.messages.send({ to: "+15551234567", type: "text", text: { body: "a" } })
+  const all: Array<string> = []
+  for await (const event of wac.events.list({ type: "message.sent" })) all.push(event.data.sent_at)
+  for (const event of (await wac.events.list({ since: new Date() }).page({ limit: 10 })).data) all.push(told(event))
+  try {
+    const { probe } = await wac.webhook.resume({ replay: { since: clock.now() } })
+    if (probe !== null) all.push(probe.outcome)
+  } catch (error) {
+    if (error instanceof WacError && error.reason === "outcome_unknown") all.push(`${statusOf(error.code)}`)
+  }
+  await clock.advance("90 seconds")
+  off()
+  const response: Response = await wac.handler(new Request("http://localhost/healthz"))
+  return [...all, `${response.status}`]
+}
