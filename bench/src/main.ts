@@ -5,6 +5,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Deliveries from "./Deliveries.ts"
+import * as Embed from "./Embed.ts"
 import * as Growth from "./Growth.ts"
 import * as Neighbours from "./Neighbours.ts"
 import type * as Rounds from "./Rounds.ts"
@@ -122,12 +123,24 @@ const verify = Command.make(
   Command.withDescription("What verifying a delivery costs, beside the packages stripe, standardwebhooks and svix")
 )
 
+const embed = Command.make(
+  "embed",
+  {
+    rounds: count("rounds", 15, "Rounds of each contestant that count"),
+    calls: count("calls", 2000, "Calls of each contestant in a round"),
+    callers: count("callers", 16, "Calls at once")
+  },
+  (plan) => Effect.scoped(Embed.run(plan))
+).pipe(
+  Command.withDescription("What the façade adds to a send of the core, and its fetch handler to the server's route")
+)
+
 Command.make("bench").pipe(
   Command.withDescription(
     "Measurements, side by side, in one run; PostgreSQL is started for it " +
       "unless BENCH_DATABASE_URL names one"
   ),
-  Command.withSubcommands([sends, growth, deliveries, neighbours, verify]),
+  Command.withSubcommands([sends, growth, deliveries, neighbours, embed, verify]),
   Command.run({ version: "0.1.0" }),
   Effect.catchTag("BenchFailed", ({ message }) =>
     Effect.andThen(

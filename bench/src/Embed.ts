@@ -1,0 +1,252 @@
+/**
+ * `npm run bench -- embed`: what the façade adds to a send of the core, and what a call of its fetch handler costs beside
+ * the server's own route. All in this process, in memory, with a provider that accepts at once.
+ */
+import { ApiKeys, Id, Idempotency, Limits, Messages, PhoneNumber, Provider, Templates, WorkspaceStore } from "@wac/core"
+import { Console, Effect, Layer, Logger, Metric } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { randomUUID } from "node:crypto"
+import { createServer, type Server } from "node:http"
+import { duplexPair } from "node:stream"
+import { createWac, memory } from "wac"
+import { Composition } from "wac/effect"
+import { because } from "./BenchFailed.ts"
+import { decimals, table } from "./Report.ts"
+import { median } from "./Statistics.ts"
+import * as Workload from "./Workload.ts"
+
+export interface Plan {
+  readonly rounds: number
+  /** Calls of each contestant in a round. */
+  readonly calls: number
+  /** Calls at once. */
+  readonly callers: number
+}
+
+/** Limits that nothing meets. */
+const limits = {
+  workspaceTiers: { standard: 1e9 },
+  phoneNumberTiers: { standard: 1e9 },
+  pair: { everySeconds: 1, burst: 1_000_000 }
+}
+
+const listed = {
+  providerTemplateId: "bench",
+  name: Workload.template.name,
+  language: Workload.template.language,
+  category: "utility",
+  status: "approved",
+  components: [{ type: "BODY", text: Workload.template.body }]
+}
+
+const phoneNumber = "+15005550100"
+
+/** The same host's provider behind the port, for the core without the façade. */
+const accepting = Layer.succeed(
+  Provider.Provider,
+  Provider.Provider.of({
+    name: "bench",
+    send: () =>
+      Effect.map(Effect.promise(() => Promise.resolve(`wamid.${randomUUID()}`)), (providerMessageId) => ({
+        _tag: "Accepted",
+        providerMessageId
+      })),
+    firstNumber: Effect.succeed({
+      phoneNumber,
+      providerNumberId: "bench",
+      providerAccountId: "bench",
+      learned: PhoneNumber.unlearned
+    }),
+    templates: () =>
+      Effect.succeed([{ ...listed, parameterFormat: "positional", quality: null, rejectionReason: null }])
+  })
+)
+
+const embedded = Effect.acquireRelease(
+  Effect.tryPromise({
+    try: () =>
+      createWac({
+        storage: memory(),
+        provider: {
+          phoneNumber,
+          send: () => Promise.resolve({ status: "accepted", providerMessageId: `wamid.${randomUUID()}` }),
+          templates: () => Promise.resolve([listed])
+        },
+        limits
+      }),
+    catch: because("the façade did not start")
+  }),
+  (wac) => Effect.promise(wac.close)
+)
+
+/** One call of a contestant; `n` is different for each, `caller` says who of those at once makes it. */
+type Call = (n: number, caller: number) => Promise<unknown>
+
+const message = (n: number) => ({
+  to: Workload.customer(n % Workload.customers),
+  type: "template" as const,
+  template: { name: Workload.template.name, language: Workload.template.language, bodyParams: ["A-1001", "Tuesday"] }
+})
+
+/** The core's send as who runs it without us would: decoded, in a fiber that a promise waits for. */
+const core = Effect.gen(function*() {
+  const ground = yield* Layer.build(Layer.merge(Logger.layer([]), Layer.sync(Metric.MetricRegistry, () => new Map())))
+  const services = yield* Layer.build(
+    Composition.layer(
+      {
+        storage: { _tag: "Memory" },
+        masterKey: undefined,
+        previousMasterKey: undefined,
+        limits: { ...Limits.standard, ...limits },
+        receiverRules: { allowInsecure: false, allowedCidrs: [] }
+      },
+      { ...Composition.standard, provider: accepting }
+    )
+  ).pipe(Effect.provideContext(ground))
+  return yield* Effect.gen(function*() {
+    const random = yield* SecureRandom.SecureRandom
+    const workspaceId = yield* Id.generate(random, "ws")
+    const store = yield* WorkspaceStore.WorkspaceStore
+    const number = yield* Provider.Provider.use((provider) => provider.firstNumber)
+    yield* store.create({
+      workspace: { id: workspaceId, name: "bench", createdAt: 0, tier: null, monthlyQuota: null, suspended: false },
+      phoneNumber: PhoneNumber.fresh({
+        ...number,
+        id: yield* Id.generate(random, "pn"),
+        workspaceId,
+        isDefault: true
+      })
+    })
+    yield* Templates.Templates.use((templates) => templates.sync(workspaceId))
+    const { key } = yield* ApiKeys.ApiKeys.use((keys) =>
+      keys.issue({
+        workspaceId,
+        name: "bench",
+        expiresAt: null,
+        requireSignature: false,
+        idempotencyKey: Idempotency.IdempotencyKey.make("bench")
+      })
+    )
+    const messages = yield* Messages.Messages
+    const run = Effect.runPromiseWith(ground)
+    const send: Call = (n) =>
+      run(Effect.flatMap(Id.generate(random, "req"), (requestId) =>
+        messages.send({
+          workspaceId,
+          apiKeyId: key.id,
+          key: `bench-${n}` as Idempotency.IdempotencyKey,
+          requestId,
+          message: message(n)
+        })))
+    return send
+  }).pipe(Effect.provideContext(services))
+})
+
+/**
+ * A connection to a server of `node:http` with no network under it. Takes one request at a time, and gives the status of
+ * its answer once all of that is there.
+ */
+const connection = (server: Server) => {
+  const [ours, theirs] = duplexPair()
+  server.emit("connection", theirs)
+  let answer = ""
+  let done = (_status: number): void => {}
+  ours.setEncoding("latin1").on("data", (text: string) => {
+    answer += text
+    const end = answer.indexOf("\r\n\r\n")
+    const length = /^content-length: (\d+)/im.exec(answer)?.[1]
+    if (end === -1 || length === undefined || answer.length < end + 4 + Number(length)) return
+    const status = Number(answer.slice(9, 12))
+    answer = ""
+    done(status)
+  })
+  return (path: string, headers: Readonly<Record<string, string>>, body: string) =>
+    new Promise<number>((resolve) => {
+      done = resolve
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+      ours.write([`POST ${path} HTTP/1.1`, "host: wac", ...lines, "", body].join("\r\n"))
+    })
+}
+
+const times = async (call: Call, from: number, { callers, calls }: Plan): Promise<number> => {
+  let next = 0
+  const before = performance.now()
+  await Promise.all(Array.from({ length: callers }, async (_, caller) => {
+    while (next < calls) await call(from + next++, caller)
+  }))
+  return (performance.now() - before) * 1000 / calls
+}
+
+/** Microseconds per call of each, round by round, taking turns in who goes first. */
+const interleaved = async (
+  contestants: ReadonlyArray<Call>,
+  plan: Plan
+): Promise<ReadonlyArray<ReadonlyArray<number>>> => {
+  const rounds: Array<Array<number>> = contestants.map(() => [])
+  for (let round = -1; round < plan.rounds; round++) {
+    const order = contestants.map((_, i) => (i + round + contestants.length) % contestants.length)
+    for (const i of order) {
+      const took = await times(contestants[i]!, (round + 1) * plan.calls, plan)
+      // the first round warms up
+      if (round >= 0) rounds[i]!.push(took)
+    }
+  }
+  return rounds
+}
+
+const rows = (names: ReadonlyArray<string>, measured: ReadonlyArray<ReadonlyArray<number>>) => [
+  ["", "µs a call", "to the first"],
+  ...names.map((name, i) => [
+    name,
+    decimals(median(measured[i]!), 1),
+    // round by round: what slows the machine slows both
+    decimals(median(measured[i]!.map((took, round) => took / measured[0]![round]!)), 3)
+  ])
+]
+
+export const run = Effect.fnUntraced(function*(plan: Plan) {
+  const wac = yield* embedded
+  const other = yield* embedded
+  const sendOfCore = yield* core
+  const { apiKey } = yield* Effect.promise(() => other.keys.create({ name: "bench" }))
+  const sends = yield* Effect.tryPromise({
+    try: () =>
+      interleaved([
+        sendOfCore,
+        (n) => wac.messages.send(message(n), { idempotencyKey: `bench-${n}` })
+      ], plan),
+    catch: because("a send failed")
+  })
+  yield* Console.log(`${plan.callers} calls at once, ${plan.rounds} interleaved rounds of ${plan.calls}\n`)
+  yield* Console.log(table(rows(["a send of the core", "a send of the façade"], sends)))
+
+  const target = { url: "http://127.0.0.1", apiKey: apiKey! }
+  const ok = (status: number) => {
+    if (status !== 200) throw new Error(`answered ${status}`)
+  }
+  const request = (kind: string, n: number) => {
+    const body = Workload.bodyTo(Workload.customer(n % Workload.customers))
+    return { body, headers: { ...Workload.headersOf(target, `${kind}-${n}`), "content-length": `${body.length}` } }
+  }
+  const server = createServer(other.nodeHandler)
+  const connections = Array.from({ length: plan.callers }, () => connection(server))
+  const handlers = yield* Effect.tryPromise({
+    try: () =>
+      interleaved([
+        async (n, caller) => {
+          const { body, headers } = request("node", n)
+          ok(await connections[caller]!(Workload.path, headers, body))
+        },
+        async (n) => {
+          const { body, headers } = request("web", n)
+          const response = await other.handler(
+            new Request(target.url + Workload.path, { method: "POST", headers, body })
+          )
+          await response.arrayBuffer()
+          ok(response.status)
+        }
+      ], plan),
+    catch: because("a request failed")
+  })
+  yield* Console.log(`\n${table(rows(["the server's route", "the fetch handler"], handlers))}`)
+})
