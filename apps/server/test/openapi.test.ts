@@ -129,11 +129,13 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           assert.isTrue(operation.requestBody.required, name)
         }
       }
-      // every reference leads somewhere, and every schema is used
+      // every reference leads somewhere, and every schema, header and example is used
       const references = new Set([...answer.text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference!))
       for (const reference of references) resolve(whole, { $ref: reference })
       assert.deepStrictEqual(
-        Object.keys(whole.components.schemas).map((name) => `#/components/schemas/${name}`).sort(),
+        ["schemas", "headers", "examples"].flatMap((kind) =>
+          Object.keys(whole.components[kind]).map((name) => `#/components/${kind}/${name}`)
+        ).sort(),
         [...references].sort()
       )
     }))
@@ -164,18 +166,49 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
         )
         for (const [status, response] of Object.entries<Json>(operation.responses)) {
           if (Number(status) < 400) continue
-          assert.deepStrictEqual(response.content["application/json"], {
-            schema: { $ref: "#/components/schemas/Error" }
-          }, `${name} ${status}`)
+          const { examples, schema } = response.content["application/json"]
+          assert.deepStrictEqual(schema, { $ref: "#/components/schemas/Error" }, `${name} ${status}`)
+          assert.isNotEmpty(Object.keys(examples), `${name} ${status}`)
         }
       }
+    }))
+
+  it.effect("shows every operation, what it takes, what it answers and the errors that it can meet", () =>
+    Effect.gen(function*() {
+      const whole = yield* document
+      const unfit = (value: Json, schema: Json) => problems(whole, schema, value)
+      for (const [name, , operation] of operationsOf(whole)) {
+        assert.isNotEmpty(operation.description, name)
+        if (operation.requestBody !== undefined) {
+          const { example, schema } = operation.requestBody.content["application/json"]
+          assert.deepStrictEqual(unfit(example, schema), [], name)
+        }
+        for (const [status, response] of Object.entries<Json>(operation.responses)) {
+          assert.deepStrictEqual(response.headers["Request-Id"], { $ref: "#/components/headers/Request-Id" }, name)
+          if (response.content === undefined) continue
+          const { example, examples, schema } = response.content["application/json"]
+          const values = examples === undefined
+            ? [example]
+            : Object.values<Json>(examples).map((one) => resolve(whole, one).value)
+          for (const value of values) assert.deepStrictEqual(unfit(value, schema), [], `${name} ${status}`)
+        }
+      }
+      const send = whole.paths["/v1/messages"].post.responses
+      assert.deepStrictEqual(Object.keys(send[503].content["application/json"].examples), [
+        "overloaded",
+        "storage_unavailable",
+        "in_progress"
+      ])
+      assert.containsAllKeys(send[200].headers, ["RateLimit", "RateLimit-Policy", "Idempotent-Replayed"])
+      assert.containsAllKeys(send[429].headers, ["Retry-After"])
+      assert.containsAllKeys(send[401].headers, ["WWW-Authenticate"])
     }))
 
   it.effect("and nothing else is served, but for the pages", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const whole = yield* document
-      const pages = ["/", "/setup", "/docs", "/openapi.json"]
+      const pages = ["/", "/setup", "/docs", "/docs/errors", "/openapi.json"]
       for (const path of pages) assert.strictEqual((yield* call(url + path)).status, 200, path)
       const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
       for (const [template, operations] of Object.entries<Json>(whole.paths)) {

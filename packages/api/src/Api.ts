@@ -8,6 +8,7 @@ import { DeliveriesApi } from "./DeliveriesApi.ts"
 import { EventsApi, EventsDashboardApi } from "./EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { MessagesApi } from "./MessagesApi.ts"
+import { complete } from "./OpenApiDocument.ts"
 import { PhoneNumbersApi } from "./PhoneNumbersApi.ts"
 import { ReplaysApi } from "./ReplaysApi.ts"
 import { SessionApi, SignInApi } from "./SessionApi.ts"
@@ -40,6 +41,7 @@ export class Api extends HttpApi.make("wac")
     title: "wac",
     version: "1",
     description: "Sends template and free-form messages for a workspace, issues API keys, and tells your server what " +
-      "happened through signed webhooks."
+      "happened through signed webhooks. Every error is explained at [docs/errors](docs/errors).",
+    transform: (document) => complete(document as OpenApi.OpenAPISpec)
   }))
 {}

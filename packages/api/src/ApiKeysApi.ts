@@ -56,9 +56,16 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     query: pageQuery,
     success: internalListOf(ListedApiKey),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "List active API keys" })),
+  }).annotate(Access, session("member")).annotateMerge(
+    OpenApi.annotations({
+      summary: "List active API keys",
+      description: "Newest first, without those that were revoked. `lastUsedAt` is at most a minute behind."
+    })
+  ),
   HttpApiEndpoint.get("get", "/internal/api-keys/:id", { ...byId, success: ApiKey, error: reading })
-    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Get an API key" })),
+    .annotate(Access, session("member")).annotateMerge(
+      OpenApi.annotations({ summary: "Get an API key", description: "Revoked keys too; never a secret." })
+    ),
   HttpApiEndpoint.post("create", "/internal/api-keys", {
     headers: {
       "idempotency-key": Schema.String.annotate({
@@ -69,7 +76,13 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
     error: writing
   }).annotate(Access, session("developer")).annotate(NeedsIdempotencyKey, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Create an API key" })),
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Create an API key",
+        description:
+          "`apiKey` and `signingSecret` are in this answer only; the same Idempotency-Key again answers without them."
+      })
+    ),
   HttpApiEndpoint.delete("revoke", "/internal/api-keys/:id", {
     ...byId,
     success: HttpApiSchema.NoContent,
@@ -78,4 +91,9 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     summary: "Revoke an API key",
     description: "Effective at once; also answers 204 for a key that was revoked before."
   }))
-).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "API keys (dashboard)" })) {}
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({
+    title: "API keys (dashboard)",
+    description: "Keys of the workspace; for people, not for programs."
+  })
+) {}

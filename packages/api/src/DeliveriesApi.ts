@@ -93,4 +93,9 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
     summary: "Deliver again",
     description: "Begins a new round of attempts, whatever became of the last one."
   }))
-).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Deliveries (dashboard)" })) {}
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({
+    title: "Deliveries (dashboard)",
+    description: "What became of each event on its way to the webhook."
+  })
+) {}

@@ -36,7 +36,9 @@ export class EventsApi extends HttpApiGroup.make("events").add(
         "Oldest first, with the ids and bodies that webhooks deliver, so that a receiver can reconcile after " +
         "an outage. Following the cursor never skips an event that was being committed meanwhile."
     }))
-).middleware(ApiKeyAuthentication).annotateMerge(OpenApi.annotations({ title: "Events" })) {}
+).middleware(ApiKeyAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Events", description: "What happened, for who reads instead of receiving." })
+) {}
 
 export class EventsDashboardApi extends HttpApiGroup.make("eventsDashboard").add(
   HttpApiEndpoint.get("list", "/internal/events", { query, success: listOf(RecordedEvent), error: reading })
@@ -49,5 +51,12 @@ export class EventsDashboardApi extends HttpApiGroup.make("eventsDashboard").add
     query: noQuery,
     success: RecordedEvent,
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Get an event" }))
-).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Events (dashboard)" })) {}
+  }).annotate(Access, session("member")).annotateMerge(
+    OpenApi.annotations({
+      summary: "Get an event",
+      description: "In combined form, whatever the webhook's envelope is."
+    })
+  )
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Events (dashboard)", description: "What happened, for people." })
+) {}

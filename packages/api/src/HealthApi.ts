@@ -10,7 +10,17 @@ const Healthy = Schema.Struct({ status: Schema.Literal("ok") })
 
 export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("alive", "/healthz", { success: Healthy, error: always })
-    .annotate(Access, anybody).annotateMerge(OpenApi.annotations({ summary: "Whether the process is up" })),
+    .annotate(Access, anybody).annotateMerge(
+      OpenApi.annotations({
+        summary: "Whether the process is up",
+        description: "Asks nothing of the storage: restart the process when this fails."
+      })
+    ),
   HttpApiEndpoint.get("ready", "/readyz", { success: Healthy, error: always })
-    .annotate(Access, anybody).annotateMerge(OpenApi.annotations({ summary: "Whether storage can be reached" }))
-).annotateMerge(OpenApi.annotations({ title: "Health" })) {}
+    .annotate(Access, anybody).annotateMerge(
+      OpenApi.annotations({
+        summary: "Whether storage can be reached",
+        description: "503 until then: send no requests here while this fails."
+      })
+    )
+).annotateMerge(OpenApi.annotations({ title: "Health", description: "For load balancers and supervisors." })) {}

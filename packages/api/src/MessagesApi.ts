@@ -78,5 +78,12 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     query: noQuery,
     success: StoredMessage,
     error: reading
-  }).annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({ summary: "Get a message" }))
-).middleware(ApiKeyAuthentication).annotateMerge(OpenApi.annotations({ title: "Messages" })) {}
+  }).annotate(Access, apiKey("messages:send")).annotateMerge(
+    OpenApi.annotations({
+      summary: "Get a message",
+      description: "A message of the workspace as it stands now, whoever sent it."
+    })
+  )
+).middleware(ApiKeyAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Messages", description: "Sending, and what became of it." })
+) {}

@@ -49,4 +49,9 @@ export class PhoneNumbersApi extends HttpApiGroup.make("phoneNumbers").add(
     summary: "List phone numbers",
     description: "Newest first, each with the limits in force and, if upstream lets nothing be sent from it, why."
   }))
-).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Phone numbers (dashboard)" })) {}
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({
+    title: "Phone numbers (dashboard)",
+    description: "The numbers that the workspace sends from. Adding and changing them is the operator's."
+  })
+) {}

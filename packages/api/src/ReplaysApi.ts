@@ -52,9 +52,16 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
     query: pageQuery,
     success: internalListOf(Replay),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "List replays" })),
+  }).annotate(Access, session("member")).annotateMerge(
+    OpenApi.annotations({ summary: "List replays", description: "Newest first." })
+  ),
   HttpApiEndpoint.get("get", "/internal/webhook/replays/:id", { ...byId, success: Replay, error: reading })
-    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Get a replay's progress" })),
+    .annotate(Access, session("member")).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get a replay's progress",
+        description: "How many deliveries it covers, and how many it has begun anew."
+      })
+    ),
   HttpApiEndpoint.delete("cancel", "/internal/webhook/replays/:id", {
     ...byId,
     success: HttpApiSchema.NoContent,
@@ -63,4 +70,6 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
     summary: "Cancel a replay",
     description: "What it has begun already goes on; also answers 204 for one that is over."
   }))
-).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Replays (dashboard)" })) {}
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Replays (dashboard)", description: "Delivering a range of events again." })
+) {}

@@ -38,7 +38,12 @@ export const SetUp = Schema.Struct({
 /** Signing in and out, and the first owner. Answers that sign somebody in set the session's cookie. */
 export class SignInApi extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.post("signIn", "/internal/session", { payload: SignIn, success: Session, error: writing })
-    .annotate(Access, anybody).annotateMerge(OpenApi.annotations({ summary: "Sign in" })),
+    .annotate(Access, anybody).annotateMerge(
+      OpenApi.annotations({
+        summary: "Sign in",
+        description: "Sets the session's cookie. Failures are limited per account and per address."
+      })
+    ),
   HttpApiEndpoint.post("setUp", "/internal/setup", {
     payload: SetUp,
     success: Session.pipe(HttpApiSchema.status(201)),
@@ -47,14 +52,22 @@ export class SignInApi extends HttpApiGroup.make("signIn").add(
     summary: "Set up the first workspace",
     description: "Takes the one-time token of the link in the log, creates workspace and owner, and signs the owner in."
   }))
-).annotateMerge(OpenApi.annotations({ title: "Sign-in (dashboard)" })) {}
+).annotateMerge(
+  OpenApi.annotations({ title: "Sign-in (dashboard)", description: "Signing in, and the first owner." })
+) {}
 
 export class SessionApi extends HttpApiGroup.make("session").add(
   HttpApiEndpoint.get("get", "/internal/session", { query: noQuery, success: Session, error: reading })
-    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Who is signed in" })),
+    .annotate(Access, session("member")).annotateMerge(
+      OpenApi.annotations({ summary: "Who is signed in", description: "The session that the cookie belongs to." })
+    ),
   HttpApiEndpoint.delete("signOut", "/internal/session", {
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Sign out" }))
-).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Session (dashboard)" })) {}
+  }).annotate(Access, session("member")).annotateMerge(
+    OpenApi.annotations({ summary: "Sign out", description: "Ends the session and removes its cookie." })
+  )
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Session (dashboard)", description: "The session under way." })
+) {}

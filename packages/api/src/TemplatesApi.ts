@@ -59,7 +59,9 @@ export class TemplatesApi extends HttpApiGroup.make("templates").add(
     summary: "List templates",
     description: "Templates of every status, newest first."
   }))
-).middleware(ApiKeyAuthentication).annotateMerge(OpenApi.annotations({ title: "Templates" })) {}
+).middleware(ApiKeyAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Templates", description: "The templates of the workspace's account at the provider." })
+) {}
 
 export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard").add(
   HttpApiEndpoint.get("list", "/internal/templates", {
@@ -79,4 +81,6 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     description:
       "Makes the templates those that the provider lists now. When it cannot list them they stay as they are."
   }))
-).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Templates (dashboard)" })) {}
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Templates (dashboard)", description: "The same for people, and bringing them over." })
+) {}

@@ -95,7 +95,12 @@ export const VerifiedDelivery = Schema.Struct({
 
 export class WebhookApi extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })
-    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({ summary: "Get the webhook" })),
+    .annotate(Access, session("member")).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the webhook",
+        description: "Its configuration and its health; never a secret. 404 before one is set."
+      })
+    ),
   HttpApiEndpoint.put("put", "/internal/webhook", {
     payload: PutWebhook,
     success: SetWebhook,
@@ -108,7 +113,12 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({ summary: "Remove the webhook" })),
+  }).annotate(Access, session("developer")).annotateMerge(
+    OpenApi.annotations({
+      summary: "Remove the webhook",
+      description: "Nothing is delivered any more; events go on being recorded. 404 if there is none."
+    })
+  ),
   HttpApiEndpoint.post("rotateSecret", "/internal/webhook/rotate-secret", {
     payload: RotateSecret,
     success: RotatedSecret,
@@ -145,4 +155,6 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     summary: "Find out why a signature does not verify",
     description: "Takes what a receiver had and tells which part is wrong, and by which mistake. It tells no secret."
   }))
-).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({ title: "Webhook (dashboard)" })) {}
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Webhook (dashboard)", description: "The one receiver of the workspace's events." })
+) {}

@@ -1,13 +1,14 @@
 /**
  * The few pages for people: what is here, and the set-up of the first owner.
  */
-import { Api } from "@wac/api"
+import { Api, OpenApiDocument } from "@wac/api"
 import { Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
+import * as ErrorsPage from "./ErrorsPage.ts"
 
 /** Every page; `UnknownRoute` knows them by this. */
-export const paths = ["/", "/setup", "/docs", "/openapi.json"] as const
+export const paths = ["/", "/setup", "/docs", OpenApiDocument.errorsPath, "/openapi.json"] as const
 
 const page = (title: string, body: string): string =>
   `<!doctype html>
@@ -37,7 +38,7 @@ const home = page(
   `<h1>wac</h1>
 <p>The service is running.</p>
 <ul>
-<li><a href="docs">API documentation</a> (<a href="openapi.json">OpenAPI</a>)</li>
+<li><a href="docs">API documentation</a> (<a href="openapi.json">OpenAPI</a>), <a href="docs/errors">every error</a></li>
 <li><a href="readyz">Readiness</a></li>
 </ul>`
 )
@@ -78,5 +79,6 @@ const html = (text: string) => HttpServerResponse.text(text, { contentType: "tex
 export const layer = Layer.mergeAll(
   HttpRouter.add("GET", "/", html(home)),
   HttpRouter.add("GET", "/setup", html(setup)),
+  HttpRouter.add("GET", OpenApiDocument.errorsPath, html(page("Errors", ErrorsPage.body))),
   HttpApiScalar.layer(Api, { path: "/docs" })
 )

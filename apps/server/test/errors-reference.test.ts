@@ -1,0 +1,88 @@
+/**
+ * The reference of errors: complete, the same in `docs/errors.md` and on the page that is served, and true of retries.
+ *
+ * `npx vitest run --project server errors-reference -u` writes `docs/errors.md` anew.
+ */
+import { assert, describe, expect, it, layer } from "@effect/vitest"
+import { ErrorReference } from "@wac/api"
+import { WacApiError } from "@wac/api/ClientError"
+import { isRetryable } from "@wac/api/ClientRetry"
+import { Errors } from "@wac/core"
+import { Effect } from "effect"
+import * as checks from "./checks.ts"
+import { call } from "./harness.ts"
+
+const section = (item: ErrorReference.Item): string =>
+  [
+    ...(item.reason === undefined ? [] : [`### ${ErrorReference.anchorOf(item)}`]),
+    `Status ${item.status}. ${item.entry.when}`,
+    item.entry.remedy,
+    `_Again?_ ${item.entry.retry}`
+  ].join("\n\n")
+
+const markdown = [
+  "# Errors",
+  "The body of every error is " +
+  "`{\"error\":{\"code\",\"message\",\"reason\"?,\"param\"?,\"request_id\",\"provider\"?:{\"code\",\"message\"}}}`. Go by " +
+  "`code` and `reason`, which are stable; `message` is for people. A server shows this page at " +
+  "`/docs/errors#<code>-<reason>`.",
+  "With status 429 and 503 comes `Retry-After`, in seconds. [@wac/api](../packages/api/README.md)'s client does all " +
+  "that is said here of retries by itself.",
+  ...Object.entries(ErrorReference.meanings).flatMap(([code, meaning]) => [
+    `## ${code}`,
+    meaning,
+    ...ErrorReference.items.filter((item) => item.code === code).map(section)
+  ])
+].join("\n\n") + "\n"
+
+/** Every pair of code and reason that an error can have, as its schema says. */
+const known: ReadonlyArray<string> = [
+  ...Errors.InvalidBody.fields.reason.literals.map((reason) => `invalid_body-${reason}`),
+  ...Errors.Unauthorized.fields.reason.literals.map((reason) => `unauthorized-${reason}`),
+  ...Errors.Forbidden.fields.reason.literals.map((reason) => `forbidden-${reason}`),
+  `idempotency_conflict-${Errors.IdempotencyConflict.fields.reason.literal}`,
+  ...Errors.RateLimited.fields.reason.literals.map((reason) => `rate_limited-${reason}`),
+  ...Errors.ServerError.fields.reason.literals.map((reason) => `server_error-${reason}`),
+  "not_found"
+]
+
+describe("the reference of errors", () => {
+  it("tells of every code and reason that there is, and of no other", () => {
+    assert.deepStrictEqual(
+      ErrorReference.items.map(ErrorReference.anchorOf).sort(),
+      [...known].sort()
+    )
+  })
+
+  it("says of retries what the client does", () => {
+    for (const { code, entry, reason, status } of ErrorReference.items) {
+      const error = new WacApiError(
+        {
+          error: { code, message: entry.example.message, request_id: "", ...(reason === undefined ? {} : { reason }) }
+        },
+        { status, retryAfter: undefined, idempotencyKey: undefined }
+      )
+      const says = entry.retry.startsWith("Yes") && status >= 429
+      assert.strictEqual(isRetryable(error), says, `${code} ${reason}`)
+    }
+  })
+
+  it("is docs/errors.md", async () => {
+    await expect(markdown).toMatchFileSnapshot("../../../docs/errors.md")
+  })
+})
+
+layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
+  it.effect("has an anchor for each", () =>
+    Effect.gen(function*() {
+      const { url } = yield* checks.Served
+      const answer = yield* call(`${url}/docs/errors`)
+      assert.strictEqual(answer.status, 200)
+      checks.assertHeaders(answer)
+      assert.match(answer.headers.get("content-type")!, /^text\/html/)
+      const anchors = [...answer.text.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor!)
+      assert.strictEqual(new Set(anchors).size, anchors.length)
+      assert.includeMembers(anchors, ErrorReference.items.map(ErrorReference.anchorOf))
+      assert.notMatch(answer.text, /`|\]\(/)
+    }))
+})

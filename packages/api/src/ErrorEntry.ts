@@ -1,0 +1,34 @@
+/**
+ * How one error is told of in {@link file://./ErrorReference.ts}.
+ */
+import type { Errors } from "@wac/core"
+
+/** Whether the same request can succeed later, in one sentence. */
+export const retries = {
+  no: "No: the same request is refused again.",
+  waiting: "Yes, after the time in `Retry-After`; keep the Idempotency-Key.",
+  backoff: "Yes, with exponential backoff; keep the Idempotency-Key.",
+  changed: "Only when what stands in its way has changed; with `provider` in the error, under a new Idempotency-Key."
+} as const
+
+/** One reason. */
+export interface Entry {
+  readonly when: string
+  readonly remedy: string
+  readonly retry: string
+  /** An answer's `message`, and its `param` if it has one. */
+  readonly example: { readonly message: string; readonly param?: string; readonly provider?: Errors.ProviderDetail }
+}
+
+/** The reasons of each code that has some. */
+export interface Reasons {
+  readonly invalid_body: Errors.InvalidBody["reason"]
+  readonly unauthorized: Errors.Unauthorized["reason"]
+  readonly forbidden: Errors.Forbidden["reason"]
+  readonly idempotency_conflict: Errors.IdempotencyConflict["reason"]
+  readonly rate_limited: Errors.RateLimited["reason"]
+  readonly server_error: Errors.ServerError["reason"]
+}
+
+/** A code that has reasons. */
+export type Code = keyof Reasons

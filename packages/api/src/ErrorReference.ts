@@ -1,0 +1,68 @@
+/**
+ * Every error by code and reason: when it comes, what to do about it, and whether the same request can succeed later.
+ * `docs/errors.md`, the page at `/docs/errors` and the examples of the OpenAPI document are made of it.
+ *
+ * The types hold it to {@link Errors}: a reason that is missing here, or extra, does not compile.
+ */
+import type { Errors } from "@wac/core"
+import { statusOf } from "./ErrorBody.ts"
+import { type Code, type Entry, type Reasons, retries } from "./ErrorEntry.ts"
+import { forbidden, idempotencyConflict, rateLimited, serverError } from "./ErrorsOfCircumstance.ts"
+import { invalidBody, unauthorized } from "./ErrorsOfRequests.ts"
+
+const byCode: { readonly [C in Code]: { readonly [R in Reasons[C]]: Entry } } = {
+  invalid_body: invalidBody,
+  unauthorized,
+  forbidden,
+  idempotency_conflict: idempotencyConflict,
+  rate_limited: rateLimited,
+  server_error: serverError
+}
+
+/** The code that has no reasons. */
+const notFound: Entry = {
+  when: "The address, or the id in it, does not exist in the caller's workspace. With status 405 the address exists, " +
+    "and `Allow` names its methods.",
+  remedy: "Compare the address with `/docs`, and the id with the workspace that the key belongs to.",
+  retry: retries.no,
+  example: { message: "the workspace has no such message" }
+}
+
+/** What a code means. */
+export const meanings: { readonly [C in Code | "not_found"]: string } = {
+  invalid_body: "The request itself is wrong.",
+  unauthorized: "The caller is not who it must be.",
+  forbidden: "The caller is known and may not do this, or the message may not be sent as things stand.",
+  idempotency_conflict: "An Idempotency-Key came again with another body.",
+  rate_limited: "Too fast.",
+  server_error:
+    "An error of the service or of the provider. Only `outcome_unknown` and `delivery_unknown` leave open " +
+    "whether a message was sent; every other reason means that this request sent nothing.",
+  not_found: "There is no such thing here."
+}
+
+/** An error of the reference. */
+export interface Item {
+  readonly code: Code | "not_found"
+  readonly reason: string | undefined
+  readonly status: number
+  readonly entry: Entry
+}
+
+/** All of it, in the order of contract §2. */
+export const items: ReadonlyArray<Item> = [
+  ...Object.entries(byCode).flatMap(([code, reasons]) =>
+    Object.entries<Entry>(reasons).map(([reason, entry]): Item => ({
+      code: code as Code,
+      reason,
+      // a status is a matter of code and reason alone
+      status: statusOf({ code, reason } as Errors.DomainError),
+      entry
+    }))
+  ),
+  { code: "not_found", reason: undefined, status: 404, entry: notFound }
+]
+
+/** Where an error is in the page at `/docs/errors`, and in `docs/errors.md`: `forbidden-outside_service_window`. */
+export const anchorOf = ({ code, reason }: Pick<Item, "code" | "reason">): string =>
+  reason === undefined ? code : `${code}-${reason}`

@@ -1,0 +1,269 @@
+/**
+ * Examples for the OpenAPI document: a request and an answer of every operation, by its id.
+ */
+import type { Schema } from "effect"
+
+/** What one operation is shown with: nothing of what has no body. */
+export interface Example {
+  readonly request?: Schema.Json
+  readonly response?: Schema.Json
+}
+
+const message = {
+  status: "delivered",
+  message_id: "msg_01K8ZQ4V6T9XW2M3N5P7R8S0AB",
+  provider_message_id: "wamid.HBgLMTU1NTEyMzQ1NjcVAgARGBI5QTNDQTVC",
+  tenant_id: "ws_01K8ZPZ0M4C6D8F2G3H5J7K9QR",
+  api_key_id: "key_01K8ZQ1B3C5D7E9F0G2H4J6K8M"
+}
+
+const page = { has_more: false, next_cursor: null }
+const internalPage = { hasMore: false, nextCursor: null }
+
+const times = { createdAt: "2026-01-02T03:04:05.678Z", completedAt: "2026-01-02T03:04:06.120Z" }
+
+const event = {
+  id: "evt_01K8ZQ50S2T4V6W8X0Y1Z3A5BC",
+  object: "event",
+  type: "message.delivered",
+  created_at: "2026-01-02T03:04:05.678Z",
+  tenant_id: message.tenant_id,
+  data: {
+    message_id: message.message_id,
+    provider_message_id: message.provider_message_id,
+    to: "+15551234567",
+    status: "delivered",
+    delivered_at: "2026-01-02T03:04:05.600Z",
+    sequence: 2,
+    client_reference: "order-1042"
+  }
+}
+
+const listedKey = {
+  id: message.api_key_id,
+  name: "order service",
+  scopes: ["messages:send"],
+  lastUsedAt: "2026-01-02T03:04:00.000Z"
+}
+
+const session = {
+  userId: "usr_01K8ZPZ0N5D7E9G3H4J6K8M0ST",
+  email: "ana@example.com",
+  role: "owner",
+  workspaceId: message.tenant_id,
+  workspaceName: "Ana's flowers"
+}
+
+const configuration = {
+  id: "whk_01K8ZQ2C4D6E8F0G1H3J5K7M9N",
+  url: "https://example.com/webhooks",
+  status: "active",
+  envelope: "combined",
+  eventTypes: ["message.sent", "message.delivered", "message.read", "message.failed", "message.received"],
+  createdAt: "2026-01-02T03:00:00.000Z",
+  updatedAt: "2026-01-02T03:00:00.000Z"
+}
+
+const webhook = {
+  ...configuration,
+  failingSince: null,
+  pausesAt: null,
+  pausedAt: null,
+  lastFailure: null,
+  heldCount: 0,
+  oldestHeldAt: null
+}
+
+const attempt = {
+  id: "att_01K8ZQ51T3V5W7X9Y0Z2A4B6CD",
+  number: 1,
+  trigger: "automatic",
+  startedAt: "2026-01-02T03:04:05.700Z",
+  durationMs: 84,
+  outcome: "delivered",
+  statusCode: 200,
+  message: "The receiver answered 200.",
+  timings: { lookupMs: 4, connectMs: 18, tlsMs: 22, firstByteMs: 38, bodyMs: 2 },
+  request: {
+    url: configuration.url,
+    address: "203.0.113.10",
+    headers: { "content-type": "application/json", "webhook-id": event.id },
+    body: JSON.stringify(event)
+  },
+  response: { headers: { "content-type": "text/plain" }, body: "ok" }
+}
+
+const test = {
+  ...attempt,
+  trigger: "test",
+  request: { ...attempt.request, body: JSON.stringify({ ...event, type: "webhook.test", data: {} }) }
+}
+
+const delivery = {
+  id: "dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",
+  eventId: event.id,
+  eventType: event.type,
+  status: "delivered",
+  attemptCount: 1,
+  nextAttemptAt: null,
+  ...times
+}
+
+const replay = {
+  id: "job_01K8ZQ6D7E9F1G2H4J5K7M8N0P",
+  state: "running",
+  since: "2026-01-01T00:00:00.000Z",
+  until: "2026-01-02T00:00:00.000Z",
+  status: "exhausted",
+  total: 1200,
+  replayed: 300,
+  createdAt: "2026-01-02T03:04:05.678Z",
+  completedAt: null
+}
+
+const secret = "whsec_8Kq2vN5xT1bR7mJ4wY0zC3dF6gH9sL2pQ5eA8uX1"
+
+/** By operation id. */
+export const byOperation: { readonly [operationId: string]: Example } = {
+  "messages.send": {
+    request: {
+      to: "+15551234567",
+      type: "template",
+      template: { name: "order_update", language: "en_US", bodyParams: ["A-1042", "Tuesday"] },
+      client_reference: "order-1042"
+    },
+    response: { ...message, status: "sent" }
+  },
+  "messages.get": {
+    response: {
+      ...message,
+      to: "+15551234567",
+      from: "+15550001111",
+      type: "template",
+      created_at: "2026-01-02T03:04:05.000Z",
+      sent_at: "2026-01-02T03:04:05.300Z",
+      delivered_at: "2026-01-02T03:04:05.600Z",
+      read_at: null,
+      failed_at: null,
+      error: null,
+      client_reference: "order-1042"
+    }
+  },
+  "templates.list": {
+    response: {
+      data: [{
+        id: "tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV",
+        name: "order_update",
+        language: "en_US",
+        category: "utility",
+        status: "approved",
+        parameter_format: "positional",
+        components: [{ type: "BODY", text: "Good news: order {{1}} is on its way and should arrive on {{2}}." }],
+        variables: ["1", "2"],
+        quality: "green",
+        rejection_reason: null,
+        provider_template_id: "1407680676729941",
+        synced_at: "2026-01-02T03:00:00.000Z"
+      }],
+      ...page
+    }
+  },
+  "apiKeys.list": { response: { data: [listedKey], ...internalPage } },
+  "apiKeys.get": {
+    response: {
+      ...listedKey,
+      prefix: "wac_live_7Gx2",
+      createdAt: "2026-01-02T03:00:00.000Z",
+      expiresAt: null,
+      revokedAt: null,
+      requireSignature: false
+    }
+  },
+  "apiKeys.create": {
+    request: { name: "order service" },
+    response: {
+      id: listedKey.id,
+      name: listedKey.name,
+      prefix: "wac_live_7Gx2",
+      apiKey: "wac_live_…",
+      signingSecret: secret,
+      scopes: listedKey.scopes,
+      createdAt: "2026-01-02T03:00:00.000Z"
+    }
+  },
+  "apiKeys.revoke": {},
+  "signIn.signIn": { request: { email: session.email, password: "correct horse battery" }, response: session },
+  "signIn.setUp": {
+    request: {
+      token: "…",
+      email: session.email,
+      password: "correct horse battery",
+      workspaceName: session.workspaceName
+    },
+    response: session
+  },
+  "session.get": { response: session },
+  "session.signOut": {},
+  "phoneNumbers.list": {
+    response: {
+      data: [{
+        id: "pn_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+        phoneNumber: "+15550001111",
+        isDefault: true,
+        providerNumberId: "106540352242922",
+        providerAccountId: "102290129340398",
+        status: "available",
+        block: null,
+        tier: "standard",
+        messagesPerSecond: 80,
+        messagingLimit: null,
+        quality: "GREEN"
+      }],
+      ...internalPage
+    }
+  },
+  "webhook.get": { response: webhook },
+  "webhook.put": {
+    request: { url: configuration.url, eventTypes: configuration.eventTypes },
+    response: { ...configuration, signingSecret: secret }
+  },
+  "webhook.remove": {},
+  "webhook.rotateSecret": {
+    request: { overlapSeconds: 86_400 },
+    response: { signingSecret: secret, previousExpiresAt: "2026-01-03T03:04:05.678Z" }
+  },
+  "webhook.test": { response: test },
+  "webhook.pause": { response: { ...webhook, status: "paused", pausedAt: "2026-01-02T03:04:05.678Z" } },
+  "webhook.resume": {
+    request: { replay: { since: "2026-01-01T00:00:00.000Z" } },
+    response: { ...webhook, probe: { ...test, trigger: "probe" } }
+  },
+  "webhook.verify": {
+    request: { header: "t=1767323045,v1=5257a869e7…", body: attempt.request.body },
+    response: {
+      ok: false,
+      scheme: "service",
+      checks: [
+        { part: "header", ok: true, reason: null, message: "The header is well-formed." },
+        { part: "signature", ok: false, reason: "other_body", message: "The body is not the one that was signed." }
+      ]
+    }
+  },
+  "deliveries.list": { response: { data: [delivery], ...internalPage } },
+  "deliveries.get": { response: { ...delivery, attempts: [attempt], curl: null } },
+  "deliveries.retry": {
+    response: { ...delivery, status: "pending", nextAttemptAt: times.completedAt, completedAt: null }
+  },
+  "replays.create": {
+    request: { since: replay.since, until: replay.until, status: "exhausted" },
+    response: { ...replay, total: null, replayed: 0 }
+  },
+  "replays.list": { response: { data: [replay], ...internalPage } },
+  "replays.get": { response: replay },
+  "replays.cancel": {},
+  "events.list": { response: { data: [event], ...page } },
+  "eventsDashboard.list": { response: { data: [event], ...page } },
+  "eventsDashboard.get": { response: event },
+  "health.alive": { response: { status: "ok" } },
+  "health.ready": { response: { status: "ok" } }
+}
