@@ -71,7 +71,7 @@ const exceptions: ReadonlyArray<readonly [rule: string, where: RegExp, because: 
 ]
 
 /** The document, asked for once: a linter is at work for longer than a kept connection lives. */
-class Document extends Context.Service<Document, string>()("@wac/server/test/openapi-lint/Document") {
+class Document extends Context.Service<Document, string>()("@wac/server/test/openapi-lint.test/Document") {
   static readonly layer = Layer.effect(
     Document,
     Effect.gen(function*() {

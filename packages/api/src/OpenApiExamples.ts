@@ -39,6 +39,17 @@ const event = {
   }
 }
 
+const template = {
+  id: "tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV",
+  name: "order_update",
+  language: "en_US",
+  category: "utility",
+  status: "approved",
+  components: [{ type: "BODY", text: "Good news: order {{1}} is on its way and should arrive on {{2}}." }],
+  variables: ["1", "2"],
+  quality: "green"
+}
+
 const listedKey = {
   id: message.api_key_id,
   name: "order service",
@@ -152,15 +163,8 @@ export const byOperation: { readonly [operationId: string]: Example } = {
   "templates.list": {
     response: {
       data: [{
-        id: "tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV",
-        name: "order_update",
-        language: "en_US",
-        category: "utility",
-        status: "approved",
+        ...template,
         parameter_format: "positional",
-        components: [{ type: "BODY", text: "Good news: order {{1}} is on its way and should arrive on {{2}}." }],
-        variables: ["1", "2"],
-        quality: "green",
         rejection_reason: null,
         provider_template_id: "1407680676729941",
         synced_at: "2026-01-02T03:00:00.000Z"
@@ -168,6 +172,20 @@ export const byOperation: { readonly [operationId: string]: Example } = {
       ...page
     }
   },
+  "templatesDashboard.list": {
+    response: {
+      data: [{
+        ...template,
+        parameterFormat: "positional",
+        unfillable: null,
+        rejectionReason: null,
+        providerTemplateId: "1407680676729941",
+        syncedAt: "2026-01-02T03:00:00.000Z"
+      }],
+      ...internalPage
+    }
+  },
+  "templatesDashboard.sync": { response: { count: 12, syncedAt: "2026-01-02T03:04:05.678Z" } },
   "apiKeys.list": { response: { data: [listedKey], ...internalPage } },
   "apiKeys.get": {
     response: {
