@@ -128,11 +128,25 @@ const ladder = ["sent", "delivered", "read"] as const
 const timeField = { sent: "sentAt", delivered: "deliveredAt", read: "readAt" } as const
 
 /**
+ * The time of a reported step: that of the report, but not before that of the step before it. Upstream's times are in
+ * whole seconds, and by another clock than those that we note ourselves.
+ */
+const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Report): Instant =>
+  Math.max(
+    at,
+    createdAt,
+    status === "sent" ? createdAt : sentAt ?? createdAt,
+    status === "read" ? deliveredAt ?? createdAt : createdAt
+  )
+
+/**
  * Applies a report. Laws, whatever the order and number of reports: a rank never falls, every step is taken once
- * and in order (skipped ones first, with the later time), a late lower report only fills a time, and `failed` is
- * reached only from below `delivered` and left only when it was {@link isDeliveryUnknown}.
+ * and in order (skipped ones first, with the later time, and none with a time before that of the step before it), a late
+ * lower report only fills a time, and `failed` is reached only from below `delivered` and left only when it was
+ * {@link isDeliveryUnknown}.
  */
 export const apply = (message: Message, report: Report, now: Instant): Moved => {
+  const at = timeOf(message, report)
   const named: Message = message.providerMessageId === null && report.providerMessageId !== null
     ? { ...message, providerMessageId: report.providerMessageId }
     : message
@@ -145,19 +159,19 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
       return { message: named, transitions: [] }
     }
     return {
-      message: { ...reopened, status: "failed", statusAt: now, failedAt: report.at, error: report.error },
+      message: { ...reopened, status: "failed", statusAt: now, failedAt: at, error: report.error },
       // its workspace was told already that it failed; only the reason is known better now
-      transitions: reopened === named ? [{ to: "failed", at: report.at }] : []
+      transitions: reopened === named ? [{ to: "failed", at }] : []
     }
   }
   if (reopened.status === "failed" || ranks[target] <= ranks[reopened.status]) {
     const field = timeField[target]
-    return { message: named[field] === null ? { ...named, [field]: report.at } : named, transitions: [] }
+    return { message: named[field] === null ? { ...named, [field]: at } : named, transitions: [] }
   }
   const from = ranks[reopened.status]
   const transitions = ladder
     .filter((step) => ranks[step] > from && ranks[step] <= ranks[target])
-    .map((to) => ({ to, at: reopened[timeField[to]] ?? report.at }))
+    .map((to) => ({ to, at: reopened[timeField[to]] ?? at }))
   const times = Object.fromEntries(transitions.map(({ at, to }) => [timeField[to], at]))
   return { message: { ...reopened, ...times, status: target, statusAt: now }, transitions }
 }

@@ -101,6 +101,27 @@ describe("one report", () => {
       transitions: []
     },
     {
+      what: "delivered, by a clock that is behind: not before it was sent",
+      before: { status: "sent", sentAt: t2, providerMessageId: "wamid.1" },
+      report: report("delivered", t1),
+      changed: { status: "delivered", statusAt: now, deliveredAt: t2 },
+      transitions: [{ to: "delivered", at: t2 }]
+    },
+    {
+      what: "sent, by a clock that is behind: not before it was asked for",
+      before: {},
+      report: report("sent", start - 1),
+      changed: { status: "sent", statusAt: now, sentAt: start, providerMessageId: "wamid.1" },
+      transitions: [{ to: "sent", at: start }]
+    },
+    {
+      what: "failed, by a clock that is behind: not before it was sent",
+      before: { status: "sent", sentAt: t2, providerMessageId: "wamid.1" },
+      report: report("failed", t1),
+      changed: { status: "failed", statusAt: now, failedAt: t2, error: refused },
+      transitions: [{ to: "failed", at: t2 }]
+    },
+    {
       what: "failed, of one that is sending",
       before: {},
       report: report("failed", t1, { providerMessageId: null }),
@@ -186,7 +207,8 @@ const statuses = Schema.Literals(["sent", "delivered", "read", "failed"])
 const reports = upTo(
   Schema.Struct({
     status: statuses,
-    at: between(start, start + 50),
+    // upstream's times are in whole seconds: earlier than ours of the same moment
+    at: between(start - 10, start + 50),
     providerMessageId: Schema.NullOr(Schema.Literals(["wamid.1", "wamid.2"]))
   }),
   12
@@ -211,6 +233,13 @@ const play = (from: Message, given: typeof reports.Type) => {
   }
   return { steps, end: before, told: steps.flatMap(({ transitions }) => transitions) }
 }
+
+/** That of the report, but for one that is before the steps before it. */
+const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Report): number =>
+  Math.max(
+    ...[at, createdAt, status === "sent" ? null : sentAt, status === "read" ? deliveredAt : null]
+      .filter((time) => time !== null)
+  )
 
 const rank = (status: MessageStatus): number => status === "failed" ? NaN : ranks[status]
 
@@ -252,12 +281,19 @@ describe("any reports in any order", () => {
   }, checks)
 
   it.prop("skipped steps get the time of the report that skipped them", { beginning, reports }, (_) => {
-    for (const { after, report, transitions } of play(beginnings[_.beginning], _.reports).steps) {
+    for (const { after, before, report, transitions } of play(beginnings[_.beginning], _.reports).steps) {
+      const told = timeOf(before, report)
       for (const { at, to } of transitions) {
-        assert.strictEqual(at, report.at)
-        assert.strictEqual(after[`${to}At`], report.at)
+        assert.strictEqual(at, told)
+        assert.strictEqual(after[`${to}At`], told)
       }
     }
+  }, checks)
+
+  it.prop("no step is told with a time before that of the step before it", { beginning, reports }, (_) => {
+    const { createdAt, sentAt } = beginnings[_.beginning]
+    const times = [createdAt, sentAt ?? createdAt, ...play(beginnings[_.beginning], _.reports).told.map(({ at }) => at)]
+    assert.deepStrictEqual(times, [...times].sort((a, b) => a - b))
   }, checks)
 
   it.prop(
@@ -281,7 +317,7 @@ describe("any reports in any order", () => {
         const field = `${report.status}At` as const
         assert.deepStrictEqual(after, {
           ...before,
-          [field]: report.status === "failed" ? before.failedAt : before[field] ?? report.at,
+          [field]: report.status === "failed" ? before.failedAt : before[field] ?? timeOf(before, report),
           providerMessageId: before.providerMessageId ?? report.providerMessageId
         })
       }

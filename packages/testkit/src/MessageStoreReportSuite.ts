@@ -168,6 +168,30 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
+  it.effect("a step by a clock that is behind has the time of the step before it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const at = own.start - 500
+      const times = Effect.fnUntraced(function*(command: MessageStore.AcceptSend) {
+        const { deliveredAt, failedAt, readAt, sentAt } = yield* messageOf(command)
+        return [sentAt, deliveredAt, readAt, failedAt].map((time) => time && time - own.start)
+      })
+      const { command } = yield* claimed(own)
+      yield* report({ status: "sent", at, reference: command.messageId })
+      yield* report({ status: "delivered", at: own.start + 2, reference: command.messageId })
+      yield* report({ status: "read", at, reference: command.messageId })
+      assert.deepStrictEqual(yield* times(command), [0, 2, 2, null])
+      const refused = yield* claimed(own)
+      yield* report({ status: "sent", at: own.start + 3, reference: refused.command.messageId })
+      yield* report({ status: "failed", at, reference: refused.command.messageId })
+      assert.deepStrictEqual(yield* times(refused.command), [3, null, null, 3])
+      const told = (yield* eventsOf(own)).map(({ data }) =>
+        data["sent_at"] ?? data["delivered_at"] ?? data["read_at"] ?? data["failed_at"]
+      )
+      assert.deepStrictEqual(told, [0, 2, 2, 3, 3].map((ms) => Time.iso(own.start + ms)))
+    }))
+
   it.effect("skipped steps are told of first, with the later time", () =>
     Effect.gen(function*() {
       const own = yield* world()

@@ -793,6 +793,9 @@ begin
     -- ranks: sent is 3, delivered 4, read 5
     select s.*, m.workspace_id as owner, m.quota_month as spent_month, m.delivery_unknown as was_unknown, x.was_settled,
       x.reached, x.target, x.fails, x.moves,
+      -- not before the step before it
+      greatest(s.at, m.created_at, case when s.status <> 'sent' then m.sent_at end,
+        case when s.status = 'read' then m.delivered_at end) as told_at,
       -- with a live claim the answer is its owner's to give; a key that has expired does not come back
       s."end" is null and not x.was_settled and (x.moves or x.fails and not s.concludes) and m.key is not null
         and coalesce(m.lease_until <= s.now, true) and coalesce(m.expires_at > s.now, true) as ends_claim,
@@ -830,16 +833,16 @@ begin
       end,
       provider_message_id = coalesce(m.provider_message_id, h.provider_message_id),
       sent_at = case
-        when h.moves and h.reached < 3 or not h.moves and h.status = 'sent' then coalesce(m.sent_at, h.at)
+        when h.moves and h.reached < 3 or not h.moves and h.status = 'sent' then coalesce(m.sent_at, h.told_at)
         else m.sent_at
       end,
       delivered_at = case
         when h.moves and h.reached < 4 and h.target > 3 or not h.moves and h.status = 'delivered'
-          then coalesce(m.delivered_at, h.at)
+          then coalesce(m.delivered_at, h.told_at)
         else m.delivered_at
       end,
-      read_at = case when h.status = 'read' then coalesce(m.read_at, h.at) else m.read_at end,
-      failed_at = case when h.fails then h.at when h.moves then null else m.failed_at end,
+      read_at = case when h.status = 'read' then coalesce(m.read_at, h.told_at) else m.read_at end,
+      failed_at = case when h.fails then h.told_at when h.moves then null else m.failed_at end,
       error = case when h.fails then h.error::json when h.moves then null else m.error end,
       delivery_unknown = case when h.fails then h.concludes else m.delivery_unknown and not h.moves end,
       sequence = m.sequence + case
@@ -866,7 +869,7 @@ begin
     from held h
     where m.id = h.message_id
     returning m.id, m.workspace_id, m.provider_message_id, m.content, m.error, m.sent_at, m.delivered_at, m.read_at,
-      m.sequence, h.now, h.at, h.events, h.deliveries,
+      m.sequence, h.now, h.told_at, h.events, h.deliveries,
       case
         when h.fails and not h.was_unknown then '{failed}'::text[]
         when h.moves then ('{sent,delivered,read}'::text[])[greatest(h.reached, 2) - 1 : h.target - 2]
@@ -892,7 +895,7 @@ begin
   from moved m
   cross join lateral (
     select t.step, t.place, case t.step
-      when 'sent' then m.sent_at when 'delivered' then m.delivered_at when 'read' then m.read_at else m.at
+      when 'sent' then m.sent_at when 'delivered' then m.delivered_at when 'read' then m.read_at else m.told_at
     end as at
     from unnest(m.told) with ordinality as t (step, place) offset 0
   ) t;
