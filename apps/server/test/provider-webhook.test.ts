@@ -3,10 +3,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type Event, EventStore, type Id, type InboundItem, InboundPostStore, StoreError } from "@wac/core"
+import { BodyRoom } from "@wac/http"
 import { MemoryStorage } from "@wac/memory"
 import { SandboxProvider } from "@wac/sandbox"
 import { StubProviderWebhook } from "@wac/testkit"
-import { Context, Effect, Latch, Layer } from "effect"
+import { ByteSize, Context, Effect, Latch, Layer } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, hello, ready, receiver, send, setWebhook, start } from "./harness.ts"
 
@@ -229,6 +230,45 @@ describe.concurrent("a post", () => {
       assert.deepStrictEqual(yield* backlogOf(server), nothing)
       assert.strictEqual((yield* post(server, whole)).status, 200)
       yield* checks.until(eventsOf(server), ({ length }) => length === 1)
+    }).pipe(Effect.scoped))
+
+  it.live("has no room in memory beside too many others that nobody has signed; once they are gone it has", () =>
+    Effect.gen(function*() {
+      const { provider } = posting()
+      const mebibyte = 1024 * 1024
+      const server = yield* ready({
+        adapters: { provider: Layer.merge(provider, Layer.succeed(BodyRoom.Capacity, ByteSize.mebibytes(4))) }
+      })
+      const items = StubProviderWebhook.bodyOf([message(1)])
+      const large = items.padEnd(mebibyte, " ")
+      const full = { code: "server_error", reason: "overloaded" }
+      yield* Effect.scoped(Effect.gen(function*() {
+        const slow = yield* checks.connect(server.url)
+        yield* slow.write(
+          checks.head(`POST ${path}`, { "Content-Length": `${4 * mebibyte}` }) + " ".repeat(3 * mebibyte)
+        )
+        const answer = yield* checks.until(post(server, large), ({ status }) => status !== 200)
+        checks.assertError(answer, 503, full)
+        assert.strictEqual(answer.headers.get("retry-after"), "1")
+        const chunked = yield* checks.exchange(
+          server.url,
+          checks.head(`POST ${path}`, {
+            [StubProviderWebhook.signatureHeader]: StubProviderWebhook.sign(large),
+            "Transfer-Encoding": "chunked"
+          }),
+          `${mebibyte.toString(16)}\r\n${large}\r\n0\r\n\r\n`
+        )
+        checks.assertError(chunked.answer, 503, full)
+      }))
+      yield* checks.until(post(server, large), ({ status }) => status === 200)
+      yield* checks.until(eventsOf(server), ({ length }) => length === 1)
+      // what is refused is counted no longer
+      for (let i = 0; i < 8; i++) {
+        checks.assertError(yield* post(server, large.slice(1), "x"), 401, {
+          code: "unauthorized",
+          reason: "invalid_signature"
+        })
+      }
     }).pipe(Effect.scoped))
 
   it.live("of 1,000 items is answered before any of it is looked at, and then processed fully", () =>

@@ -5,8 +5,8 @@
 import { Errors, InboundPosts, ProviderWebhook, StoreError } from "@wac/core"
 import { ByteSize, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as BodyRoom from "./BodyRoom.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
-import * as RequestBody from "./RequestBody.ts"
 
 export const path = (webhook: ProviderWebhook.ProviderWebhook): `/${string}` => `/providers/${webhook.name}/webhook`
 
@@ -29,6 +29,7 @@ export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const webhook = yield* ProviderWebhook.ProviderWebhook
     const posts = yield* InboundPosts.InboundPosts
+    const room = yield* BodyRoom.make
     if (webhook === undefined) return
     yield* router.add(
       "GET",
@@ -40,8 +41,11 @@ export const layer = HttpRouter.use((router) =>
       path(webhook),
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const body = yield* RequestBody.bytes(request, maxSize)
-        yield* StoreError.orUnavailable(posts.receive(webhook, body, (name) => request.headers[name]))
+        yield* room.hold(
+          request,
+          maxSize,
+          (body) => StoreError.orUnavailable(posts.receive(webhook, body, (name) => request.headers[name]))
+        )
         return HttpServerResponse.empty({ status: 200 })
       }).pipe(Effect.catch(ErrorResponse.of))
     )

@@ -9,13 +9,13 @@ import type { HttpApiEndpoint } from "effect/http-api"
 /** Contract §2. */
 const maxSize = ByteSize.kibibytes(64)
 
-const tooLarge = (limit: ByteSize.ByteSize) =>
+export const tooLarge = (limit: ByteSize.ByteSize) =>
   new Errors.InvalidBody({
     reason: "too_large",
     message: `the body is larger than ${ByteSize.toNumberUnsafe(limit)} bytes`
   })
 
-const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
+export const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
@@ -43,19 +43,15 @@ export const read = (
       })
     )
   }
-  return Effect.filterOrFail(bytes(request, maxSize), isUtf8, () => malformed("the body is not UTF-8"))
+  return Effect.filterOrFail(bytes(request), isUtf8, () => malformed("the body is not UTF-8"))
 }
 
-/** The bytes of a body as they came, whatever they are; refused as soon as it shows that there are more than `limit`. */
-export const bytes = (
-  request: HttpServerRequest.HttpServerRequest,
-  limit: ByteSize.ByteSize
-): Effect.Effect<Uint8Array, Errors.InvalidBody> =>
-  Number(request.headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(limit)
-    ? Effect.fail(tooLarge(limit))
+const bytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, Errors.InvalidBody> =>
+  Number(request.headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(maxSize)
+    ? Effect.fail(tooLarge(maxSize))
     : request.arrayBuffer.pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, limit),
-      Effect.mapError((error) => isTooLarge(error) ? tooLarge(limit) : malformed("the body did not arrive whole")),
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, maxSize),
+      Effect.mapError((error) => isTooLarge(error) ? tooLarge(maxSize) : malformed("the body did not arrive whole")),
       Effect.map((buffer) => new Uint8Array(buffer))
     )
 

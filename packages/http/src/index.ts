@@ -1,4 +1,5 @@
 export * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
+export * as BodyRoom from "./BodyRoom.ts"
 export * as ClientErrors from "./ClientErrors.ts"
 export * as DeliveriesHandlers from "./DeliveriesHandlers.ts"
 export * as EarlyRequests from "./EarlyRequests.ts"
