@@ -65,6 +65,18 @@ export const preferenceOf = (text: string): Preference | undefined => {
   return optOutWords.has(word) ? "opt_out" : optInWords.has(word) ? "opt_in" : undefined
 }
 
+/** `STOP PROMOTIONS` is what upstream's own button for it says. */
+const optOutLabels = new Set(["STOP", "STOPALL", "UNSUBSCRIBE", "STOP PROMOTIONS"])
+
+/**
+ * The same of a button that a customer chose, by its label or the value behind it. There CANCEL, END and QUIT are of an
+ * order, an appointment or a form rather than of being written to.
+ */
+export const preferenceOfChoice = (label: string): Preference | undefined => {
+  const word = label.trim().toUpperCase()
+  return optOutLabels.has(word) ? "opt_out" : optInWords.has(word) ? "opt_in" : undefined
+}
+
 /** What is known of a customer: the contacts that their number and the provider's identifier lead to. */
 export interface Known {
   readonly byKey: Contact | undefined

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { keyFor, keyOf, preferenceOf } from "../src/Contact.ts"
+import { keyFor, keyOf, preferenceOf, preferenceOfChoice } from "../src/Contact.ts"
 import { checks } from "./checks.ts"
 
 const words = {
@@ -61,6 +61,20 @@ describe("what a customer is kept and found by", () => {
     assert.strictEqual(keyFor({ phone: null, userId: "US.1" }), "US.1")
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: "BR.1" }), "+5511987654321")
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: null }), "+5511987654321")
+  })
+})
+
+describe("what a button that a customer chose says of being written to", () => {
+  it.each(
+    [
+      ...["STOP", "Stop", "stopall", "Unsubscribe", "Stop promotions", " STOP PROMOTIONS "]
+        .map((label) => [label, "opt_out"] as const),
+      ...["START", "Unstop"].map((label) => [label, "opt_in"] as const),
+      ...["Cancel", "END", "Quit", "Cancel order", "Stop order", "Yes", "", "toString"]
+        .map((label) => [label, undefined] as const)
+    ]
+  )("%j: %s", (label, preference) => {
+    assert.strictEqual(preferenceOfChoice(label), preference)
   })
 })
 

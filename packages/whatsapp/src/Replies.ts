@@ -23,9 +23,10 @@ interface Said {
 /** Reads what stands under the name of a type; undefined when it is not what that type asks for. */
 type ReadSaid = Payload.Read<Said | undefined>
 
-/** The first wish in the words that a customer chose. */
-const wish = (...words: ReadonlyArray<string | undefined>): Said["preference"] =>
-  words.map((word) => word === undefined ? undefined : Contact.preferenceOf(word)).find(Predicate.isNotUndefined)
+/** The first wish in the label of a button and the value behind it. */
+const chosen = (...labels: ReadonlyArray<string | undefined>): Said["preference"] =>
+  labels.map((label) => label === undefined ? undefined : Contact.preferenceOfChoice(label))
+    .find(Predicate.isNotUndefined)
 
 /** An object that must have the fields of `required`, and may have those of `optional`. */
 const object = (
@@ -43,7 +44,7 @@ const object = (
 
 const text: ReadSaid = (json) => {
   const { body } = Payload.shape({ body: Payload.text })(json)
-  return body === undefined ? undefined : { content: { body }, preference: wish(body) }
+  return body === undefined ? undefined : { content: { body }, preference: Contact.preferenceOf(body) }
 }
 
 /** A tap on a template's quick reply. */
@@ -51,7 +52,7 @@ const button: ReadSaid = (json) => {
   const { payload, text } = Payload.shape({ payload: Payload.text, text: Payload.text })(json)
   return payload === undefined && text === undefined
     ? undefined
-    : { content: { text: text ?? null, payload: payload ?? null }, preference: wish(text, payload) }
+    : { content: { text: text ?? null, payload: payload ?? null }, preference: chosen(text, payload) }
 }
 
 const Answer = Payload.shape({ id: Payload.text, title: Payload.text, response_json: Payload.text })
@@ -71,7 +72,7 @@ const interactive: ReadSaid = (json) => {
   const { id, title } = Answer(answer)
   return {
     content: { type: kind, [kind]: kind === "nfm_reply" ? flow(answer) : answer },
-    preference: kind === "button_reply" ? wish(title, id) : undefined
+    preference: kind === "button_reply" ? chosen(title, id) : undefined
   }
 }
 

@@ -130,6 +130,7 @@ describe("a text", () => {
       const [body, wish] of [
         ["STOP", "opt_out"],
         [" unsubscribe\n", "opt_out"],
+        ["Cancel", "opt_out"],
         ["Start", "opt_in"],
         ["stop it", undefined],
         ["", undefined]
@@ -146,7 +147,11 @@ describe("a tap", () => {
         [{ payload: "STOP", text: "No more of this" }, "opt_out"],
         [{ payload: "p1", text: "START" }, "opt_in"],
         [{ payload: "p1", text: "No" }, undefined],
-        [{ text: "Stop" }, "opt_out"]
+        [{ text: "Stop" }, "opt_out"],
+        [{ payload: "Stop promotions", text: "No, thanks" }, "opt_out"],
+        // of an order, not of being written to
+        [{ payload: "CANCEL", text: "Cancel" }, undefined],
+        [{ payload: "p1", text: "End" }, undefined]
       ] as const
     ) assert.deepStrictEqual(said({ type: "button", button }), ["button", { payload: null, ...button }, wish])
   })
@@ -159,6 +164,7 @@ describe("a tap", () => {
       button_reply: button
     }, undefined])
     assert.strictEqual(reply("button_reply", { id: "b2", title: "Stop" })[2], "opt_out")
+    assert.strictEqual(reply("button_reply", { id: "b2", title: "Quit" })[2], undefined)
     const row = { id: "r1", title: "Express", description: "In two days" }
     assert.deepStrictEqual(reply("list_reply", row), [
       "interactive",
