@@ -117,8 +117,10 @@ export type NumberName =
 
 /** What upstream tells of a number; a field that is left out is not spoken of. */
 export interface NumberChange {
-  /** `null` lifts it. */
+  /** `null` lifts it, whatever its reason. */
   readonly block?: SenderBlock.SenderBlock | null
+  /** Lifts a block for this reason, and no other; passed over where `block` is spoken of. */
+  readonly lifts?: SenderBlock.SenderBlockReason
   readonly tier?: string
   /** `null`: unlimited. */
   readonly messagingLimit?: number | null
@@ -126,23 +128,46 @@ export interface NumberChange {
 }
 
 /** When the word that holds was told, of each field; one that is left out was never spoken of. */
-export type ToldAt = { readonly [Field in keyof NumberChange]?: Instant }
+export type ToldAt = { readonly [Field in Exclude<keyof NumberChange, "lifts">]?: Instant }
+
+/**
+ * Upstream's times are in whole seconds: a block may be of any moment of its second, and so later than a word of ours that
+ * seems to be newer. To take it for newer costs less than to lose it.
+ */
+const blockMayBeLaterBy = 999
+
+/** What becomes of the block; undefined when the word is not of it, or older than the one in force. */
+const blockAfter = (
+  before: SenderBlock.SenderBlock | null,
+  { block, lifts }: NumberChange,
+  at: Instant,
+  toldAt: Instant = at
+): { readonly block: SenderBlock.SenderBlock | null } | undefined => {
+  if (block !== undefined) {
+    return at + (block === null ? 0 : blockMayBeLaterBy) < toldAt
+      ? undefined
+      : { block: block && SenderBlock.renewed(before, block) }
+  }
+  const isLifted = lifts !== undefined && at >= toldAt && (before === null || before.reason === lifts)
+  return isLifted ? { block: null } : undefined
+}
 
 /**
  * Applies upstream's word of the time `at`. A field whose word in force is of a later time keeps it, so that words may
- * come in any order; of two of the same time the one that comes last holds.
+ * come in any order; of two of the same time the one that comes last holds. A block counts as of the end of its second.
  */
 export const observe = (
   { number, toldAt }: { readonly number: PhoneNumber; readonly toldAt: ToldAt },
   change: NumberChange,
   at: Instant
 ): { readonly number: PhoneNumber; readonly toldAt: ToldAt } => {
-  const isNews = (field: keyof NumberChange) => change[field] !== undefined && at >= (toldAt[field] ?? at)
-  const { block = null, messagingLimit = null, quality = null, tier = null } = change
+  const isNews = (field: keyof Learned) => change[field] !== undefined && at >= (toldAt[field] ?? at)
+  const blocked = blockAfter(number.block, change, at, toldAt.block)
+  const { messagingLimit = null, quality = null, tier = null } = change
   return {
     number: {
       ...number,
-      block: isNews("block") ? block && SenderBlock.renewed(number.block, block) : number.block,
+      ...blocked,
       learned: {
         tier: isNews("tier") ? tier : number.learned.tier,
         messagingLimit: isNews("messagingLimit") ? messagingLimit : number.learned.messagingLimit,
@@ -151,7 +176,7 @@ export const observe = (
     },
     toldAt: {
       ...toldAt,
-      ...(isNews("block") ? { block: at } : {}),
+      ...(blocked === undefined ? {} : { block: Math.max(at, toldAt.block ?? at) }),
       ...(isNews("tier") ? { tier: at } : {}),
       ...(isNews("messagingLimit") ? { messagingLimit: at } : {}),
       ...(isNews("quality") ? { quality: at } : {})

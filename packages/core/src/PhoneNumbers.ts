@@ -73,7 +73,7 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
             ...(tier === null ? {} : { tier }),
             ...(messagingLimit === null ? {} : { messagingLimit }),
             ...(quality === null ? {} : { quality }),
-            ...(known.block?.reason === "credentials" ? { block: null } : {})
+            ...(known.block?.reason === "credentials" ? { lifts: known.block.reason } : {})
           }
         })
       })

@@ -35,21 +35,32 @@ interface Word {
   readonly change: PhoneNumber.NumberChange
 }
 
+/** The block after words that arrived in this order. One counts as of the end of its second, as upstream's times do. */
+const expectedBlock = (words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber["block"] => {
+  let held = null as PhoneNumber.PhoneNumber["block"]
+  let heldAt = -Infinity
+  for (const { at, change: { block, lifts } } of words) {
+    const isOlder = at + (block ? 999 : 0) < heldAt
+    const isOfAnother = block === undefined && (lifts === undefined || held !== null && held.reason !== lifts)
+    if (isOlder || isOfAnother) continue
+    heldAt = Math.max(heldAt, at)
+    // a block goes on as long as nothing else was told between
+    held = block && held?.reason === block.reason
+      ? { ...block, since: Math.min(held.since, block.since) }
+      : block ?? null
+  }
+  return held
+}
+
 /** What must hold after words that arrived in this order: of each field the newest, of equally new ones the last. */
 const expected = (number: PhoneNumber.PhoneNumber, words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber => {
-  const held = <Field extends keyof PhoneNumber.NumberChange>(field: Field) =>
-    words.filter(({ at, change }, i) =>
+  const last = <Field extends keyof PhoneNumber.Learned>(field: Field) =>
+    words.findLast(({ at, change }, i) =>
       field in change && words.slice(0, i).every((before) => !(field in before.change) || before.at <= at)
-    )
-  const last = <Field extends keyof PhoneNumber.NumberChange>(field: Field) => held(field).at(-1)?.change[field] ?? null
-  const blocks = held("block").map(({ change }) => change.block ?? null)
-  const block = blocks.at(-1) ?? null
-  // a block goes on as long as nothing else was told between
-  const begun = blocks.findLastIndex((one) => one?.reason !== block?.reason)
-  const since = Math.min(...blocks.slice(begun + 1).map((one) => one?.since ?? 0))
+    )?.change[field] ?? null
   return {
     ...number,
-    block: block && { ...block, since },
+    block: expectedBlock(words),
     learned: { tier: last("tier"), messagingLimit: last("messagingLimit"), quality: last("quality") }
   }
 }
@@ -69,7 +80,8 @@ const randomWord = (random: SeededRandom.SeededRandom, at: number): Word => {
       }),
       ...((said & 2) === 0 ? {} : { tier: random.pick(["standard", "high", "some other"]) }),
       ...((said & 4) === 0 ? {} : { messagingLimit: random.pick([null, 0, 250, 100_000]) }),
-      ...((said & 8) === 0 ? {} : { quality: random.pick(["green", "yellow", "red"]) })
+      ...((said & 8) === 0 ? {} : { quality: random.pick(["green", "yellow", "red"]) }),
+      ...(random.below(2) === 0 ? {} : { lifts: random.pick(reasons) })
     }
   }
 }
@@ -231,7 +243,8 @@ export const tests = (it: Fixture.It): void => {
       const { number: { providerNumberId }, start } = own
       const tell = (at: number, change: PhoneNumber.NumberChange) => observe({ providerNumberId }, start + at, change)
       yield* tell(10, { quality: "green", block: null })
-      yield* tell(9, { quality: "red", block: SenderBlock.of("quality", start + 9, detail), tier: "high" })
+      yield* tell(9, { quality: "red", tier: "high" })
+      yield* tell(-1000, { block: SenderBlock.of("quality", start, detail) })
       yield* tell(8, { tier: "coexistence", messagingLimit: 250 })
       assert.deepStrictEqual(yield* only(own), {
         ...own.number,
@@ -239,6 +252,43 @@ export const tests = (it: Fixture.It): void => {
       })
       yield* tell(10, { quality: "yellow" })
       assert.strictEqual((yield* only(own)).learned.quality, "yellow")
+    }))
+
+  it.effect("a block of the same second as a newer word holds, as upstream's times are in whole seconds", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const block = SenderBlock.of("restricted", start, detail)
+      yield* observe({ providerNumberId }, start + 999, { block: null })
+      yield* observe({ providerNumberId }, start, { block })
+      assert.deepStrictEqual((yield* only(own)).block, block)
+      // the time of what holds does not go back
+      yield* observe({ providerNumberId }, start + 998, { block: null })
+      assert.deepStrictEqual((yield* only(own)).block, block)
+      yield* observe({ providerNumberId }, start + 1000, { block: null })
+      yield* observe({ providerNumberId }, start, { block })
+      assert.isNull((yield* only(own)).block)
+    }))
+
+  it.effect("a word that lifts one reason leaves a block for another as it is", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const lift = (at: number, lifts: SenderBlock.SenderBlockReason) =>
+        Effect.andThen(observe({ providerNumberId }, start + at, { lifts }), only(own))
+      for (const [i, reason] of reasons.entries()) {
+        const at = (2 * i + 1) * hour
+        const block = SenderBlock.of(reason, start + at, detail)
+        yield* observe({ providerNumberId }, start + at, { block })
+        for (const other of reasons.filter((other) => other !== reason)) {
+          assert.deepStrictEqual((yield* lift(at + minute, other)).block, block)
+        }
+        assert.deepStrictEqual((yield* lift(at - 1, reason)).block, block)
+        assert.deepStrictEqual(yield* lift(at + minute, reason), own.number)
+        // told before it was lifted
+        yield* observe({ providerNumberId }, start + at, { block })
+        assert.isNull((yield* only(own)).block)
+      }
     }))
 
   it.effect("a block that is told again of the same reason is one that goes on", () =>
@@ -264,7 +314,7 @@ export const tests = (it: Fixture.It): void => {
         const random = SeededRandom.make(seed)
         const number = yield* further(own)
         yield* use((store) => store.add(number))
-        const words = Array.from({ length: 12 }, () => randomWord(random, start + random.below(8)))
+        const words = Array.from({ length: 12 }, () => randomWord(random, start + 333 * random.below(8)))
         for (const { at, change } of words) {
           yield* observe({ providerNumberId: number.providerNumberId }, at, change)
         }
@@ -286,7 +336,7 @@ export const tests = (it: Fixture.It): void => {
       for (let round = 0; round < 5; round++) {
         const words = Array.from({ length: 30 }, (_, i) => ({
           name: names[i % 3]!,
-          at: start + round * 100 + i,
+          at: start + (round * 100 + i) * 1000,
           change: {
             ...(i % 2 === 0 ? { tier: `tier ${i}` } : { quality: `quality ${i}`, messagingLimit: i }),
             block: i === 28 ? null : { reason: reasons[i % reasons.length]!, since: i, until: null, provider: null }

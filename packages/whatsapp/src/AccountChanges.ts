@@ -64,6 +64,7 @@ const quality: ReadChange = (value, origin) => {
     {
       ...(isFaster ? { tier: "high" } : {}),
       ...(quality === undefined ? {} : { quality }),
+      ...(event === "unflagged" ? { lifts: "quality" as const } : {}),
       ...limited(max_daily_conversations_per_business === undefined ? limit : max_daily_conversations_per_business)
     },
     origin
@@ -125,7 +126,7 @@ const account: ReadChange = (value, origin) => {
           case "disable":
             return blocked("restricted", origin, "DISABLED_UPDATE", "DISABLE")
           case "reinstate":
-            return changed(accountOf(origin), { block: null }, origin)
+            return changed(accountOf(origin), { lifts: "restricted" }, origin)
           default:
             return undefined
         }
@@ -134,7 +135,7 @@ const account: ReadChange = (value, origin) => {
       case "account_offboarded":
         return blocked("registration", origin, "ACCOUNT_OFFBOARDED")
       case "account_reconnected":
-        return changed(accountOf(origin), { block: null }, origin)
+        return changed(accountOf(origin), { lifts: "registration" }, origin)
       default:
         return undefined
     }
@@ -150,7 +151,7 @@ const review: ReadChange = (value, origin) => {
   const item = decision === "rejected"
     ? blocked("restricted", origin, "ACCOUNT_REVIEW", "REJECTED")
     : decision === "approved"
-    ? changed(accountOf(origin), { block: null }, origin)
+    ? changed(accountOf(origin), { lifts: "restricted" }, origin)
     : undefined
   return item ?? skipped("account_review_update", decision)
 }

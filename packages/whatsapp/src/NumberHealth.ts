@@ -41,7 +41,7 @@ const itemsOf = (
   const { change, phoneNumber } = NumberInfo.read(answer.json, at)
   if (phoneNumber === undefined) return []
   // an answer proves that the token is good
-  const lifted = block?.reason === "credentials" ? { block: null } : {}
+  const lifted = block?.reason === "credentials" ? { lifts: block.reason } : {}
   return [{ _tag: "Number", number: { providerNumberId }, at, change: { ...lifted, ...change } }]
 }
 

@@ -98,9 +98,11 @@ describe("a number's quality", () => {
       changed({ quality: "red", messagingLimit: 1000 }, ours)
     ])
     assert.deepStrictEqual<unknown>(update({ event: "UNFLAGGED", quality_rating: "YELLOW" }), [
-      changed({ quality: "yellow" }, ours)
+      changed({ quality: "yellow", lifts: "quality" }, ours)
     ])
-    assert.deepStrictEqual<unknown>(update({ event: "UNFLAGGED" }), [changed({ quality: "unknown" }, ours)])
+    assert.deepStrictEqual<unknown>(update({ event: "UNFLAGGED" }), [
+      changed({ quality: "unknown", lifts: "quality" }, ours)
+    ])
   })
 
   it("does not take a level of throughput for a messaging limit", () => {
@@ -185,22 +187,22 @@ describe("an account", () => {
     }
   })
 
-  it("that is disabled, deleted, taken away or refused is blocked, and free again when it is given back", () => {
+  it("that is disabled, deleted, taken away or refused is blocked, and free again from that when it is given back", () => {
     const blocked = (reason: SenderBlock.SenderBlockReason, code: string, message = "") =>
       changed({ block: SenderBlock.of(reason, told, { code, message }) })
-    const free = changed({ block: null })
+    const free = (lifts: SenderBlock.SenderBlockReason) => changed({ lifts })
     const ban = (waba_ban_state: string) => update({ event: "DISABLED_UPDATE", ban_info: { waba_ban_state } })
     const review = (decision: string) => readChange("account_review_update", { decision })
     assert.deepStrictEqual<unknown>(ban("DISABLE"), [blocked("restricted", "DISABLED_UPDATE", "DISABLE")])
-    assert.deepStrictEqual<unknown>(ban("REINSTATE"), [free])
+    assert.deepStrictEqual<unknown>(ban("REINSTATE"), [free("restricted")])
     assert.deepStrictEqual(ban("SCHEDULE_FOR_DISABLE"), [skipped("account_update:disabled_update")])
     assert.deepStrictEqual<unknown>(update({ event: "ACCOUNT_DELETED" }), [blocked("registration", "ACCOUNT_DELETED")])
     assert.deepStrictEqual<unknown>(update({ event: "ACCOUNT_OFFBOARDED" }), [
       blocked("registration", "ACCOUNT_OFFBOARDED")
     ])
-    assert.deepStrictEqual<unknown>(update({ event: "ACCOUNT_RECONNECTED" }), [free])
+    assert.deepStrictEqual<unknown>(update({ event: "ACCOUNT_RECONNECTED" }), [free("registration")])
     assert.deepStrictEqual<unknown>(review("REJECTED"), [blocked("restricted", "ACCOUNT_REVIEW", "REJECTED")])
-    assert.deepStrictEqual<unknown>(review("APPROVED"), [free])
+    assert.deepStrictEqual<unknown>(review("APPROVED"), [free("restricted")])
     assert.deepStrictEqual(review("PENDING"), [skipped("account_review_update:pending")])
   })
 

@@ -131,7 +131,7 @@ describe("looking at the numbers", () => {
         ))
       yield* until(() => told.length === 3)
       assert.deepStrictEqual(told, [
-        { _tag: "Number", number: { providerNumberId: "a" }, at: 0, change: { block: null } },
+        { _tag: "Number", number: { providerNumberId: "a" }, at: 0, change: { lifts: "credentials" } },
         {
           _tag: "Number",
           number: { providerNumberId: "b" },

@@ -36,6 +36,8 @@ create function wac_observe_phone_numbers(ids text[], at_time bigint, change jso
 language plpgsql as $$
 declare
   block constant json := change -> 'block';
+  -- PhoneNumber.blockMayBeLaterBy
+  block_at constant bigint := at_time + case when json_typeof(block) = 'object' then 999 else 0 end;
 begin
   perform from phone_numbers p where p.id = any (ids) order by p.id for no key update;
   if block is not null then
@@ -48,8 +50,13 @@ begin
       ),
       blocked_until = (block ->> 'until')::bigint,
       block_provider = (block ->> 'provider')::json,
+      block_told_at = greatest(p.block_told_at, at_time)
+    where p.id = any (ids) and coalesce(p.block_told_at <= block_at, true);
+  elsif change -> 'lifts' is not null then
+    update phone_numbers p set block_reason = null, blocked_since = null, blocked_until = null, block_provider = null,
       block_told_at = at_time
-    where p.id = any (ids) and coalesce(p.block_told_at <= at_time, true);
+    where p.id = any (ids) and coalesce(p.block_told_at <= at_time, true)
+      and coalesce(p.block_reason = change ->> 'lifts', true);
   end if;
   if change -> 'tier' is not null then
     update phone_numbers p set learned_tier = change ->> 'tier', tier_told_at = at_time
