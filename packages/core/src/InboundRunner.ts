@@ -44,6 +44,8 @@ export const separatesAfter = 3
 interface Progress {
   readonly post: ClaimedPost
   problem: InboundPost.Problem | null
+  /** How many of its items are still to be applied. */
+  left: number
   /** Whether what became of it is recorded. */
   isOver: boolean
 }
@@ -107,13 +109,23 @@ export const layer = Layer.effectDiscard(
         progress,
         Effect.flatMap(Clock.currentTimeMillis, (now) => webhook.read(body, now))
       )
-      return (items ?? []).map((item): Step => ({ progress, item }))
+      const steps = (items ?? []).map((item): Step => ({ progress, item }))
+      progress.left = steps.length
+      return steps
     })
 
     const apply = Effect.fnUntraced(function*({ item, progress }: Step) {
       if (progress.problem !== null && progress.post.tries < separatesAfter) return
       yield* noting(progress, Effect.andThen(inbound.receive([item]), Metrics.applied(item)))
     })
+
+    /** Applies an item; with the last one of a post, what became of that is recorded. */
+    const step = (token: string) =>
+      Effect.fnUntraced(function*(step: Step) {
+        yield* apply(step)
+        step.progress.left--
+        if (step.progress.left === 0) yield* conclude(token)(step.progress)
+      })
 
     /** Records what became of a post; where that fails, the lease's end makes it due again. */
     const conclude = (token: string) =>
@@ -139,12 +151,13 @@ export const layer = Layer.effectDiscard(
 
     const process = Effect.fnUntraced(function*(round: ReadonlyArray<Progress>, token: string) {
       const steps = (yield* Effect.forEach(round, read)).flat()
+      const empty = round.filter(({ left }) => left === 0)
+      yield* Effect.forEach(empty, conclude(token), { concurrency: "unbounded", discard: true })
       const lanes = InboundLane.divide(steps, ({ item }) => item)
-      yield* Effect.forEach(lanes, (lane) => Effect.forEach(lane, apply, { discard: true }), {
+      yield* Effect.forEach(lanes, (lane) => Effect.forEach(lane, step(token), { discard: true }), {
         concurrency: maxInFlight,
         discard: true
       })
-      yield* Effect.forEach(round, conclude(token), { concurrency: "unbounded", discard: true })
     })
 
     /** Claims and processes what is due; whether there was anything. */
@@ -160,7 +173,7 @@ export const layer = Layer.effectDiscard(
           leaseUntil: now + Duration.toMillis(lease),
           limit: { posts: maxPosts, bytes: maxBytes }
         })
-        const claimed = posts.map((post): Progress => ({ post, problem: null, isOver: false }))
+        const claimed = posts.map((post): Progress => ({ post, problem: null, left: 0, isOver: false }))
         yield* restore(process(claimed, token)).pipe(
           Effect.onInterrupt(() =>
             Effect.forEach(claimed, giveBack(token), { concurrency: "unbounded", discard: true })

@@ -275,6 +275,27 @@ describe("the runner", () => {
       })
     )))
 
+  it.effect("is done with each post when its own items are: what takes longer than the lease costs no others", () =>
+    posting(Effect.gen(function*() {
+      for (const n of [1, 2, 3]) yield* post([message(n, `+1202555010${n}`), status(n)])
+      const first = noting((name) => name === "wamid.in.2" ? Effect.never : Effect.void)
+      yield* startRunner(first.receive)
+      assert.deepStrictEqual([...first.applied].sort(), [
+        "wamid.1 delivered",
+        "wamid.2 delivered",
+        "wamid.3 delivered",
+        "wamid.in.1",
+        "wamid.in.2",
+        "wamid.in.3"
+      ])
+      assert.strictEqual((yield* backlog).waiting, 1)
+      yield* TestClock.adjust(lease)
+      const second = noting()
+      yield* startRunner(second.receive)
+      assert.deepStrictEqual(second.applied, ["wamid.in.2", "wamid.2 delivered"])
+      assert.deepStrictEqual(yield* backlog, idle)
+    })))
+
   it.effect("has a post come again whose end could not be recorded", () =>
     posting(Effect.gen(function*() {
       const store = yield* InboundPostStore
