@@ -1,124 +1,306 @@
 /**
- * Every documented code of the Cloud API over the whole road: what a caller gets, what is stored, and what a repetition
- * does; as an answer to a send, and as a report that comes later.
+ * Every error code of the Cloud API, as the answer to a send and as a report that comes later: what the caller is told,
+ * what is stored, what a retry with the same key does, and what follows for other messages.
  */
-import { assert, describe, layer } from "@effect/vitest"
-import { PhoneNumberStore } from "@wac/core"
-import { CloudApi, DocumentedCodes } from "@wac/testkit"
-import { Clock, Context, Effect, Layer } from "effect"
+import { assert, layer } from "@effect/vitest"
+import { DocumentedCodes } from "@wac/testkit"
+import { Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
-import { call, ready, send } from "./harness.ts"
+import { type Answer, call, send } from "./harness.ts"
+import { withKey } from "./processes.ts"
+import { accepted, generous, silent, template, unlimited, World } from "./whatsapp.ts"
 
-const statuses: { readonly [code: string]: number } = {
+/** For how many minutes a block keeps a number from sending before it is tried again. */
+const blockedFor: { readonly [reason: string]: number } = {
+  credentials: 1,
+  registration: 5,
+  payment: 5,
+  quality: 60,
+  restricted: 60,
+  display_name: 60
+}
+
+const statuses: { readonly [error: string]: number } = {
   invalid_body: 400,
   forbidden: 403,
   rate_limited: 429,
   server_error: 502
 }
 
-class Fixture extends Context.Service<Fixture, checks.Ready & { readonly api: CloudApi.CloudApi }>()(
-  "@wac/server/test/whatsapp-codes.test/Fixture"
-) {
-  static readonly layer = Layer.effect(
-    Fixture,
-    Effect.gen(function*() {
-      const api = yield* Effect.orDie(CloudApi.make({ settings: { pairLimit: false } }))
-      const server = yield* ready({ environment: { ...api.environment, ...checks.unlimited } })
-      const { subscribed } = yield* api.courier.subscribe(
-        `${server.url}/providers/whatsapp/webhook`,
-        api.identity.verifyToken
-      )
-      assert.isTrue(subscribed)
-      return { ...server, api }
-    })
-  )
+/** The field at fault, where upstream says enough to name it. */
+const params: { readonly [reason: string]: string } = {
+  undeliverable: "to",
+  template_params_mismatch: "template.bodyParams"
 }
 
-/** Waits for the block that follows from a code, and takes it away. */
-const unblock = Effect.gen(function*() {
-  const { api, services, session, url } = yield* Fixture
-  const { body } = yield* checks.until(
-    call(`${url}/internal/phone-numbers`, { headers: session }),
-    ({ body }) => body.data[0].status === "blocked"
-  )
-  // of two words of the same time the later one holds; one of now would outlive reports, whose times are whole seconds
-  const at = Date.parse(body.data[0].block.since)
-  const name = { providerNumberId: api.identity.numbers[0].id }
-  yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.observe({ name, at, change: { block: null } })).pipe(
-    Effect.orDie,
-    Effect.provideContext(services)
-  )
+const codes: ReadonlyArray<DocumentedCodes.Documented> = [
+  ...DocumentedCodes.all,
+  { code: 299, error: "server_error", reason: "provider_error", retryAfter: null, consequence: undefined },
+  // nobody has documented it; the status says that the request was at fault
+  { code: 999_999, error: "forbidden", reason: "provider_policy", retryAfter: null, consequence: undefined }
+]
+
+/** An answer with 400 or 403 is final; one with 429 or 502 says that nothing was sent, and a retry asks again. */
+const isFinal = ({ error }: DocumentedCodes.Documented): boolean => error === "invalid_body" || error === "forbidden"
+
+/** What upstream says beside the code. */
+const details = "Why it is so, in Meta's words."
+
+/** The error that both the answer and the stored message hold. */
+const assertTold = (told: Answer["body"], { code, error, reason }: DocumentedCodes.Documented): void => {
+  assert.deepInclude(told, { code: error, reason }, `${code}`)
+  assert.strictEqual(told.provider.code, `${code}`)
+  assert.isTrue(told.provider.message.endsWith(`: ${details}`), told.provider.message)
+}
+
+const assertAnswer = (answer: Answer, documented: DocumentedCodes.Documented): void => {
+  const { code, error, reason, retryAfter } = documented
+  assert.strictEqual(answer.status, statuses[error], `${code}: ${answer.text}`)
+  assertTold(answer.body.error, documented)
+  assert.strictEqual(answer.body.error.param, params[reason], `${code}`)
+  assert.strictEqual(answer.headers.get("retry-after"), retryAfter === null ? null : `${retryAfter}`)
+  checks.assertHeaders(answer)
+}
+
+const isReplayed = (answer: Answer): boolean => answer.headers.get("idempotent-replayed") === "true"
+
+let recipients = 0
+/** A number that nobody has written to. */
+const anyone = () => `+1650555${String(++recipients).padStart(4, "0")}`
+
+/** A send with a key of its own, to be repeated. */
+const sending = (to: string, body: unknown = template(to)) =>
+  Effect.map(World, (world) => {
+    const key = withKey(crypto.randomUUID())
+    return Effect.suspend(() => send(world, body, key))
+  })
+
+/** The block is shown, and keeps every send from upstream until it is time to try again. */
+const assertBlocked = Effect.fnUntraced(function*({ code }: DocumentedCodes.Documented, reason: string) {
+  const world = yield* World
+  const shown = yield* world.untilNumber(({ status }) => status === "blocked")
+  assert.deepInclude(shown.block, { reason }, `${code}`)
+  assert.strictEqual(shown.block.provider.code, `${code}`)
+  const lasts = Date.parse(shown.block.until) - Date.parse(shown.block.since)
+  assert.strictEqual(lasts, Duration.toMillis(Duration.minutes(blockedFor[reason]!)), `${code}`)
+  const to = anyone()
+  const refused = yield* send(world, template(to))
+  checks.assertError(refused, reason === "credentials" ? 502 : 403, {
+    ...(reason === "credentials"
+      ? { code: "server_error", reason: "provider_error" }
+      : { code: "forbidden", reason: "sender_not_available" }),
+    provider: shown.block.provider
+  })
+  assert.deepStrictEqual(yield* world.callsTo(to), [])
+  yield* world.pass(lasts)
 })
 
-/** A recipient for each, so that what follows from one code touches no other; a template too, where it is stopped. */
-const message = (i: number, consequence?: string) => ({
-  to: `+1202555${String(i).padStart(4, "0")}`,
-  type: "template",
-  template: {
-    name: { "template paused": "promo", "template disabled": "confirm_visit" }[consequence ?? ""] ?? "notice_01",
-    language: "en_US",
-    bodyParams: ["Ana"]
+/** One goes out again, and with it the number is as before. */
+const assertRecovered = Effect.gen(function*() {
+  const world = yield* World
+  yield* accepted(world, template(anyone()))
+  const { block } = yield* world.untilNumber(({ status }) => status === "available")
+  assert.isNull(block)
+})
+
+/** The template goes to nobody any more. */
+const assertStopped = Effect.fnUntraced(function*(name: string, status: string) {
+  const world = yield* World
+  const shown = yield* checks.until(
+    call(`${world.url}/v1/templates?name=${name}`, { headers: { authorization: `Bearer ${world.key.apiKey}` } }),
+    ({ body }) => body.data[0].status !== "approved"
+  )
+  assert.strictEqual(shown.body.data[0].status, status)
+  const to = anyone()
+  checks.assertError(yield* send(world, template(to, name, ["Ana"])), 403, {
+    code: "forbidden",
+    reason: "template_not_approved",
+    param: "template.name"
+  })
+  assert.deepStrictEqual(yield* world.callsTo(to), [])
+})
+
+const listings = Effect.flatMap(
+  World,
+  ({ api }) => Effect.map(api.calls, (calls) => calls.filter(({ path }) => path.includes("/message_templates")).length)
+)
+
+/** What follows for other messages; gives back a service that sends. */
+const assertFollows = Effect.fnUntraced(
+  function*(documented: DocumentedCodes.Documented, before: number, name: string) {
+    const { code, consequence } = documented
+    const [what, ...words] = consequence?.split(" ") ?? []
+    switch (what) {
+      case "block":
+        return yield* assertBlocked(documented, words[1]!)
+      case "template":
+        return yield* assertStopped(name, words[0]!)
+      case "list":
+        return yield* checks.until(listings, (count) => count > before)
+      case "opt":
+      case undefined:
+        return
+      default:
+        assert.fail(`${code}: ${what}`)
+    }
   }
+)
+
+const answered = Effect.fnUntraced(function*(documented: DocumentedCodes.Documented) {
+  const { code, consequence } = documented
+  const world = yield* World
+  // templates are listed anew once a minute at most
+  yield* world.pass("1 minute")
+  const to = anyone()
+  const name = code === 132015 ? "notice_15" : code === 132016 ? "notice_16" : "order_update"
+  const trial = yield* sending(to, template(to, name, name === "order_update" ? ["Ana", "1042"] : ["Ana"]))
+  yield* world.api.behave(to, { refuse: { code, details, times: 1 } })
+  const before = yield* listings
+  const answer = yield* trial
+  assertAnswer(answer, documented)
+  assert.isFalse(isReplayed(answer))
+  const [first] = yield* world.callsTo(to)
+  const id = first!.reference!
+  const stored = (yield* checks.stored(world, id)).body
+  assert.deepInclude(stored, { to, status: isFinal(documented) ? "failed" : "sending", provider_message_id: null })
+  yield* assertFollows(documented, before, name)
+
+  const again = yield* trial
+  const calls = yield* world.callsTo(to)
+  if (isFinal(documented)) {
+    assertTold(stored.error, documented)
+    assert.match(stored.failed_at, checks.timeShape)
+    assert.isTrue(isReplayed(again), `${code}`)
+    assert.strictEqual(again.text, answer.text)
+    assert.lengthOf(calls, 1)
+  } else {
+    assert.isNull(stored.error)
+    assert.isNull(stored.failed_at)
+    assert.strictEqual(again.status, 200, `${code}: ${again.text}`)
+    assert.isFalse(isReplayed(again))
+    assert.deepInclude(again.body, { message_id: id })
+    assert.deepStrictEqual(calls.map(({ processed, reference }) => [reference, processed]), [[id, false], [id, true]])
+    const replayed = yield* trial
+    assert.strictEqual(replayed.text, again.text)
+    assert.isTrue(isReplayed(replayed))
+  }
+  assert.strictEqual(yield* world.api.processed(id), isFinal(documented) ? 0 : 1)
+  if (consequence?.startsWith("block") === true) yield* assertRecovered
+  return { id, types: [isFinal(documented) ? "message.failed" : "message.sent"] }
 })
 
-layer(Fixture.layer, checks.live)("the codes of the Cloud API", (it) => {
-  describe("as an answer", () => {
-    for (const [i, { code, consequence, error, reason, retryAfter }] of DocumentedCodes.all.entries()) {
-      it.effect(`${code} is ${error}, ${reason}`, () =>
-        Effect.gen(function*() {
-          const server = yield* Fixture
-          const { api } = server
-          const body = message(i, consequence)
-          yield* api.fault({ recipients: [{ to: body.to, fault: { kind: "error", code }, times: 1 }] })
-          const headers = { "idempotency-key": `code-${code}` }
-          const answer = yield* send(server, body, headers)
-          assert.strictEqual(answer.status, statuses[error], answer.text)
-          assert.deepInclude(answer.body.error, { code: error, reason })
-          assert.strictEqual(answer.body.error.provider.code, `${code}`)
-          assert.strictEqual(answer.headers.get("retry-after"), retryAfter === null ? null : `${retryAfter}`)
-          if (consequence?.startsWith("block") === true) yield* unblock
+const reported = Effect.fnUntraced(function*(documented: DocumentedCodes.Documented, i: number) {
+  const { code, consequence } = documented
+  const world = yield* World
+  // upstream's times are whole seconds: what it reports is news to a number that recovered in the second before
+  yield* world.pass("1 minute")
+  const to = anyone()
+  const trial = yield* sending(to)
+  yield* world.api.behave(to, { fail: { code, details, afterSent: i % 2 === 0 } })
+  yield* world.api.configure({ sentAfter: 0, deliveredAfter: 0 })
+  const before = yield* listings
+  const answer = yield* trial
+  yield* world.api.configure(silent)
+  assert.strictEqual(answer.status, 200, `${code}: ${answer.text}`)
+  const id: string = answer.body.message_id
+  const { body: stored } = yield* checks.untilStatus(world, id, "failed")
+  assertTold(stored.error, documented)
+  assert.match(stored.failed_at, checks.timeShape)
+  assert.strictEqual(stored.provider_message_id, answer.body.provider_message_id)
+  // it was accepted, and that is what the send is answered for ever
+  const again = yield* trial
+  assert.strictEqual(again.text, answer.text, `${code}`)
+  assert.isTrue(isReplayed(again))
+  assert.lengthOf(yield* world.callsTo(to), 1)
+  // a report does not say which template it was: all are listed anew
+  const follows = consequence?.startsWith("template") === true ? { ...documented, consequence: "list" } : documented
+  yield* assertFollows(follows, before, "hello_world")
+  if (consequence?.startsWith("block") === true) yield* assertRecovered
+  return { id, types: ["message.sent", "message.failed"] }
+})
 
-          const calls = Effect.map(api.calls, (calls) => calls.filter(({ to }) => to === body.to))
-          const { reference } = (yield* calls)[0]!
-          const isRefused = answer.status < 429
-          const { body: stored } = yield* checks.stored(server, reference!)
-          assert.strictEqual(stored.status, isRefused ? "failed" : "sending")
-          if (isRefused) assert.deepInclude(stored.error, { code: error, reason })
-          else assert.isNull(stored.error)
-
-          const again = yield* send(server, body, headers)
-          if (isRefused) {
-            assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
-            assert.deepStrictEqual(again.body.error, answer.body.error)
-          } else {
-            assert.strictEqual(again.status, 200, again.text)
-            assert.strictEqual(again.body.message_id, reference)
-          }
-          assert.strictEqual((yield* calls).length, isRefused ? 1 : 2)
-          assert.strictEqual(yield* api.processed(reference!), isRefused ? 0 : 1)
-        }))
+/** Each message has had exactly these events. */
+const assertEvents = Effect.fnUntraced(function*(
+  expected: ReadonlyArray<{ readonly id: string; readonly types: ReadonlyArray<string> }>
+) {
+  const world = yield* World
+  const types = new Map<string, Array<string>>()
+  let cursor = ""
+  while (true) {
+    const page = yield* call(`${world.url}/v1/events?limit=100${cursor}`, {
+      headers: { authorization: `Bearer ${world.key.apiKey}` }
+    })
+    for (const { data, type } of page.body.data) {
+      types.set(data.message_id, [...types.get(data.message_id) ?? [], type])
     }
-  })
+    if (!page.body.has_more) break
+    cursor = `&cursor=${page.body.next_cursor}`
+  }
+  for (const { id, types: each } of expected) assert.deepStrictEqual(types.get(id), each)
+})
 
-  describe("as a report", () => {
-    for (const [i, { code, consequence, error, reason }] of DocumentedCodes.all.entries()) {
-      it.effect(`${code} fails the message with ${error}, ${reason}`, () =>
-        Effect.gen(function*() {
-          const server = yield* Fixture
-          const { api } = server
-          const body = message(1000 + i)
-          yield* api.configure({ sentAfter: null, deliveredAfter: null, readAfter: null })
-          const answer = yield* send(server, body)
-          assert.strictEqual(answer.status, 200, answer.text)
-          const { message_id } = answer.body
-          // a time to come counts as now
-          const at = (yield* Clock.currentTimeMillis) + 1000
-          yield* Effect.orDie(api.tell({ message: message_id, status: "failed", code, at }))
-          const { body: { error: stored } } = yield* checks.untilStatus(server, message_id, "failed")
-          assert.deepInclude(stored, { code: error, reason })
-          assert.strictEqual(stored.provider.code, `${code}`)
-          if (consequence?.startsWith("block") === true) yield* unblock
-        }))
-    }
-  })
+const world = World.layer({
+  environment: checks.unlimited,
+  api: { settings: { ...generous, ...silent } },
+  before: unlimited
+})
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("every code", (it) => {
+  it.effect("as the answer to a send", () => Effect.flatMap(Effect.forEach(codes, answered), assertEvents), 60_000)
+
+  it.effect("as a report that comes later", () => Effect.flatMap(Effect.forEach(codes, reported), assertEvents), 60_000)
+
+  it.effect("that says the customer wants no marketing keeps it from them from then on", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = anyone()
+      const promo = template(to, "promo", ["20 %"])
+      yield* world.api.behave(to, { refuse: { code: 131050, details } })
+      checks.assertError(yield* send(world, promo), 403, {
+        code: "forbidden",
+        reason: "opted_out",
+        provider: { code: "131050", message: `User has stopped receiving marketing messages: ${details}` }
+      })
+      const refused = yield* checks.until(
+        Effect.suspend(() => send(world, promo)),
+        ({ body }) => body.error.provider === undefined
+      )
+      checks.assertError(refused, 403, { code: "forbidden", reason: "opted_out", param: "to" })
+      // what is no marketing still is asked
+      yield* world.api.behave(to, {})
+      yield* accepted(world, template(to))
+    }))
+
+  it.effect("that nobody has documented, of a server that broke, leaves the outcome unknown", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = anyone()
+      const trial = yield* sending(to)
+      yield* world.api.behave(to, { refuse: { code: 999_999, http: 500 } })
+      const unknown = { code: "server_error", reason: "outcome_unknown" }
+      checks.assertError(yield* trial, 504, unknown)
+      checks.assertError(yield* trial, 504, unknown)
+      const [call, ...more] = yield* world.callsTo(to)
+      assert.deepStrictEqual(more, [])
+      assert.strictEqual((yield* checks.stored(world, call!.reference!)).body.status, "unknown")
+      yield* world.pass("10 minutes")
+      const { body } = yield* checks.untilStatus(world, call!.reference!, "failed")
+      assert.deepInclude(body.error, { code: "server_error", reason: "delivery_unknown" })
+      checks.assertError(yield* trial, 504, { code: "server_error", reason: "delivery_unknown" })
+      assert.lengthOf(yield* world.callsTo(to), 1)
+    }))
+
+  it.effect("that says nothing was sent makes a failure when nobody tries again within a day", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = anyone()
+      yield* world.api.behave(to, { refuse: { code: 130429 } })
+      assert.strictEqual((yield* send(world, template(to))).status, 429)
+      const [call] = yield* world.callsTo(to)
+      yield* world.pass(Duration.minutes(24 * 60 - 1))
+      assert.strictEqual((yield* checks.stored(world, call!.reference!)).body.status, "sending")
+      yield* world.pass("1 minute")
+      const { body } = yield* checks.untilStatus(world, call!.reference!, "failed")
+      assert.strictEqual(body.error.reason, "not_sent")
+    }))
 })

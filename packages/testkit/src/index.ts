@@ -1,5 +1,6 @@
 export * as ApiKeyStoreSuite from "./ApiKeyStoreSuite.ts"
 export * as CloudApi from "./CloudApi.ts"
+export * as CloudApiClock from "./CloudApiClock.ts"
 export * as ContactStoreSuite from "./ContactStoreSuite.ts"
 export * as DeliveryFixture from "./DeliveryFixture.ts"
 export * as DeliveryStoreClaimSuite from "./DeliveryStoreClaimSuite.ts"
