@@ -1,8 +1,9 @@
 /**
  * The service as a process whose surroundings a test holds in its hands: every send is asked of the HTTP server
- * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome`; it posts like the stub of a provider's webhook; the clock is `TEST_AHEAD` milliseconds ahead, of the machine's
- * or of the time `TEST_STILL_AT`, at which it then stands; and orders come from the parent process, which is told the
- * number of each that is carried out.
+ * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome` and posts like the stub of a provider's webhook, unless the
+ * provider is WhatsApp; the clock is `TEST_AHEAD` milliseconds ahead, of the machine's or of the time `TEST_STILL_AT`,
+ * at which it then stands; and orders come from the parent process, which is told the number of each that is carried
+ * out.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { DeliveryAttempt, type Id, Inbound, type Message, Provider } from "@wac/core"
@@ -92,7 +93,7 @@ const main = Effect.gen(function*() {
     stillAt === undefined ? undefined : Number(stillAt)
   )
   const { services } = yield* Effect.provideService(
-    run(process.env, { ...Composition.standard, provider }),
+    run(process.env, process.env["PROVIDER"] === "whatsapp" ? undefined : { ...Composition.standard, provider }),
     Clock.Clock,
     clock
   )
