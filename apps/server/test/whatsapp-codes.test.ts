@@ -8,7 +8,7 @@ import { Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, send } from "./harness.ts"
 import { withKey } from "./processes.ts"
-import { accepted, generous, silent, template, unlimited, World } from "./whatsapp.ts"
+import { accepted, generous, silent, template, World } from "./whatsapp.ts"
 
 /** For how many minutes a block keeps a number from sending before it is tried again. */
 const blockedFor: { readonly [reason: string]: number } = {
@@ -120,10 +120,9 @@ const assertStopped = Effect.fnUntraced(function*(name: string, status: string) 
   assert.deepStrictEqual(yield* world.callsTo(to), [])
 })
 
-const listings = Effect.flatMap(
-  World,
-  ({ api }) => Effect.map(api.calls, (calls) => calls.filter(({ path }) => path.includes("/message_templates")).length)
-)
+/** How many pages of templates upstream was asked for. */
+const listings = ({ api }: World["Service"]) =>
+  Effect.map(api.calls, (calls) => calls.filter(({ path }) => path.includes("/message_templates")).length)
 
 /** What follows for other messages; gives back a service that sends. */
 const assertFollows = Effect.fnUntraced(
@@ -136,7 +135,7 @@ const assertFollows = Effect.fnUntraced(
       case "template":
         return yield* assertStopped(name, words[0]!)
       case "list":
-        return yield* checks.until(listings, (count) => count > before)
+        return yield* checks.until(listings(yield* World), (count) => count > before)
       case "opt":
       case undefined:
         return
@@ -155,7 +154,7 @@ const answered = Effect.fnUntraced(function*(documented: DocumentedCodes.Documen
   const name = code === 132015 ? "notice_15" : code === 132016 ? "notice_16" : "order_update"
   const trial = yield* sending(to, template(to, name, name === "order_update" ? ["Ana", "1042"] : ["Ana"]))
   yield* world.api.behave(to, { refuse: { code, details, times: 1 } })
-  const before = yield* listings
+  const before = yield* listings(world)
   const answer = yield* trial
   assertAnswer(answer, documented)
   assert.isFalse(isReplayed(answer))
@@ -198,7 +197,7 @@ const reported = Effect.fnUntraced(function*(documented: DocumentedCodes.Documen
   const trial = yield* sending(to)
   yield* world.api.behave(to, { fail: { code, details, afterSent: i % 2 === 0 } })
   yield* world.api.configure({ sentAfter: 0, deliveredAfter: 0 })
-  const before = yield* listings
+  const before = yield* listings(world)
   const answer = yield* trial
   yield* world.api.configure(silent)
   assert.strictEqual(answer.status, 200, `${code}: ${answer.text}`)
@@ -241,8 +240,7 @@ const assertEvents = Effect.fnUntraced(function*(
 
 const world = World.layer({
   environment: checks.unlimited,
-  api: { settings: { ...generous, ...silent } },
-  before: unlimited
+  api: { settings: { ...generous, ...silent } }
 })
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("every code", (it) => {

@@ -9,7 +9,7 @@ import { Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, send } from "./harness.ts"
 import { patient, withKey } from "./processes.ts"
-import { generous, template, unlimited, World } from "./whatsapp.ts"
+import { generous, template, World } from "./whatsapp.ts"
 
 const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000)
 
@@ -67,8 +67,7 @@ const world = World.layer({
   durable: true,
   sendTimeout,
   environment: { ...checks.unlimited, LOG_LEVEL: "error" },
-  api: { seed, settings: { ...generous, ...reports } },
-  before: unlimited
+  api: { seed, settings: { ...generous, ...reports } }
 })
 
 /** What an answer says became of the message. */

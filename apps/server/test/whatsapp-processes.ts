@@ -14,7 +14,7 @@ import {
   startSteered,
   type Steered
 } from "./processes.ts"
-import { generous, path, silent, unlimited } from "./whatsapp.ts"
+import { generous, path, silent } from "./whatsapp.ts"
 
 /** One process after the other, each on its own port; upstream posts to the latest. */
 export const processes = Effect.gen(function*() {
@@ -24,7 +24,6 @@ export const processes = Effect.gen(function*() {
     (proxy) => Effect.sync(proxy.close)
   )
   const api = yield* Effect.orDie(CloudApi.make({ settings: { ...generous, ...silent, retryAfter: [200] } }))
-  yield* Effect.orDie(unlimited(api))
   const main = yield* bundledSteered
   const env = { ...api.environment, DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }
   let ahead = 0

@@ -23,10 +23,6 @@ export const silent = { sentAfter: null, deliveredAfter: null, readAfter: null }
 /** Upstream's limits out of the way; ours are by `checks.unlimited` and by what the number is told to have. */
 export const generous = { throughput: 1_000_000, pairLimit: false } as const
 
-/** A number that may write to any number of customers. */
-export const unlimited = ({ changeNumber, identity }: CloudApi.CloudApi) =>
-  changeNumber(identity.numbers[0].id, { whatsapp_business_manager_messaging_limit: "TIER_UNLIMITED" })
-
 export interface Options {
   readonly api?: CloudApi.Options
   readonly environment?: { readonly [name: string]: string }
