@@ -184,18 +184,33 @@ layer(world, { excludeTestServices: true, timeout: patient })(`with seed ${seed}
       yield* nobodyTwice
       // those that were only late are carried out now; whatever was, is told of
       yield* Effect.sleep(late)
+      // on a busy machine calls that were given up lie unread for a while: they are before these, one after the other
+      for (const _ of [1, 2]) yield* call(`${world.api.url}/_sim`)
       yield* Effect.forEach(
         (yield* world.api.allProcessed).keys(),
         (id) => checks.untilStatus(world, id, "read"),
         { concurrency: callers, discard: true }
       )
 
-      // a repetition tells the end
-      const ends = yield* Effect.forEach(all, (plan) => Effect.map(request(plan), claimOf), { concurrency: callers })
+      // a repetition tells the end, once upstream has told it
+      const end = (plan: Plan) =>
+        Effect.gen(function*() {
+          const claim = claimOf(yield* send(world, template(plan.to), plan.key))
+          const { times } = yield* Effect.provideService(sentTo(plan), World, world)
+          if (claim !== "unknown") assert.strictEqual(times, claim === "sent" ? 1 : 0, `${plan.to} ${claim}`)
+          return { claim, times }
+        })
+      const ends = yield* Effect.forEach(
+        all,
+        (plan) =>
+          Effect.map(
+            checks.until(Effect.suspend(() => end(plan)), ({ claim, times }) => (claim === "sent") === (times === 1)),
+            ({ claim }) => claim
+          ),
+        { concurrency: callers }
+      )
       yield* nobodyTwice
       for (const [i, end] of ends.entries()) {
-        const { times } = yield* sentTo(all[i]!)
-        assert.strictEqual(times, end === "sent" ? 1 : 0, `${all[i]!.to} ${end}`)
         if (heard[i]!.includes("sent")) assert.strictEqual(end, "sent")
         if (heard[i]!.includes("refused")) assert.strictEqual(end, "refused")
       }

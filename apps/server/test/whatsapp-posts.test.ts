@@ -58,7 +58,7 @@ const deliver = ({ url }: Listening, { body, signature }: Post) =>
       }
     })
     await response.text()
-    return { status: response.status, took: performance.now() - started, at: Date.now() }
+    return { status: response.status, took: performance.now() - started, at: checks.now() }
   })
 
 /** Customers, each of whom writes some messages; gives their names. */
@@ -132,7 +132,7 @@ layer(Posting.layer, { excludeTestServices: true, timeout: patient })("Meta's po
         assert.strictEqual(answer.status, 200)
         const after = yield* processed
         const { processedAt, receivedAt } = yield* timesOf(post)
-        console.log(
+        yield* Effect.logInfo(
           `${most} updates in ${post.body.length} bytes: answered after ${Math.round(answer.took)} ms, ` +
             `processed ${processedAt - receivedAt} ms after they came`
         )

@@ -15,7 +15,7 @@ import { freshDatabase, masterKey, postgres } from "./processes.ts"
 export const path = "/providers/whatsapp/webhook"
 
 /** Words of a message come at once, in their order. */
-export const atOnce = { sentAfter: 0, deliveredAfter: 0, readAfter: 0 } as const
+const atOnce = { sentAfter: 0, deliveredAfter: 0, readAfter: 0 } as const
 
 /** Nothing is told of a message but what the test tells. */
 export const silent = { sentAfter: null, deliveredAfter: null, readAfter: null } as const
