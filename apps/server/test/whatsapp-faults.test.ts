@@ -247,8 +247,8 @@ layer(world, { excludeTestServices: true, timeout: patient })(`with seed ${seed}
       const calls = yield* world.api.calls
       for (const { kind } of faults.faults!) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
       const count = (end: string) => ends.filter((each) => each === end).length
-      for (const end of ["sent", "refused", "unknown"]) assert.isAbove(count(end), 20, end)
+      for (const end of ["sent", "refused", "unknown"]) assert.isAtLeast(count(end), 5, end)
       const settledLater = ends.filter((end, i) => end === "sent" && heard[i]!.includes("unknown"))
-      assert.isAbove(settledLater.length, 20)
+      assert.isAtLeast(settledLater.length, 5)
     }), patient)
 })
