@@ -4,7 +4,7 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Access, Api } from "@wac/api"
-import { Id, Member, PhoneNumberStore, SessionStore } from "@wac/core"
+import { Contact, ContactStore, Id, Member, PhoneNumberStore, SessionStore } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "./checks.ts"
@@ -109,6 +109,8 @@ describe("the API definition", () => {
     assert.deepStrictEqual(Object.fromEntries(routes.map((route) => [route.name, wordOf(route)])), {
       "POST /v1/messages": "key: messages:send",
       "GET /v1/messages/:id": "key: messages:send",
+      "GET /internal/messages": "session: member",
+      "GET /internal/messages/:id": "session: member",
       "GET /v1/templates": "key: messages:send",
       "GET /internal/templates": "session: member",
       "POST /internal/templates/sync": "session: developer",
@@ -121,6 +123,8 @@ describe("the API definition", () => {
       "GET /internal/session": "session: member",
       "DELETE /internal/session": "session: member",
       "GET /internal/phone-numbers": "session: member",
+      "GET /internal/contacts": "session: member",
+      "GET /internal/contacts/:id": "session: member",
       "GET /internal/webhook": "session: member",
       "PUT /internal/webhook": "session: developer",
       "DELETE /internal/webhook": "session: developer",
@@ -272,6 +276,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
     const things = (
       ids: {
         readonly message: string
+        readonly contact: string
         readonly key: string
         readonly event: string
         readonly delivery: string
@@ -279,6 +284,8 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
       }
     ): { readonly [path: string]: string } => ({
       "/v1/messages/:id": ids.message,
+      "/internal/messages/:id": ids.message,
+      "/internal/contacts/:id": ids.contact,
       "/internal/api-keys/:id": ids.key,
       "/internal/events/:id": ids.event,
       "/internal/webhook/deliveries/:id": ids.delivery,
@@ -293,8 +300,31 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         body: { url: `http://127.0.0.1:${port}/` }
       })
 
+    /** The number of ours. */
+    const numberOf = ({ ours, services }: Hosted["Service"]) =>
+      Effect.orDie(Context.get(services, PhoneNumberStore.PhoneNumberStore).list(ours.id)).pipe(
+        Effect.map(([number]) => number!)
+      )
+
+    /** A customer of ours; gives the contact's id. */
+    const contactOf = Effect.fnUntraced(function*(hosted: Hosted["Service"]) {
+      const { id, providerNumberId } = yield* numberOf(hosted)
+      const phone = "+15005550003"
+      yield* Effect.orDie(
+        Context.get(hosted.services, ContactStore.ContactStore).setPreference({
+          now: 2,
+          at: 1,
+          providerNumberId,
+          customer: { phone, userId: null },
+          preference: "opt_in"
+        })
+      )
+      return Contact.idOf({ phoneNumberId: id, key: phone })
+    })
+
     /** Sends a message of ours, of which a paused webhook is to be told; gives its things. */
-    const thingsOf = Effect.fnUntraced(function*({ ours, url }: Hosted["Service"]) {
+    const thingsOf = Effect.fnUntraced(function*(hosted: Hosted["Service"]) {
+      const { ours, url } = hosted
       const owner = actor("owner", ours.id)
       const webhook = yield* setWebhook(url, ours.id, 1)
       yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: owner })
@@ -313,6 +343,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         others: [webhook.body.id, sent.body.provider_message_id] as ReadonlyArray<string>,
         thing: things({
           message: sent.body.message_id,
+          contact: yield* contactOf(hosted),
           key: ours.key.id,
           event: delivery.eventId,
           delivery: delivery.id,
@@ -329,24 +360,22 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
     it("has a thing for each route with an id", () => {
       assert.deepStrictEqual(
         [...new Set(routes.filter(({ path }) => path.includes(":")).map(({ path }) => path))].sort(),
-        Object.keys(things({ message: "", key: "", event: "", delivery: "", replay: "" })).sort()
+        Object.keys(things({ message: "", contact: "", key: "", event: "", delivery: "", replay: "" })).sort()
       )
     })
 
     it.effect("reaches into no other, whatever route and id", () =>
       Effect.gen(function*() {
         const hosted = yield* Hosted
-        const { ours, services, theirs, url } = hosted
+        const { ours, theirs, url } = hosted
         const { others, thing } = yield* thingsOf(hosted)
-        const [number] = yield* Effect.orDie(
-          PhoneNumberStore.PhoneNumberStore.use((store) => store.list(ours.id))
-        ).pipe(Effect.provideContext(services))
+        const number = yield* numberOf(hosted)
         const templates = yield* call(`${url}/v1/templates`, { headers: bearer(ours.key.apiKey) })
         const ids = [
           ours.id,
           ...Object.values(thing),
           ...others,
-          number!.id,
+          number.id,
           ...templates.body.data.map(({ id }: { readonly id: string }) => id)
         ] as ReadonlyArray<string>
         for (const id of ids) assert.match(id, /^[a-z]+[_.]/)
@@ -372,7 +401,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
           }
         }
         // nor by what a body or a query can name
-        for (const from of [number!.id, number!.phoneNumber]) {
+        for (const from of [number.id, number.phoneNumber]) {
           checks.assertError(yield* send({ url, key: theirs.key }, { ...hello(), from }), 403, {
             code: "forbidden",
             reason: "sender_not_available",

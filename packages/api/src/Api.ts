@@ -4,10 +4,11 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { ApiKeysApi } from "./ApiKeysApi.ts"
 import { ErrorBoundary } from "./Caller.ts"
+import { ContactsApi } from "./ContactsApi.ts"
 import { DeliveriesApi } from "./DeliveriesApi.ts"
 import { EventsApi, EventsDashboardApi } from "./EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
-import { MessagesApi } from "./MessagesApi.ts"
+import { MessagesApi, MessagesDashboardApi } from "./MessagesApi.ts"
 import { complete } from "./OpenApiDocument.ts"
 import { PhoneNumbersApi } from "./PhoneNumbersApi.ts"
 import { ReplaysApi } from "./ReplaysApi.ts"
@@ -21,12 +22,14 @@ const strict = { onExcessProperty: "error" } as const
 export class Api extends HttpApi.make("wac")
   .add(
     MessagesApi,
+    MessagesDashboardApi,
     TemplatesApi,
     TemplatesDashboardApi,
     ApiKeysApi,
     SignInApi,
     SessionApi,
     PhoneNumbersApi,
+    ContactsApi,
     WebhookApi,
     DeliveriesApi,
     ReplaysApi,

@@ -1,13 +1,13 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import { Errors, Idempotency, Message } from "@wac/core"
+import { Errors, Idempotency, Message, MessageStore, PhoneNumber } from "@wac/core"
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, apiKey, NeedsIdempotencyKey } from "./Access.ts"
-import { ApiKeyAuthentication } from "./Caller.ts"
+import { Access, apiKey, NeedsIdempotencyKey, session } from "./Access.ts"
+import { ApiKeyAuthentication, SessionAuthentication } from "./Caller.ts"
 import { reading, sending } from "./ErrorBody.ts"
-import { noQuery } from "./Lists.ts"
+import { internalListOf, noQuery, pageQuery } from "./Lists.ts"
 import { Timestamp } from "./Timestamp.ts"
 
 /** The body of a send, in the wire's names: snake_case, but for `bodyParams`, which the specification writes so. */
@@ -34,29 +34,60 @@ export const SentMessage = Schema.Struct({
   api_key_id: Schema.String
 }).annotate({ identifier: "SentMessage" })
 
+const Status = Schema.Literals(["queued", "sending", "unknown", "sent", "delivered", "read", "failed"])
+
+const Type = Schema.Literals(["template", "text"])
+
+const Failure = Schema.Struct({
+  code: Schema.String,
+  reason: Schema.optionalKey(Schema.String),
+  message: Schema.String,
+  provider: Schema.optionalKey(Errors.ProviderDetail)
+})
+
 /** A stored message. */
 export const StoredMessage = Schema.Struct({
-  status: Schema.Literals(["queued", "sending", "unknown", "sent", "delivered", "read", "failed"]),
+  status: Status,
   message_id: Schema.String,
   provider_message_id: Schema.NullOr(Schema.String),
   tenant_id: Schema.String,
   api_key_id: Schema.String,
   to: Schema.String,
   from: Schema.String,
-  type: Schema.Literals(["template", "text"]),
+  type: Type,
   created_at: Timestamp,
   sent_at: Schema.NullOr(Timestamp),
   delivered_at: Schema.NullOr(Timestamp),
   read_at: Schema.NullOr(Timestamp),
   failed_at: Schema.NullOr(Timestamp),
-  error: Schema.NullOr(Schema.Struct({
-    code: Schema.String,
-    reason: Schema.optionalKey(Schema.String),
-    message: Schema.String,
-    provider: Schema.optionalKey(Errors.ProviderDetail)
-  })),
+  error: Schema.NullOr(Failure),
   client_reference: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "Message" })
+
+const listed = {
+  id: Schema.String,
+  status: Status,
+  providerMessageId: Schema.NullOr(Schema.String),
+  apiKeyId: Schema.String,
+  to: Schema.String,
+  from: Schema.String,
+  type: Type,
+  createdAt: Timestamp
+}
+
+/** The same in the dashboard's list. */
+export const ListedMessage = Schema.Struct(listed).annotate({ identifier: "ListedMessage" })
+
+/** The same with all that the dashboard shows of it. */
+export const MessageDetail = Schema.Struct({
+  ...listed,
+  sentAt: Schema.NullOr(Timestamp),
+  deliveredAt: Schema.NullOr(Timestamp),
+  readAt: Schema.NullOr(Timestamp),
+  failedAt: Schema.NullOr(Timestamp),
+  error: Schema.NullOr(Failure),
+  clientReference: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "MessageDetail" })
 
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
@@ -87,3 +118,35 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
 ).middleware(ApiKeyAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Messages", description: "Sending, and what became of it." })
 ) {}
+
+/** Which messages the dashboard's list holds. */
+export const filter = {
+  status: Schema.optionalKey(Status),
+  to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as it was given to the send" }))
+}
+
+export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard").add(
+  HttpApiEndpoint.get("list", "/internal/messages", {
+    query: { ...filter, ...pageQuery },
+    success: internalListOf(ListedMessage),
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "List messages",
+    description: "Newest first. With a filter a page ends at the latest after looking at " +
+      `${
+        MessageStore.lookedAt.toLocaleString("en")
+      } messages: it may hold fewer than \`limit\`, or none, and go on all the same.`
+  })),
+  HttpApiEndpoint.get("get", "/internal/messages/:id", {
+    params: { id: Schema.String },
+    query: noQuery,
+    success: MessageDetail,
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "Get a message",
+    description: "With its times, and why it failed if it did."
+  }))
+).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
+  title: "Messages (dashboard)",
+  description: "What was sent, and what became of it."
+})) {}

@@ -26,6 +26,18 @@ export interface Contact {
   readonly preferenceAt: Instant | null
 }
 
+/** What a contact is called outside: `<phone number id>:<key>`. */
+export const idOf = ({ key, phoneNumberId }: Pick<Contact, "key" | "phoneNumberId">): string =>
+  `${phoneNumberId}:${key}`
+
+/** What {@link idOf} was made of. Anything else names nobody. */
+export const named = (id: string): Pick<Contact, "key" | "phoneNumberId"> => {
+  const end = id.indexOf(":")
+  return end < 0
+    ? { phoneNumberId: id as PhoneNumberId, key: "" }
+    : { phoneNumberId: id.slice(0, end) as PhoneNumberId, key: id.slice(end + 1) }
+}
+
 export type Preference = "opt_out" | "opt_in"
 
 /**

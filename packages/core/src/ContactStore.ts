@@ -6,8 +6,14 @@ import type { Contact, Customer, Preference } from "./Contact.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "./Id.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 import type { EventIds } from "./MessageStore.ts"
+import type { Page, PageRequest } from "./Page.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Instant } from "./Time.ts"
+
+/** Which contacts: those of one number, where it is given. */
+export interface ContactFilter {
+  readonly phoneNumberId?: PhoneNumberId
+}
 
 /** What came of recording it. */
 export type Recorded =
@@ -58,4 +64,13 @@ export class ContactStore extends Context.Service<ContactStore, {
     phoneNumberId: PhoneNumberId,
     key: Contact["key"]
   ) => Effect.Effect<Option.Option<Contact>, StoreError>
+  /**
+   * Contacts of the workspace in the order of their ids (`Contact.idOf`), which customers that write do not change:
+   * following the pages misses nobody who was there all the while.
+   */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: ContactFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Contact>, StoreError>
 }>()("@wac/core/ContactStore") {}

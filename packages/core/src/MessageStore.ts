@@ -8,7 +8,8 @@ import type { Forbidden, InvalidBody, RateLimited, ServerError, Unauthorized } f
 import type { ApiKeyId, DeliveryId, EventId, MessageId, WorkspaceId } from "./Id.ts"
 import type { Answer, IdempotencyKey, Verdict } from "./Idempotency.ts"
 import type { Limits } from "./Limits.ts"
-import type { Message, OutboundMessage, Report } from "./Message.ts"
+import type { Message, MessageStatus, OutboundMessage, Report } from "./Message.ts"
+import type { Page, PageRequest } from "./Page.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import type { Reading } from "./RateLimit.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -102,6 +103,18 @@ export interface Swept {
   readonly forgotten: number
 }
 
+/** Which messages: of a status, and to a number exactly as it was given, where these are given. */
+export interface MessageFilter {
+  readonly status?: MessageStatus
+  readonly to?: string
+}
+
+/**
+ * How many messages a page with a filter looks at, at most: statuses and recipients have no index, because every send
+ * and every report would pay for it.
+ */
+export const lookedAt = 10_000
+
 export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Accepts a send (contract §3), in one atomic step and this order: the API key is live and the workspace not
@@ -138,6 +151,15 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly applyReport: (command: ApplyReport) => Effect.Effect<boolean, StoreError>
   /** A message of the workspace. */
   readonly get: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Message>, StoreError>
+  /**
+   * Messages of the workspace, newest first. With a filter a page may hold fewer than its limit, or none, and go on all
+   * the same: it ends at the latest after {@link lookedAt} messages.
+   */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: MessageFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Message>, StoreError>
   /**
    * What silence means by now (contract §3): claims whose lease ended become `unknown`; `unknown` for
    * `Message.unknownTimeout` becomes `failed` (`delivery_unknown`), unclaimed `sending` for `Message.retryTimeout`

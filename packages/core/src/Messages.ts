@@ -8,7 +8,15 @@ import * as Id from "./Id.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { CurrentLimits } from "./Limits.ts"
 import type { Message, MessageError, OutboundMessage } from "./Message.ts"
-import { type ClaimedSend, type EventIds, type KeyedRequest, MessageStore, type SendEnd } from "./MessageStore.ts"
+import {
+  type ClaimedSend,
+  type EventIds,
+  type KeyedRequest,
+  type MessageFilter,
+  MessageStore,
+  type SendEnd
+} from "./MessageStore.ts"
+import type { Page, PageRequest } from "./Page.ts"
 import * as Policy from "./Policy.ts"
 import { Provider, type ProviderOutcome } from "./Provider.ts"
 import * as RateLimit from "./RateLimit.ts"
@@ -52,6 +60,12 @@ export class Messages extends Context.Service<Messages, {
    */
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message, NotFound | StoreError>
+  /** Newest first. With a filter a page may hold fewer than its limit, or none, before the end. */
+  readonly list: (
+    workspaceId: Id.WorkspaceId,
+    filter: MessageFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Message>, StoreError>
 }>()("@wac/core/Messages") {
   static readonly layer = Layer.effect(
     Messages,
@@ -256,7 +270,7 @@ export class Messages extends Context.Service<Messages, {
           : yield* new NotFound({ message: "the workspace has no such message" })
       })
 
-      return Messages.of({ send, get })
+      return Messages.of({ send, get, list: store.list })
     })
   )
 }

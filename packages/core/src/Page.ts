@@ -34,7 +34,7 @@ export const encodeCursor = (after: string): string => Base64Url.encode(`1:${aft
 /** Reads a cursor that {@link encodeCursor} wrote; anything else is `invalid_body` with `param: "cursor"`. */
 export const decodeCursor = (cursor: string): Result.Result<string, InvalidBody> => {
   const decoded = Base64Url.decodeString(cursor)
-  return Result.isSuccess(decoded) && /^1:[a-z]+_[0-9A-Z]{26}$/.test(decoded.success)
+  return Result.isSuccess(decoded) && /^1:[a-z]+_[0-9A-Z]{26}(:[^\0]+)?$/.test(decoded.success)
     ? Result.succeed(decoded.success.slice(2))
     : Result.fail(
       new InvalidBody({ reason: "invalid_field", param: "cursor", message: "cursor is not one that a list gave out" })

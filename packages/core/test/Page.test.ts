@@ -14,6 +14,11 @@ describe("a cursor", () => {
     assert.deepStrictEqual(decodeCursor(cursor), Result.succeed(id))
   })
 
+  it.each(["+15551234567", "US.13491208655302741918", "a:b é\u{1F4E6}"])("names a contact with the key %s", (key) => {
+    const contact = `pn_01HZXAZ09BY18CX27DW36EV45F:${key}`
+    assert.deepStrictEqual(decodeCursor(encodeCursor(contact)), Result.succeed(contact))
+  })
+
   it.each([
     ["nothing", ""],
     ["an identifier", id],
@@ -27,6 +32,8 @@ describe("a cursor", () => {
     ["an identifier in lower case", base64url(`1:${id.toLowerCase()}`)],
     ["half an identifier", base64url(`1:${id.slice(0, -1)}`)],
     ["a prefix in upper case", base64url(`1:${id.toUpperCase()}`)],
+    ["a contact without a key", base64url("1:pn_01HZXAZ09BY18CX27DW36EV45F:")],
+    ["a contact with NUL in its key", base64url("1:pn_01HZXAZ09BY18CX27DW36EV45F:+1\0")],
     ["a number", base64url("1:42")],
     ["a statement", base64url("1:' OR 1=1 --")],
     ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]).toString("base64url")],
@@ -46,7 +53,7 @@ describe("a cursor", () => {
   it.prop("any text is refused or an identifier", { text: Schema.String }, ({ text }) => {
     for (const cursor of [text, base64url(text), base64url(`1:${text}`)]) {
       const result = decodeCursor(cursor)
-      if (Result.isSuccess(result)) assert.match(result.success, /^[a-z]+_[0-9A-Z]{26}$/)
+      if (Result.isSuccess(result)) assert.match(result.success, /^[a-z]+_[0-9A-Z]{26}(:[^\0]+)?$/)
       else assert.strictEqual(result.failure.param, "cursor")
     }
   }, checks)

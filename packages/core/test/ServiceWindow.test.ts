@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isOpen, openedAt } from "../src/ServiceWindow.ts"
+import { isOpen, openedAt, openUntil } from "../src/ServiceWindow.ts"
 import { between, checks, day } from "./checks.ts"
 import { start } from "./samples.ts"
 
@@ -13,6 +13,7 @@ describe("a window", () => {
     [start + day + 1, false]
   ])("opened at 1767323045678, at %d: %s", (now, open) => {
     assert.strictEqual(isOpen(start, now), open)
+    assert.strictEqual(openUntil(start, now), open ? start + day : null)
   })
 
   it("is never open when the customer never wrote", () => {

@@ -10,6 +10,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { IpNetwork } from "effect/net"
 import * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
 import * as Boundary from "./Boundary.ts"
+import * as ContactsHandlers from "./ContactsHandlers.ts"
 import { CrossSite } from "./CrossSite.ts"
 import * as DeliveriesHandlers from "./DeliveriesHandlers.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
@@ -47,6 +48,7 @@ const routes = Layer.mergeAll(
       ApiKeysHandlers.layer,
       SessionHandlers.layer,
       PhoneNumbersHandlers.layer,
+      ContactsHandlers.layer,
       WebhookHandlers.layer,
       DeliveriesHandlers.layer,
       ReplaysHandlers.layer,

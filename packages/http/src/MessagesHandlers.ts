@@ -1,11 +1,12 @@
 /**
- * `/v1/messages`.
+ * `/v1/messages` and `/internal/messages`.
  */
 import { Api, Caller } from "@wac/api"
 import { Idempotency, type Message, Messages, StoreError, Time } from "@wac/core"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "./Exchange.ts"
+import * as Paging from "./Paging.ts"
 
 const stored = (message: Message.Message) => ({
   status: message.status,
@@ -25,7 +26,30 @@ const stored = (message: Message.Message) => ({
   client_reference: message.content.clientReference ?? null
 })
 
-export const layer = HttpApiBuilder.group(
+/** A message in the dashboard's list. */
+const listed = (message: Message.Message) => ({
+  id: message.id,
+  status: message.status,
+  providerMessageId: message.providerMessageId,
+  apiKeyId: message.apiKeyId,
+  to: message.content.to,
+  from: message.from,
+  type: message.content.type,
+  createdAt: Time.iso(message.createdAt)
+})
+
+/** All that the dashboard shows of a message. */
+const detail = (message: Message.Message) => ({
+  ...listed(message),
+  sentAt: Time.isoOrNull(message.sentAt),
+  deliveredAt: Time.isoOrNull(message.deliveredAt),
+  readAt: Time.isoOrNull(message.readAt),
+  failedAt: Time.isoOrNull(message.failedAt),
+  error: message.error,
+  clientReference: message.content.clientReference ?? null
+})
+
+const publicLayer = HttpApiBuilder.group(
   Api,
   "messages",
   Effect.fnUntraced(function*(handlers) {
@@ -56,3 +80,23 @@ export const layer = HttpApiBuilder.group(
     })
   })
 )
+
+const dashboardLayer = HttpApiBuilder.group(
+  Api,
+  "messagesDashboard",
+  Effect.fnUntraced(function*(handlers) {
+    const messages = yield* Messages.Messages
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
+        const { workspaceId } = yield* Caller.CurrentSession
+        return Paging.internalList(yield* messages.list(workspaceId, filter, yield* Paging.request(query)), listed)
+      }, StoreError.orUnavailable),
+      get: Effect.fnUntraced(function*({ params }) {
+        const { workspaceId } = yield* Caller.CurrentSession
+        return detail(yield* messages.get(workspaceId, params.id))
+      }, StoreError.orUnavailable)
+    })
+  })
+)
+
+export const layer = Layer.merge(publicLayer, dashboardLayer)

@@ -1,6 +1,7 @@
 export * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
 export * as BodyRoom from "./BodyRoom.ts"
 export * as ClientErrors from "./ClientErrors.ts"
+export * as ContactsHandlers from "./ContactsHandlers.ts"
 export * as DeliveriesHandlers from "./DeliveriesHandlers.ts"
 export * as EarlyRequests from "./EarlyRequests.ts"
 export * as HttpApp from "./HttpApp.ts"

@@ -15,7 +15,7 @@ import {
   Workspace
 } from "@wac/core"
 import * as Buckets from "./Buckets.ts"
-import { contactName } from "./ContactStore.ts"
+import { contactOf } from "./ContactStore.ts"
 import { bind, forget, giveQuotaBack, judge, messageOf, nameOf, quotaCounter, spendQuota, unclaim } from "./Sends.ts"
 import type { Memory, Send } from "./State.ts"
 import { templateName } from "./TemplateStore.ts"
@@ -53,7 +53,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
 
   const sender = senderOf(memory, workspace.id, content.from)
   const template = templateOf(memory, workspace.id, content)
-  const contact = sender && memory.contacts.get(contactName(sender.id, customer))
+  const contact = sender && contactOf(memory, sender.id, customer)
   const writtenTo = sender && memory.writtenTo.get(sender.id)
   const month = Quota.monthOf(now)
   const refusal = Policy.refusal({
@@ -84,7 +84,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
   const message: Message.Message = before === undefined
     ? firstTry(command, from)
     : { ...before, apiKeyId: command.apiKeyId, status: "sending", statusAt: now }
-  memory.messages.set(message.id, message)
+  memory.messages.set(message)
   const claim = { token: command.claimToken, leaseUntil: command.leaseUntil }
   const lastTry: Send["lastTry"] = {
     at: now,
@@ -132,12 +132,12 @@ export const abandon = (
   if (lastTry.writtenTo !== null) customersOf(memory, sender).takeBack(customer, lastTry.at, lastTry.writtenTo.before)
   if (message.status !== "sending") return unclaim(memory, send, now)
   if (lastTry.statusAtBefore !== null) {
-    memory.messages.set(message.id, { ...message, statusAt: lastTry.statusAtBefore })
+    memory.messages.set({ ...message, statusAt: lastTry.statusAtBefore })
     return unclaim(memory, send, now)
   }
   giveQuotaBack(memory, send)
   forget(memory, send)
-  memory.messages.delete(message.id)
+  memory.messages.delete(message)
 }
 
 const firstTry = (command: MessageStore.AcceptSend, sender: PhoneNumber.PhoneNumber): Message.Message => ({

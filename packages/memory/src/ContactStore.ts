@@ -1,11 +1,28 @@
-import { Contact, ContactStore, Event, InboundMessage, type PhoneNumber, ServiceWindow, type Time } from "@wac/core"
+import {
+  Contact,
+  ContactStore,
+  Event,
+  type Id,
+  InboundMessage,
+  Page,
+  type PhoneNumber,
+  ServiceWindow,
+  type Time
+} from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { record } from "./Journal.ts"
-import { type Memory, State } from "./State.ts"
+import { type KeptContact, type Memory, State } from "./State.ts"
 
-/** A contact among all contacts. */
-export const contactName = (phoneNumberId: PhoneNumber.PhoneNumber["id"], key: Contact.Contact["key"]): string =>
-  `${phoneNumberId} ${key}`
+/** The contact of a number under a key. */
+export const contactOf = (
+  memory: Memory,
+  phoneNumberId: Contact.Contact["phoneNumberId"],
+  key: Contact.Contact["key"]
+): Contact.Contact | undefined => memory.contacts.get(Contact.idOf({ phoneNumberId, key }))?.contact
+
+/** What a provider's identifier of a customer is known by. */
+const userName = (phoneNumberId: Contact.Contact["phoneNumberId"], userId: string): string =>
+  `${phoneNumberId} ${userId}`
 
 type Store = ContactStore.ContactStore["Service"]
 
@@ -19,21 +36,26 @@ const byUser = (
   number: PhoneNumber.PhoneNumber,
   { userId }: Contact.Customer
 ): Contact.Contact | undefined => {
-  const key = userId === null ? undefined : memory.contactByUser.get(contactName(number.id, userId))
-  return key === undefined ? undefined : memory.contacts.get(contactName(number.id, key))
+  const key = userId === null ? undefined : memory.contactByUser.get(userName(number.id, userId))
+  return key === undefined ? undefined : contactOf(memory, number.id, key)
 }
 
 const byPhone = (
   memory: Memory,
   number: PhoneNumber.PhoneNumber,
   { phone }: Contact.Customer
-): Contact.Contact | undefined =>
-  phone === null ? undefined : memory.contacts.get(contactName(number.id, Contact.keyOf(phone)))
+): Contact.Contact | undefined => phone === null ? undefined : contactOf(memory, number.id, Contact.keyOf(phone))
+
+const rowOf = (contact: Contact.Contact): KeptContact => ({
+  id: Contact.idOf(contact),
+  workspaceId: contact.workspaceId,
+  contact
+})
 
 const keep = (memory: Memory, contact: Contact.Contact): void => {
   const { customer: { userId }, key, phoneNumberId } = contact
-  memory.contacts.set(contactName(phoneNumberId, key), contact)
-  if (userId !== null) memory.contactByUser.set(contactName(phoneNumberId, userId), key)
+  memory.contacts.set(rowOf(contact))
+  if (userId !== null) memory.contactByUser.set(userName(phoneNumberId, userId), key)
 }
 
 /** `Contact.meet`, kept. */
@@ -45,10 +67,10 @@ const meet = (
 ): Contact.Contact => {
   const known = { byKey: byPhone(memory, number, customer), byUser: byUser(memory, number, customer) }
   const { contact, gone, left } = Contact.meet(number, customer, known, at)
-  if (gone !== undefined) memory.contacts.delete(contactName(number.id, gone.key))
+  if (gone !== undefined) memory.contacts.delete(rowOf(gone))
   if (left !== undefined) keep(memory, left)
   const { userId } = known.byKey?.customer ?? contact.customer
-  if (userId !== null && userId !== contact.customer.userId) memory.contactByUser.delete(contactName(number.id, userId))
+  if (userId !== null && userId !== contact.customer.userId) memory.contactByUser.delete(userName(number.id, userId))
   keep(memory, contact)
   return contact
 }
@@ -97,11 +119,31 @@ const move = (
   if (before === undefined || Contact.hasWritten(before, at)) return true
   const contact = meet(memory, number, to, at)
   // to be named anew may itself have changed it
-  const left = memory.contacts.get(contactName(number.id, before.key))
+  const left = contactOf(memory, number.id, before.key)
   if (left === undefined || left.key === contact.key) return true
   keep(memory, Contact.merge(contact, left))
   keep(memory, Contact.leave(left))
   return true
+}
+
+const list = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  { phoneNumberId }: ContactStore.ContactFilter,
+  page: Page.PageRequest
+): Page.Page<Contact.Contact> => {
+  const start = phoneNumberId === undefined || page.after !== null && page.after > phoneNumberId
+    ? page.after
+    : phoneNumberId
+  const rows = memory.contacts.after(workspaceId, start, page.limit + 1)
+  return Page.fromOverread(
+    // one number's stand together
+    rows.map(({ contact }) => contact).filter((one) =>
+      phoneNumberId === undefined || one.phoneNumberId === phoneNumberId
+    ),
+    page,
+    Contact.idOf
+  )
 }
 
 export const layer = Layer.effect(
@@ -114,9 +156,10 @@ export const layer = Layer.effect(
       get: (workspaceId, phoneNumberId, key) =>
         Effect.sync(() =>
           Option.filter(
-            Option.fromUndefinedOr(memory.contacts.get(contactName(phoneNumberId, key))),
+            Option.fromUndefinedOr(contactOf(memory, phoneNumberId, key)),
             (contact) => contact.workspaceId === workspaceId
           )
-        )
+        ),
+      list: (workspaceId, filter, page) => Effect.sync(() => list(memory, workspaceId, filter, page))
     }))
 )

@@ -33,7 +33,7 @@ export const keepMoved = (
   now: Time.Instant
 ): Message.Message => {
   const told = Event.ofTransitions(message, transitions, ids.events, now)
-  memory.messages.set(told.message.id, told.message)
+  memory.messages.set(told.message)
   record(memory, told.events, ids.deliveries)
   return told.message
 }

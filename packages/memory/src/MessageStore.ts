@@ -29,12 +29,12 @@ const settle = (memory: Memory, { end, ids, now, ...claim }: MessageStore.Settle
       bind(memory, send, { claim: null, answer: end.answer, expiresAt: expiryFrom(now) })
       return true
     case "NotSent":
-      if (message.status === "sending") memory.messages.set(message.id, { ...message, statusAt: now })
+      if (message.status === "sending") memory.messages.set({ ...message, statusAt: now })
       unclaim(memory, send, now, { lastFailure: end.answer })
       return true
     case "Unknown":
       if (message.status === "sending") {
-        memory.messages.set(message.id, { ...message, status: "unknown", statusAt: now })
+        memory.messages.set({ ...message, status: "unknown", statusAt: now })
       }
       unclaim(memory, send, now)
       return true
@@ -95,11 +95,14 @@ export const layer = Layer.effect(
       abandon: (command) => Effect.sync(() => abandon(memory, command)),
       lookUp: (request, now) => Effect.sync(() => judge(memory, request, now)),
       applyReport: (command) => Effect.sync(() => applyReport(memory, command)),
-      get: (workspaceId, id) =>
+      get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.messages.of(workspaceId, id))),
+      list: (workspaceId, { status, to }, page) =>
         Effect.sync(() =>
-          Option.filter(
-            Option.fromUndefinedOr(memory.messages.get(id)),
-            (message) => message.workspaceId === workspaceId
+          memory.messages.page(
+            workspaceId,
+            page,
+            (message) =>
+              (status === undefined || message.status === status) && (to === undefined || message.content.to === to)
           )
         ),
       sweep: Effect.fnUntraced(function*(now: Time.Instant) {

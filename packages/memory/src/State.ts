@@ -83,6 +83,13 @@ export interface KeptPost extends InboundPostStore.ClaimedPost {
   expiresAt: Time.Instant | null
 }
 
+/** A contact under `Contact.idOf`. */
+export interface KeptContact {
+  readonly id: string
+  readonly workspaceId: Id.WorkspaceId
+  readonly contact: Contact.Contact
+}
+
 export interface Memory {
   readonly workspaces: Map<Id.WorkspaceId, Workspace.Workspace>
   readonly phoneNumbers: Table<PhoneNumber.PhoneNumber>
@@ -99,7 +106,7 @@ export interface Memory {
   readonly templates: Table<Template.Template>
   readonly templateByName: Map<string, Id.TemplateId>
   readonly templateTold: Map<Id.TemplateId, Template.Told>
-  readonly contacts: Map<string, Contact.Contact>
+  readonly contacts: Table<KeptContact>
   /** Keys of contacts by number and provider's identifier of the customer. */
   readonly contactByUser: Map<string, Contact.Contact["key"]>
   /** Until when customers' messages are remembered, by number and provider's id. */
@@ -109,7 +116,7 @@ export interface Memory {
   /** Those that are to be processed. */
   readonly waitingPosts: Set<KeptPost>
   readonly inboundPostHint: Hint
-  readonly messages: Map<Id.MessageId, Message.Message>
+  readonly messages: Table<Message.Message>
   readonly messageByProviderId: Map<string, Id.MessageId>
   readonly sends: Map<string, Send>
   readonly sendOf: Map<Id.MessageId, Send>
@@ -148,13 +155,13 @@ const make = (): Memory => ({
   templates: new Table(),
   templateByName: new Map(),
   templateTold: new Map(),
-  contacts: new Map(),
+  contacts: new Table(),
   contactByUser: new Map(),
   inbound: new ForgetfulMap((until, now) => until <= now),
   inboundPosts: new Map(),
   waitingPosts: new Set(),
   inboundPostHint: new Hint(),
-  messages: new Map(),
+  messages: new Table(),
   messageByProviderId: new Map(),
   sends: new Map(),
   sendOf: new Map(),

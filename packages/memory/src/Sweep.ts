@@ -44,7 +44,7 @@ const conclude = (memory: Memory, send: Send, ids: MessageStore.EventIds, now: T
   }
   if (claim !== null) {
     const becomes = !isSettled(message)
-    if (becomes) memory.messages.set(message.id, { ...message, status: "unknown", statusAt: claim.leaseUntil })
+    if (becomes) memory.messages.set({ ...message, status: "unknown", statusAt: claim.leaseUntil })
     unclaim(memory, send, now)
     return { ...nothing, unknown: becomes ? 1 : 0 }
   }

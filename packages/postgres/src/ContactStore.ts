@@ -1,4 +1,4 @@
-import { Contact, ContactStore, InboundMessage } from "@wac/core"
+import { Contact, ContactStore, InboundMessage, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
@@ -36,6 +36,14 @@ const named = (prefix: string, customer: Contact.Customer) => ({
 const getText =
   "select wac_contact(c) as contact from contacts c where c.phone_number_id = $2 and c.key = $3 and c.workspace_id = $1"
 
+/** Through `contacts_list`, from wherever, all of a workspace's or one number's. */
+export const listText = (isAfter: boolean, isOfNumber: boolean): string =>
+  `select wac_contact(c) as contact from contacts c
+  where c.workspace_id = $1${isAfter ? " and (c.phone_number_id, c.key) > ($3, $4)" : ""}${
+    isOfNumber ? ` and c.phone_number_id = $${isAfter ? 5 : 3}` : ""
+  }
+  order by c.phone_number_id, c.key limit $2`
+
 export const layer = Layer.effect(
   ContactStore.ContactStore,
   Effect.gen(function*() {
@@ -67,7 +75,19 @@ export const layer = Layer.effect(
         Effect.map(
           query("ContactStore.get", getText, [workspaceId, phoneNumberId, key]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Contact.Contact>(row, "contact"))
+        ),
+      list: (workspaceId, { phoneNumberId }, page) => {
+        const after = page.after === null ? undefined : Contact.named(page.after)
+        return Effect.map(
+          query("ContactStore.list", listText(after !== undefined, phoneNumberId !== undefined), [
+            workspaceId,
+            page.limit + 1,
+            ...after === undefined ? [] : [after.phoneNumberId, after.key],
+            ...phoneNumberId === undefined ? [] : [phoneNumberId]
+          ]),
+          (rows) => Page.fromOverread(rows.map((row) => plain<Contact.Contact>(row, "contact")), page, Contact.idOf)
         )
+      }
     })
   })
 )

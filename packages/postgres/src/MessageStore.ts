@@ -6,6 +6,7 @@ import {
   Limits,
   Message,
   MessageStore,
+  Page,
   PhoneNumber,
   Policy,
   Quota,
@@ -17,7 +18,7 @@ import {
 import { Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { plain } from "./Column.ts"
-import { Database } from "./Database.ts"
+import { Database, type Row } from "./Database.ts"
 
 /** How many messages one step of a sweep looks at. */
 const sweepBatch = 256
@@ -277,6 +278,32 @@ interface SweepAnswer extends MessageStore.Swept {
 
 const getText = "select wac_message(m) as message from messages m where m.id = $2 and m.workspace_id = $1"
 
+/**
+ * Newest first, through `messages_list`. The last row tells where a filter stopped looking, if it found too few before
+ * that; it is read in the same statement, because a message that came between two would have others given twice.
+ */
+export const listText = (isAfter: boolean): string => {
+  // with "=" the planner may go by the primary key, past whatever others have sent since the workspace last did
+  const newest = `from messages m
+    where m.workspace_id >= $1 and ${isAfter ? "(m.workspace_id, m.id) < ($1, $5)" : "m.workspace_id <= $1"}
+    order by m.workspace_id desc, m.id desc`
+  return `with found as materialized (
+    select m.* from (select m.* ${newest} limit ${MessageStore.lookedAt}) m
+    where coalesce(m.status = $3, true) and coalesce(m.content->>'to' = $4, true)
+    order by m.workspace_id desc, m.id desc limit $2
+  )
+  (select wac_message(m) as message, null as reached from found m order by m.id desc)
+  union all
+  select null, (select m.id ${newest} offset ${MessageStore.lookedAt - 1} limit 1)
+  where coalesce($3, $4) is not null and (select count(*) from found) < $2`
+}
+
+const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Message.Message> => {
+  const found = rows.flatMap((row) => plain<Message.Message | null>(row, "message") ?? [])
+  const { items, next } = Page.fromOverread(found, request, ({ id }) => id)
+  return { items, next: next ?? rows.map((row) => plain<string | null>(row, "reached")).at(-1) ?? null }
+}
+
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
@@ -330,6 +357,17 @@ export const layer = Layer.effect(
         Effect.map(
           query("MessageStore.get", getText, [workspaceId, id]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Message.Message>(row, "message"))
+        ),
+      list: (workspaceId, { status, to }, page) =>
+        Effect.map(
+          query("MessageStore.list", listText(page.after !== null), [
+            workspaceId,
+            page.limit + 1,
+            status ?? null,
+            to ?? null,
+            ...page.after === null ? [] : [page.after]
+          ]),
+          (rows) => pageOf(rows, page)
         ),
       sweep: Effect.fnUntraced(function*(now) {
         let swept: SweepAnswer = { unknown: 0, failed: 0, forgotten: 0, more: true }

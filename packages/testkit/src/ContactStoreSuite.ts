@@ -2,7 +2,7 @@
  * Conformance of `ContactStore`.
  */
 import { assert } from "@effect/vitest"
-import { ContactStore, EventStore, MessageStore, Time } from "@wac/core"
+import { Contact, ContactStore, EventStore, MessageStore, type Page, PhoneNumberStore, Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 
@@ -16,6 +16,20 @@ const eventsOf = ({ workspace }: Fixture.World) =>
     EventStore.EventStore.use((store) => store.list(workspace.id, {}, { limit: 100, after: null })),
     ({ items }) => items
   )
+
+/** Follows the pages of contacts to the end. */
+const follow = ({ workspace }: Fixture.World, filter: ContactStore.ContactFilter = {}, limit = 100) =>
+  Effect.gen(function*() {
+    const store = yield* ContactStore.ContactStore
+    const contacts: Array<Contact.Contact> = []
+    let after: string | null = null
+    do {
+      const page: Page.Page<Contact.Contact> = yield* store.list(workspace.id, filter, { limit, after })
+      contacts.push(...page.items)
+      after = page.next
+    } while (after !== null)
+    return contacts
+  })
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
@@ -179,5 +193,73 @@ export const tests = (it: Fixture.It): void => {
       const messages = yield* MessageStore.MessageStore
       assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, some.command.messageId)))
       assert.strictEqual(Option.getOrThrow(yield* contactOf(own)).lastInboundAt, own.start)
+    }))
+
+  it.effect("list gives contacts in the order of their ids, in pages without gap or repetition, as get does", () =>
+    Effect.gen(function*() {
+      const store = yield* ContactStore.ContactStore
+      const own = yield* world()
+      assert.deepStrictEqual(yield* follow(own), [])
+      for (const n of [4, 1, 5, 2, 3]) yield* inbound(own, { customer: customer(n) })
+      const ids = [1, 2, 3, 4, 5].map((n) => Contact.idOf({ phoneNumberId: own.number.id, key: customer(n) }))
+      for (const limit of [1, 2, 5, 100]) {
+        assert.deepStrictEqual((yield* follow(own, {}, limit)).map(Contact.idOf), ids)
+      }
+      const [first] = yield* follow(own)
+      assert.deepStrictEqual(yield* contactOf(own), Option.some(first!))
+      const page = yield* store.list(own.workspace.id, {}, { limit: 5, after: null })
+      assert.strictEqual(page.next, null)
+      // nobody is missed for having written meanwhile
+      const one = yield* store.list(own.workspace.id, {}, { limit: 2, after: null })
+      yield* inbound(own, { customer: customer(5), at: own.start + hour })
+      yield* inbound(own, { customer: customer(1), at: own.start + hour })
+      const rest = yield* store.list(own.workspace.id, {}, { limit: 5, after: one.next })
+      assert.deepStrictEqual(rest.items.map(Contact.idOf), ids.slice(2))
+    }))
+
+  it.effect("list gives those of one number, and of one workspace only", () =>
+    Effect.gen(function*() {
+      const store = yield* ContactStore.ContactStore
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      const second = yield* Fixture.phoneNumber(own.workspace.id, { isDefault: false })
+      yield* PhoneNumberStore.PhoneNumberStore.use((numbers) => numbers.add(second))
+      const numbers = [own.number, second]
+      for (const { providerNumberId } of numbers) {
+        for (const n of [1, 2, 3]) yield* inbound(own, { customer: customer(n), providerNumberId })
+      }
+      assert.strictEqual((yield* follow(own, {}, 2)).length, 6)
+      for (const { id } of numbers) {
+        for (const limit of [1, 2, 3, 100]) {
+          const contacts = yield* follow(own, { phoneNumberId: id }, limit)
+          assert.deepStrictEqual(
+            contacts.map(({ key, phoneNumberId }) => [phoneNumberId, key]),
+            [1, 2, 3].map((n) => [id, customer(n)])
+          )
+        }
+        assert.deepStrictEqual(yield* follow(other, { phoneNumberId: id }), [])
+      }
+      // wherever one begins
+      const [least, greatest] = numbers.map(({ id }) => id).toSorted()
+      const listed = (phoneNumberId: typeof least, after: string) =>
+        Effect.map(
+          store.list(own.workspace.id, { phoneNumberId: phoneNumberId! }, { limit: 2, after }),
+          ({ items }) => items.length
+        )
+      assert.strictEqual(yield* listed(greatest, Contact.idOf({ phoneNumberId: least!, key: customer(1) })), 2)
+      assert.strictEqual(yield* listed(least, Contact.idOf({ phoneNumberId: greatest!, key: customer(1) })), 0)
+      assert.deepStrictEqual(yield* follow(other), [])
+    }))
+
+  it.effect("list gives a customer without a number, and nobody twice who was brought together", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const userId = "US.13491208655302741918"
+      yield* inbound(own, { customer: { phone: null, userId } })
+      const [contact] = yield* follow(own)
+      assert.deepStrictEqual([contact!.key, contact!.customer], [userId, { phone: null, userId }])
+      assert.deepStrictEqual(Contact.named(Contact.idOf(contact!)), { phoneNumberId: own.number.id, key: userId })
+      yield* inbound(own, { customer: { phone: customer(1), userId }, at: own.start + hour })
+      assert.deepStrictEqual((yield* follow(own)).map(({ key }) => key), [customer(1)])
     }))
 }

@@ -19,6 +19,7 @@ import * as InboundPostStoreSuite from "./InboundPostStoreSuite.ts"
 import * as MessageStoreAcceptSuite from "./MessageStoreAcceptSuite.ts"
 import * as MessageStoreKeySuite from "./MessageStoreKeySuite.ts"
 import * as MessageStoreLimitsSuite from "./MessageStoreLimitsSuite.ts"
+import * as MessageStoreListSuite from "./MessageStoreListSuite.ts"
 import * as MessageStoreModelSuite from "./MessageStoreModelSuite.ts"
 import * as MessageStoreReportSuite from "./MessageStoreReportSuite.ts"
 import * as MessageStoreSettleSuite from "./MessageStoreSettleSuite.ts"
@@ -64,6 +65,7 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["MessageStore: settle and abandon", MessageStoreSettleSuite.tests],
   ["MessageStore: reports", MessageStoreReportSuite.tests],
   ["MessageStore: sweep", MessageStoreSweepSuite.tests],
+  ["MessageStore: what is listed", MessageStoreListSuite.tests],
   ["MessageStore: random commands", MessageStoreModelSuite.tests],
   ["WebhookStore", WebhookStoreSuite.tests],
   ["WebhookStore and DeliveryStore: pause and resume", WebhookResumeSuite.tests],

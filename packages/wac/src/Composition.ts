@@ -4,6 +4,7 @@
 import {
   ApiKeys,
   type Authenticator,
+  Contacts,
   Deliveries,
   DeliveryTidier,
   Events,
@@ -139,6 +140,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
     Events.Events.layer,
     InboundPosts.InboundPosts.layer,
     PhoneNumbers.PhoneNumbers.layer,
+    Contacts.Contacts.layer,
     authenticator
   ).pipe(
     Layer.provideMerge(Setup.Setup.layer),

@@ -177,7 +177,7 @@ create table contacts (
   primary key (phone_number_id, key),
   check (phone is not null or user_id is not null)
 );
-create index contacts_workspace on contacts (workspace_id);
+create index contacts_list on contacts (workspace_id, phone_number_id, key);
 create unique index contacts_user on contacts (phone_number_id, user_id) where user_id is not null;
 comment on column contacts.preference_at is 'When the customer last said whether they want to be written to';
 comment on column contacts.key is 'Contact.keyFor; the customer of messaging_ledger and of pair buckets is the same';
@@ -255,6 +255,7 @@ create table messages (
   check (claim_token is null or key is not null and answer is null and expires_at is null)
 ) with (fillfactor = 70);
 create unique index messages_key on messages (workspace_id, route, key) where key is not null;
+create index messages_list on messages (workspace_id, id);
 create index messages_deadline on messages (deadline) where deadline is not null;
 comment on table messages is
   'A message, and the idempotency key that it was sent under: one row, since a send reads and writes them together';

@@ -1,0 +1,131 @@
+/**
+ * What lists of messages and contacts cost on a filled database: a page, whatever else is stored; and with a filter that
+ * has no index, a bounded look.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { type Id, type Message, MessageStore as Port, type Page } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as ContactStore from "../src/ContactStore.ts"
+import * as MessageStore from "../src/MessageStore.ts"
+import { databases } from "./servers.ts"
+import { touched } from "./touched.ts"
+
+const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
+const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
+
+/** Of the first workspace; every 7,000th has failed. The second has one for each thousand. */
+const messages = 25_000
+const contacts = 5000
+
+const own = id("ws", 1)
+const other = id("ws", 2)
+
+const message = (count: number, first: number, workspace: string) =>
+  `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
+    failed_at)
+  select ${sqlId("msg", `${first} + i * 1000`)}, '${workspace}', 'key', 'pn', '+14155550000',
+    json_build_object('type', 'text', 'to', '+1202' || i, 'text', json_build_object('body', repeat('x', 200))),
+    case when i % 7000 = 0 then 'failed' else 'sent' end, 1, 1, case when i % 7000 = 0 then 1 end
+  from generate_series(1, ${count}) i`
+
+const fill = [
+  `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
+  `insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, provider_account_id)
+  select ${sqlId("pn", "i")}, ${sqlId("ws", "1 + i / 4")}, '+1415' || i, 'p' || i, 'a' from generate_series(1, 4) i`,
+  message(messages, 0, own),
+  message(messages / 1000, 500, other),
+  `insert into contacts (workspace_id, phone_number_id, key, phone)
+  select ${sqlId("ws", "1 + n / 4")}, ${sqlId("pn", "n")}, '+1202' || 10000 + i, '+1202' || 10000 + i
+  from generate_series(1, 4) n, generate_series(1, case when n = 4 then 3 else ${contacts} end) i`
+]
+
+for (const { layer: database, name } of databases) {
+  const filled = Layer.effectDiscard(Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    yield* client.withTransaction(Effect.gen(function*() {
+      yield* client`set local statement_timeout = 0`
+      for (const statement of fill) yield* client.unsafe(statement)
+    }))
+    for (const table of ["messages", "contacts"]) yield* client`vacuum (analyze) ${client(table)}`
+  }))
+
+  const stores = MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+
+  layer(stores.pipe(Layer.provideMerge(filled), Layer.provideMerge(database)), {
+    timeout: "120 seconds",
+    excludeTestServices: true
+  })(name, (it) => {
+    /** Rows that a statement reads of a table, which it must not read from end to end. */
+    const reads = (table: string, statement: string, params: ReadonlyArray<unknown>) =>
+      Effect.map(touched(statement, params), (tables) => {
+        assert.strictEqual(tables(table).scans, 0, `${table} was read from end to end`)
+        return tables(table).read
+      })
+
+    const listed = (workspace: string, after: string | null, status: string | null = null, to: string | null = null) =>
+      reads("messages", MessageStore.listText(after !== null), [
+        workspace,
+        26,
+        status,
+        to,
+        ...after === null ? [] : [after]
+      ])
+
+    it.effect("a page of messages costs a page, wherever it begins and whoever else has some", () =>
+      Effect.gen(function*() {
+        assert.isAtMost(yield* listed(own, null), 26)
+        assert.isAtMost(yield* listed(own, id("msg", 1000 * messages / 2)), 26)
+        assert.isAtMost(yield* listed(own, id("msg", 3000)), 2)
+        assert.isAtMost(yield* listed(other, null), messages / 1000)
+        assert.isAtMost(yield* listed(id("ws", 3), null), 0)
+      }))
+
+    it.effect("a filter looks at so many and no more, and what it seeks is found by following the pages", () =>
+      Effect.gen(function*() {
+        assert.isAtMost(yield* listed(own, null, "sent"), 27)
+        // what was looked at, and once more how far that was
+        assert.isAtMost(yield* listed(own, null, "failed"), 2 * Port.lookedAt)
+        assert.isAtMost(yield* listed(own, null, null, "+12021"), 2 * Port.lookedAt)
+
+        const store = yield* Port.MessageStore
+        const follow = Effect.fnUntraced(function*(filter: Port.MessageFilter) {
+          const pages: Array<ReadonlyArray<string>> = []
+          let after: string | null = null
+          do {
+            const page: Page.Page<Message.Message> = yield* store.list(own as Id.WorkspaceId, filter, {
+              limit: 25,
+              after
+            })
+            pages.push(page.items.map(({ id }) => id))
+            after = page.next
+          } while (after !== null)
+          return pages
+        })
+        assert.deepStrictEqual(yield* follow({ status: "failed" }), [
+          [id("msg", 21_000_000)],
+          [id("msg", 14_000_000), id("msg", 7_000_000)],
+          []
+        ])
+        assert.deepStrictEqual(yield* follow({ to: "+12021" }), [[], [], [id("msg", 1000)]])
+      }))
+
+    it.effect("a page of contacts costs a page", () =>
+      Effect.gen(function*() {
+        const list = (workspace: string, after: readonly [string, string] | null, number: string | null) =>
+          reads("contacts", ContactStore.listText(after !== null, number !== null), [
+            workspace,
+            26,
+            ...after ?? [],
+            ...number === null ? [] : [number]
+          ])
+        assert.isAtMost(yield* list(own, null, null), 26)
+        assert.isAtMost(yield* list(own, [id("pn", 2), "+120212500"], null), 26)
+        assert.isAtMost(yield* list(own, null, id("pn", 3)), 26)
+        assert.isAtMost(yield* list(own, [id("pn", 3), "+120212500"], id("pn", 3)), 26)
+        assert.isAtMost(yield* list(other, null, null), 3)
+        assert.isAtMost(yield* list(other, null, id("pn", 1)), 0)
+      }))
+  })
+}
