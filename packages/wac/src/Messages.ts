@@ -1,11 +1,13 @@
 /**
  * Sending messages (specification §4, contract §3), as the host does it.
  */
+import { MessagesApi } from "@wac/api"
 import { Id, Idempotency, Message as Core, Messages as Service, Time } from "@wac/core"
-import { Effect, Result } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HostKeys } from "./HostKeys.ts"
 import * as Input from "./Input.ts"
+import * as Listing from "./Listing.ts"
 import type { Running } from "./Running.ts"
 import type { ErrorCode, ProviderDetail } from "./WacError.ts"
 
@@ -93,6 +95,12 @@ export interface Message {
   readonly clientReference: string | null
 }
 
+/** Which messages: of a status, and to a number exactly as it was given to the send. */
+export interface MessageFilter {
+  readonly status?: MessageStatus
+  readonly to?: string
+}
+
 export interface Messages {
   /**
    * Sends a message, once per idempotency key; resolves when the provider has taken it. What becomes of it is told by
@@ -102,9 +110,12 @@ export interface Messages {
   readonly send: (message: NewMessage, options: SendOptions) => Promise<SentMessage>
   /** A message by its `messageId`. */
   readonly get: (messageId: string) => Promise<Message>
+  /** Newest first. A page with a filter may hold fewer than its limit, or nothing, before the end of the list. */
+  readonly list: (filter?: MessageFilter) => Listing.Listing<Message>
 }
 
 const readMessage = Input.reader(Core.OutboundMessage)
+const readFilter = Input.read(Schema.Struct(MessagesApi.filter))
 
 const shown = (message: Core.Message): Message => ({
   messageId: message.id,
@@ -129,12 +140,12 @@ export const make = Effect.gen(function*() {
   const hostKeys = yield* HostKeys
   const random = yield* SecureRandom.SecureRandom
 
-  return ({ run }: Running, workspaceId: Id.WorkspaceId): Messages => ({
+  return (running: Running, workspaceId: Id.WorkspaceId): Messages => ({
     send: (message, options) => {
       const content = readMessage(message)
-      if (Result.isFailure(content)) return run(Effect.fail(content.failure))
+      if (Result.isFailure(content)) return running.run(Effect.fail(content.failure))
       const key = Input.idempotencyKey(options?.idempotencyKey)
-      if (Result.isFailure(key)) return run(Effect.fail(key.failure))
+      if (Result.isFailure(key)) return running.run(Effect.fail(key.failure))
       let replayed = false
       let named: Id.RequestId | undefined
       const sent = Effect.flatMap(
@@ -145,7 +156,7 @@ export const make = Effect.gen(function*() {
             return messages.send({ workspaceId, apiKeyId, key: key.success, requestId, message: content.success })
           })
       )
-      return run(
+      return running.run(
         Effect.map(
           Effect.provideService(sent, Idempotency.ReplayObserver, () => {
             replayed = true
@@ -162,6 +173,13 @@ export const make = Effect.gen(function*() {
         () => named
       )
     },
-    get: (messageId) => run(Effect.map(messages.get(workspaceId, messageId), shown))
+    get: (messageId) => running.run(Effect.map(messages.get(workspaceId, messageId), shown)),
+    list: (filter = {}) =>
+      Listing.make(
+        running,
+        (page) =>
+          Effect.flatMap(readFilter(Input.given({ ...filter })), (filter) => messages.list(workspaceId, filter, page)),
+        shown
+      )
   })
 })

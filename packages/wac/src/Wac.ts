@@ -9,6 +9,7 @@ import { Aead } from "effect/crypto"
 import * as ApiKeys from "./ApiKeys.ts"
 import * as Auth from "./Auth.ts"
 import * as Composition from "./Composition.ts"
+import * as Contacts from "./Contacts.ts"
 import * as Events from "./Events.ts"
 import { type Steered, steeredOf } from "./FakeClock.ts"
 import * as Handlers from "./Handlers.ts"
@@ -38,6 +39,7 @@ export interface Workspace {
   readonly keys: ApiKeys.ApiKeys
   readonly webhook: Webhook.Webhook
   readonly events: Events.Events
+  readonly contacts: Contacts.Contacts
   readonly phoneNumbers: PhoneNumbers.PhoneNumbers
   /**
    * Calls a function for every event of a type that is recorded from now on in the workspace, by whichever process;
@@ -127,6 +129,7 @@ const operations = Effect.gen(function*() {
   const keys = yield* ApiKeys.make
   const webhook = yield* Webhook.make
   const events = yield* Events.make
+  const contacts = yield* Contacts.make
   const phoneNumbers = yield* PhoneNumbers.make
   const listening = yield* Events.listening
 
@@ -139,6 +142,7 @@ const operations = Effect.gen(function*() {
       keys: keys(running, id),
       webhook: webhook(running, id),
       events: events(running, id),
+      contacts: contacts(running, id),
       phoneNumbers: phoneNumbers(running, id),
       on: on(id)
     })

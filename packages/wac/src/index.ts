@@ -8,6 +8,7 @@ export {
   type Role,
   type SessionRequest
 } from "./Auth.ts"
+export type { Contact, ContactFilter, Contacts } from "./Contacts.ts"
 export type {
   CampaignCompleted,
   Event,
@@ -31,6 +32,7 @@ export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type {
   Message,
+  MessageFilter,
   Messages,
   MessageStatus,
   NewMessage,
