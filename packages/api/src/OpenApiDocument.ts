@@ -57,8 +57,12 @@ const headers = {
   }
 } as const
 
-/** What is known of an id without looking it up: a prefix and a ULID. */
-const identifier = { type: "string", maxLength: 100, pattern: "^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}$" } as const
+/** What is known of an id without looking it up: a prefix and a ULID; a contact's has the customer's key after it. */
+const identifier = {
+  type: "string",
+  maxLength: 200,
+  pattern: "^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}(:.+)?$"
+} as const
 
 const idempotencyKey = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" } as const
 

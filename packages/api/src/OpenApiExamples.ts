@@ -39,6 +39,28 @@ const event = {
   }
 }
 
+const shownMessage = {
+  id: message.message_id,
+  status: message.status,
+  providerMessageId: message.provider_message_id,
+  apiKeyId: message.api_key_id,
+  to: "+15551234567",
+  from: "+15550001111",
+  type: "template",
+  createdAt: "2026-01-02T03:04:05.000Z"
+}
+
+const contact = {
+  id: "pn_01K8ZPZ0Q7F9G1H5J6K8M0N2VW:+15551234567",
+  phoneNumberId: "pn_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+  phone: "+15551234567",
+  userId: null,
+  lastInboundAt: "2026-01-02T03:00:00.000Z",
+  windowOpenUntil: "2026-01-03T03:00:00.000Z",
+  optedOut: false,
+  preferenceAt: null
+}
+
 const template = {
   id: "tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV",
   name: "order_update",
@@ -160,6 +182,20 @@ export const byOperation: { readonly [operationId: string]: Example } = {
       client_reference: "order-1042"
     }
   },
+  "messagesDashboard.list": { response: { data: [shownMessage], ...internalPage } },
+  "messagesDashboard.get": {
+    response: {
+      ...shownMessage,
+      sentAt: "2026-01-02T03:04:05.300Z",
+      deliveredAt: "2026-01-02T03:04:05.600Z",
+      readAt: null,
+      failedAt: null,
+      error: null,
+      clientReference: "order-1042"
+    }
+  },
+  "contacts.list": { response: { data: [contact], ...internalPage } },
+  "contacts.get": { response: contact },
   "templates.list": {
     response: {
       data: [{
