@@ -49,7 +49,7 @@ describe.concurrent("phone numbers", () => {
 
       const since = Date.parse("2026-01-02T03:04:05.678Z")
       const provider = { code: "131048", message: "Spam rate limit hit" }
-      const block = { reason: "quality", since, until: null, provider } as const
+      const block = { reason: "quality", scope: "all", since, until: null, provider } as const
       yield* Effect.orDie(
         stored(server).observe({
           name: { providerNumberId: "sandbox-1" },
@@ -65,7 +65,7 @@ describe.concurrent("phone numbers", () => {
         list([{
           ...number,
           status: "blocked",
-          block: { reason: "quality", message, since: "2026-01-02T03:04:05.678Z", until: null, provider },
+          block: { reason: "quality", scope: "all", message, since: "2026-01-02T03:04:05.678Z", until: null, provider },
           tier: "high",
           messagesPerSecond: 1000,
           messagingLimit: 2000,

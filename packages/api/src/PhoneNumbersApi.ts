@@ -13,6 +13,8 @@ import { Timestamp } from "./Timestamp.ts"
 /** Why upstream lets nothing be sent. `message` says it for people. */
 export const Block = Schema.Struct({
   reason: SenderBlock.SenderBlockReason,
+  /** `outside_window`: customers may be answered within their service window. */
+  scope: SenderBlock.SenderBlockScope,
   message: Schema.String,
   since: Timestamp,
   /** When sending is tried again; `null`: not before upstream or the operator lifts it. */

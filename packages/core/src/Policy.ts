@@ -36,7 +36,7 @@ export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerE
   senderRefusal(given) ?? templateRefusal(given) ?? optOutRefusal(given) ?? windowRefusal(given) ??
     quotaRefusal(given) ?? messagingLimitRefusal(given)
 
-const senderRefusal = ({ message, now, sender }: Circumstances) => {
+const senderRefusal = ({ contact, message, now, sender }: Circumstances) => {
   if (sender === undefined || !sender.available) {
     return new Forbidden({
       reason: "sender_not_available",
@@ -46,7 +46,8 @@ const senderRefusal = ({ message, now, sender }: Circumstances) => {
         : "the operator has switched this phone number off"
     })
   }
-  return sender.block !== null && SenderBlock.inForce(sender.block, now)
+  const isOpen = ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
+  return sender.block !== null && SenderBlock.stops(sender.block, isOpen, now)
     ? SenderBlock.refusal(sender.block, message.from === undefined ? undefined : "from")
     : undefined
 }

@@ -17,8 +17,16 @@ export const SenderBlockReason = Schema.Literals([
 ])
 export type SenderBlockReason = typeof SenderBlockReason.Type
 
+/**
+ * Which messages it stops: all, or only those outside a service window. Some restrictions of upstream's leave customers
+ * who have written to be answered.
+ */
+export const SenderBlockScope = Schema.Literals(["all", "outside_window"])
+export type SenderBlockScope = typeof SenderBlockScope.Type
+
 export interface SenderBlock {
   readonly reason: SenderBlockReason
+  readonly scope: SenderBlockScope
   readonly since: Instant
   /** From then on sends are tried again; `null`: not before upstream or the operator lifts the block. */
   readonly until: Instant | null
@@ -45,16 +53,21 @@ export const trialAfter: Readonly<Record<SenderBlockReason, Duration.Duration>> 
   display_name: Duration.hours(1)
 }
 
-/** A block that upstream has not dated; with a date of upstream's own, `until` is that. */
+/** A block of all messages that upstream has not dated; with a date of upstream's own, `until` is that. */
 export const of = (reason: SenderBlockReason, now: Instant, provider: ProviderDetail | null): SenderBlock => ({
   reason,
+  scope: "all",
   since: now,
   until: now + Duration.toMillis(trialAfter[reason]),
   provider
 })
 
-/** Whether it stops a send at `now`. */
+/** Whether it stops messages of its scope at `now`. */
 export const inForce = ({ until }: Pick<SenderBlock, "until">, now: Instant): boolean => until === null || now < until
+
+/** Whether it stops a message at `now`, to a customer whose service window is open or not. */
+export const stops = (block: Pick<SenderBlock, "scope" | "until">, isOpen: boolean, now: Instant): boolean =>
+  inForce(block, now) && (block.scope === "all" || !isOpen)
 
 /** The block once upstream has told of `next`: of the same reason, it is one block that goes on. */
 export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock =>
@@ -70,7 +83,8 @@ const words: Readonly<Record<SenderBlockReason, string>> = {
 }
 
 /** The block in words, for people. */
-export const describe = ({ reason }: Pick<SenderBlock, "reason">): string => words[reason]
+export const describe = ({ reason, scope }: Pick<SenderBlock, "reason" | "scope">): string =>
+  scope === "all" ? words[reason] : `${words[reason]}; customers may be answered within their service window`
 
 /** The error for a send from a number with this block in force; `param` is the field that named the number. */
 export const refusal = (block: SenderBlock, param?: "from"): Forbidden | ServerError => {

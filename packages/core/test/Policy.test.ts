@@ -21,7 +21,7 @@ const good: Circumstances = {
   customerCounted: false
 }
 
-const blocked: SenderBlock = { reason: "quality", since: start - 1, until: start + 1, provider: null }
+const blocked: SenderBlock = { reason: "quality", scope: "all", since: start - 1, until: start + 1, provider: null }
 
 /** Text inside a window, with nothing in its way. */
 const goodText: Circumstances = {
@@ -36,6 +36,11 @@ const reason = (given: Circumstances) => refusal(given)?.reason
 describe("nothing stands in the way of", () => {
   it.each<[string, Circumstances]>([
     ["a template to a customer who never wrote", good],
+    ["a template inside a window from a number with a block of what is outside one", {
+      ...good,
+      contact: contact({ lastInboundAt: start - 1 }),
+      sender: sender({ block: { ...blocked, scope: "outside_window" } })
+    }],
     ["a template from a number whose block has ended", {
       ...good,
       sender: sender({ block: { ...blocked, until: start } })
@@ -81,6 +86,10 @@ describe("nothing stands in the way of", () => {
 
 describe("one reason alone", () => {
   it.each<[string, Circumstances, { readonly reason: string; readonly code?: string; readonly param?: string }]>([
+    ["outside a window, a number with a block of that", {
+      ...good,
+      sender: sender({ block: { ...blocked, scope: "outside_window" } })
+    }, { reason: "sender_not_available" }],
     ["a blocked number", { ...good, sender: sender({ block: blocked }) }, { reason: "sender_not_available" }],
     [
       "a blocked number, named",

@@ -16,10 +16,20 @@ describe("a block", () => {
     assert.isTrue(SenderBlock.inForce({ until: null }, Number.MAX_SAFE_INTEGER))
   })
 
+  it("stops messages of its scope only", () => {
+    const [all, outside] = (["all", "outside_window"] as const).map((scope) => ({ scope, until: start + hour }))
+    for (const isOpen of [true, false]) {
+      assert.isTrue(SenderBlock.stops(all!, isOpen, start))
+      assert.strictEqual(SenderBlock.stops(outside!, isOpen, start), !isOpen)
+      assert.isFalse(SenderBlock.stops(outside!, isOpen, start + hour))
+    }
+  })
+
   it.each(reasons)("for %s that upstream has not dated is tried again after a while", (reason) => {
     const block = SenderBlock.of(reason, start, detail)
     assert.deepStrictEqual(block, {
       reason,
+      scope: "all",
       since: start,
       until: start + Duration.toMillis(SenderBlock.trialAfter[reason]),
       provider: detail
@@ -48,7 +58,7 @@ describe("the error for a send from a blocked number", () => {
         ? ["server_error", "provider_error", undefined]
         : ["forbidden", "sender_not_available", "from"]
     )
-    assert.strictEqual(error.message, SenderBlock.describe({ reason }))
+    assert.strictEqual(error.message, SenderBlock.describe({ reason, scope: "all" }))
     assert.deepStrictEqual(error.provider, detail)
   })
 
@@ -59,6 +69,9 @@ describe("the error for a send from a blocked number", () => {
   })
 
   it("says something else for every reason", () => {
-    assert.strictEqual(new Set(reasons.map((reason) => SenderBlock.describe({ reason }))).size, reasons.length)
+    assert.strictEqual(
+      new Set(reasons.map((reason) => SenderBlock.describe({ reason, scope: "all" }))).size,
+      reasons.length
+    )
   })
 })

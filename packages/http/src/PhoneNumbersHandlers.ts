@@ -17,6 +17,7 @@ export const shown = ({ block, number, ...inForce }: PhoneNumbers.PhoneNumberSta
   ...inForce,
   block: block && {
     reason: block.reason,
+    scope: block.scope,
     message: SenderBlock.describe(block),
     since: Time.iso(block.since),
     until: Time.isoOrNull(block.until),

@@ -397,6 +397,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       }
       const block: SenderBlock.SenderBlock = {
         reason: random.pick(SenderBlock.SenderBlockReason.literals),
+        scope: random.pick(SenderBlock.SenderBlockScope.literals),
         since: now,
         until: random.pick([null, now + hour]),
         provider: { code: "1", message: "no \u0000 \ud800 “”" }

@@ -2,7 +2,7 @@
  * Conformance of `PhoneNumberStore`, and of *accept* where upstream's words count in it.
  */
 import { assert } from "@effect/vitest"
-import { Limits, type PhoneNumber, PhoneNumberStore, SenderBlock, type StoreError } from "@wac/core"
+import { Limits, type Message, type PhoneNumber, PhoneNumberStore, SenderBlock, type StoreError } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 import * as SeededRandom from "./SeededRandom.ts"
@@ -73,6 +73,7 @@ const randomWord = (random: SeededRandom.SeededRandom, at: number): Word => {
       ...((said & 1) === 0 ? {} : {
         block: random.below(3) === 0 ? null : {
           reason: random.pick(reasons),
+          scope: random.pick(["all", "outside_window"] as const),
           since: at - random.below(100),
           until: random.pick([null, at + random.below(1000)]),
           provider: random.pick([null, detail, { code: "0", message: "\u0000 \" \\ é" }])
@@ -339,7 +340,9 @@ export const tests = (it: Fixture.It): void => {
           at: start + (round * 100 + i) * 1000,
           change: {
             ...(i % 2 === 0 ? { tier: `tier ${i}` } : { quality: `quality ${i}`, messagingLimit: i }),
-            block: i === 28 ? null : { reason: reasons[i % reasons.length]!, since: i, until: null, provider: null }
+            block: i === 28
+              ? null
+              : { reason: reasons[i % reasons.length]!, scope: "all" as const, since: i, until: null, provider: null }
           }
         }))
         yield* Effect.forEach(
@@ -486,11 +489,15 @@ export const tests = (it: Fixture.It): void => {
         const until = start + hour
         const error = reason === "credentials" ? "server_error/provider_error" : "forbidden/sender_not_available"
         const param = reason === "credentials" ? undefined : "from"
-        yield* observe({ providerNumberId }, start, { block: { reason, since: start, until, provider: detail } })
+        yield* observe({ providerNumberId }, start, {
+          block: { reason, scope: "all", since: start, until, provider: detail }
+        })
         assert.deepStrictEqual(yield* told(start), [error, undefined, detail])
         assert.deepStrictEqual(yield* told(until - 1, id), [error, param, detail])
         assert.deepStrictEqual(yield* told(until), ["Claimed"])
-        yield* observe({ providerNumberId }, start, { block: { reason, since: start, until: null, provider: null } })
+        yield* observe({ providerNumberId }, start, {
+          block: { reason, scope: "all", since: start, until: null, provider: null }
+        })
         const later = start + 20 * Fixture.day
         assert.deepStrictEqual(yield* told(later), [error, undefined, undefined])
         yield* observe({ providerNumberId }, later, { block: null })
@@ -498,11 +505,34 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
+  it.effect("accept lets a block of what is outside a window stop that only", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const block = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window" } as const
+      yield* observe({ providerNumberId }, start, { block })
+      assert.deepStrictEqual((yield* only(own)).block, block)
+      const told = (message: Message.OutboundMessage, now: number) =>
+        Effect.map(Fixture.accept(own, { now, message }), ({ accepted }) => Fixture.describe(accepted))
+      yield* Fixture.inbound(own, { customer: Fixture.customer(1), at: start - 24 * hour + minute, now: start })
+      const [heard, strange] = [1, 2].map((n) => Fixture.template({ to: Fixture.customer(n) }))
+      assert.strictEqual(yield* told(heard!, start), "Claimed")
+      assert.strictEqual(yield* told(strange!, start), "forbidden/sender_not_available")
+      assert.strictEqual(yield* told(heard!, start + minute), "forbidden/sender_not_available")
+      assert.strictEqual(yield* told(strange!, block.until!), "Claimed")
+    }))
+
   it.effect("accept hands the sender over as it is, with a block that has ended", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number, start } = own
-      const block = { reason: "payment", since: start - hour, until: start - minute, provider: detail } as const
+      const block = {
+        reason: "payment",
+        scope: "all",
+        since: start - hour,
+        until: start - minute,
+        provider: detail
+      } as const
       yield* observe({ providerNumberId: number.providerNumberId }, start - hour, { block, quality: "red" })
       const { accepted } = yield* Fixture.claimed(own)
       const sender = { ...number, block, learned: { ...number.learned, quality: "red" } }

@@ -27,6 +27,8 @@ export interface PhoneNumber {
   /** Why upstream lets nothing be sent from it. */
   readonly block: {
     readonly reason: "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
+    /** Of `outside_window`, customers may be answered within their service window. */
+    readonly scope: "all" | "outside_window"
     readonly message: string
     readonly since: string
     readonly until: string | null

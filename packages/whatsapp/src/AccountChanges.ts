@@ -99,14 +99,20 @@ const ofMessaging = new Set(["RESTRICTED_BIZ_INITIATED_MESSAGING", "RESTRICTED_C
 const blocked = (reason: SenderBlock.SenderBlockReason, origin: Origin, code: string, words = ""): Item | undefined =>
   changed(accountOf(origin), { block: SenderBlock.of(reason, origin.told, { code, message: words }) }, origin)
 
+/** Under which of them customers who wrote may be answered. */
+const ofBeginning = new Set(["RESTRICTED_BIZ_INITIATED_MESSAGING"])
+
 /** Of several restrictions the last to end counts; one without an end is tried again as any block. */
 const restricted = (restrictions: ReadonlyArray<Payload.Json>, origin: Origin): Item | undefined => {
   const ours = restrictions.map(Restriction).filter(({ restriction_type }) => ofMessaging.has(restriction_type ?? ""))
   if (ours.length === 0) return undefined
-  const block = SenderBlock.of("restricted", origin.told, {
-    code: "ACCOUNT_RESTRICTION",
-    message: [...new Set(ours.map(({ restriction_type }) => restriction_type))].join(", ")
-  })
+  const block: SenderBlock.SenderBlock = {
+    ...SenderBlock.of("restricted", origin.told, {
+      code: "ACCOUNT_RESTRICTION",
+      message: [...new Set(ours.map(({ restriction_type }) => restriction_type))].join(", ")
+    }),
+    scope: ours.every(({ restriction_type }) => ofBeginning.has(restriction_type ?? "")) ? "outside_window" : "all"
+  }
   const until = ours.reduce<Time.Instant | undefined>(
     (latest, { expiration }) =>
       latest === undefined || expiration === undefined ? undefined : Math.max(latest, expiration),

@@ -1,7 +1,15 @@
 /**
  * The `Provider` port over the Cloud API.
  */
-import { Errors, Inbound, type InboundItem, type PhoneNumber, Provider, type SenderCredentials } from "@wac/core"
+import {
+  Errors,
+  Inbound,
+  type InboundItem,
+  type PhoneNumber,
+  Provider,
+  SenderBlock,
+  type SenderCredentials
+} from "@wac/core"
 import { Clock, Duration, Effect, FiberSet, Layer, Redacted } from "effect"
 import * as Classification from "./Classification.ts"
 import * as CloudApi from "./CloudApi.ts"
@@ -83,8 +91,8 @@ export const layer = (
         const outcome = SendResponse.outcomeOf(answer, error)
         const at = yield* Clock.currentTimeMillis
         if (outcome._tag === "Accepted") {
-          // it was in force no longer, and now it is known to be over
-          if (sender.block !== null) {
+          // it was in force no longer, and now it is known to be over; one that does not stop answers is not
+          if (sender.block !== null && !SenderBlock.inForce(sender.block, at)) {
             const { providerNumberId } = sender
             tell([{ _tag: "Number", number: { providerNumberId }, at, change: { block: null } }])
           }

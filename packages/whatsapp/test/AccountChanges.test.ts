@@ -149,9 +149,9 @@ describe("an account", () => {
   const end = now / 1000 + 24 * hour
 
   it("that is restricted from messaging is blocked until the restriction ends", () => {
-    const block = (until: number, message = initiated) =>
+    const block = (until: number, message = initiated, scope: SenderBlock.SenderBlockScope = "outside_window") =>
       changed({
-        block: { reason: "restricted", since: told, until, provider: { code: "ACCOUNT_RESTRICTION", message } }
+        block: { reason: "restricted", scope, since: told, until, provider: { code: "ACCOUNT_RESTRICTION", message } }
       })
     for (const expiration of [end, `${end}`, end * 1000, "2026-03-02T12:00:00+0000", "2026-03-02T12:00:00Z"]) {
       assert.deepStrictEqual<unknown>(
@@ -167,13 +167,16 @@ describe("an account", () => {
         { restriction_type: initiated, expiration: end },
         { restriction_type: "RESTRICTED_CUSTOMER_INITIATED_MESSAGING", expiration: end + hour }
       ),
-      [block((end + hour) * 1000, `${initiated}, RESTRICTED_CUSTOMER_INITIATED_MESSAGING`)]
+      [block((end + hour) * 1000, `${initiated}, RESTRICTED_CUSTOMER_INITIATED_MESSAGING`, "all")]
     )
   })
 
   it("whose restriction has no end is tried again as after any block", () => {
     const undated = changed({
-      block: SenderBlock.of("restricted", told, { code: "ACCOUNT_RESTRICTION", message: initiated })
+      block: {
+        ...SenderBlock.of("restricted", told, { code: "ACCOUNT_RESTRICTION", message: initiated }),
+        scope: "outside_window"
+      }
     })
     for (const expiration of [null, "some day", -1, 1e20]) {
       assert.deepStrictEqual<unknown>(restriction({ restriction_type: initiated, expiration }), [undated])

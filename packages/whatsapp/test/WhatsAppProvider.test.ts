@@ -101,6 +101,14 @@ describe("a send", () => {
       assert.deepInclude(told[0], { _tag: "Number", number, change: { block: null } })
     }))
 
+  it.live("that is accepted beside a block of what is outside a window says nothing of that", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
+      const block = { ...SenderBlock.of("restricted", 0, null), scope: "outside_window", until: null } as const
+      const { told } = yield* sending(upstream.baseUrl, send(text, { sender: { ...sender, block } }))
+      assert.deepStrictEqual(told, [])
+    }))
+
   const follows: { readonly [consequence: string]: (item: InboundItem.InboundItem) => void } = {
     "opt out": (item) =>
       assert.deepInclude(item, {

@@ -64,6 +64,7 @@ create table phone_numbers (
   bucket_full_at double precision not null default 0,
   customers_counted integer not null default 0 check (customers_counted >= 0),
   block_reason text,
+  block_scope text check (block_scope in ('all', 'outside_window')),
   blocked_since bigint,
   blocked_until bigint,
   block_provider json,
@@ -77,7 +78,7 @@ create table phone_numbers (
   messaging_limit_told_at bigint,
   quality_told_at bigint,
   unique (workspace_id, phone_number),
-  check ((block_reason is null) = (blocked_since is null)),
+  check ((block_reason is null) = (blocked_since is null) and (block_reason is null) = (block_scope is null)),
   check (block_reason is not null or blocked_until is null and block_provider is null)
 );
 comment on column phone_numbers.tier is 'The operator''s, as messaging_limit and available are; learned_… are upstream''s words';

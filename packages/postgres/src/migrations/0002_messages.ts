@@ -309,6 +309,7 @@ return json_build_object(
   'available', (p).available,
   'block', case when (p).block_reason is not null then json_build_object(
     'reason', (p).block_reason,
+    'scope', (p).block_scope,
     'since', (p).blocked_since,
     'until', (p).blocked_until,
     'provider', (p).block_provider
@@ -465,6 +466,7 @@ begin
         (p.p).id as number_id, (p.p).phone_number, (p.p).available, (p.p).bucket_full_at as number_full_at,
         -- SenderBlock.inForce: before that; null without a block
         case when (p.p).block_reason is not null then coalesce((p.p).blocked_until, 9223372036854775807) end as blocked_until,
+        (p.p).block_scope,
         (p.p).customers_counted,
         -- PhoneNumber.messagingLimitOf
         coalesce((p.p).messaging_limit, (p.p).learned_messaging_limit, l.messaging_limit) as customer_limit,
@@ -513,7 +515,7 @@ begin
       a.number_refill, a.number_capacity, a.customers_counted, a.customer_limit, a.number, a.told_template, a.pair_refill,
       a.pair_capacity, s.pair_key, s.pair_full_at, s.counted_at, s.contact, s.m, s.h, s.verdict, s.is_open,
       -- Policy.refusal, as far as it is a matter of this send alone
-      a.number_id is null or not a.available or coalesce(c.now < a.blocked_until, false)
+      a.number_id is null or not a.available or coalesce(c.now < a.blocked_until, false) and (a.block_scope = 'all' or not s.is_open)
         or c.template is not null and (a.is_sendable and a.values_wanted = c.given_values) is not true
         or s.opted_out and (c.template is null or a.is_marketing)
         or c.template is null and not s.is_open as is_refused,

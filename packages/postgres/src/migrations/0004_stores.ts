@@ -43,6 +43,7 @@ begin
   if block is not null then
     update phone_numbers p set
       block_reason = block ->> 'reason',
+      block_scope = block ->> 'scope',
       -- SenderBlock.renewed
       blocked_since = least(
         (block ->> 'since')::bigint,
@@ -53,7 +54,7 @@ begin
       block_told_at = greatest(p.block_told_at, at_time)
     where p.id = any (ids) and coalesce(p.block_told_at <= block_at, true);
   elsif change -> 'lifts' is not null then
-    update phone_numbers p set block_reason = null, blocked_since = null, blocked_until = null, block_provider = null,
+    update phone_numbers p set block_reason = null, block_scope = null, blocked_since = null, blocked_until = null, block_provider = null,
       block_told_at = at_time
     where p.id = any (ids) and coalesce(p.block_told_at <= at_time, true)
       and coalesce(p.block_reason = change ->> 'lifts', true);
