@@ -66,13 +66,19 @@ export const layer = Layer.effectDiscard(
       turns.set(id, next(turn, startedAt, succeeded))
     })
 
-    const round = Effect.gen(function*() {
-      for (const providerAccountId of yield* requests.take) {
-        const now = yield* Clock.currentTimeMillis
-        for (const { workspaceId } of yield* numbers.named({ providerAccountId })) {
-          turns.set(workspaceId, asked(turns.get(workspaceId) ?? first(now), now))
-        }
+    const note = Effect.fnUntraced(function*(providerAccountId: string) {
+      const now = yield* Clock.currentTimeMillis
+      for (const { workspaceId } of yield* numbers.named({ providerAccountId })) {
+        turns.set(workspaceId, asked(turns.get(workspaceId) ?? first(now), now))
       }
+    })
+
+    const round = Effect.gen(function*() {
+      const accounts = yield* requests.take
+      yield* Effect.forEach(accounts, note, { discard: true }).pipe(
+        // nobody tells of them again
+        Effect.tapError(() => Effect.forEach(accounts, requests.ask, { discard: true }))
+      )
       const now = yield* Clock.currentTimeMillis
       for (const { id } of yield* workspaces.list) if (!turns.has(id)) turns.set(id, first(now))
       const due = [...turns].filter(([, { dueAt }]) => dueAt <= now)

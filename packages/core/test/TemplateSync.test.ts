@@ -5,6 +5,7 @@ import type { WorkspaceId } from "../src/Id.ts"
 import { Inbound } from "../src/Inbound.ts"
 import { PhoneNumberStore } from "../src/PhoneNumberStore.ts"
 import { TemplatesUnavailable } from "../src/Provider.ts"
+import { StoreError } from "../src/StoreError.ts"
 import type { TemplateRequests } from "../src/TemplateRequests.ts"
 import { Templates } from "../src/Templates.ts"
 import { asked, first, layer as sync, next } from "../src/TemplateSync.ts"
@@ -20,6 +21,8 @@ const looked = <E>(
     readonly other: World
     readonly provider: ReturnType<typeof stubProvider>
     readonly listings: Map<WorkspaceId, Array<number>>
+    /** Whether the storage of numbers is. */
+    readonly isAway: { current: boolean }
   }) => Effect.Effect<void, E, TemplateRequests | Inbound>
 ) =>
 () => {
@@ -34,9 +37,13 @@ const looked = <E>(
     yield* PhoneNumberStore.use((store) => store.configure(other.number.id, { providerAccountId: "account-2" }))
     const listings = new Map<WorkspaceId, Array<number>>([[one.workspace.id, []], [other.workspace.id, []]])
     provider.listed = ({ workspaceId }, at) => void listings.get(workspaceId)!.push((at - start) / second)
-    yield* Layer.build(sync)
+    const store = yield* PhoneNumberStore
+    const isAway = { current: false }
+    const away = Effect.fail(new StoreError({ operation: "PhoneNumberStore.named" }))
+    const named: typeof store.named = (name) => Effect.suspend(() => isAway.current ? away : store.named(name))
+    yield* Layer.build(sync).pipe(Effect.provideService(PhoneNumberStore, PhoneNumberStore.of({ ...store, named })))
     yield* TestClock.adjust(0)
-    yield* test({ one, other, provider, listings })
+    yield* test({ one, other, provider, listings, isAway })
   }).pipe(Effect.scoped, Effect.provide(services))
 }
 
@@ -72,6 +79,22 @@ describe("the templates of every workspace", () => {
         yield* TestClock.adjust(10 * minute)
         assert.deepStrictEqual(listings.get(workspace.id), [0, 60, 610, 670, 730])
         assert.deepStrictEqual(listings.get(other.workspace.id), [0])
+      })
+    )
+  )
+
+  it.effect(
+    "are listed after they changed, also when the storage was away just then",
+    looked(({ isAway, listings, one }) =>
+      Effect.gen(function*() {
+        const { number: { providerAccountId }, workspace } = one
+        yield* TestClock.adjust(2 * minute)
+        isAway.current = true
+        yield* Inbound.use((inbound) => inbound.receive([{ _tag: "TemplatesChanged", providerAccountId }]))
+        yield* TestClock.adjust(second)
+        isAway.current = false
+        yield* TestClock.adjust(2 * minute)
+        assert.deepStrictEqual(listings.get(workspace.id), [0, 180])
       })
     )
   )
