@@ -64,6 +64,9 @@ const identifier = {
   pattern: "^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}(:.+)?$"
 } as const
 
+/** A contact's: that of the phone number, and the customer's number or the provider's identifier of them. */
+const contactIdentifier = { ...identifier, maxLength: 255, pattern: identifier.pattern.replace("$", ":.+$") }
+
 const idempotencyKey = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" } as const
 
 /** What decides which errors an operation meets and which headers its answers have. */
@@ -235,7 +238,7 @@ const operationOf = (path: string, method: string, operation: OpenApi.OpenAPISpe
     parameters: [
       ...operation.parameters.map((parameter) =>
         parameter.in === "path"
-          ? { ...parameter, schema: identifier }
+          ? { ...parameter, schema: traits.id === "contacts.get" ? contactIdentifier : identifier }
           : isIdempotencyKey(parameter)
           ? { ...parameter, schema: idempotencyKey }
           : parameter
