@@ -2,3 +2,4 @@
  * For programs that use Effect: the same service as Layers.
  */
 export * as Composition from "./Composition.ts"
+export * as Host from "./Host.ts"
