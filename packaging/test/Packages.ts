@@ -26,6 +26,7 @@ export interface Manifest {
   readonly version: string
   readonly exports: Readonly<Record<string, unknown>>
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly [field: string]: unknown
 }
@@ -78,5 +79,14 @@ export const install = (packed: string, project: string, names: ReadonlyArray<st
       if (dependency in folders) install(packed, project, [dependency])
       else link(installedHere(name, dependency), join(modules, dependency))
     }
+  }
+}
+
+/** The same for what a project's own manifest declares, to run it and to develop it. */
+export const installDeclared = (packed: string, project: string): void => {
+  const { dependencies, devDependencies } = manifestOf(project)
+  for (const dependency of Object.keys({ ...dependencies, ...devDependencies })) {
+    if (dependency in folders) install(packed, project, [dependency])
+    else link(join(root, "node_modules", dependency), join(project, "node_modules", dependency))
   }
 }

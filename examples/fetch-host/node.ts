@@ -1,0 +1,25 @@
+// Serves main.ts on Node: `node node.ts`
+import { createServer } from "node:http"
+import { Readable } from "node:stream"
+import app, { wac } from "./main.ts"
+
+const server = createServer(async (incoming, outgoing) => {
+  try {
+    const { headers, headersDistinct, method = "GET", url = "/" } = incoming
+    const request = new Request(new URL(url, `http://${headers.host ?? "localhost"}`), {
+      method,
+      headers: Object.entries(headersDistinct).flatMap(([name, values = []]) => values.map((value) => [name, value])),
+      ...(method === "GET" || method === "HEAD" ? {} : { body: Readable.toWeb(incoming) as BodyInit, duplex: "half" })
+    })
+    const response = await app.fetch(request)
+    outgoing.writeHead(response.status, [...response.headers].flat())
+    outgoing.end(await response.bytes())
+  } catch (error) {
+    console.error(error)
+    outgoing.writeHead(500).end()
+  }
+})
+
+const port = Number(process.env.PORT ?? 3000)
+server.listen(port, "127.0.0.1", () => console.log(`listening on http://127.0.0.1:${port}`))
+process.once("SIGTERM", () => server.close(() => wac.close()))

@@ -1,0 +1,24 @@
+// What an application does with wac: it offers its customers something each week, and answers those who write.
+import { type Wac, WacError } from "wac"
+
+/** Offers a customer something, once a week, however often it runs. */
+export const offer = async ({ messages }: Wac, to: string, week: string): Promise<"offered" | "opted out"> => {
+  try {
+    await messages.send(
+      { to, type: "template", template: { name: "promo", language: "en_US", bodyParams: ["20%"] } },
+      { idempotencyKey: `offer-${week}-${to}` }
+    )
+    return "offered"
+  } catch (error) {
+    if (error instanceof WacError && error.reason === "opted_out") return "opted out"
+    throw error
+  }
+}
+
+/** Answers customers who write, at most once a day; gives what ends that. */
+export const answer = ({ messages, on }: Wac): () => void =>
+  on("message.received", async ({ data: { from, received_at } }) => {
+    if (from === null) return
+    const idempotencyKey = `answer-${from}-${received_at.slice(0, 10)}`
+    await messages.send({ to: from, type: "text", text: { body: "Thank you! We will call you." } }, { idempotencyKey })
+  })
