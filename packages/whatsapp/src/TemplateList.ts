@@ -70,8 +70,9 @@ const cursorOf = ({ paging: { cursors, next } }: ReturnType<typeof Page>): Optio
   return after ? Option.some(after) : undefined
 }
 
-export const unavailable = (why: string) =>
-  new Provider.TemplatesUnavailable({ message: `the provider did not list the templates: ${why}` })
+/** `provider_unavailable` when nobody answered; an answer that gives no list is an error of the provider's. */
+export const unavailable = (why: string, reason: Provider.TemplatesUnavailable["reason"] = "provider_error") =>
+  new Provider.TemplatesUnavailable({ reason, message: `the provider did not list the templates: ${why}` })
 
 /**
  * Every template, of every page. Fails rather than to give a part of the list: what is not in it is taken for deleted.

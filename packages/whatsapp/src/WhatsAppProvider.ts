@@ -46,6 +46,9 @@ const notReached = () =>
     message: "the provider could not be reached; nothing was sent"
   })
 
+/** Whether somebody answered, and not as was asked, or nobody did. */
+const failureOf = ({ _tag }: CloudApi.Answer) => _tag === "Answered" ? "provider_error" : "provider_unavailable"
+
 /** Why a question was not answered, in words. */
 const reasonOf = (answer: CloudApi.Answer, error: GraphError | undefined): string => {
   if (answer._tag !== "Answered") return `it could not be reached (${answer.why})`
@@ -181,7 +184,7 @@ export const layer = (
               })
             )
           }
-          return yield* TemplateList.unavailable(reasonOf(answer, error))
+          return yield* TemplateList.unavailable(reasonOf(answer, error), failureOf(answer))
         }))
       })
 
@@ -193,7 +196,7 @@ export const layer = (
         const { change, phoneNumber } = NumberInfo.read(json, yield* Clock.currentTimeMillis)
         if (phoneNumber === undefined) {
           return yield* new Provider.ProviderError({
-            reason: answer._tag === "Answered" ? "provider_error" : "provider_unavailable",
+            reason: failureOf(answer),
             message: `the provider did not say which number ${phoneNumberId} is: ${reasonOf(answer, error)}`
           })
         }

@@ -84,7 +84,7 @@ describe("the list of templates", () => {
     it.effect(`fails for ${name}, rather than to give a part`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(listed(pages).all)
-        assert.strictEqual(error._tag, "TemplatesUnavailable")
+        assert.deepStrictEqual([error._tag, error.reason], ["TemplatesUnavailable", "provider_error"])
         assert.match(error.message, /^the provider did not list the templates: /)
       }))
   }

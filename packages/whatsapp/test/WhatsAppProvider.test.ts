@@ -318,6 +318,7 @@ describe("the templates", () => {
         result.message,
         "the provider did not list the templates: the provider says that the access token has expired (190: Title: Malformed access token …)"
       )
+      assert.strictEqual(result.reason, "provider_error")
       assert.strictEqual(told.length, 1)
       followsCredentials(told[0]!)
     }))
@@ -337,7 +338,7 @@ describe("the templates", () => {
       const reset = yield* Upstream.serve((socket) => socket.resetAndDestroy())
       for (const baseUrl of [yield* Upstream.nowhere, reset.baseUrl]) {
         const { result } = yield* against(baseUrl, ({ provider }) => Effect.flip(provider.templates(sender)))
-        assert.strictEqual(result._tag, "TemplatesUnavailable")
+        assert.deepStrictEqual([result._tag, result.reason], ["TemplatesUnavailable", "provider_unavailable"])
         assert.match(result.message, /could not be reached/)
       }
     }))
