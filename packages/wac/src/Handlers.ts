@@ -119,7 +119,10 @@ export const make = Effect.fnUntraced(function*(
   )
   const services = Context.merge(yield* Effect.context<Needs>(), built)
   const app = mounted(Context.get(services, HttpRouter.HttpRouter).asHttpEffect(), prefix)
-  const web = HttpEffect.toWebHandlerWith<Needs, HttpServerRequest.HttpServerRequest | Scope.Scope>(services)(app)
+  // as every operation (Running.ts): without a turn of the event loop, a host that asks on and on prevents what it awaits
+  const web = HttpEffect.toWebHandlerWith<Needs, HttpServerRequest.HttpServerRequest | Scope.Scope>(services)(
+    Effect.andThen(Effect.yieldNow, app)
+  )
   const node = yield* Effect.provideContext(
     NodeHttpServer.makeHandler(app, { scope: yield* Effect.scope }),
     services

@@ -14,7 +14,7 @@ export type Failure =
   | Provider.TemplatesUnavailable
   | Provider.ProviderError
 
-/** Carries out operations until it is closed. */
+/** Carries out operations until it is closed; each lets the event loop turn at least once. */
 export interface Running {
   /** `requestId` tells what the log names the operation by, once it has such a name. */
   readonly run: <A>(operation: Effect.Effect<A, Failure>, requestId?: () => string | undefined) => Promise<A>
@@ -52,7 +52,8 @@ export const make = (context: Context.Context<never>, inFlight: InFlight): Runni
       new Promise((resolve, reject) => {
         if (inFlight.isStopped) return reject(closed())
         inFlight.begin()
-        fork(operation).addObserver((exit) => {
+        // memory answers at once: without a turn of the event loop, a host that asks until something happens prevents it
+        fork(Effect.andThen(Effect.yieldNow, operation)).addObserver((exit) => {
           inFlight.end()
           if (Exit.isSuccess(exit)) resolve(exit.value)
           else reject(rejection(exit.cause, requestId?.()))

@@ -1,6 +1,6 @@
 import { verify } from "@wac/verifier"
 import { assert, describe, it } from "vitest"
-import { bodyOf, failure, fresh, hello, serve, start, startLive } from "./instance.ts"
+import { bodyOf, failure, fresh, hello, serve, start, startLive, until } from "./instance.ts"
 
 const receivers = { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] }
 
@@ -20,7 +20,7 @@ describe("the webhook", () => {
     const test = await wac.webhook.test()
     assert.deepInclude(test, { outcome: "delivered", trigger: "test", statusCode: 200 })
     await wac.messages.send(hello(), fresh())
-    while (got.length < 3) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => got.length >= 3)
     for (const { body, signature } of got) {
       assert.isTrue((await verify(body, signature, set.signingSecret!)).ok)
     }
@@ -30,8 +30,8 @@ describe("the webhook", () => {
       "message.delivered"
     ])
     const listed = () => Array.fromAsync(wac.webhook.deliveries.list())
-    let deliveries = await listed()
-    while (deliveries.some(({ status }) => status !== "delivered")) deliveries = await listed()
+    await until(async () => (await listed()).every(({ status }) => status === "delivered"))
+    const deliveries = await listed()
     assert.strictEqual(deliveries.length, 3)
     const detail = await wac.webhook.deliveries.get(deliveries[0]!.id)
     assert.strictEqual(detail.attempts[0]!.request.body, got[2]!.body)
@@ -62,20 +62,18 @@ describe("the webhook", () => {
     status = 200
     const resumed = await wac.webhook.resume({ replay: { since } })
     assert.strictEqual(resumed.status, "active")
-    while (got.count < 3) await new Promise((resolve) => setTimeout(resolve, 10))
-    let done = await wac.webhook.deliveries.list({ status: "delivered" }).page()
-    while (done.data.every(({ eventType }) => eventType !== "message.sent")) {
-      await new Promise((resolve) => setTimeout(resolve, 10))
-      done = await wac.webhook.deliveries.list({ status: "delivered" }).page()
-    }
+    await until(() => got.count >= 3)
+    const sent = async () =>
+      (await wac.webhook.deliveries.list({ status: "delivered" }).page()).data
+        .find(({ eventType }) => eventType === "message.sent")
+    await until(async () => await sent() !== undefined)
     const replay = await wac.webhook.replays.create({ since })
     assert.strictEqual((await wac.webhook.replays.get(replay.id)).id, replay.id)
-    while (got.count < 4) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => got.count >= 4)
     await wac.webhook.replays.cancel(replay.id)
     assert.strictEqual((await wac.webhook.replays.list().page()).data.length, 1)
-    const delivery = done.data.find(({ eventType }) => eventType === "message.sent")!
-    await wac.webhook.deliveries.retry(delivery.id)
-    while (got.count < 5) await new Promise((resolve) => setTimeout(resolve, 10))
+    await wac.webhook.deliveries.retry((await sent())!.id)
+    await until(() => got.count >= 5)
   })
 
   it("is refused by the name of the field that is wrong", async () => {

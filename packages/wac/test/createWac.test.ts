@@ -12,10 +12,11 @@ import {
   postgres,
   type ProviderOutcome,
   sandbox,
+  type Wac,
   type WacOptions,
   whatsapp
 } from "../src/index.ts"
-import { closing, failure, fresh, hello, start, startLive } from "./instance.ts"
+import { closing, failure, fresh, hello, start, startLive, until } from "./instance.ts"
 
 const templates: CustomProvider["templates"] = async () => [{
   providerTemplateId: "t-1",
@@ -291,6 +292,24 @@ it("accounts of our own sign in with a cookie that is for https alone", async ()
   assert.deepInclude(await session.json(), { role: "owner", workspaceId: wac.id })
 })
 
+describe("asking until something happens does not prevent it", () => {
+  // as many calls as a second has room for, were none to let go of the thread
+  const most = 50_000
+
+  const asks: Record<string, (wac: Wac) => Promise<unknown>> = {
+    "by an operation": (wac) => wac.messages.list().page(),
+    "by the handler": (wac) => wac.handler(new Request("http://localhost/healthz"))
+  }
+  it.each(Object.keys(asks))("%s", async (by) => {
+    const { wac } = await start()
+    const something = { happened: false }
+    setTimeout(() => something.happened = true, 10)
+    let asked = 0
+    while (!something.happened && asked++ < most) await asks[by]!(wac)
+    assert.isTrue(something.happened)
+  })
+})
+
 it(
   "what is kept in a directory is there at the next start, under the same host's key unless that was revoked",
   async () => {
@@ -302,7 +321,7 @@ it(
     first.on("message.sent", ({ data }) => void heard.push(data.message_id))
     const sent = await first.messages.send(hello(), { idempotencyKey: "kept" })
     const again = await first.messages.send(hello("+15005550003"), fresh())
-    while (heard.length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => heard.length >= 2)
     assert.deepStrictEqual(heard, [sent.messageId, again.messageId])
     await first.close()
     assert.isTrue(existsSync(join(directory, "master.key")))

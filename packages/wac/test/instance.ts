@@ -84,7 +84,7 @@ export const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** Waits until something holds, turn by turn; the test's own deadline ends it. */
-export const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
+/** Waits until something holds, turn by turn of the event loop; the test's own deadline ends it. */
+export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!await holds()) await new Promise((resolve) => setImmediate(resolve))
 }
