@@ -244,9 +244,9 @@ const world = World.layer({
 })
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("every code", (it) => {
-  it.effect("as the answer to a send", () => Effect.flatMap(Effect.forEach(codes, answered), assertEvents), 60_000)
+  it.effect("as the answer to a send", () => Effect.flatMap(Effect.forEach(codes, answered), assertEvents))
 
-  it.effect("as a report that comes later", () => Effect.flatMap(Effect.forEach(codes, reported), assertEvents), 60_000)
+  it.effect("as a report that comes later", () => Effect.flatMap(Effect.forEach(codes, reported), assertEvents))
 
   it.effect("that says the customer wants no marketing keeps it from them from then on", () =>
     Effect.gen(function*() {

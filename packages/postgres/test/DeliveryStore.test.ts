@@ -460,5 +460,5 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
       assert.deepStrictEqual([...sequences.values()].filter((those) => those.join() !== "1,2,3"), [])
       // there is always something to do, so that nobody may lie asleep
       assert.isBelow(longestPause, sleep / 2)
-    }), { timeout: 60_000 })
+    }))
 })

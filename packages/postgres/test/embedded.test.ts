@@ -23,7 +23,7 @@ let template: string
 beforeAll(async () => {
   template = mkdtempSync(join(tmpdir(), "wac-embedded-"))
   await Effect.runPromise(opened(template, Effect.void))
-}, 60_000)
+})
 afterAll(() => rmSync(template, { recursive: true, force: true }))
 
 /** A directory with a database that was opened once and has nothing in it: a first start takes seconds. */
@@ -87,7 +87,7 @@ describe("the embedded database", () => {
         WorkspaceStore.WorkspaceStore.use((store) => Effect.map(store.get(workspaceId), Option.getOrThrow))
       )
       assert.strictEqual(tier.tier, "free")
-    }), 60_000)
+    }))
 
   it.live("is one process's at a time, and says whose", () =>
     Effect.gen(function*() {
@@ -101,7 +101,7 @@ describe("the embedded database", () => {
       )
       yield* Effect.promise(() => killed(child))
       yield* opened(directory, Effect.void)
-    }), 60_000)
+    }))
 
   it.live("names itself, and leaves nothing open or half made", () =>
     Effect.gen(function*() {
@@ -121,7 +121,7 @@ describe("the embedded database", () => {
       )
       assert.deepStrictEqual(readdirSync(directory), ["postgres"])
       assert.strictEqual(readFileSync(join(directory, "postgres", "PG_VERSION"), "utf8").trim(), "18")
-    }), 60_000)
+    }))
 
   it.live("judges a lock of another container by its sign of life", () =>
     Effect.gen(function*() {
@@ -135,7 +135,7 @@ describe("the embedded database", () => {
       const long = (yield* Clock.currentTimeMillis) / 1000 - 60
       utimesSync(lock, long, long)
       yield* opened(directory, Effect.void)
-    }), 60_000)
+    }))
 
   it.live("says in one line why a directory is of no use", () =>
     Effect.gen(function*() {

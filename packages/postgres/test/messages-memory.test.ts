@@ -546,6 +546,6 @@ for (const { layer: database, name } of databases) {
         const history: Array<string> = []
         return Effect.catchCause(run(seed, history), (cause) =>
           Effect.die(new Error(`seed ${seed}, after:\n${history.slice(-40).join("\n")}\n${Cause.pretty(cause)}`)))
-      }), { timeout: 120_000 })
+      }))
   })
 }

@@ -75,14 +75,14 @@ describe("anything at all as arguments", () => {
       args[spoiled] = anything(source)
       await assertRefused(args, round)
     }
-  }, 60_000)
+  })
 
   it("20,000 headers that look right, over a good body and secret", async () => {
     const source = random(4)
     for (let round = 0; round < 20_000; round++) {
       await assertRefused([body, headerLike(source), secret, { now: timestamp }], round)
     }
-  }, 60_000)
+  })
 
   it("2,000 good headers under any options verify or are refused, and never throw", async () => {
     const source = random(5)
@@ -90,7 +90,7 @@ describe("anything at all as arguments", () => {
       const options = { now: anything(source), tolerance: anything(source) }
       assert.isBoolean((await loose(body, header, secret, options)).ok)
     }
-  }, 60_000)
+  })
 })
 
 describe("round trip", () => {
@@ -108,7 +108,7 @@ describe("round trip", () => {
       const otherForm = typeof rawBody === "string" ? new TextEncoder().encode(rawBody) : rawBody
       assert.deepEqual(await verify(otherForm, signed, has, { now }), { ok: true, timestamp: signedAt })
     }
-  }, 60_000)
+  })
 })
 
 describe("any single byte changed", () => {

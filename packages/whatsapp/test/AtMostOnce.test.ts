@@ -73,5 +73,5 @@ describe("sends over a wire that breaks", () => {
       const calls = yield* api.calls
       assert.isAtLeast(calls.length, sends)
       for (const { kind } of faults.faults!) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
-    }).pipe(Effect.provideService(References.MinimumLogLevel, "None")), 60_000)
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "None")))
 })
