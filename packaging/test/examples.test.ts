@@ -1,11 +1,11 @@
 /**
  * Each example as whoever copies it runs it: in a project of its own, from the packages as they are published.
  */
+import { FreePort } from "@wac/testkit"
 import { execFile, spawn } from "node:child_process"
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -48,15 +48,6 @@ type Environment = Readonly<Record<string, string>>
 const finish = (name: string, environment: Environment = {}, args: ReadonlyArray<string> = []) =>
   run(process.execPath, [...commandOf(name), ...args], { cwd: projectOf(name), env: environment })
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
-
 const running: Array<() => void> = []
 afterEach(() => running.splice(0).forEach((kill) => kill()))
 
@@ -76,7 +67,7 @@ const start = async (
   args = commandOf(name),
   isListening = "listening on "
 ): Promise<Started> => {
-  const port = await freePort()
+  const port = await FreePort.find()
   const child = spawn(process.execPath, args, {
     cwd: projectOf(name),
     env: { PORT: `${port}`, ...environment },

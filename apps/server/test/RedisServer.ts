@@ -1,9 +1,9 @@
 /**
  * A Redis for tests: the `redis-server` of the machine, since npm has no package that brings one.
  */
+import { FreePort } from "@wac/testkit"
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
-import { createServer } from "node:net"
 
 /** Whether the machine has it; if not, the run says so. `.ci/run` installs it. */
 export const isInstalled = spawnSync("redis-server", ["--version"]).status === 0
@@ -22,17 +22,9 @@ export interface RedisServer {
   readonly start: Effect.Effect<void>
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
-
 /** A server in memory alone, for as long as the scope is open. */
 export const redisServer: Effect.Effect<RedisServer, never, Scope.Scope> = Effect.gen(function*() {
-  const port = yield* Effect.promise(freePort)
+  const port = yield* Effect.promise(FreePort.find)
   let child: ChildProcess | undefined
   const start = Effect.promise(() =>
     new Promise<void>((resolve, reject) => {

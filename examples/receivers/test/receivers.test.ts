@@ -1,8 +1,8 @@
+import { FreePort } from "@wac/testkit"
 import { sign, SIGNATURE_HEADER } from "@wac/verifier"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
-import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { assert, describe, it } from "vitest"
 import fetchReceiver from "../fetch.ts"
@@ -128,15 +128,6 @@ const languages: { readonly [name: string]: Language } = {
   }
 }
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
-
 /** The answer of a receiver that may still be starting. */
 const untilUp = async (child: ChildProcess, send: () => Promise<Response>): Promise<Response> => {
   for (;;) {
@@ -184,7 +175,7 @@ for (const [name, { check, needs, serve }] of Object.entries(languages)) {
 
     it("stores an event once, however often it comes, answers 200 in time, and 400 to what is not genuine", () =>
       inTemporary(async (temporary) => {
-        const port = await freePort()
+        const port = await FreePort.find()
         const [command, ...args] = serve(temporary, port)
         const inbox = `${temporary}/inbox`
         const child = spawn(command, args, {

@@ -1,10 +1,10 @@
+import { FreePort } from "@wac/testkit"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { rmSync } from "node:fs"
 import { chown, mkdir, mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort } from "./PostgresServer.ts"
 
 /** PostgreSQL refuses to run as root: there it runs as the user whom its packages make. */
 const owner = (): { readonly uid: number; readonly gid: number } | undefined => {
@@ -33,7 +33,7 @@ export const startInstalled = async (
     [`--pgdata=${data}`, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"],
     { ...options, stdio: ["ignore", "ignore", "pipe"] }
   )
-  const port = await freePort()
+  const port = await FreePort.find()
   const all = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings]
   const server = spawn(
     join(bin, "postgres"),

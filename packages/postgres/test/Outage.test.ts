@@ -3,18 +3,17 @@
  */
 import { PgConnection } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { PostgresProxy } from "@wac/testkit"
+import { PostgresProxy, PostgresServer } from "@wac/testkit"
 import { Effect, Exit, Fiber, Layer, Queue, Redacted, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Database, Deadline } from "../src/Database.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { describe as describeFailure } from "../src/SqlFailure.ts"
-import { type PostgresServer, startServer } from "./PostgresServer.ts"
 
-let server: PostgresServer
+let server: PostgresServer.PostgresServer
 let proxy: PostgresProxy.PostgresProxy
 beforeAll(async () => {
-  server = await startServer("fsync=off", "max_connections=20")
+  server = await PostgresServer.start("fsync=off", "max_connections=20")
   proxy = await PostgresProxy.start(server.url)
 })
 afterAll(async () => {

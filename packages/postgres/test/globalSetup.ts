@@ -4,10 +4,10 @@
  * PostgreSQL's binaries on this machine, divided by `:`.
  */
 import { PgClient } from "@effect/sql-pg"
+import { PostgresServer } from "@wac/testkit"
 import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
 import { startInstalled } from "./InstalledPostgres.ts"
-import { startServer } from "./PostgresServer.ts"
 
 /** A server, by the name that tests on it have. */
 interface NamedServer {
@@ -37,7 +37,7 @@ const started: Array<{ readonly url: string; readonly remove: () => Promise<void
 
 export const setup = async ({ provide }: TestProject): Promise<void> => {
   const given = process.env["TEST_DATABASE_URL"]
-  if (given === undefined) started.push(await startServer(...settings))
+  if (given === undefined) started.push(await PostgresServer.start(...settings))
   for (const bin of (process.env["TEST_POSTGRES_BIN"] ?? "").split(":")) {
     if (bin !== "") started.push(await startInstalled(bin, ...settings))
   }

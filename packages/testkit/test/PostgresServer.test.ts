@@ -1,0 +1,11 @@
+import { assert, it } from "vitest"
+import { PostgresServer } from "../src/index.ts"
+
+it("a server that does not start says why", async () => {
+  const error = await PostgresServer.start("max_connections=many").then(
+    () => new Error("it started"),
+    (error: unknown) => error
+  )
+  assert.include(String(error), "PostgreSQL does not start")
+  assert.include(String(error), "max_connections")
+})
