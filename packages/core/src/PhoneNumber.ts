@@ -109,11 +109,10 @@ export const messagingLimitOf = (
   { learned, messagingLimit }: Pick<PhoneNumber, "messagingLimit" | "learned">
 ): number | null => messagingLimit ?? learned.messagingLimit
 
-/** What upstream speaks of; an account's word counts for all its numbers. */
+/** What upstream speaks of: a number, or an account and so all its numbers, but for the one alone whose digits it gives. */
 export type NumberName =
   | Pick<PhoneNumber, "providerNumberId">
-  | Pick<PhoneNumber, "providerAccountId">
-  | Pick<PhoneNumber, "phoneNumber">
+  | (Pick<PhoneNumber, "providerAccountId"> & Partial<Pick<PhoneNumber, "phoneNumber">>)
 
 /** What upstream tells of a number; a field that is left out is not spoken of. */
 export interface NumberChange {

@@ -26,9 +26,8 @@ const named = (memory: Memory, name: PhoneNumber.NumberName): ReadonlyArray<Phon
     .filter((number) =>
       "providerNumberId" in name
         ? number.providerNumberId === name.providerNumberId
-        : "providerAccountId" in name
-        ? number.providerAccountId === name.providerAccountId
-        : number.phoneNumber === name.phoneNumber
+        : number.providerAccountId === name.providerAccountId &&
+          (name.phoneNumber === undefined || number.phoneNumber === name.phoneNumber)
     )
     .sort((a, b) => a.id < b.id ? -1 : 1)
 

@@ -15,13 +15,14 @@ const settingColumns = {
   available: "available"
 } as const
 
-/** The column that a name is in, and its value. */
-const columnOf = (name: PhoneNumber.NumberName): readonly [column: string, value: string] =>
-  "providerNumberId" in name
-    ? ["provider_number_id", name.providerNumberId]
-    : "providerAccountId" in name
-    ? ["provider_account_id", name.providerAccountId]
-    : ["phone_number", name.phoneNumber]
+/** The condition that a number of that name meets, whose parameters come first. */
+const isNamed = (name: PhoneNumber.NumberName): readonly [condition: string, ...params: ReadonlyArray<string>] => {
+  if ("providerNumberId" in name) return ["provider_number_id = $1", name.providerNumberId]
+  const { phoneNumber, providerAccountId } = name
+  return phoneNumber === undefined
+    ? ["provider_account_id = $1", providerAccountId]
+    : ["provider_account_id = $1 and phone_number = $2", providerAccountId, phoneNumber]
+}
 
 const changeOf = ({ block, ...others }: PhoneNumber.NumberChange) => ({
   ...others,
@@ -73,25 +74,26 @@ export const layer = Layer.effect(
           (rows) => rows.map(phoneNumberOf)
         ),
       named: (name) => {
-        const [column, value] = columnOf(name)
+        const [condition, ...params] = isNamed(name)
         return Effect.map(
           query(
             "PhoneNumberStore.named",
-            `select wac_phone_number(p) as number from phone_numbers p where ${column} = $1 order by id`,
-            [value]
+            `select wac_phone_number(p) as number from phone_numbers p where ${condition} order by id`,
+            params
           ),
           (rows) => rows.map(phoneNumberOf)
         )
       },
       configure: configuring(query, "PhoneNumberStore.configure", "phone_numbers", settingColumns),
       observe: ({ at, change, name }) => {
-        const [column, value] = columnOf(name)
+        const [condition, ...params] = isNamed(name)
+        const { length } = params
         return Effect.map(
           query(
             "PhoneNumberStore.observe",
-            `select wac_observe_phone_numbers(array(select id from phone_numbers where ${column} = $1), $2, $3::text::json)
-              as count`,
-            [value, at, JSON.stringify(changeOf(change))]
+            `select wac_observe_phone_numbers(array(select id from phone_numbers where ${condition}), $${length + 1},
+              $${length + 2}::text::json) as count`,
+            [...params, at, JSON.stringify(changeOf(change))]
           ),
           ([row]) => plain<number>(row!, "count")
         )

@@ -146,18 +146,21 @@ export const tests = (it: Fixture.It): void => {
       assert.include(added.map(({ id }) => id), listed[0]!.id)
     }))
 
-  it.effect("numbers are found by their own name upstream, their account's, and their digits, in all workspaces", () =>
+  it.effect("numbers are found by their own name upstream, their account's, and their digits in an account, in all workspaces", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { phoneNumber, providerAccountId, providerNumberId } = own.number
-      const [same, digits] = [
-        yield* world({ number: { providerAccountId } }),
-        yield* world({ number: { phoneNumber } })
-      ]
+      const same = yield* world({ number: { providerAccountId } })
+      const digits = yield* world({ number: { phoneNumber } })
       const found = (name: PhoneNumber.NumberName) => use((store) => store.named(name))
       assert.deepStrictEqual(yield* found({ providerNumberId }), [own.number])
       assert.deepStrictEqual(yield* found({ providerAccountId }), [own.number, same.number])
-      assert.deepStrictEqual(yield* found({ phoneNumber }), [own.number, digits.number])
+      assert.deepStrictEqual(yield* found({ providerAccountId, phoneNumber }), [own.number])
+      assert.deepStrictEqual(
+        yield* found({ providerAccountId: digits.number.providerAccountId, phoneNumber }),
+        [digits.number]
+      )
+      assert.deepStrictEqual(yield* found({ providerAccountId: yield* Fixture.word, phoneNumber }), [])
       assert.deepStrictEqual(yield* found({ providerNumberId: yield* Fixture.word }), [])
       assert.deepStrictEqual(yield* list({ workspace: { ...own.workspace, id: yield* Fixture.id("ws") } }), [])
     }))
@@ -218,7 +221,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* only(own), { ...number, learned: { ...learned, messagingLimit: null } })
     }))
 
-  it.effect("observe by an account's name is for all its numbers, by digits for all that have them", () =>
+  it.effect("observe by an account's name is for all its numbers, by digits for the one of the account that has them", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { phoneNumber, providerAccountId } = own.number
@@ -230,12 +233,14 @@ export const tests = (it: Fixture.It): void => {
       )
       assert.strictEqual(yield* observe({ providerAccountId }, own.start, { quality: "red" }), 2)
       assert.deepStrictEqual(yield* qualities, ["red", "red", null])
-      assert.strictEqual(yield* observe({ phoneNumber }, own.start, { quality: "green" }), 2)
-      assert.deepStrictEqual(yield* qualities, ["green", "red", "green"])
+      assert.strictEqual(yield* observe({ providerAccountId, phoneNumber }, own.start, { quality: "green" }), 1)
+      assert.deepStrictEqual(yield* qualities, ["green", "red", null])
       const nobody = yield* Fixture.word
       assert.strictEqual(yield* observe({ providerNumberId: nobody }, own.start, { quality: "yellow" }), 0)
-      assert.strictEqual(yield* observe({ providerAccountId: nobody }, own.start, { quality: "yellow" }), 0)
-      assert.deepStrictEqual(yield* qualities, ["green", "red", "green"])
+      for (const name of [{ providerAccountId: nobody }, { providerAccountId: nobody, phoneNumber }]) {
+        assert.strictEqual(yield* observe(name, own.start, { quality: "yellow" }), 0)
+      }
+      assert.deepStrictEqual(yield* qualities, ["green", "red", null])
     }))
 
   it.effect("an older word does not undo a newer one, of each field by itself", () =>
@@ -331,9 +336,11 @@ export const tests = (it: Fixture.It): void => {
       const { providerAccountId } = number
       const other = yield* further(own, { providerAccountId })
       yield* use((store) => store.add(other))
-      const names = [{ providerNumberId: number.providerNumberId }, { providerAccountId }, {
-        phoneNumber: other.phoneNumber
-      }]
+      const names = [
+        { providerNumberId: number.providerNumberId },
+        { providerAccountId },
+        { providerAccountId, phoneNumber: other.phoneNumber }
+      ]
       for (let round = 0; round < 5; round++) {
         const words = Array.from({ length: 30 }, (_, i) => ({
           name: names[i % 3]!,

@@ -35,8 +35,11 @@ const changed = (
 ): Item | undefined =>
   number === undefined || Object.keys(change).length === 0 ? undefined : { _tag: "Number", number, at: told, change }
 
-const accountOf = ({ accountId }: Origin): PhoneNumber.NumberName | undefined =>
-  accountId === undefined ? undefined : { providerAccountId: accountId }
+/** The account that the post is of, or of its numbers the one with these digits. */
+const accountOf = ({ accountId }: Origin, phoneNumber?: PhoneNumber.E164): PhoneNumber.NumberName | undefined =>
+  accountId === undefined
+    ? undefined
+    : { providerAccountId: accountId, ...(phoneNumber === undefined ? {} : { phoneNumber }) }
 
 const limited = (limit: number | null | undefined): PhoneNumber.NumberChange =>
   limit === undefined ? {} : { messagingLimit: limit }
@@ -60,7 +63,7 @@ const quality: ReadChange = (value, origin) => {
   const limit = isFaster ? undefined : current_limit
   const quality = quality_rating ?? qualities.get(event)
   return changed(
-    display_phone_number === undefined ? accountOf(origin) : { phoneNumber: display_phone_number },
+    accountOf(origin, display_phone_number),
     {
       ...(isFaster ? { tier: "high" } : {}),
       ...(quality === undefined ? {} : { quality }),

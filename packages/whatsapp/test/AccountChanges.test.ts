@@ -79,7 +79,7 @@ describe("a messaging limit", () => {
 describe("a number's quality", () => {
   const update = (value: { readonly [name: string]: Json }) =>
     readChange("phone_number_quality_update", { display_phone_number: "+1 555-701-0002", ...value })
-  const ours = { phoneNumber: "+15557010002" }
+  const ours = { providerAccountId: account, phoneNumber: "+15557010002" }
 
   it("comes with its limit", () => {
     for (const event of ["UPGRADE", "DOWNGRADE", "ONBOARDING"]) {
@@ -138,6 +138,13 @@ describe("a number's quality", () => {
       ),
       [skipped("phone_number_quality_update:upgrade")]
     )
+  })
+
+  it("is nobody's when the account is not named: digits alone could be those of somebody else's number", () => {
+    const value = { display_phone_number: "15557010002", event: "UPGRADE", current_limit: "TIER_1K" }
+    assert.deepStrictEqual(readPost(post({ changes: [change("phone_number_quality_update", value)] })), [
+      skipped("phone_number_quality_update:upgrade")
+    ])
   })
 })
 

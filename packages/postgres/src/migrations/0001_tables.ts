@@ -86,7 +86,6 @@ comment on column phone_numbers.customers_counted is 'How many rows messaging_le
 comment on column phone_numbers.blocked_until is 'Null in a block that has no end of its own';
 create unique index phone_numbers_default on phone_numbers (workspace_id) where is_default;
 create index phone_numbers_account on phone_numbers (provider_account_id);
-create index phone_numbers_number on phone_numbers (phone_number);
 
 create table phone_number_credentials (
   phone_number_id text primary key references phone_numbers on delete cascade,
