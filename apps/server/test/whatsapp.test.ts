@@ -122,6 +122,7 @@ layer(
       yield* accepted(world, template(to, "order_update", ["Ana", "1042"], "pt_BR"))
       yield* accepted(world, template(to, "appointment_reminder", ["Ana", "Tuesday", "10:00"]))
       yield* accepted(world, template(to, "confirm_visit", ["Friday"]))
+      yield* accepted(world, template(to, "login_code", ["4711"]))
       const { length } = yield* world.callsTo(to)
       const refusals: ReadonlyArray<
         readonly [body: unknown, status: number, error: Parameters<typeof checks.assertError>[2]]

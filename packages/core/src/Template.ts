@@ -99,24 +99,39 @@ const unfillableHeader = (header: Schema.Json): string | undefined => {
     : undefined
 }
 
+const hasOpenAddress = (button: Schema.Json): boolean =>
+  Predicate.hasProperty(button, "url") && hasPlaceholder(button.url)
+
+const buttonsOf = (component: Schema.Json): ReadonlyArray<Schema.Json> =>
+  typeOf(component) === "BUTTONS" && Predicate.hasProperty(component, "buttons") && Array.isArray(component.buttons)
+    ? component.buttons
+    : []
+
+/**
+ * The place of the button by which the customer takes the code of an authentication template over: it is sent with the
+ * code too, the one value of the body. Upstream lists it as an address that ends with the code; it lets such templates
+ * have no other addresses. Undefined where there is no such button.
+ */
+export const codeButtonOf = (
+  { category, components }: Pick<ProviderTemplate, "category" | "components">
+): number | undefined => {
+  if (category !== "authentication" || variablesOf(components).length !== 1) return undefined
+  const place = components.flatMap(buttonsOf).findIndex((button) => typeOf(button) === "OTP" || hasOpenAddress(button))
+  return place < 0 ? undefined : place
+}
+
 const unfillableButton = (button: Schema.Json, i: number): string | undefined => {
   const type = typeOf(button)
   if (type !== undefined && buttonsWithValue.has(type)) {
     return `its button ${i + 1} needs a value of its own: ${type.toLowerCase()}`
   }
-  return Predicate.hasProperty(button, "url") && hasPlaceholder(button.url)
-    ? `the address of its button ${i + 1} has a placeholder`
-    : undefined
+  return hasOpenAddress(button) ? `the address of its button ${i + 1} has a placeholder` : undefined
 }
 
 const unfillableComponent = (component: Schema.Json): string | undefined => {
   switch (typeOf(component)) {
     case "HEADER":
       return unfillableHeader(component)
-    case "BUTTONS":
-      return Predicate.hasProperty(component, "buttons") && Array.isArray(component.buttons)
-        ? component.buttons.map(unfillableButton).find((found) => found !== undefined)
-        : undefined
     case "CAROUSEL":
       return "its carousel needs values of its own"
     case "LIMITED_TIME_OFFER":
@@ -126,9 +141,15 @@ const unfillableComponent = (component: Schema.Json): string | undefined => {
   }
 }
 
-/** Why a send cannot give the template all that it needs, in words: `bodyParams` fill the body alone. */
-export const unfillableOf = (components: ReadonlyArray<Schema.Json>): string | null =>
-  components.map(unfillableComponent).find((found) => found !== undefined) ?? null
+/** Why a send cannot give the template all that it needs, in words: `bodyParams` fill the body, and {@link codeButtonOf}. */
+export const unfillableOf = (template: Pick<ProviderTemplate, "category" | "components">): string | null => {
+  const { components } = template
+  const codeButton = codeButtonOf(template)
+  const buttons = components.flatMap(buttonsOf).map((button, i) =>
+    i === codeButton ? undefined : unfillableButton(button, i)
+  )
+  return [...components.map(unfillableComponent), ...buttons].find((found) => found !== undefined) ?? null
+}
 
 /** The body's placeholders, each once, in the order in which `bodyParams` fills them. */
 export const variablesOf = (components: ReadonlyArray<Schema.Json>): ReadonlyArray<string> => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
   changing,
+  codeButtonOf,
   isMarketing,
   Language,
   observe,
@@ -90,6 +91,7 @@ describe("the placeholders of a body", () => {
 
 describe("what a send cannot fill", () => {
   const buttons = (...buttons: ReadonlyArray<Schema.Json>) => [body("Hi {{1}}"), { type: "BUTTONS", buttons }]
+  const utility = (components: ReadonlyArray<Schema.Json>) => unfillableOf({ category: "utility", components })
   it.each<[string, ReadonlyArray<Schema.Json>, RegExp]>([
     ["a header with a placeholder", [{ type: "HEADER", format: "TEXT", text: "For {{1}}" }, body("Hi")], /header/],
     ["a header with a named placeholder", [{ type: "header", text: "For {{ name }}" }], /header/],
@@ -105,7 +107,7 @@ describe("what a send cannot fill", () => {
     ["a carousel", [body("Hi"), { type: "CAROUSEL", cards: [] }], /carousel/],
     ["an offer that ends", [body("Hi"), { type: "LIMITED_TIME_OFFER" }], /offer/]
   ])("is %s", (_, components, words) => {
-    assert.match(unfillableOf(components) ?? "", words)
+    assert.match(utility(components) ?? "", words)
   })
 
   it.each<[string, ReadonlyArray<Schema.Json>]>([
@@ -126,13 +128,55 @@ describe("what a send cannot fill", () => {
     ],
     ["what is no button", [{ type: "BUTTONS" }, { type: "BUTTONS", buttons: "{{1}}" }, ...buttons(null, 1, "OTP")]]
   ])("is not %s", (_, components) => {
-    assert.isNull(unfillableOf(components))
+    assert.isNull(utility(components))
   })
 
   it.prop("anything at all as components is no error", { components: Schema.Array(Schema.Json) }, ({ components }) => {
-    const words = unfillableOf(components)
-    assert.isTrue(words === null || words.length > 0)
+    for (const category of ["utility", "authentication"]) {
+      const words = unfillableOf({ category, components })
+      assert.isTrue(words === null || words.length > 0)
+    }
   }, checks)
+})
+
+describe("the button that hands over a code", () => {
+  const copied = { type: "URL", text: "Copy code", url: "https://www.whatsapp.com/otp/code/?code=otp{{1}}" }
+  const authentication = (...components: ReadonlyArray<Schema.Json>) => ({ category: "authentication", components })
+  const code = body("*{{1}}* is your code.")
+
+  it.each<[string, Schema.Json, number]>([
+    ["as upstream lists it, an address that ends with the code", [copied], 0],
+    ["as it is created", [{ type: "OTP", otp_type: "COPY_CODE", text: "Copy code" }], 0],
+    ["after another one", [{ type: "QUICK_REPLY", text: "I didn't ask for it" }, copied], 1]
+  ])("is filled by the body's one value: %s", (_, buttons, place) => {
+    const template = authentication(code, { type: "BUTTONS", buttons })
+    assert.strictEqual(codeButtonOf(template), place)
+    assert.isNull(unfillableOf(template))
+  })
+
+  it("is the only one that is", () => {
+    const [one, two] = [{ type: "BUTTONS", buttons: [copied] }, { type: "BUTTONS", buttons: [copied, copied] }]
+    assert.match(unfillableOf(authentication(code, two)) ?? "", /button 2/)
+    for (const category of ["utility", "marketing"]) {
+      assert.isUndefined(codeButtonOf({ category, components: [code, one] }))
+      assert.match(unfillableOf({ category, components: [code, one] }) ?? "", /button 1/)
+    }
+  })
+
+  it("needs a body with one value, which is the code", () => {
+    for (const text of ["Your code.", "{{1}} is the code of {{2}}."]) {
+      const template = authentication(body(text), { type: "BUTTONS", buttons: [copied] })
+      assert.isUndefined(codeButtonOf(template))
+      assert.match(unfillableOf(template) ?? "", /button 1/)
+    }
+  })
+
+  it("is none where no button takes a value", () => {
+    for (const buttons of [[], [{ type: "URL", url: "https://a.example/" }], "OTP", null]) {
+      assert.isUndefined(codeButtonOf(authentication(code, { type: "BUTTONS", buttons })))
+    }
+    assert.isNull(unfillableOf(authentication(code)))
+  })
 })
 
 describe("what upstream tells of a template", () => {

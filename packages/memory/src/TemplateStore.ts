@@ -32,7 +32,7 @@ const replaceAll = (
       id,
       workspaceId,
       variables: Template.variablesOf(template.components),
-      unfillable: Template.unfillableOf(template.components),
+      unfillable: Template.unfillableOf(template),
       syncedAt: listedAt
     })
   })

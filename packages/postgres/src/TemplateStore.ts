@@ -37,7 +37,7 @@ const distinct = (
       ...template,
       id,
       variables: Template.variablesOf(template.components),
-      unfillable: Template.unfillableOf(template.components)
+      unfillable: Template.unfillableOf(template)
     })
   })
   return [...byName.values()]

@@ -75,7 +75,15 @@ export const initial: ReadonlyArray<Template> = [
   ]),
   made("login_code", "AUTHENTICATION", [
     body("{{1}} is your code."),
-    { type: "BUTTONS", buttons: [{ type: "OTP", text: "Copy code", url: "https://wa.example/otp?code={{1}}" }] }
+    {
+      type: "BUTTONS",
+      // created as OTP, and listed so
+      buttons: [{
+        type: "URL",
+        text: "Copy code",
+        url: "https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}"
+      }]
+    }
   ]),
   made("pending_review", "UTILITY", [body("Hi {{1}}.")], { status: "PENDING" }),
   made("rejected_offer", "MARKETING", [body("Buy! Buy!")], { status: "REJECTED", rejected_reason: "PROMOTIONAL" }),

@@ -1,7 +1,7 @@
 /**
  * The body of a send as the Cloud API documents it.
  */
-import type { Provider, Template } from "@wac/core"
+import { type Provider, Template } from "@wac/core"
 import type { Schema } from "effect"
 
 type Json = { readonly [field: string]: Schema.Json }
@@ -19,8 +19,24 @@ const contentOf = ({ message, template }: Provider.ProviderSend): Json => {
   const { bodyParams = [], language, name } = message.template
   const components = bodyParams.length === 0
     ? {}
-    : { components: [{ type: "body", parameters: bodyParams.map(parameter(template)) }] }
+    : {
+      components: [
+        { type: "body", parameters: bodyParams.map(parameter(template)) },
+        ...codeButton(bodyParams, template)
+      ]
+    }
   return { template: { name, language: { code: language }, ...components } }
+}
+
+/** The button that hands over a code takes it too: the value of the body, in Meta's words "twice in the payload". */
+const codeButton = (
+  [text]: ReadonlyArray<string>,
+  template: Template.Template | undefined
+): ReadonlyArray<Json> => {
+  const place = template && Template.codeButtonOf(template)
+  return place === undefined || text === undefined
+    ? []
+    : [{ type: "button", sub_type: "url", index: `${place}`, parameters: [{ type: "text", text }] }]
 }
 
 /**

@@ -52,6 +52,18 @@ describe("what is posted", () => {
     })
   })
 
+  it("of a template with a button for its code, the code twice", () => {
+    const buttons = [{ type: "QUICK_REPLY", text: "Not me" }, { type: "URL", url: "https://a.example/?code=otp{{1}}" }]
+    const components = [{ type: "BODY", text: "{{1}} is your code." }, { type: "BUTTONS", buttons }]
+    const login: Template.Template = { ...template, category: "authentication", components, variables: ["1"] }
+    const parameters = [{ type: "text", text: "4711" }]
+    assert.deepStrictEqual(SendRequest.bodyOf(send(templated("4711"), { template: login })).template, {
+      name: "order_update",
+      language: { code: "en_US" },
+      components: [{ type: "body", parameters }, { type: "button", sub_type: "url", index: "1", parameters }]
+    })
+  })
+
   it("of a template without placeholders", () => {
     const expected = { name: "order_update", language: { code: "en" } }
     for (const bodyParams of [undefined, []]) {

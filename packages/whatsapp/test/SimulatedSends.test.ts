@@ -5,7 +5,7 @@ import { send, template, text, to } from "./samples.ts"
 import { simulated } from "./simulation.ts"
 
 /** What the simulated account has with a header or a button that needs a value of its own. */
-const needsMore = new Set(["named_header", "picture_offer", "track_parcel", "login_code"])
+const needsMore = new Set(["named_header", "picture_offer", "track_parcel"])
 
 describe("on the simulated Cloud API", () => {
   it.live("the first number is the one of the configuration", () =>
