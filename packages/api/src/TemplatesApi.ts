@@ -60,7 +60,11 @@ export class TemplatesApi extends HttpApiGroup.make("templates").add(
     description: "Templates of every status, newest first."
   }))
 ).middleware(ApiKeyAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Templates", description: "The templates of the workspace's account at the provider." })
+  OpenApi.annotations({
+    title: "Templates",
+    description:
+      "The templates of the accounts at the provider that the workspace's numbers belong to. A number sends those of its own."
+  })
 ) {}
 
 export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard").add(

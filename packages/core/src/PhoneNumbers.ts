@@ -11,6 +11,7 @@ import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { Provider, type ProviderError } from "./Provider.ts"
 import * as SenderBlock from "./SenderBlock.ts"
 import type { StoreError } from "./StoreError.ts"
+import { TemplateRequests } from "./TemplateRequests.ts"
 import type { Instant } from "./Time.ts"
 import { WorkspaceStore } from "./WorkspaceStore.ts"
 
@@ -45,7 +46,8 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
   /**
    * Sees to it that the number that the configuration names is there, once there is a workspace: one that storage lacks
    * is added to the first workspace and becomes its default. Of one that is known the account is brought up to date, and
-   * what the provider tells of it; that it told anything proves its credentials good again. Safe to repeat.
+   * what the provider tells of it; that it told anything proves its credentials good again. Templates of an account that it
+   * is new to are asked for. Safe to repeat.
    */
   readonly ensure: Effect.Effect<void, ProviderError | StoreError>
   /** The numbers of a workspace, newest first, as they are at this moment. */
@@ -58,13 +60,17 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
       const workspaces = yield* WorkspaceStore
       const provider = yield* Provider
       const limits = yield* Limits.CurrentLimits
+      const requests = yield* TemplateRequests
       const random = yield* SecureRandom.SecureRandom
 
       const refresh = Effect.fnUntraced(function*(
         known: PhoneNumber.PhoneNumber,
         { learned, providerAccountId, providerNumberId }: PhoneNumber.ProviderNumber
       ) {
-        if (known.providerAccountId !== providerAccountId) yield* numbers.configure(known.id, { providerAccountId })
+        if (known.providerAccountId !== providerAccountId) {
+          yield* numbers.configure(known.id, { providerAccountId })
+          yield* requests.ask(providerAccountId)
+        }
         const { messagingLimit, quality, tier } = learned
         yield* numbers.observe({
           name: { providerNumberId },
@@ -92,6 +98,7 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
           isDefault: true
         })
         if (yield* numbers.add(number)) {
+          yield* requests.ask(number.providerAccountId)
           yield* Effect.logInfo(`${phoneNumber} is the default number of the workspace ${first.id} from now on`)
         } else if ((yield* numbers.named({ providerNumberId })).length === 0) {
           yield* Effect.logWarning(

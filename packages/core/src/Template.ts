@@ -18,10 +18,12 @@ export interface ProviderTemplate {
   readonly rejectionReason: string | null
 }
 
-/** A template as we keep it. Name and language together are unique in a workspace. */
+/** A template as we keep it. Name and language together are unique in an account, and so in what a number can send. */
 export interface Template extends ProviderTemplate {
   readonly id: TemplateId
   readonly workspaceId: WorkspaceId
+  /** The account that it belongs to (`PhoneNumber.providerAccountId`); only the numbers of that can send it. */
+  readonly providerAccountId: string
   /** Names of the body's placeholders in order; see {@link variablesOf}. */
   readonly variables: ReadonlyArray<string>
   /** Why `bodyParams` cannot fill it; see {@link unfillableOf}. */

@@ -13,20 +13,22 @@ export type TemplateFilter = Partial<Pick<Template, "status" | "category" | "lan
 
 export class TemplateStore extends Context.Service<TemplateStore, {
   /**
-   * Makes the workspace's templates those of `listed`, in one step: known ones (by name and language) keep their id and
-   * what upstream told after the listing had begun (`Template.relist`), new ones take one of `ids` (at least as many as
-   * `listed`), others go. Nothing changes when a listing that began later was taken before. Safe to repeat.
+   * Makes the workspace's templates of an account those of `listed`, in one step: known ones (by name and language) keep
+   * their id and what upstream told after the listing had begun (`Template.relist`), new ones take one of `ids` (at least
+   * as many as `listed`), others go, and so do those of accounts that the workspace has no number of any more. Nothing
+   * changes when this is such an account, or when a listing of it that began later was taken before. Safe to repeat.
    */
   readonly replaceAll: (command: {
     /** When the listing began. */
     readonly listedAt: Instant
     readonly workspaceId: WorkspaceId
+    readonly providerAccountId: string
     readonly listed: ReadonlyArray<ProviderTemplate>
     readonly ids: ReadonlyArray<TemplateId>
   }) => Effect.Effect<void, StoreError>
   /**
-   * Applies upstream's word by `Template.observe`, in every workspace with a number of the account; answers with how many
-   * have the template. Words may come in any order and any number of times.
+   * Applies upstream's word of an account's template by `Template.observe`, in every workspace with a number of the
+   * account; answers with how many have it. Words may come in any order and any number of times.
    */
   readonly update: (told: {
     readonly now: Instant

@@ -5,6 +5,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Id from "./Id.ts"
 import type { Page, PageRequest } from "./Page.ts"
+import type { PhoneNumber } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { Provider, type TemplatesUnavailable } from "./Provider.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -16,12 +17,15 @@ import type { Instant } from "./Time.ts"
 export interface Synced {
   /** How many templates the provider has. */
   readonly count: number
-  /** When the listing began. */
+  /** When the first listing began. */
   readonly listedAt: Instant
 }
 
 export class Templates extends Context.Service<Templates, {
-  /** Makes the workspace's templates those that the provider lists for its default number. */
+  /**
+   * Makes the workspace's templates those that the provider lists for the accounts of its numbers. Where it fails for one,
+   * the others are brought over all the same.
+   */
   readonly sync: (workspaceId: Id.WorkspaceId) => Effect.Effect<Synced, TemplatesUnavailable | StoreError>
   /** Templates of every status, newest first. */
   readonly list: (
@@ -38,18 +42,26 @@ export class Templates extends Context.Service<Templates, {
       const provider = yield* Provider
       const random = yield* SecureRandom.SecureRandom
 
-      const sync = Effect.fn("Templates.sync")(function*(workspaceId: Id.WorkspaceId) {
-        const [sender] = yield* numbers.list(workspaceId)
+      /** Lists the account of this number; answers with how many templates it has. */
+      const bringOver = Effect.fnUntraced(function*(sender: PhoneNumber) {
+        const { providerAccountId, workspaceId } = sender
         const listedAt = yield* Clock.currentTimeMillis
-        if (sender === undefined) return { count: 0, listedAt }
         const listed = yield* provider.templates(sender)
-        yield* store.replaceAll({
-          listedAt,
-          workspaceId,
-          listed,
-          ids: yield* Effect.replicateEffect(Id.generate(random, "tpl"), listed.length)
-        })
-        return { count: listed.length, listedAt }
+        const ids = yield* Effect.replicateEffect(Id.generate(random, "tpl"), listed.length)
+        yield* store.replaceAll({ listedAt, workspaceId, providerAccountId, listed, ids })
+        return listed.length
+      })
+
+      const sync = Effect.fn("Templates.sync")(function*(workspaceId: Id.WorkspaceId) {
+        const listedAt = yield* Clock.currentTimeMillis
+        const senders = new Map<string, PhoneNumber>()
+        // the default one first: it asks for its account
+        for (const sender of yield* numbers.list(workspaceId)) {
+          if (!senders.has(sender.providerAccountId)) senders.set(sender.providerAccountId, sender)
+        }
+        const [counts, [failure]] = yield* Effect.partition(senders.values(), bringOver)
+        if (failure !== undefined) return yield* failure
+        return { count: counts.reduce((sum, count) => sum + count, 0), listedAt }
       })
 
       return Templates.of({ sync, list: store.list })

@@ -8,6 +8,7 @@ import { layerEnsured, PhoneNumbers, stateOf } from "../src/PhoneNumbers.ts"
 import { PhoneNumberStore } from "../src/PhoneNumberStore.ts"
 import { ProviderError } from "../src/Provider.ts"
 import * as SenderBlock from "../src/SenderBlock.ts"
+import { TemplateRequests } from "../src/TemplateRequests.ts"
 import { hour, minute, second } from "./checks.ts"
 import { logged } from "./logged.ts"
 import { sender, start } from "./samples.ts"
@@ -124,6 +125,21 @@ describe("the number that the configuration names", () => {
         provider.firstNumber = Effect.succeed({ ...configured, providerNumberId })
         yield* ensure
         assert.deepStrictEqual(yield* list(workspace.id), [expected])
+      })
+    )
+  )
+
+  it.effect(
+    "has the templates of its account listed when it is new there",
+    numbers((provider) =>
+      Effect.gen(function*() {
+        yield* world()
+        const asked = Effect.andThen(ensure, TemplateRequests.use((requests) => requests.take))
+        assert.deepStrictEqual(yield* asked, [configured.providerAccountId])
+        assert.deepStrictEqual(yield* asked, [])
+        provider.firstNumber = Effect.succeed({ ...configured, providerAccountId: "account-2" })
+        assert.deepStrictEqual(yield* asked, ["account-2"])
+        assert.deepStrictEqual(yield* asked, [])
       })
     )
   )

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { PhoneNumberStore } from "../src/PhoneNumberStore.ts"
 import { TemplatesUnavailable } from "../src/Provider.ts"
 import { Templates } from "../src/Templates.ts"
 import { TemplateStore } from "../src/TemplateStore.ts"
@@ -64,6 +65,39 @@ it.effect("a sync that fails leaves the templates as they are", () => {
     const error = yield* Effect.flip(Templates.use((_) => _.sync(workspace.id)))
     assert.strictEqual(error._tag, "TemplatesUnavailable")
     assert.strictEqual((yield* list(workspace.id)).length, 3)
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("a sync lists each account of the workspace's numbers once, and one that fails keeps no other from it", () => {
+  const { layer, provider } = setUp()
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const { number, workspace } = yield* world()
+    yield* Effect.forEach(["account-1", "account-2", "account-2"], (providerAccountId, i) =>
+      Effect.gen(function*() {
+        const further = { id: yield* newId("pn"), phoneNumber: `+1415555020${i}`, providerNumberId: `number-${i}` }
+        const added = { ...number, ...further, providerAccountId, isDefault: false }
+        assert.isTrue(yield* PhoneNumberStore.use((store) => store.add(added)))
+      }))
+    const asked: Array<string> = []
+    provider.listed = ({ providerAccountId }) => void asked.push(providerAccountId)
+    provider.templates = Effect.suspend(() => Effect.succeed(templates.slice(asked.length)))
+    assert.deepStrictEqual(yield* Templates.use((_) => _.sync(workspace.id)), { count: 3, listedAt: start })
+    assert.deepStrictEqual(asked, ["account-1", "account-2"])
+    const of = Effect.map(
+      list(workspace.id),
+      (all) => all.map(({ name, providerAccountId }) => `${name} ${providerAccountId}`).sort()
+    )
+    const before = yield* of
+    assert.strictEqual(before.length, 3)
+    yield* TestClock.adjust(hour)
+    provider.templates = Effect.suspend(() =>
+      asked.at(-1) === "account-1"
+        ? Effect.fail(new TemplatesUnavailable({ message: "upstream is down" }))
+        : Effect.succeed([])
+    )
+    assert.strictEqual((yield* Effect.flip(Templates.use((_) => _.sync(workspace.id))))._tag, "TemplatesUnavailable")
+    assert.deepStrictEqual(yield* of, before.filter((name) => name.endsWith("account-1")))
   }).pipe(Effect.provide(layer))
 })
 

@@ -109,6 +109,7 @@ export const sender = (fields: Partial<PhoneNumber> = {}): PhoneNumber => ({
 export const template = (fields: Partial<Template> = {}): Template => ({
   id: id("tpl"),
   workspaceId: id("ws"),
+  providerAccountId: "account-1",
   providerTemplateId: "1",
   name: "order",
   language: "en_US",

@@ -105,7 +105,10 @@ export const world = (
     }
     yield* WorkspaceStore.use((store) => store.create({ workspace: made.workspace, phoneNumber: made.number }))
     const ids = yield* Effect.replicateEffect(newId("tpl"), templates.length)
-    yield* TemplateStore.use((store) => store.replaceAll({ listedAt: now, workspaceId, listed: templates, ids }))
+    const { providerAccountId } = made.number
+    yield* TemplateStore.use((store) =>
+      store.replaceAll({ listedAt: now, workspaceId, providerAccountId, listed: templates, ids })
+    )
     return made
   }).pipe(Effect.orDie)
 

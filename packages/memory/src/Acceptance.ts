@@ -52,7 +52,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
   const again = verdict._tag === "Released" ? known : undefined
 
   const sender = senderOf(memory, workspace.id, content.from)
-  const template = templateOf(memory, workspace.id, content)
+  const template = templateOf(memory, sender, content)
   const contact = sender && contactOf(memory, sender.id, customer)
   const writtenTo = sender && memory.writtenTo.get(sender.id)
   const month = Quota.monthOf(now)
@@ -178,12 +178,12 @@ const senderOf = (
 
 const templateOf = (
   memory: Memory,
-  workspaceId: Workspace.Workspace["id"],
+  sender: PhoneNumber.PhoneNumber | undefined,
   content: Message.OutboundMessage
 ): Template.Template | undefined => {
-  const id = content.type === "template"
-    ? memory.templateByName.get(templateName(workspaceId, content.template))
-    : undefined
+  if (sender === undefined || content.type !== "template") return undefined
+  const { providerAccountId, workspaceId } = sender
+  const id = memory.templateByName.get(templateName({ ...content.template, workspaceId, providerAccountId }))
   return id && memory.templates.get(id)
 }
 

@@ -4,19 +4,28 @@ import { type Memory, State } from "./State.ts"
 
 /** A template among all templates. */
 export const templateName = (
-  workspaceId: Id.WorkspaceId,
-  { language, name }: Pick<Template.Template, "language" | "name">
-): string => `${workspaceId} ${language} ${name}`
+  { language, name, providerAccountId, workspaceId }: Pick<
+    Template.Template,
+    "workspaceId" | "providerAccountId" | "language" | "name"
+  >
+): string => `${workspaceId} ${language} ${name} ${providerAccountId}`
 
 const replaceAll = (
   memory: Memory,
-  { ids, listed, listedAt, workspaceId }: Parameters<TemplateStore.TemplateStore["Service"]["replaceAll"]>[0]
+  { ids, listed, listedAt, providerAccountId, workspaceId }: Parameters<
+    TemplateStore.TemplateStore["Service"]["replaceAll"]
+  >[0]
 ): void => {
-  const present = memory.templates.all(workspaceId)
-  if (present.some(({ syncedAt }) => syncedAt > listedAt)) return
-  const gone = new Set(present.map(({ id }) => id))
+  const accounts = new Set(memory.phoneNumbers.all(workspaceId).map(({ providerAccountId }) => providerAccountId))
+  if (!accounts.has(providerAccountId)) return
+  const known = memory.templates.all(workspaceId)
+  const isOfAccount = (template: Template.Template) => template.providerAccountId === providerAccountId
+  if (known.some((template) => isOfAccount(template) && template.syncedAt > listedAt)) return
+  const gone = new Set(
+    known.filter((template) => isOfAccount(template) || !accounts.has(template.providerAccountId)).map(({ id }) => id)
+  )
   listed.forEach((template, i) => {
-    const name = templateName(workspaceId, template)
+    const name = templateName({ ...template, workspaceId, providerAccountId })
     const id = memory.templateByName.get(name) ?? ids[i]!
     const relisted = Template.relist(
       template,
@@ -31,6 +40,7 @@ const replaceAll = (
       ...relisted.listed,
       id,
       workspaceId,
+      providerAccountId,
       variables: Template.variablesOf(template.components),
       unfillable: Template.unfillableOf(template),
       syncedAt: listedAt
@@ -38,7 +48,7 @@ const replaceAll = (
   })
   for (const id of gone) {
     const template = memory.templates.get(id)!
-    memory.templateByName.delete(templateName(workspaceId, template))
+    memory.templateByName.delete(templateName(template))
     memory.templateTold.delete(id)
     memory.templates.delete(template)
   }
@@ -53,7 +63,9 @@ const update = (
       .filter((number) => number.providerAccountId === providerAccountId)
       .map(({ workspaceId }) => workspaceId)
   )
-  const ids = [...workspaces].flatMap((id) => memory.templateByName.get(templateName(id, name)) ?? [])
+  const ids = [...workspaces].flatMap((workspaceId) =>
+    memory.templateByName.get(templateName({ ...name, workspaceId, providerAccountId })) ?? []
+  )
   for (const id of ids) {
     const told = memory.templateTold.get(id) ?? {}
     const observed = Template.observe(memory.templates.get(id)!, told, change, Math.min(at, now))

@@ -6,6 +6,7 @@ import { Database, type Row } from "./Database.ts"
 const templateOf = (row: Row): Template.Template => ({
   id: plain(row, "id"),
   workspaceId: plain(row, "workspace_id"),
+  providerAccountId: plain(row, "provider_account_id"),
   name: plain(row, "name"),
   language: plain(row, "language"),
   category: plain(row, "category"),
@@ -48,8 +49,9 @@ export const layer = Layer.effect(
   Effect.map(Database, ({ query }) =>
     TemplateStore.TemplateStore.of({
       replaceAll: (command) =>
-        Effect.asVoid(query("TemplateStore.replaceAll", "select wac_replace_templates($1, $2, $3::text::json)", [
+        Effect.asVoid(query("TemplateStore.replaceAll", "select wac_replace_templates($1, $2, $3, $4::text::json)", [
           command.workspaceId,
+          command.providerAccountId,
           command.listedAt,
           JSON.stringify(distinct(command))
         ])),

@@ -169,7 +169,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       yield* ask([ApiKeyStore.ApiKeyStore.use((store) => store.revoke(workspace.id, revoked.id, start))])
       keys.set(workspace.id, [ending, revoked])
       const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), Fixture.templates.length)
-      const listing = { listedAt: start, workspaceId: workspace.id, ids }
+      const listing = { listedAt: start, workspaceId: workspace.id, providerAccountId: number.providerAccountId, ids }
       for (const listed of [[], Fixture.templates]) {
         yield* ask([TemplateStore.TemplateStore.use((store) => store.replaceAll({ ...listing, listed }))])
       }
@@ -378,7 +378,8 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       }
       const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), Fixture.templates.length)
       const listed = Fixture.templates.filter(() => random.below(6) > 0)
-      yield* ask([store.use((store) => store.replaceAll({ listedAt: at, workspaceId: workspace.id, ids, listed }))])
+      const account = { workspaceId: workspace.id, providerAccountId: number.providerAccountId }
+      yield* ask([store.use((store) => store.replaceAll({ listedAt: at, ...account, ids, listed }))])
     })
 
     const sweep = ask([MessageStore.MessageStore.use((store) => store.sweep(now))])

@@ -75,9 +75,9 @@ const found = [
   `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at)
   values ('key', 'ws', 'k', 'p', '{}', 'h', 'one', '', '', false, 0)`,
-  `insert into templates (id, workspace_id, name, language, category, status, parameter_format, components, variables,
-    provider_template_id, synced_at)
-  values ('tpl', 'ws', 't', 'en', 'utility', 'approved', 'positional', '[]', '{}', 'p', 0)`,
+  `insert into templates (id, workspace_id, provider_account_id, name, language, category, status, parameter_format,
+    components, variables, provider_template_id, synced_at)
+  values ('tpl', 'ws', 'a', 't', 'en', 'utility', 'approved', 'positional', '[]', '{}', 'p', 0)`,
   `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
   values ('whk', 'ws', 'https://receiver.example/', 'combined', '{message.sent,message.delivered}', 0, 0)`,
   "insert into webhook_health (webhook_id) values ('whk')"

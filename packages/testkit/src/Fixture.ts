@@ -214,7 +214,13 @@ export const world = (
     const key = yield* issuedKey(workspaceId, start)
     const ids = yield* Effect.replicateEffect(id("tpl"), templates.length)
     yield* TemplateStore.TemplateStore.use((store) =>
-      store.replaceAll({ listedAt: start, workspaceId, listed: templates, ids })
+      store.replaceAll({
+        listedAt: start,
+        workspaceId,
+        providerAccountId: number.providerAccountId,
+        listed: templates,
+        ids
+      })
     )
     yield* Effect.addFinalizer(() => tidy(workspaceId, start))
     return { start, workspace, number, key }

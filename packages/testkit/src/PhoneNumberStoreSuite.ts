@@ -105,7 +105,8 @@ export const tests = (it: Fixture.It): void => {
   it.effect("add of a default number takes that from the one before", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const added = yield* further(own, { isDefault: true })
+      const { providerAccountId } = own.number
+      const added = yield* further(own, { isDefault: true, providerAccountId })
       assert.isTrue(yield* use((store) => store.add(added)))
       assert.deepStrictEqual(yield* list(own), [added, { ...own.number, isDefault: false }])
       const { accepted } = yield* Fixture.claimed(own)

@@ -19,13 +19,33 @@ const listed = (
 
 const names = (items: ReadonlyArray<Template.Template>) => items.map(({ name }) => name).sort()
 
-const sync = (world: Fixture.World, list: ReadonlyArray<Template.ProviderTemplate>, listedAt = world.start) =>
+/** Upstream's list of the account of a world's number. */
+const sync = (
+  { number: { providerAccountId }, start, workspace }: Fixture.World,
+  listed: ReadonlyArray<Template.ProviderTemplate>,
+  listedAt = start
+) =>
   Effect.gen(function*() {
-    const ids: ReadonlyArray<Id.TemplateId> = yield* Effect.replicateEffect(Fixture.id("tpl"), list.length)
+    const ids: ReadonlyArray<Id.TemplateId> = yield* Effect.replicateEffect(Fixture.id("tpl"), listed.length)
     const store = yield* TemplateStore.TemplateStore
-    yield* store.replaceAll({ listedAt, workspaceId: world.workspace.id, listed: list, ids })
+    yield* store.replaceAll({ listedAt, workspaceId: workspace.id, providerAccountId, listed, ids })
     return ids
   })
+
+/** The same workspace, by a further number of its own, of another account. */
+const elsewhere = (own: Fixture.World) =>
+  Effect.gen(function*() {
+    const number = yield* Fixture.phoneNumber(own.workspace.id, { isDefault: false })
+    yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(number))
+    return { ...own, number }
+  })
+
+/** What becomes of a send of `plain` from a world's number. */
+const sent = (world: Fixture.World) =>
+  Effect.map(
+    Fixture.accept(world, { message: Fixture.template({ from: world.number.id }) }),
+    ({ accepted }) => accepted._tag === "Claimed" ? accepted.template!.providerTemplateId : Fixture.describe(accepted)
+  )
 
 const plain = templates[0]!
 
@@ -71,6 +91,7 @@ export const tests = (it: Fixture.It): void => {
         ...rich,
         id: ids[0]!,
         workspaceId: own.workspace.id,
+        providerAccountId: own.number.providerAccountId,
         variables: ["first_name", "order"],
         unfillable: "its header needs a value of its own: image",
         syncedAt: own.start + 7
@@ -91,6 +112,7 @@ export const tests = (it: Fixture.It): void => {
         ...changed,
         id: before.get("plain")!.id,
         workspaceId: own.workspace.id,
+        providerAccountId: own.number.providerAccountId,
         variables: ["1"],
         unfillable: null,
         syncedAt: own.start + hour
@@ -150,9 +172,9 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* listed(other), others)
       assert.strictEqual(Fixture.describe((yield* Fixture.accept(own)).accepted), "forbidden/template_not_approved")
       // both are of one account from now on
-      yield* PhoneNumberStore.PhoneNumberStore.use((store) =>
-        store.configure(other.number.id, { providerAccountId: own.number.providerAccountId })
-      )
+      const { providerAccountId } = own.number
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(other.number.id, { providerAccountId }))
+      yield* sync({ ...other, number: own.number }, [plain])
       const approved = { status: "approved", rejectionReason: null, quality: null }
       assert.strictEqual(yield* update(own, { at: own.start + 1, change: approved }), 2)
       assert.strictEqual((yield* Fixture.accept(own)).accepted._tag, "Claimed")
@@ -237,6 +259,36 @@ export const tests = (it: Fixture.It): void => {
       const approved = yield* store.list(own.workspace.id, { status: "approved" }, { limit: 2, after: null })
       const rest = yield* store.list(own.workspace.id, { status: "approved" }, { limit: 2, after: approved.next })
       assert.deepStrictEqual(names([...approved.items, ...rest.items]), ["order", "picture", "plain", "promo"])
+    }))
+
+  it.effect("each account has templates of its own, and its numbers send those", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* elsewhere(own)
+      assert.strictEqual(yield* sent(other), "forbidden/template_not_found")
+      const before = yield* listed(own)
+      yield* sync(other, [{ ...plain, providerTemplateId: "elsewhere" }], own.start - hour)
+      assert.strictEqual((yield* listed(own)).length, before.length + 1)
+      assert.deepStrictEqual([yield* sent(own), yield* sent(other)], [plain.providerTemplateId, "elsewhere"])
+      assert.strictEqual(yield* update(own, { change: { status: "paused" } }), 1)
+      assert.deepStrictEqual([yield* sent(own), yield* sent(other)], ["forbidden/template_not_approved", "elsewhere"])
+      yield* sync(other, [])
+      assert.deepStrictEqual(names(yield* listed(own)), names(before))
+    }))
+
+  it.effect("those of an account that the workspace has no number of go with the next list, and none are taken", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* elsewhere(own)
+      yield* sync(other, [{ ...plain, name: "elsewhere" }])
+      const moved = { ...other, number: { ...other.number, providerAccountId: yield* Fixture.word } }
+      const { id, providerAccountId } = moved.number
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(id, { providerAccountId }))
+      yield* sync(other, [plain, { ...plain, name: "too late" }])
+      assert.include(names(yield* listed(own)), "elsewhere")
+      assert.notInclude(names(yield* listed(own)), "too late")
+      yield* sync(moved, [{ ...plain, name: "moved" }])
+      assert.deepStrictEqual(names(yield* listed(own)), [...templates.map(({ name }) => name), "moved"].sort())
     }))
 
   it.effect("each workspace has templates of its own", () =>

@@ -20,6 +20,7 @@ export const sender: PhoneNumber.PhoneNumber = PhoneNumber.fresh({
 export const template: Template.Template = {
   id: "tpl_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.TemplateId,
   workspaceId,
+  providerAccountId: sender.providerAccountId,
   providerTemplateId: "1192339204654487",
   name: "order_update",
   language: "en_US",

@@ -146,6 +146,7 @@ create index api_key_requests_expiry on api_key_requests (expires_at);
 create table templates (
   id text primary key,
   workspace_id text not null references workspaces,
+  provider_account_id text not null,
   name text not null,
   language text not null,
   category text not null,
@@ -159,7 +160,7 @@ create table templates (
   provider_template_id text not null,
   synced_at bigint not null,
   told jsonb not null default '{}',
-  unique (workspace_id, name, language)
+  unique (workspace_id, provider_account_id, name, language)
 );
 comment on column templates.unfillable is 'Why a send cannot give it all that it needs; null when it can';
 comment on column templates.synced_at is 'When the listing began that it was last in';

@@ -334,6 +334,7 @@ language sql stable
 return json_build_object(
   'id', (t).id,
   'workspaceId', (t).workspace_id,
+  'providerAccountId', (t).provider_account_id,
   'providerTemplateId', (t).provider_template_id,
   'name', (t).name,
   'language', (t).language,
@@ -499,7 +500,8 @@ begin
       ) p on true
       left join lateral (
         select t from templates t
-        where t.workspace_id = d.workspace_id and t.name = d.template and t.language = d.language offset 0
+        where t.workspace_id = d.workspace_id and t.provider_account_id = (p.p).provider_account_id
+          and t.name = d.template and t.language = d.language offset 0
       ) t on true
       left join lateral (
         select q.used from quota_usage q where q.workspace_id = d.workspace_id and q.month = d.month offset 0

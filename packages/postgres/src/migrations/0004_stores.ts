@@ -137,27 +137,36 @@ create function wac_told_after(told jsonb, field text, listed_at bigint) returns
 language sql immutable
 return coalesce((told ->> field)::bigint + 1000 > listed_at, false);
 
-create function wac_replace_templates(workspace text, listed_at bigint, listed json) returns void
+create function wac_replace_templates(workspace text, account text, listed_at bigint, listed json) returns void
 language plpgsql as $$
+declare
+  accounts text[];
 begin
   -- one sync of a workspace at a time; the row itself stays free for sends
   perform pg_advisory_xact_lock(hashtextextended('templates ' || workspace, 0));
-  if exists (select from templates t where t.workspace_id = workspace and t.synced_at > listed_at) then
+  accounts := array(select p.provider_account_id from phone_numbers p where p.workspace_id = workspace);
+  if account <> all (accounts) or exists (
+    select from templates t
+    where t.workspace_id = workspace and t.provider_account_id = account and t.synced_at > listed_at
+  ) then
     return;
   end if;
   delete from templates t
-  where t.workspace_id = workspace and not exists (
-    select from json_to_recordset(listed) as l (name text, language text)
-    where l.name = t.name and l.language = t.language
-  );
-  insert into templates as t (id, workspace_id, name, language, category, status, parameter_format, components, variables,
-    unfillable, quality, rejection_reason, provider_template_id, synced_at)
-  select l.id, workspace, l.name, l.language, l.category, l.status, l."parameterFormat", l.components, l.variables,
+  where t.workspace_id = workspace and case
+    when t.provider_account_id <> account then t.provider_account_id <> all (accounts)
+    else not exists (
+      select from json_to_recordset(listed) as l (name text, language text)
+      where l.name = t.name and l.language = t.language
+    )
+  end;
+  insert into templates as t (id, workspace_id, provider_account_id, name, language, category, status, parameter_format,
+    components, variables, unfillable, quality, rejection_reason, provider_template_id, synced_at)
+  select l.id, workspace, account, l.name, l.language, l.category, l.status, l."parameterFormat", l.components, l.variables,
     l.unfillable, l.quality, l."rejectionReason", l."providerTemplateId", listed_at
   from json_to_recordset(listed) as l (id text, name text, language text, category text, status text,
     "parameterFormat" text, components json, variables text[], unfillable text, quality text, "rejectionReason" text,
     "providerTemplateId" text)
-  on conflict (workspace_id, name, language) do update set
+  on conflict (workspace_id, provider_account_id, name, language) do update set
     -- Template.relist
     category = case when wac_told_after(t.told, 'category', listed_at) then t.category else excluded.category end,
     status = case when wac_told_after(t.told, 'status', listed_at) then t.status else excluded.status end,
@@ -205,7 +214,8 @@ begin
     )
   where t.workspace_id = any (array(
     select p.workspace_id from phone_numbers p where p.provider_account_id = command ->> 'providerAccountId'
-  )) and t.name = command ->> 'name' and t.language = command ->> 'language';
+  )) and t.provider_account_id = command ->> 'providerAccountId' and t.name = command ->> 'name'
+    and t.language = command ->> 'language';
   get diagnostics many = row_count;
   return many;
 end
