@@ -4,6 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { type Id, InboundRunner } from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
 import { PostgresProxy, StubProviderWebhook } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
@@ -91,13 +92,14 @@ layer(Stage.layer, { excludeTestServices: true, timeout: patient })("kill -9 in 
         const body = StubProviderWebhook.bodyOf([
           {
             _tag: "Status",
+            providerNumberId: SandboxProvider.firstNumber.providerNumberId,
             reference: messageId,
             report: { status: "delivered", at: checks.now(), providerMessageId: nameOf(messageId), error: null }
           },
           {
             _tag: "Message",
             message: {
-              providerNumberId: "sandbox-1",
+              providerNumberId: SandboxProvider.firstNumber.providerNumberId,
               providerMessageId: received,
               customer: { phone: `+1555777200${i}`, userId: null },
               at: checks.now(),

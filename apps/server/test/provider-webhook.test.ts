@@ -44,6 +44,7 @@ const message = (n: number, customer = "+15557770001"): InboundItem.InboundItem 
 
 const status = (messageId: Id.MessageId, status: "delivered" | "read"): InboundItem.InboundItem => ({
   _tag: "Status",
+  providerNumberId: SandboxProvider.firstNumber.providerNumberId,
   reference: messageId,
   report: { status, at: checks.now(), providerMessageId: null, error: null }
 })

@@ -103,6 +103,7 @@ const main = Effect.gen(function*() {
       ? Effect.sync(() => clock.advance(order.millis))
       : inbound.receive([{
         _tag: "Status",
+        providerNumberId: SandboxProvider.firstNumber.providerNumberId,
         reference: order.messageId as Id.MessageId,
         report: {
           status: order.status,

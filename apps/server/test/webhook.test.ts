@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Id, Inbound } from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
 import { RecordingReceiver } from "@wac/testkit"
 import { verify } from "@wac/verifier"
 import { Clock, Effect } from "effect"
@@ -322,6 +323,7 @@ const tell = Effect.fnUntraced(function*(
   yield* Inbound.Inbound.use((inbound) =>
     inbound.receive([{
       _tag: "Status",
+      providerNumberId: SandboxProvider.firstNumber.providerNumberId,
       reference: Id.MessageId.make(message.message_id),
       report: { status, at, providerMessageId: message.provider_message_id, error: null }
     }])

@@ -55,9 +55,8 @@ export class Inbound extends Context.Service<Inbound, {
         const now = yield* Clock.currentTimeMillis
         switch (item._tag) {
           case "Status": {
-            const { reference, report } = item
             const ids = yield* idsFor(Event.maxPerReport)
-            const known = yield* messages.applyReport({ now, reference, report, ids })
+            const known = yield* messages.applyReport({ ...item, now, ids })
             return known ? undefined : yield* passedOver("a status report for a message that is not ours")
           }
           case "Message": {

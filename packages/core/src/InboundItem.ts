@@ -14,6 +14,8 @@ export type InboundItem =
   /** What became of a message that we sent. */
   | {
     readonly _tag: "Status"
+    /** The number that the message was sent from; `null` when whoever tells speaks for all numbers. */
+    readonly providerNumberId: string | null
     /** The opaque reference that our send carried: the message's own id. */
     readonly reference: MessageId | null
     readonly report: Report

@@ -85,9 +85,14 @@ export interface SettleSend {
   readonly ids: EventIds
 }
 
-/** A report of upstream, and how to find its message: our opaque reference first, then the provider's name for it. */
+/**
+ * A report of upstream, and how to find its message: our opaque reference first, then the provider's name for it, each
+ * among the messages of the number that upstream speaks of.
+ */
 export interface ApplyReport {
   readonly now: Instant
+  /** `null`: of any number. */
+  readonly providerNumberId: string | null
   readonly reference: MessageId | null
   readonly report: Report
   readonly ids: EventIds
@@ -145,7 +150,7 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>
   /**
    * Applies a report by `Message.apply`, with its events; a message that it settles can be answered from here on.
-   * False when no message is known by the reference or the name. Reports may come in any order and any number of
+   * False when the number has no message of that reference or name. Reports may come in any order and any number of
    * times, also before *settle*. Safe to repeat.
    */
   readonly applyReport: (command: ApplyReport) => Effect.Effect<boolean, StoreError>

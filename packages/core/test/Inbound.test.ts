@@ -63,6 +63,7 @@ const status = (
   providerMessageId: string | null = "wamid.1"
 ): InboundItem => ({
   _tag: "Status",
+  providerNumberId: null,
   reference,
   report: {
     status,

@@ -13,6 +13,7 @@ const lanes = (...items: ReadonlyArray<InboundItem>) =>
 
 const status = (reference: string | null, providerMessageId: string | null): InboundItem => ({
   _tag: "Status",
+  providerNumberId: "number",
   reference: reference as MessageId | null,
   report: { status: "sent", at: 0, providerMessageId, error: null }
 })

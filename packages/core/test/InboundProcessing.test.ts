@@ -107,7 +107,12 @@ const run = (seed: number, history: Array<string>) =>
         error: status === "failed" ? failure : null
       }
       reported.push({ id, report })
-      return { _tag: "Status", reference: named === 1 ? null : id, report } satisfies InboundItem
+      return {
+        _tag: "Status",
+        providerNumberId: number.providerNumberId,
+        reference: named === 1 ? null : id,
+        report
+      } satisfies InboundItem
     })
 
     const write = Effect.fnUntraced(function*() {

@@ -135,6 +135,7 @@ const reported = (
     yield* Inbound.use((inbound) =>
       inbound.receive([{
         _tag: "Status",
+        providerNumberId: null,
         reference,
         report: { status, at: now, providerMessageId: name, error: null }
       }])

@@ -794,6 +794,7 @@ describe("the events of one message", () => {
         Inbound.use((inbound) =>
           inbound.receive([{
             _tag: "Status",
+            providerNumberId: null,
             reference: messageId,
             report: { status, at: start, providerMessageId: null, error: null }
           }])

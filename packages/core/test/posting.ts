@@ -67,6 +67,7 @@ export const startRunner = Effect.fnUntraced(function*(
 /** A report on the `n`th message. */
 export const status = (n: number, status: "sent" | "delivered" | "read" = "delivered"): InboundItem => ({
   _tag: "Status",
+  providerNumberId: "number",
   reference: null,
   report: { status, at: start, providerMessageId: `wamid.${n}`, error: null }
 })

@@ -41,8 +41,9 @@ const settle = (memory: Memory, { end, ids, now, ...claim }: MessageStore.Settle
   }
 }
 
-const applyReport = (memory: Memory, { ids, now, reference, report }: MessageStore.ApplyReport): boolean => {
-  const before = find(memory, reference, report.providerMessageId)
+const applyReport = (memory: Memory, command: MessageStore.ApplyReport): boolean => {
+  const { ids, now, report } = command
+  const before = find(memory, command)
   if (before === undefined) return false
   const after = apply(memory, before, report, ids, now)
   const send = memory.sendOf.get(after.id)
@@ -55,13 +56,15 @@ const applyReport = (memory: Memory, { ids, now, reference, report }: MessageSto
 
 const find = (
   memory: Memory,
-  reference: Id.MessageId | null,
-  providerMessageId: string | null
+  { providerNumberId, reference, report: { providerMessageId } }: MessageStore.ApplyReport
 ): Message.Message | undefined => {
-  const referred = reference === null ? undefined : memory.messages.get(reference)
-  if (referred !== undefined || providerMessageId === null) return referred
-  const named = memory.messageByProviderId.get(providerMessageId)
-  return named && memory.messages.get(named)
+  const number = providerNumberId === null ? undefined : memory.phoneNumberByProviderId.get(providerNumberId)
+  const ofNumber = (id: Id.MessageId | null | undefined): Message.Message | undefined => {
+    const message = id ? memory.messages.get(id) : undefined
+    return providerNumberId === null || message?.phoneNumberId === number ? message : undefined
+  }
+  return ofNumber(reference) ??
+    ofNumber(providerMessageId === null ? null : memory.messageByProviderId.get(providerMessageId))
 }
 
 const apply = (

@@ -242,8 +242,9 @@ const reportOf = (
 })
 
 /** A command for `wac_apply_reports`. */
-const reportedOf = ({ ids, now, reference, report }: MessageStore.ApplyReport) => ({
+const reportedOf = ({ ids, now, providerNumberId, reference, report }: MessageStore.ApplyReport) => ({
   now,
+  provider_number_id: providerNumberId,
   reference,
   ...reportOf(report, ids)
 })

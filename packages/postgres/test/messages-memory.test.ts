@@ -267,6 +267,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         const error = random.pick([failure, Fixture.refusedError])
         commands.push({
           now,
+          providerNumberId: often<string | null>(null, "nobody's"),
           reference: often<Id.MessageId | null>(messageId, null, yield* Fixture.id("msg")),
           report: {
             status,
@@ -283,8 +284,12 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         if (Option.isSome(found)) known.add(messageId)
       }
       // those on nothing that is known come first: in a batch, nobody hears a name that another of it brings
-      const target = ({ reference, report }: MessageStore.ApplyReport) =>
-        reference !== null && known.has(reference) ? reference : owners.get(report.providerMessageId ?? "") ?? ""
+      const target = ({ providerNumberId, reference, report }: MessageStore.ApplyReport) =>
+        providerNumberId !== null
+          ? ""
+          : reference !== null && known.has(reference)
+          ? reference
+          : owners.get(report.providerMessageId ?? "") ?? ""
       commands.sort((a, b) => target(a) < target(b) ? -1 : target(a) > target(b) ? 1 : 0)
       const targets = commands.map(target)
       const answers = yield* ask(

@@ -60,6 +60,7 @@ const settlements = (first: number, count: number) =>
 const reports = (first: number, count: number) =>
   Array.from({ length: count }, (_, i) => ({
     now,
+    provider_number_id: "p",
     reference: i % 2 === 0 ? `msg ${first + i}` : null,
     status: "delivered",
     at: now,

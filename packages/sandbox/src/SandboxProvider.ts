@@ -60,6 +60,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
         }
         : {
           _tag: "Status",
+          providerNumberId: sender.providerNumberId,
           reference,
           report: told._tag === "Failure"
             ? { status: "failed", at, providerMessageId, error: told.error }

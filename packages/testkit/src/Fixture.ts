@@ -456,6 +456,7 @@ export const report = (
     readonly at: Time.Instant
     readonly reference: Id.MessageId | null
     readonly providerMessageId?: string | null
+    readonly providerNumberId?: string
     readonly now?: Time.Instant
   }
 ) =>
@@ -464,6 +465,7 @@ export const report = (
     return yield* MessageStore.MessageStore.use((store) =>
       store.applyReport({
         now: given.now ?? given.at,
+        providerNumberId: given.providerNumberId ?? null,
         reference: given.reference,
         report: {
           status: given.status,

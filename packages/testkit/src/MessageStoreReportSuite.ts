@@ -59,6 +59,7 @@ export const tests = (it: Fixture.It): void => {
       const now = own.start + 3 * second
       const known = yield* store.applyReport({
         now,
+        providerNumberId: own.number.providerNumberId,
         reference: command.messageId,
         report: { status: "delivered", at, providerMessageId, error: null },
         ids
@@ -117,6 +118,27 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue(yield* report({ status: "read", at, reference: one.messageId, providerMessageId }))
       assert.deepStrictEqual(yield* statuses, ["read", "read"])
       assert.strictEqual((yield* messageOf(one.command)).providerMessageId, one.providerMessageId)
+    }))
+
+  it.effect("a message is found among those of the number that is spoken of alone", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const { command, messageId, providerMessageId } = yield* sent(own)
+      const told = { status: "delivered", at: own.start + 1, providerMessageId } as const
+      for (const { providerNumberId } of [other.number, { providerNumberId: "nobody's" }]) {
+        assert.isFalse(yield* report({ ...told, reference: messageId, providerNumberId }))
+        assert.isFalse(yield* report({ ...told, reference: null, providerNumberId }))
+      }
+      assert.strictEqual((yield* messageOf(command)).status, "sent")
+      // what is not of the number by its reference may be by its name
+      const { providerNumberId } = own.number
+      const { messageId: theirs } = yield* sent(other)
+      assert.isTrue(yield* report({ ...told, reference: theirs, providerNumberId }))
+      assert.strictEqual((yield* messageOf(command)).status, "delivered")
+      assert.isTrue(yield* report({ ...told, status: "read", reference: messageId, providerNumberId }))
+      assert.strictEqual((yield* messageOf(command)).status, "read")
+      assert.deepStrictEqual(steps(yield* eventsOf(other)), [["sent", 1]])
     }))
 
   it.effect("a report on nothing that we know is passed over", () =>

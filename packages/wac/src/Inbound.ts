@@ -10,6 +10,8 @@ import type { ErrorCode, ErrorReason, ProviderDetail } from "./WacError.ts"
 /** What became of a message. */
 export interface StatusReport {
   readonly type: "status"
+  /** The provider's own name for the number that the message was sent from; a message of another number is none then. */
+  readonly providerNumberId?: string
   /** The reference that the send carried; else the message is found by the provider's name for it. */
   readonly messageId?: string
   readonly providerMessageId?: string
@@ -81,10 +83,11 @@ const itemOf = Effect.fnUntraced(function*(told: Told, index: number, now: numbe
     } satisfies InboundItem.InboundItem
   }
   if (told.type !== "status") return yield* invalid(`[${index}].type`, "type must be status or message")
-  const { error, messageId, providerMessageId, status } = told
+  const { error, messageId, providerMessageId, providerNumberId, status } = told
   if (!statuses.includes(status)) return yield* invalid(`[${index}].status`, "status is none that is known here")
   return {
     _tag: "Status",
+    providerNumberId: providerNumberId ?? null,
     reference: messageId === undefined ? null : messageId as Id.MessageId,
     report: {
       status,

@@ -47,6 +47,7 @@ export const read = (json: Payload.Json, origin: Origin): ReadonlyArray<InboundI
   const reference = told.biz_opaque_callback_data
   const ours = isOurs(reference) ? reference : null
   if (ours === null && told.id === undefined) return [skipped("status:unnamed")]
+  if (origin.numberId === undefined) return [skipped("status:without_number")]
   const at = happened(told.timestamp, origin)
   const error = status === "failed"
     ? told.errors.map((error) => GraphError.read(error)).find(Predicate.isNotUndefined)
@@ -54,6 +55,7 @@ export const read = (json: Payload.Json, origin: Origin): ReadonlyArray<InboundI
   return [
     {
       _tag: "Status",
+      providerNumberId: origin.numberId,
       reference: ours,
       report: {
         status,

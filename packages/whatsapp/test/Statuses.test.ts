@@ -10,6 +10,7 @@ const told = (fields: { readonly [name: string]: Json }) => read({ statuses: [st
 const item = (report: Partial<Message.Report>, reference: string | null = null): InboundItem.InboundItem =>
   ({
     _tag: "Status",
+    providerNumberId: number,
     reference,
     report: { status: "delivered", at: now - minute, providerMessageId: "wamid.out.1", error: null, ...report }
   }) as InboundItem.InboundItem

@@ -764,6 +764,7 @@ create type wac_step as (
   "end" text,
   -- of a report; texts that only upstream has seen come as text, and are not looked into: there may be in them what
   -- PostgreSQL cannot read
+  provider_number_id text,
   reference text,
   status text,
   at bigint,
@@ -942,17 +943,22 @@ declare
   steps wac_step[];
   places bigint[];
 begin
-  -- by our reference, then by the provider's name
+  -- by our reference, then by the provider's name; of the number that is spoken of
   select array_agg(x.id order by c.ordinality), array_agg(
-    (c.now, x.id, null, null, null, null, c.status, c.at, c.provider_message_id, c.error, c.concludes, null, c.events,
+    (c.now, x.id, null, null, null, null, null, c.status, c.at, c.provider_message_id, c.error, c.concludes, null, c.events,
       c.deliveries)::wac_step order by c.ordinality
   ) filter (where x.id is not null)
   into targets, steps
   from json_populate_recordset(null::wac_step, commands) with ordinality c
-  left join lateral (select t.id from messages t where t.id = c.reference offset 0) a on true
+  left join lateral (select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0) p on true
+  left join lateral (
+    select t.id from messages t
+    where t.id = c.reference and (c.provider_number_id is null or t.phone_number_id = p.id) offset 0
+  ) a on true
   left join lateral (
     select t.id from message_names n join messages t on t.id = n.message_id
-    where a.id is null and n.provider_message_id = c.provider_message_id offset 0
+    where a.id is null and n.provider_message_id = c.provider_message_id
+      and (c.provider_number_id is null or t.phone_number_id = p.id) offset 0
   ) b on true
   cross join lateral (select coalesce(a.id, b.id) as id offset 0) x;
 
