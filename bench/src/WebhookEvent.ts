@@ -74,8 +74,7 @@ export const make = ({ providerNumberId }: Webhook, webhook: number): NewEvent =
       type: "text",
       content: { body: "Hello, when will my order arrive?" },
       context: null,
-      preference: undefined,
-      late: false
+      preference: undefined
     }
   }
 }

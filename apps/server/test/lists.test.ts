@@ -99,8 +99,7 @@ describe.concurrent("contacts", () => {
             type: "text",
             content: { body: text },
             context: null,
-            preference: text === "STOP" ? "opt_out" : undefined,
-            late: false
+            preference: text === "STOP" ? "opt_out" : undefined
           }
         }])
       const strange = "US.a/b c:%2B?é"

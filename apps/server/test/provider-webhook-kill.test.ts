@@ -106,8 +106,7 @@ layer(Stage.layer, { excludeTestServices: true, timeout: patient })("kill -9 in 
               type: "text",
               content: { body: "hello" },
               context: null,
-              preference: undefined,
-              late: false
+              preference: undefined
             }
           }
         ])

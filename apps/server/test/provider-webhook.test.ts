@@ -37,8 +37,7 @@ const message = (n: number, customer = "+15557770001"): InboundItem.InboundItem 
     type: "text",
     content: { body: `message ${n}` },
     context: null,
-    preference: undefined,
-    late: false
+    preference: undefined
   }
 })
 

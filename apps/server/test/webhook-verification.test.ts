@@ -55,8 +55,7 @@ const deliveries = Effect.fnUntraced(function*(envelope: string) {
         type: "text",
         content: { body: reply },
         context: null,
-        preference: undefined,
-        late: false
+        preference: undefined
       }
     }])
   ).pipe(Effect.provideContext(server.services))

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import type { EventId, MessageId, WebhookId, WorkspaceId } from "./Id.ts"
-import type { InboundMessage } from "./InboundMessage.ts"
+import { type InboundMessage, isLate } from "./InboundMessage.ts"
 import type { Message, Transition } from "./Message.ts"
 import type { E164 } from "./PhoneNumber.ts"
 import { type Instant, iso } from "./Time.ts"
@@ -85,7 +85,7 @@ export const ofInbound = (
     [message.type]: message.content,
     ...(message.context === null ? {} : { context: message.context }),
     received_at: iso(message.at),
-    late: message.late
+    late: isLate(message, event.createdAt)
   }
 })
 

@@ -10,19 +10,23 @@ import * as Id from "./Id.ts"
 import type { InboundItem } from "./InboundItem.ts"
 import * as InboundMessage from "./InboundMessage.ts"
 import { type EventIds, MessageStore } from "./MessageStore.ts"
+import * as PassedOver from "./PassedOver.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import type { StoreError } from "./StoreError.ts"
 import { TemplateRequests } from "./TemplateRequests.ts"
 import { TemplateStore } from "./TemplateStore.ts"
 import type { Instant } from "./Time.ts"
 
-const passedOver = (what: string): Effect.Effect<void> => Effect.logInfo(`${what} was passed over`)
+const strange = (what: string): PassedOver.PassedOver => ({ what, isUsual: false })
+const usual = (what: string): PassedOver.PassedOver => ({ what, isUsual: true })
 
 export class Inbound extends Context.Service<Inbound, {
   /**
-   * Applies what upstream told, each item in a step of its own and in the order given. Items that were told before,
-   * or that belong to nothing we know, change nothing. Safe to repeat, also after a {@link StoreError}.
+   * Applies one thing that upstream told, in one step. One that was told before changes nothing, and neither does what
+   * belongs to nothing that we know; of that the answer says what it is. Safe to repeat, also after a {@link StoreError}.
    */
+  readonly apply: (item: InboundItem) => Effect.Effect<PassedOver.PassedOver | undefined, StoreError>
+  /** Applies each in the order given, and tells in the log what was passed over. Safe to repeat as `apply` is. */
   readonly receive: (items: ReadonlyArray<InboundItem>) => Effect.Effect<void, StoreError>
 }>()("@wac/core/Inbound") {
   static readonly layer = Layer.effect(
@@ -57,44 +61,50 @@ export class Inbound extends Context.Service<Inbound, {
           case "Status": {
             const ids = yield* idsFor(Event.maxPerReport)
             const known = yield* messages.applyReport({ ...item, now, ids })
-            return known ? undefined : yield* passedOver("a status report for a message that is not ours")
+            return known ? undefined : usual("a status of a message that is not ours")
           }
           case "Message": {
             const recorded = yield* record(item.message, now)
-            if (recorded === "too_old") return yield* passedOver("a customer's message of more than 30 days ago")
-            if (recorded === "unknown_number") {
-              return yield* passedOver("a customer's message to a number that is not ours")
-            }
-            return
+            return recorded === "too_old"
+              ? strange("a customer's message of more than 30 days ago")
+              : recorded === "unknown_number"
+              ? strange("a customer's message to a number that is not ours")
+              : undefined
           }
           case "Preference": {
             const known = yield* contacts.setPreference({ ...item, now })
-            return known ? undefined : yield* passedOver("a customer's wish about a number that is not ours")
+            return known ? undefined : strange("a customer's wish about a number that is not ours")
           }
           case "CustomerMoved": {
             const known = yield* contacts.move({ ...item, now })
-            return known ? undefined : yield* passedOver("a customer's move, told to a number that is not ours")
+            return known ? undefined : strange("a customer's move, told to a number that is not ours")
           }
           case "Number": {
             const { change, number } = item
             // a time to come would hold against whatever is told until then
             const told = yield* numbers.observe({ name: number, at: Math.min(item.at, now), change })
-            return told > 0 ? undefined : yield* passedOver("what upstream told of a number that is not ours")
+            return told > 0 ? undefined : strange("news of a number that is not ours")
           }
           case "Template": {
             const known = yield* templates.update({ ...item, now })
             // one that we have not heard of: the list will tell what it is
-            return known > 0 ? undefined : yield* requests.ask(item.providerAccountId)
+            if (known === 0) yield* requests.ask(item.providerAccountId)
+            return undefined
           }
           case "TemplatesChanged":
-            return yield* requests.ask(item.providerAccountId)
+            yield* requests.ask(item.providerAccountId)
+            return undefined
           case "Skipped":
-            return yield* Effect.logDebug(`${item.kind} was passed over`)
+            return usual(item.kind)
         }
       })
 
       return Inbound.of({
-        receive: Effect.fn("Inbound.receive")((items) => Effect.forEach(items, apply, { discard: true }))
+        apply,
+        receive: Effect.fn("Inbound.receive")(function*(items) {
+          const passedOver = yield* Effect.forEach(items, apply)
+          yield* PassedOver.tell("what the provider told", passedOver.filter((one) => one !== undefined))
+        })
       })
     })
   )

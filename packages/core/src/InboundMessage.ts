@@ -21,9 +21,17 @@ export interface InboundMessage {
   readonly context: Schema.Json | null
   /** What the customer's words say of being written to. */
   readonly preference: Preference | undefined
-  /** Whether it came so late that a receiver should know. */
-  readonly late: boolean
 }
+
+/**
+ * A message that is older than this when we come to it is marked as late, so that a bot need not answer yesterday's
+ * questions: upstream tells for days what was not taken, and we may have been down ourselves.
+ */
+export const lateAfter = Duration.minutes(15)
+
+/** Whether it comes so late that a receiver should know. */
+export const isLate = ({ at }: Pick<InboundMessage, "at">, now: Instant): boolean =>
+  now - at > Duration.toMillis(lateAfter)
 
 /**
  * What is older is passed over. Upstream tells what was not taken for 7 days; this leaves room, and is less than what

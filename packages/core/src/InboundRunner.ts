@@ -9,6 +9,7 @@ import * as InboundLane from "./InboundLane.ts"
 import * as InboundPost from "./InboundPost.ts"
 import { type ClaimedPost, InboundPostStore } from "./InboundPostStore.ts"
 import * as Metrics from "./Metrics.ts"
+import * as PassedOver from "./PassedOver.ts"
 import { ProviderWebhook, UnreadablePost } from "./ProviderWebhook.ts"
 import { StoreError } from "./StoreError.ts"
 
@@ -46,6 +47,7 @@ interface Progress {
   problem: InboundPost.Problem | null
   /** How many of its items are still to be applied. */
   left: number
+  readonly passedOver: Array<PassedOver.PassedOver>
   /** Whether what became of it is recorded. */
   isOver: boolean
 }
@@ -104,11 +106,8 @@ export const layer = Layer.effectDiscard(
     if (webhook === undefined) return
 
     const read = Effect.fnUntraced(function*(progress: Progress) {
-      const { body } = progress.post
-      const items = yield* noting(
-        progress,
-        Effect.flatMap(Clock.currentTimeMillis, (now) => webhook.read(body, now))
-      )
+      const { body, receivedAt } = progress.post
+      const items = yield* noting(progress, webhook.read(body, receivedAt))
       const steps = (items ?? []).map((item): Step => ({ progress, item }))
       progress.left = steps.length
       return steps
@@ -116,7 +115,8 @@ export const layer = Layer.effectDiscard(
 
     const apply = Effect.fnUntraced(function*({ item, progress }: Step) {
       if (progress.problem !== null && progress.post.tries < separatesAfter) return
-      yield* noting(progress, Effect.andThen(inbound.receive([item]), Metrics.applied(item)))
+      const passedOver = yield* noting(progress, Effect.tap(inbound.apply(item), Metrics.applied(item)))
+      if (passedOver !== undefined) progress.passedOver.push(passedOver)
     })
 
     /** Applies an item; with the last one of a post, what became of that is recorded. */
@@ -130,7 +130,8 @@ export const layer = Layer.effectDiscard(
     /** Records what became of a post; where that fails, the lease's end makes it due again. */
     const conclude = (token: string) =>
       Effect.fnUntraced(function*(progress: Progress) {
-        const { post: { digest, provider, tries }, problem } = progress
+        const { passedOver, post: { digest, provider, tries }, problem } = progress
+        yield* PassedOver.tell(named(progress.post), passedOver)
         const claim = { provider, digest, token, now: yield* Clock.currentTimeMillis }
         if (problem === null) yield* store.complete(claim)
         else {
@@ -173,7 +174,7 @@ export const layer = Layer.effectDiscard(
           leaseUntil: now + Duration.toMillis(lease),
           limit: { posts: maxPosts, bytes: maxBytes }
         })
-        const claimed = posts.map((post): Progress => ({ post, problem: null, left: 0, isOver: false }))
+        const claimed = posts.map((post): Progress => ({ post, problem: null, left: 0, passedOver: [], isOver: false }))
         yield* restore(process(claimed, token)).pipe(
           Effect.onInterrupt(() =>
             Effect.forEach(claimed, giveBack(token), { concurrency: "unbounded", discard: true })

@@ -23,10 +23,11 @@ export interface ProviderWebhook {
   /** Whether the provider signed these bytes. Names of headers are in lower case. */
   readonly verify: (body: Uint8Array, header: (name: string) => string | undefined) => Effect.Effect<boolean>
   /**
-   * What a post tells, in the order in which it does. What it does not know is `Skipped` and never a failure, so that one
-   * new kind of item does not take the others of its post along.
+   * What a post tells, in the order in which it does; whatever has no time of its own was so when the post came. The same
+   * however late and often it is read. What it does not know is `Skipped` and never a failure, so that one new kind of
+   * item does not take the others of its post along.
    */
-  readonly read: (body: Uint8Array, now: Instant) => Effect.Effect<ReadonlyArray<InboundItem>, UnreadablePost>
+  readonly read: (body: Uint8Array, receivedAt: Instant) => Effect.Effect<ReadonlyArray<InboundItem>, UnreadablePost>
 }
 
 export const ProviderWebhook = Context.Reference<ProviderWebhook | undefined>("@wac/core/ProviderWebhook", {

@@ -195,7 +195,6 @@ describe("the event of a customer's message", () => {
         content: { body: "Hi" },
         context: null,
         preference: undefined,
-        late: false,
         ...fields
       },
       { workspaceId: id("ws"), phoneNumber: "+14155550100" },

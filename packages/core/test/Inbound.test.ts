@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, References } from "effect"
 import { TestClock } from "effect/testing"
 import { ApiKeys } from "../src/ApiKeys.ts"
 import { ContactStore } from "../src/ContactStore.ts"
@@ -16,6 +16,7 @@ import * as SenderBlock from "../src/SenderBlock.ts"
 import { StoreError } from "../src/StoreError.ts"
 import { iso } from "../src/Time.ts"
 import { day, hour, second } from "./checks.ts"
+import { logged } from "./logged.ts"
 import { start } from "./samples.ts"
 import { foundation, issueKey, key, newId, plain, stubProvider, type World, world } from "./world.ts"
 
@@ -87,7 +88,6 @@ const received = (
     content: { body: "Hello" },
     context: null,
     preference: undefined,
-    late: false,
     ...fields
   }
 })
@@ -181,7 +181,53 @@ describe("status reports", () => {
       })
     )
   )
+
+  it.effect(
+    "of another number than the message was sent from are passed over",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, number } = yield* sent
+        const { number: other } = yield* world()
+        const delivered = (providerNumberId: string): InboundItem => ({
+          _tag: "Status",
+          providerNumberId,
+          reference: messageId,
+          report: { status: "delivered", at: start, providerMessageId: "wamid.1", error: null }
+        })
+        yield* receive(delivered(other.providerNumberId))
+        assert.strictEqual((yield* message).status, "sent")
+        yield* receive(delivered(number.providerNumberId))
+        assert.strictEqual((yield* message).status, "delivered")
+      })
+    )
+  )
 })
+
+it.effect(
+  "what belongs to nothing that we know is told of in one line: quietly where it is usual",
+  upstream(() =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const { number } = yield* world()
+        yield* receive(status(null, "read", start), status(null, "sent", start), { _tag: "Skipped", kind: "calls" })
+        yield* receive(status(null, "read", start), received({ providerNumberId: "nobody" }), received(number))
+        yield* receive(received(number))
+        assert.deepStrictEqual(lines, [
+          {
+            level: "Debug",
+            message:
+              "of what the provider told was passed over: a status of a message that is not ours (2 times), calls"
+          },
+          {
+            level: "Info",
+            message: "of what the provider told was passed over: a status of a message that is not ours, " +
+              "a customer's message to a number that is not ours"
+          }
+        ])
+      })
+    ).pipe(Effect.provideService(References.MinimumLogLevel, "All"))
+  )
+)
 
 describe("customers' messages", () => {
   it.effect(
@@ -190,7 +236,7 @@ describe("customers' messages", () => {
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
         yield* TestClock.adjust(second)
-        yield* receive(received(number, { at: start + 300, late: true }))
+        yield* receive(received(number, { at: start + 300 }))
         const contact = yield* ContactStore.use((store) => store.get(workspace.id, number.id, "+12025550123"))
         assert.deepStrictEqual(Option.getOrThrow(contact), {
           workspaceId: workspace.id,
@@ -219,7 +265,7 @@ describe("customers' messages", () => {
             type: "text",
             text: { body: "Hello" },
             received_at: iso(start + 300),
-            late: true
+            late: false
           }
         })
       })

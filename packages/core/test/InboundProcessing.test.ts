@@ -130,8 +130,7 @@ const run = (seed: number, history: Array<string>) =>
           type: "text",
           content: { body: providerMessageId },
           context: null,
-          preference: undefined,
-          late: false
+          preference: undefined
         }
       } satisfies InboundItem
     })

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StubProviderWebhook } from "@wac/testkit"
-import { Clock, Deferred, Duration, Effect, Latch, Layer, Metric } from "effect"
+import { Clock, Deferred, Duration, Effect, Latch, Layer, Metric, References } from "effect"
 import { TestClock } from "effect/testing"
 import type { InboundItem } from "../src/InboundItem.ts"
 import { InboundPostStore } from "../src/InboundPostStore.ts"
 import { lease, separatesAfter } from "../src/InboundRunner.ts"
 import { ProviderWebhook } from "../src/ProviderWebhook.ts"
 import { StoreError } from "../src/StoreError.ts"
-import { day, minute } from "./checks.ts"
+import { day, hour, minute } from "./checks.ts"
 import { settle } from "./clock.ts"
 import { logged } from "./logged.ts"
 import { backlog, message, nameOf, post, postBody, posting, startRunner, status } from "./posting.ts"
@@ -19,12 +19,12 @@ const away = Effect.fail(new StoreError({ operation: "MessageStore.applyReport" 
 const noting = (answer: (name: string, call: number) => Effect.Effect<void, StoreError> = () => Effect.void) => {
   const applied: Array<string> = []
   const times: Array<number> = []
-  const receive = (item: InboundItem) =>
+  const apply = (item: InboundItem) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       times.push(now - start)
       return answer(nameOf(item), applied.push(nameOf(item)))
     })
-  return { applied, times, receive }
+  return { applied, times, apply }
 }
 
 const idle = { waiting: 0, oldestReceivedAt: null, failing: 0, unreadable: 0 }
@@ -32,8 +32,8 @@ const idle = { waiting: 0, oldestReceivedAt: null, failing: 0, unreadable: 0 }
 describe("the runner", () => {
   it.effect("processes at once what is posted, and each post once", () =>
     posting(Effect.gen(function*() {
-      const { applied, receive, times } = noting()
-      yield* startRunner(receive)
+      const { applied, apply, times } = noting()
+      yield* startRunner(apply)
       yield* TestClock.adjust("10 seconds")
       yield* post([status(1), message(1)])
       yield* settle
@@ -55,15 +55,15 @@ describe("the runner", () => {
         yield* post([message(n)])
         yield* TestClock.adjust("1 minute")
       }
-      const { applied, receive } = noting()
-      yield* startRunner(receive)
+      const { applied, apply } = noting()
+      yield* startRunner(apply)
       assert.deepStrictEqual(applied, ["wamid.in.1", "wamid.in.2", "wamid.in.3"])
     })))
 
   it.effect("looks every second by itself, where no hint comes", () =>
     posting(Effect.gen(function*() {
-      const { applied, receive } = noting()
-      yield* startRunner(receive, { store: { awaitHint: Effect.never } })
+      const { applied, apply } = noting()
+      yield* startRunner(apply, { store: { awaitHint: Effect.never } })
       yield* post([message(1)])
       yield* settle
       assert.deepStrictEqual(applied, [])
@@ -105,8 +105,8 @@ describe("the runner", () => {
 
   it.effect("tries a post again whose items the storage could not take, later and later; others are not held up", () =>
     posting(Effect.gen(function*() {
-      const { applied, receive, times } = noting((name) => name === "wamid.in.2" ? away : Effect.void)
-      yield* startRunner(receive)
+      const { applied, apply, times } = noting((name) => name === "wamid.in.2" ? away : Effect.void)
+      yield* startRunner(apply)
       yield* post([message(1), message(2), message(3)])
       yield* settle
       assert.deepStrictEqual(applied, ["wamid.in.1", "wamid.in.2"])
@@ -132,8 +132,8 @@ describe("the runner", () => {
   it.effect("has each item of a post tried by itself that has failed often", () =>
     posting(Effect.gen(function*() {
       assert.strictEqual(separatesAfter, 3)
-      const { applied, receive } = noting((name) => /[13579]$/.test(name) ? away : Effect.void)
-      yield* startRunner(receive)
+      const { applied, apply } = noting((name) => /[13579]$/.test(name) ? away : Effect.void)
+      yield* startRunner(apply)
       yield* post([1, 2, 3, 4, 5, 6].map((n) => message(n)))
       yield* settle
       yield* TestClock.adjust("6 seconds")
@@ -145,8 +145,8 @@ describe("the runner", () => {
 
   it.effect("is done with a post when its trouble is over", () =>
     posting(Effect.gen(function*() {
-      const { applied, receive } = noting((_, call) => call < 3 ? away : Effect.void)
-      yield* startRunner(receive)
+      const { applied, apply } = noting((_, call) => call < 3 ? away : Effect.void)
+      yield* startRunner(apply)
       yield* post([message(1), message(2)])
       yield* settle
       yield* TestClock.adjust("1 hour")
@@ -157,10 +157,10 @@ describe("the runner", () => {
   it.effect("tells of a defect in the log, not of what it was about, and tries again", () =>
     posting(logged((lines) =>
       Effect.gen(function*() {
-        const { applied, receive } = noting((_, call) =>
+        const { applied, apply } = noting((_, call) =>
           call === 1 ? Effect.die(new TypeError("no SECRET in it")) : Effect.void
         )
-        yield* startRunner(receive)
+        yield* startRunner(apply)
         yield* post([message(1)])
         yield* settle
         assert.deepStrictEqual(lines.map(({ level }) => level), ["Error"])
@@ -175,8 +175,8 @@ describe("the runner", () => {
   it.effect("sets a post aside that cannot be read, says so once and without its words, and goes on", () =>
     posting(logged((lines) =>
       Effect.gen(function*() {
-        const { applied, receive } = noting()
-        yield* startRunner(receive)
+        const { applied, apply } = noting()
+        yield* startRunner(apply)
         yield* postBody("SECRET")
         yield* post([message(1)])
         yield* settle
@@ -193,8 +193,8 @@ describe("the runner", () => {
 
   it.effect("counts what it applied by kind, and what failed by why", () =>
     posting(Effect.gen(function*() {
-      const { receive } = noting((name, call) => name === "wamid.in.1" && call < 6 ? away : Effect.void)
-      yield* startRunner(receive)
+      const { apply } = noting((name, call) => name === "wamid.in.1" && call < 6 ? away : Effect.void)
+      yield* startRunner(apply)
       yield* post([
         status(1),
         status(2),
@@ -221,12 +221,55 @@ describe("the runner", () => {
       ])
     })))
 
+  it.effect("reads a post as of when it came, however late and often", () =>
+    posting(Effect.gen(function*() {
+      const seen: Array<number> = []
+      const stub = StubProviderWebhook.make()
+      const webhook: ProviderWebhook = {
+        ...stub,
+        read: (body, receivedAt) => {
+          seen.push(receivedAt - start)
+          return stub.read(body, receivedAt)
+        }
+      }
+      yield* post([message(1)])
+      yield* TestClock.adjust("1 hour")
+      const { apply } = noting((_, call) => call === 1 ? away : Effect.void)
+      yield* startRunner(apply, { webhook: Layer.succeed(ProviderWebhook, webhook) })
+      yield* post([message(2)])
+      yield* settle
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(seen, [0, hour, 0])
+      assert.deepStrictEqual(yield* backlog, idle)
+    })))
+
+  it.effect("tells of what was passed over in one line for each post, in which nothing of it stands", () =>
+    posting(
+      logged((lines) =>
+        Effect.gen(function*() {
+          const strange = { what: "a message to nobody", isUsual: false }
+          const usual = { what: "a status of nobody's", isUsual: true }
+          yield* startRunner((item) => Effect.succeed(item._tag === "Status" ? usual : strange))
+          yield* post([1, 2, 3].map((n) => status(n)))
+          yield* settle
+          yield* post([status(4), message(1), message(2)])
+          yield* settle
+          assert.deepStrictEqual(lines.map(({ level }) => level), ["Debug", "Info"])
+          assert.match(
+            lines[0]!.message,
+            /^of the post [0-9a-f]{64} of stub \(\d+ bytes\) was passed over: a status of nobody's \(3 times\)$/
+          )
+          assert.match(lines[1]!.message, /: a status of nobody's, a message to nobody \(2 times\)$/)
+        })
+      ).pipe(Effect.provideService(References.MinimumLogLevel, "All"))
+    ))
+
   it.effect("leaves another provider's posts alone", () =>
     posting(Effect.gen(function*() {
-      const { applied, receive } = noting()
+      const { applied, apply } = noting()
       yield* post([message(1)])
       const other = Layer.succeed(ProviderWebhook, { ...StubProviderWebhook.make(), name: "other" })
-      yield* startRunner(receive, { webhook: other })
+      yield* startRunner(apply, { webhook: other })
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(applied, [])
       assert.strictEqual((yield* backlog).waiting, 1)
@@ -234,13 +277,13 @@ describe("the runner", () => {
 
   it.effect("forgets what is old, also for a provider that posts nothing, which it never claims for", () =>
     posting(Effect.gen(function*() {
-      const { applied, receive } = noting()
-      const first = yield* startRunner(receive)
+      const { applied, apply } = noting()
+      const first = yield* startRunner(apply)
       yield* post([message(1)])
       yield* settle
       yield* first.stop
       yield* post([message(2)])
-      yield* startRunner(receive, { webhook: Layer.succeed(ProviderWebhook, undefined) })
+      yield* startRunner(apply, { webhook: Layer.succeed(ProviderWebhook, undefined) })
       const store = yield* InboundPostStore
       yield* TestClock.adjust(7 * day)
       // whatever was to be forgotten by then is
@@ -256,9 +299,9 @@ describe("the runner", () => {
       Effect.gen(function*() {
         const store = yield* InboundPostStore
         let claims = 0
-        const { applied, receive } = noting()
+        const { applied, apply } = noting()
         yield* post([message(1)])
-        yield* startRunner(receive, {
+        yield* startRunner(apply, {
           store: {
             claim: (command) =>
               ++claims === 1
@@ -279,7 +322,7 @@ describe("the runner", () => {
     posting(Effect.gen(function*() {
       for (const n of [1, 2, 3]) yield* post([message(n, `+1202555010${n}`), status(n)])
       const first = noting((name) => name === "wamid.in.2" ? Effect.never : Effect.void)
-      yield* startRunner(first.receive)
+      yield* startRunner(first.apply)
       assert.deepStrictEqual([...first.applied].sort(), [
         "wamid.1 delivered",
         "wamid.2 delivered",
@@ -291,7 +334,7 @@ describe("the runner", () => {
       assert.strictEqual((yield* backlog).waiting, 1)
       yield* TestClock.adjust(lease)
       const second = noting()
-      yield* startRunner(second.receive)
+      yield* startRunner(second.apply)
       assert.deepStrictEqual(second.applied, ["wamid.in.2", "wamid.2 delivered"])
       assert.deepStrictEqual(yield* backlog, idle)
     })))
@@ -300,8 +343,8 @@ describe("the runner", () => {
     posting(Effect.gen(function*() {
       const store = yield* InboundPostStore
       let ends = 0
-      const { receive, times } = noting()
-      yield* startRunner(receive, {
+      const { apply, times } = noting()
+      yield* startRunner(apply, {
         store: {
           complete: (command) =>
             ++ends === 1
@@ -324,12 +367,12 @@ describe("a runner that stops", () => {
       const first = noting((name) =>
         name === "wamid.in.2" ? Effect.andThen(Deferred.succeed(reached, undefined), Effect.never) : Effect.void
       )
-      const runner = yield* startRunner(first.receive)
+      const runner = yield* startRunner(first.apply)
       yield* post([message(1), message(2), message(3)])
       yield* Deferred.await(reached)
       yield* runner.stop
       const second = noting()
-      yield* startRunner(second.receive)
+      yield* startRunner(second.apply)
       assert.deepStrictEqual([first.applied, second.applied], [["wamid.in.1", "wamid.in.2"], [
         "wamid.in.1",
         "wamid.in.2",
@@ -344,28 +387,28 @@ describe("a runner that stops", () => {
       const claimed = yield* Latch.make()
       const first = noting()
       yield* post([message(1)])
-      const runner = yield* startRunner(first.receive, {
+      const runner = yield* startRunner(first.apply, {
         store: { claim: (command) => Effect.tap(store.claim(command), Latch.await(claimed)) }
       })
       const stopping = yield* Effect.forkChild(runner.stop, { startImmediately: true })
       yield* Latch.open(claimed)
       yield* Effect.andThen(settle, Effect.sync(() => assert.isDefined(stopping.pollUnsafe())))
       const second = noting()
-      yield* startRunner(second.receive)
+      yield* startRunner(second.apply)
       assert.deepStrictEqual([first.applied, second.applied], [[], ["wamid.in.1"]])
     })))
 
   it.effect("and cannot say so has its posts taken over when the lease ends, and not before", () =>
     posting(Effect.gen(function*() {
       const first = noting(() => Effect.never)
-      const runner = yield* startRunner(first.receive, {
+      const runner = yield* startRunner(first.apply, {
         store: { release: () => Effect.fail(new StoreError({ operation: "InboundPostStore.release" })) }
       })
       yield* post([message(1)])
       yield* settle
       yield* runner.stop
       const second = noting()
-      yield* startRunner(second.receive)
+      yield* startRunner(second.apply)
       yield* TestClock.adjust(Duration.toMillis(lease) - 1000)
       assert.deepStrictEqual(second.applied, [])
       yield* TestClock.adjust("1 second")

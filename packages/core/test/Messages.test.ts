@@ -818,8 +818,7 @@ const wrote = (providerNumberId: string, at: number) =>
         type: "text",
         content: { body: "Hello" },
         context: null,
-        preference: undefined,
-        late: false
+        preference: undefined
       }
     }])
   )

@@ -166,8 +166,7 @@ describe("removing it", () => {
             type: "text",
             content: { body: "Hello" },
             context: null,
-            preference: undefined,
-            late: false
+            preference: undefined
           }
         }])
       )

@@ -11,6 +11,7 @@ import type { InboundItem } from "../src/InboundItem.ts"
 import { InboundPosts } from "../src/InboundPosts.ts"
 import { InboundPostStore } from "../src/InboundPostStore.ts"
 import * as InboundRunner from "../src/InboundRunner.ts"
+import type { PassedOver } from "../src/PassedOver.ts"
 import type { StoreError } from "../src/StoreError.ts"
 import { settle } from "./clock.ts"
 import { start } from "./samples.ts"
@@ -37,9 +38,9 @@ export const postBody = (text: string, signature = StubProviderWebhook.sign(text
 export const post = (items: ReadonlyArray<InboundItem>, nonce?: string) =>
   postBody(StubProviderWebhook.bodyOf(items, nonce))
 
-/** A runner that has `receive` apply items; `stop` ends it. */
+/** A runner that has `apply` apply items; `stop` ends it. */
 export const startRunner = Effect.fnUntraced(function*(
-  receive: (item: InboundItem) => Effect.Effect<void, StoreError>,
+  apply: (item: InboundItem) => Effect.Effect<PassedOver | undefined | void, StoreError>,
   options: {
     readonly store?: Partial<InboundPostStore["Service"]>
     readonly webhook?: Layer.Layer<never>
@@ -48,11 +49,10 @@ export const startRunner = Effect.fnUntraced(function*(
   const store = yield* InboundPostStore
   const random = yield* SecureRandom.SecureRandom
   const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-  const inbound = Inbound.of({ receive: (items) => Effect.forEach(items, receive, { discard: true }) })
   yield* Layer.buildWithScope(
     Layer.fresh(InboundRunner.layer).pipe(
       Layer.provide(Layer.mergeAll(
-        Layer.succeed(Inbound, inbound),
+        Layer.mock(Inbound, { apply: (item) => Effect.map(apply(item), (passedOver) => passedOver ?? undefined) }),
         Layer.succeed(InboundPostStore, InboundPostStore.of({ ...store, ...options.store })),
         Layer.succeed(SecureRandom.SecureRandom, random),
         options.webhook ?? StubProviderWebhook.layer()
@@ -83,8 +83,7 @@ export const message = (n: number, customer = "+12025550123"): InboundItem => ({
     type: "text",
     content: { body: `message ${n}` },
     context: null,
-    preference: undefined,
-    late: false
+    preference: undefined
   }
 })
 

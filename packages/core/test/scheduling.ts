@@ -105,8 +105,7 @@ export const receiver = (fields: Partial<Omit<PutWebhook, "workspaceId">> = {}) 
             type: "text",
             content: { body: `Hello ${customers}` },
             context: null,
-            preference: undefined,
-            late: false
+            preference: undefined
           }
         }])
       )

@@ -19,7 +19,7 @@ const inboundOf = (
   content: JSON.stringify(message.content),
   context: message.context === null ? null : JSON.stringify(message.context),
   preference: message.preference,
-  late: message.late,
+  late: InboundMessage.isLate(message, now),
   expires_at: InboundMessage.rememberedUntil(message, now),
   message_id: messageId,
   event: ids.events[0],

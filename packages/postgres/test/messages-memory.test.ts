@@ -329,8 +329,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
             type,
             content: random.pick<Schema.Json>([{ body: "“Hi” \u0000 \ud800", nested: [{ a: null }] }, ["“Hi”"], null]),
             context: random.pick([null, { message_id: "wamid.\u0000 \ud800", forwarded: true }]),
-            preference: random.pick([undefined, undefined, "opt_out", "opt_in"] as const),
-            late: random.below(2) === 0
+            preference: random.pick([undefined, undefined, "opt_out", "opt_in"] as const)
           },
           messageId: yield* Fixture.id("msg"),
           ids: yield* Fixture.eventIds

@@ -54,8 +54,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
             type: "text",
             content: { body: told.text },
             context: null,
-            preference: Contact.preferenceOf(told.text),
-            late: false
+            preference: Contact.preferenceOf(told.text)
           }
         }
         : {

@@ -199,8 +199,7 @@ describe("what is told in full", () => {
           type: "text",
           content: { body: text },
           context: null,
-          preference,
-          late: false
+          preference
         })
       }))
   }

@@ -45,7 +45,7 @@ export const start = (
         })
       )
     const services = yield* Layer.build(
-      layer.pipe(Layer.provide([Layer.succeed(Inbound.Inbound, { receive }), SecureRandom.layerWebCrypto]))
+      layer.pipe(Layer.provide([Layer.mock(Inbound.Inbound, { receive }), SecureRandom.layerWebCrypto]))
     )
     return { provider: Context.get(services, Provider.Provider), heard }
   })

@@ -6,7 +6,7 @@ import { Contact, ContactStore, EventStore, MessageStore, type Page, PhoneNumber
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 
-const { customer, day, hour, inbound, world } = Fixture
+const { customer, day, hour, inbound, minute, world } = Fixture
 
 const contactOf = ({ number, workspace }: Fixture.World, who = customer(1)) =>
   ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, who))
@@ -42,7 +42,7 @@ export const tests = (it: Fixture.It): void => {
   it.effect("recordInbound opens the window and writes message.received", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const { command, recorded } = yield* inbound(own, { at: own.start - 3, now: own.start, late: true })
+      const { command, recorded } = yield* inbound(own, { at: own.start - 3, now: own.start })
       assert.strictEqual(recorded, "recorded")
       const expected = {
         workspaceId: own.workspace.id,
@@ -69,8 +69,17 @@ export const tests = (it: Fixture.It): void => {
         type: "text",
         text: { body: "Hello, who is this?" },
         received_at: Time.iso(own.start - 3),
-        late: true
+        late: false
       })
+    }))
+
+  it.effect("recordInbound marks what is more than a quarter of an hour old as late", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      for (const age of [15 * minute, 15 * minute + 1]) {
+        yield* inbound(own, { at: own.start - age, now: own.start })
+      }
+      assert.deepStrictEqual((yield* eventsOf(own)).map(({ data }) => data["late"]), [false, true])
     }))
 
   it.effect("the window moves on with newer messages only, whatever the order of their coming", () =>

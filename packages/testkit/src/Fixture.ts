@@ -486,7 +486,6 @@ export interface InboundOptions {
   readonly providerMessageId?: string
   readonly providerNumberId?: string
   readonly preference?: "opt_out" | "opt_in"
-  readonly late?: boolean
   readonly ids?: MessageStore.EventIds
 }
 
@@ -508,8 +507,7 @@ export const inbound = (world: World, options: InboundOptions = {}) =>
         type: "text",
         content: { body: "Hello, who is this?" },
         context: null,
-        preference: options.preference,
-        late: options.late ?? false
+        preference: options.preference
       },
       messageId: yield* id("msg"),
       ids: options.ids ?? (yield* eventIds)

@@ -77,8 +77,7 @@ const itemOf = Effect.fnUntraced(function*(told: Told, index: number, now: numbe
         type: "text",
         content: { body: text.body },
         context: null,
-        preference: Contact.preferenceOf(text.body),
-        late: false
+        preference: Contact.preferenceOf(text.body)
       }
     } satisfies InboundItem.InboundItem
   }

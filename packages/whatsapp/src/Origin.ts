@@ -12,12 +12,15 @@ export interface Origin {
   readonly numberId: string | undefined
   /** When it was told, as far as Meta says. */
   readonly told: Time.Instant
-  readonly now: Time.Instant
+  /** When the post came. */
+  readonly receivedAt: Time.Instant
 }
 
-/** When something happened: one from the future counts as now (contract §7), and one without a time as told. */
-export const happened = (time: Time.Instant | undefined, { now, told }: Pick<Origin, "now" | "told">): Time.Instant =>
-  time === undefined ? told : Math.min(time, now)
+/** When something happened: not after the post that tells of it came, and when it was told where there is no time. */
+export const happened = (
+  time: Time.Instant | undefined,
+  { receivedAt, told }: Pick<Origin, "receivedAt" | "told">
+): Time.Instant => time === undefined ? told : Math.min(time, receivedAt)
 
 /**
  * Passed over. `detail` is a word of Meta's out of a small set (an event, a status, a code); anything that does not look

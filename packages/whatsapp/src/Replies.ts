@@ -2,17 +2,11 @@
  * What customers write (`messages` of a post). What each content holds is in the table of the package's README.
  */
 import { Contact, type InboundItem, type InboundMessage } from "@wac/core"
-import { Duration, Predicate } from "effect"
+import { Predicate } from "effect"
 import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
 import { happened, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
-
-/**
- * A message that is older than this when we come to it is marked as late, so that a bot need not answer yesterday's
- * questions: Meta posts for up to a week what was not taken.
- */
-const lateAfter = Duration.minutes(15)
 
 /** What a message says, and whether that is a wish about being written to. */
 interface Said {
@@ -173,8 +167,7 @@ export const read = (
       type: said === undefined || type === undefined ? "unsupported" : type,
       content,
       context: contextOf(message),
-      preference,
-      late: origin.now - at > Duration.toMillis(lateAfter)
+      preference
     }
   }
 }

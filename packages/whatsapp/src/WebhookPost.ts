@@ -53,14 +53,14 @@ const Entry = Payload.shape({ id: Payload.word, time: Payload.instant, changes: 
 /** The fields whose values hold items between a number and its customers. */
 const conversations = new Set(["messages", "user_preferences"])
 
-const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, now: Time.Instant): Items => {
+const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt: Time.Instant): Items => {
   const { field: named, value } = Change(json)
   if (value === undefined) return [skipped("change", named)]
   const origin: Origin = {
     accountId: entry.id,
     numberId: Value(value).metadata.phone_number_id,
-    told: happened(entry.time, { told: now, now }),
-    now
+    told: happened(entry.time, { told: receivedAt, receivedAt }),
+    receivedAt
   }
   // some of Meta's own examples have the name one level too deep or too high, and some posts have none
   const field = named ?? Payload.word(value["field"]) ?? entry.field ?? "messages"
@@ -79,11 +79,13 @@ const Post = Payload.shape({ object: Payload.word, entry: Payload.list })
  * The items of a post; undefined when it is none of Meta's posts of WhatsApp. Never fails: what cannot be made out of it
  * is `Skipped`.
  */
-export const read = (json: Payload.Json | undefined, now: Time.Instant): Items | undefined => {
+export const read = (json: Payload.Json | undefined, receivedAt: Time.Instant): Items | undefined => {
   const { entry: entries, object } = Post(json)
   if (object === undefined ? entries.length === 0 : object !== "whatsapp_business_account") return undefined
   return some(
-    entries.map(Entry).flatMap((entry) => some(entry.changes.flatMap((json) => change(json, entry, now)), "entry")),
+    entries.map(Entry).flatMap((entry) =>
+      some(entry.changes.flatMap((json) => change(json, entry, receivedAt)), "entry")
+    ),
     "post"
   )
 }

@@ -47,11 +47,11 @@ export const make = Effect.fnUntraced(function*({ appSecret, verifyToken }: Agre
       const signature = signatureOf(header("x-hub-signature-256"))
       return signature === undefined ? Effect.succeed(false) : Effect.orDie(mac.verify(key, signature, body))
     },
-    read: (body, now) =>
+    read: (body, receivedAt) =>
       Effect.suspend(() => {
         const json = Payload.parse(new TextDecoder().decode(body))
         if (json === undefined) return new ProviderWebhook.UnreadablePost({ message: "it is not JSON" })
-        const items = WebhookPost.read(json, now)
+        const items = WebhookPost.read(json, receivedAt)
         return items === undefined
           ? new ProviderWebhook.UnreadablePost({ message: "it is not a post of WhatsApp" })
           : Effect.succeed(items)

@@ -46,7 +46,7 @@ const looking = Effect.fnUntraced(function*(
       phoneNumberId: sender.providerNumberId,
       businessAccountId: sender.providerAccountId
     }).pipe(Layer.provide([
-      Layer.succeed(Inbound.Inbound, { receive: (items) => Effect.sync(() => void told.push(...items)) }),
+      Layer.mock(Inbound.Inbound, { receive: (items) => Effect.sync(() => void told.push(...items)) }),
       Layer.mock(SenderCredentials.SenderCredentials, {
         of: ({ id }) => id === withOwn.id ? Effect.succeed({ accessToken: Redacted.make("own") }) : Effect.undefined
       }),

@@ -48,7 +48,7 @@ const against = <A, E>(
       phoneNumberId: "106540352242922",
       businessAccountId: "102290129340398"
     }, { sendTimeout })
-    const inbound = Layer.succeed(Inbound.Inbound, {
+    const inbound = Layer.mock(Inbound.Inbound, {
       receive: (items) => Effect.andThen(Effect.sync(() => told.push(...items)), receive(items))
     })
     return Effect.flatMap(Provider.Provider, (provider) => {
