@@ -3,6 +3,7 @@
  */
 import { Cause, Clock, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Defect from "./Defect.ts"
 import { Inbound } from "./Inbound.ts"
 import type { InboundItem } from "./InboundItem.ts"
 import * as InboundLane from "./InboundLane.ts"
@@ -58,12 +59,6 @@ interface Step {
   readonly item: InboundItem
 }
 
-/** Of an error of ours where it happened, not its words, which may quote what came in. */
-const placeOf = (error: unknown): string =>
-  error instanceof Error
-    ? [error.name, ...(error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line))].join("\n")
-    : typeof error
-
 const named = ({ body, digest, provider }: ClaimedPost): string =>
   `the post ${digest} of ${provider} (${body.length} bytes)`
 
@@ -80,7 +75,7 @@ const noting = <A>(progress: Progress, effect: Effect.Effect<A, StoreError | Unr
       return Effect.logWarning(`${named(progress.post)} cannot be read, and is set aside: ${error.message}`)
     }
     progress.problem = "defect"
-    return Effect.logError(`${named(progress.post)} met a defect: ${placeOf(error)}`)
+    return Effect.logError(`${named(progress.post)} met a defect: ${Defect.placeOf(error)}`)
   })
 
 /**

@@ -8,7 +8,7 @@ import { TemplatesUnavailable } from "../src/Provider.ts"
 import { StoreError } from "../src/StoreError.ts"
 import type { TemplateRequests } from "../src/TemplateRequests.ts"
 import { Templates } from "../src/Templates.ts"
-import { asked, first, layer as sync, next } from "../src/TemplateSync.ts"
+import { asked, begun, first, layer as sync, next } from "../src/TemplateSync.ts"
 import { hour, minute, second } from "./checks.ts"
 import { logged } from "./logged.ts"
 import { start } from "./samples.ts"
@@ -126,6 +126,57 @@ describe("the templates of every workspace", () => {
   )
 
   it.effect(
+    "are listed though those of another workspace take for ever, which is given up after a while",
+    looked(({ listings, one, other, provider }) =>
+      Effect.gen(function*() {
+        provider.templatesOf = ({ workspaceId }) =>
+          workspaceId === one.workspace.id ? Effect.never : Effect.succeed(templates)
+        yield* TestClock.adjust(hour + 5 * minute + minute)
+        assert.deepStrictEqual(listings.get(other.workspace.id), [0, 3600])
+        // a minute after it was given up
+        assert.deepStrictEqual(listings.get(one.workspace.id), [0, 3600, 3960])
+      })
+    )
+  )
+
+  it.effect(
+    "are listed though listing another workspace's meets a defect, which is told of without its words",
+    () =>
+      logged((lines) =>
+        looked(({ listings, one, other, provider }) =>
+          Effect.gen(function*() {
+            provider.templatesOf = ({ workspaceId }) =>
+              workspaceId === one.workspace.id ? Effect.die(new TypeError("SECRET")) : Effect.succeed(templates)
+            yield* TestClock.adjust(2 * hour)
+            assert.deepStrictEqual(listings.get(other.workspace.id), [0, 3600, 7200])
+            assert.deepStrictEqual(listings.get(one.workspace.id)!.slice(0, 4), [0, 3600, 3660, 3780])
+            const told = lines.filter(({ level }) => level === "Error").map(({ message }) => message)
+            assert.include(told[0], one.workspace.id)
+            assert.match(told[0]!, /met a defect: TypeError\n +at /)
+            assert.notMatch(JSON.stringify(lines), /SECRET/)
+          })
+        )()
+      )
+  )
+
+  it.effect(
+    "are listed again when they changed while they were being listed",
+    looked(({ listings, one, provider }) =>
+      Effect.gen(function*() {
+        provider.templates = Effect.delay(Effect.succeed(templates), 90 * second)
+        const { number: { providerAccountId }, workspace } = one
+        const tell = Inbound.use((inbound) => inbound.receive([{ _tag: "TemplatesChanged", providerAccountId }]))
+        yield* TestClock.adjust(10 * minute)
+        yield* tell
+        yield* TestClock.adjust(10 * second)
+        yield* tell
+        yield* TestClock.adjust(10 * minute)
+        assert.deepStrictEqual(listings.get(workspace.id), [0, 600, 690])
+      })
+    )
+  )
+
+  it.effect(
     "are listed again after a failure, later with each, and the log names the workspace",
     () =>
       logged((lines) =>
@@ -154,10 +205,17 @@ describe("the templates of every workspace", () => {
 
 describe("the turns of a workspace", () => {
   it("come an hour after a success, and no later after any number of failures", () => {
-    let turn = first(start)
-    for (let i = 0; i < 2000; i++) turn = next(turn, start, false)
-    assert.deepStrictEqual(turn, { dueAt: start + hour, startedAt: start, failures: 2000 })
+    let turn = begun(first(start), start)
+    assert.deepStrictEqual(turn, { dueAt: Infinity, startedAt: start, failures: 0 })
+    for (let i = 0; i < 2000; i++) turn = begun(next(turn, start, false), start)
+    assert.deepStrictEqual(next(turn, start, false), { dueAt: start + hour, startedAt: start, failures: 2001 })
     assert.deepStrictEqual(next(turn, start, true), { dueAt: start + hour, startedAt: start, failures: 0 })
+  })
+
+  it("come as they were asked for while the templates were being listed", () => {
+    const turn = asked(begun(first(start), start), start + second)
+    assert.strictEqual(turn.dueAt, start + minute)
+    assert.strictEqual(next(turn, start + 2 * second, true).dueAt, start + minute)
   })
 
   it("come at once when something has changed, or a minute after the last one began, never later than they would", () => {

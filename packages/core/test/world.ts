@@ -151,6 +151,8 @@ export const stubProvider = () => {
       Effect.succeed({ _tag: "Accepted", providerMessageId: `wamid.${call}` }),
     firstNumber: Effect.succeed(providerNumber) as Effect.Effect<PhoneNumber.ProviderNumber, ProviderError>,
     templates: Effect.succeed(templates) as Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>,
+    /** Of this number; {@link templates} unless said otherwise. */
+    templatesOf: (_: PhoneNumber.PhoneNumber) => stub.templates,
     /** Hears of every listing. */
     listed: (_: PhoneNumber.PhoneNumber, _at: Instant): void => {}
   }
@@ -169,7 +171,7 @@ export const stubProvider = () => {
       templates: (sender) =>
         Effect.flatMap(Clock.currentTimeMillis, (at) => {
           stub.listed(sender, at)
-          return stub.templates
+          return stub.templatesOf(sender)
         })
     })
   )
