@@ -137,7 +137,9 @@ const counting = (outbox: Outbox, looks: { count: number }) => {
         looks.count++
         return value
       },
-      set: (next) => value = next
+      set: (next) => {
+        value = next
+      }
     })
   }
   for (const consignment of outbox.open) {
