@@ -1,4 +1,5 @@
 export * as ApiKeyStoreSuite from "./ApiKeyStoreSuite.ts"
+export * as Arrivals from "./Arrivals.ts"
 export * as CloudApi from "./CloudApi.ts"
 export * as CloudApiClock from "./CloudApiClock.ts"
 export * as ContactStoreSuite from "./ContactStoreSuite.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Redacted } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Redacted } from "effect"
 import * as CloudApi from "../src/CloudApi.ts"
 import * as Upstream from "./upstream.ts"
 
@@ -15,7 +15,7 @@ const post: CloudApi.Call = {
   method: "POST",
   path: ["1234", "messages"],
   body: { text: "olá" },
-  timeout: Duration.seconds(2),
+  timeout: Duration.seconds(10),
   maxBytes: 1000
 }
 
@@ -145,13 +145,14 @@ describe("a call that has not left", () => {
       const upstream = yield* Upstream.serve((socket) => waiting.push(() => socket.write(Upstream.response(200, "{}"))))
       const api = yield* CloudApi.make({ maxConnections: 1 })
       const first = yield* Effect.forkChild(api.call(access(upstream.baseUrl), post), { startImmediately: true })
+      yield* upstream.untilReceived(1)
       const second = yield* api.call(access(upstream.baseUrl), { ...post, timeout: Duration.millis(100) })
       assert.deepStrictEqual(second, { _tag: "NotSent", why: "timeout" })
-      for (const answer of waiting) answer()
+      waiting[0]!()
       assert.deepInclude(yield* Fiber.join(first), { _tag: "Answered" })
       // the next is behind the one that was given up
       const third = yield* Effect.forkChild(api.call(access(upstream.baseUrl), post), { startImmediately: true })
-      yield* until(() => waiting.length === 2)
+      yield* upstream.untilReceived(2)
       waiting[1]!()
       assert.deepInclude(yield* Fiber.join(third), { _tag: "Answered" })
       assert.strictEqual(upstream.received.length, 2)
@@ -178,6 +179,7 @@ describe("a call over a connection that breaks as it is made", () => {
 })
 
 describe("a call that is lost", () => {
+  const silent = lost("timeout")
   const faults: ReadonlyArray<readonly [string, Parameters<typeof Upstream.serve>[0], CloudApi.Answer]> = [
     ["reset after the request", (socket) => socket.resetAndDestroy(), lost("ECONNRESET")],
     ["closed after the request", (socket) => socket.end(), lost("UND_ERR_SOCKET")],
@@ -188,7 +190,7 @@ describe("a call that is lost", () => {
       lost("UND_ERR_SOCKET")
     ],
     ["no HTTP", (socket) => socket.end("220 mail.example ESMTP\r\n"), lost("HTTPParserError")],
-    ["silence", () => {}, lost("timeout")],
+    ["silence", () => {}, silent],
     ["headers without end", (socket) => {
       const header = `x-${"a".repeat(1000)}: ${"b".repeat(1000)}\r\n`
       socket.write(`HTTP/1.1 200 OK\r\n${header.repeat(50)}`)
@@ -210,13 +212,14 @@ describe("a call that is lost", () => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n")
       const timer = setInterval(() => socket.write(" "), 20)
       socket.on("close", () => clearInterval(timer))
-    }, lost("timeout")]
+    }, silent]
   ]
   for (const [name, fault, expected] of faults) {
     it.live(`${name}; it is not made again`, () =>
       Effect.gen(function*() {
         const upstream = yield* Upstream.serve(fault)
-        assert.deepStrictEqual(yield* call(upstream.baseUrl, { timeout: Duration.millis(300) }), expected)
+        const timeout = expected === silent ? Duration.seconds(1) : post.timeout
+        assert.deepStrictEqual(yield* call(upstream.baseUrl, { timeout }), expected)
         assert.strictEqual(upstream.received.length, 1)
       }))
   }
@@ -237,20 +240,14 @@ describe("a call that is lost", () => {
 
   it.live("because nobody waits for it: the connection is closed", () =>
     Effect.gen(function*() {
-      let closed = false
+      const closed = yield* Deferred.make<void>()
       const upstream = yield* Upstream.serve((socket) => {
-        socket.on("close", () => {
-          closed = true
-        })
+        socket.on("close", () => Deferred.doneUnsafe(closed, Exit.void))
       })
       const api = yield* CloudApi.make()
       const fiber = yield* Effect.forkChild(api.call(access(upstream.baseUrl), post), { startImmediately: true })
-      yield* until(() => upstream.received.length === 1)
+      yield* upstream.untilReceived(1)
       yield* Fiber.interrupt(fiber)
-      yield* until(() => closed)
+      yield* Deferred.await(closed)
     }))
 })
-
-/** Looks until it is so; the test's own time is the limit. */
-const until = (isSo: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => isSo() ? Effect.void : Effect.andThen(Effect.sleep("5 millis"), until(isSo)))

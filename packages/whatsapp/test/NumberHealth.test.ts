@@ -11,7 +11,8 @@ import {
   type Workspace,
   WorkspaceStore
 } from "@wac/core"
-import { Effect, Layer, Redacted } from "effect"
+import { Arrivals } from "@wac/testkit"
+import { Deferred, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as NumberHealth from "../src/NumberHealth.ts"
 import { sender } from "./samples.ts"
@@ -28,16 +29,12 @@ const workspace: Workspace.Workspace = {
   suspended: false
 }
 
-/** Waits for something that comes over the network, whatever the test clock says. */
-const until = (isSo: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => isSo() ? Effect.void : Effect.andThen(TestClock.withLive(Effect.sleep("5 millis")), until(isSo)))
-
 /** Looks at these numbers of one workspace for as long as the scope; gives what was told. */
 const looking = Effect.fnUntraced(function*(
   baseUrl: string,
   numbers: () => Effect.Effect<ReadonlyArray<PhoneNumber.PhoneNumber>, StoreError.StoreError>
 ) {
-  const told: Array<InboundItem.InboundItem> = []
+  const told = yield* Arrivals.make<InboundItem.InboundItem>()
   yield* Layer.build(
     NumberHealth.layer({
       baseUrl,
@@ -46,7 +43,7 @@ const looking = Effect.fnUntraced(function*(
       phoneNumberId: sender.providerNumberId,
       businessAccountId: sender.providerAccountId
     }).pipe(Layer.provide([
-      Layer.mock(Inbound.Inbound, { receive: (items) => Effect.sync(() => void told.push(...items)) }),
+      Layer.mock(Inbound.Inbound, { receive: (items) => Effect.forEach(items, told.add, { discard: true }) }),
       Layer.mock(SenderCredentials.SenderCredentials, {
         of: ({ id }) => id === withOwn.id ? Effect.succeed({ accessToken: Redacted.make("own") }) : Effect.undefined
       }),
@@ -81,8 +78,7 @@ describe("looking at the numbers", () => {
         )
       })
       const told = yield* looking(upstream.baseUrl, () => Effect.succeed([sender, second]))
-      yield* until(() => told.length === 2)
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(yield* told.waitFor(2), [
         {
           _tag: "Number",
           number: first_,
@@ -100,9 +96,9 @@ describe("looking at the numbers", () => {
         }
       ])
       yield* TestClock.adjust("59 minutes")
-      assert.strictEqual(told.length, 2)
+      assert.lengthOf(yield* told.all, 2)
       yield* TestClock.adjust("1 minute")
-      yield* until(() => told.length === 4)
+      assert.lengthOf(yield* told.waitFor(4), 4)
     }))
 
   it.effect("tells that the token is good again, or is not, and nothing of what it may not ask", () =>
@@ -129,8 +125,7 @@ describe("looking at the numbers", () => {
             block: SenderBlock.of(providerNumberId === "g" ? "quality" : "credentials", 0, null)
           }))
         ))
-      yield* until(() => told.length === 3)
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(yield* told.waitFor(3), [
         { _tag: "Number", number: { providerNumberId: "a" }, at: 0, change: { lifts: "credentials" } },
         {
           _tag: "Number",
@@ -146,7 +141,7 @@ describe("looking at the numbers", () => {
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, JSON.stringify({ display_phone_number: "16315551000" }))
       const told = yield* looking(upstream.baseUrl, () => Effect.succeed([sender, withOwn]))
-      yield* until(() => told.length === 2)
+      yield* told.waitFor(2)
       assert.deepStrictEqual(upstream.received.map(({ headers }) => headers.get("authorization")), [
         `Bearer ${token}`,
         "Bearer own"
@@ -157,14 +152,15 @@ describe("looking at the numbers", () => {
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, JSON.stringify({ display_phone_number: "16315551000" }))
       let isAway = true
-      let asked = 0
-      const told = yield* looking(upstream.baseUrl, () => {
-        asked++
-        return isAway ? Effect.fail(new StoreError.StoreError({ operation: "list" })) : Effect.succeed([sender])
-      })
-      yield* until(() => asked === 1)
+      const asked = yield* Deferred.make<void>()
+      const told = yield* looking(upstream.baseUrl, () =>
+        Effect.andThen(
+          Deferred.succeed(asked, undefined),
+          isAway ? Effect.fail(new StoreError.StoreError({ operation: "list" })) : Effect.succeed([sender])
+        ))
+      yield* Deferred.await(asked)
       isAway = false
       yield* TestClock.adjust("1 hour")
-      yield* until(() => told.length === 1)
+      assert.lengthOf(yield* told.waitFor(1), 1)
     }))
 })

@@ -10,7 +10,7 @@ import {
   StoreError
 } from "@wac/core"
 import { DocumentedCodes } from "@wac/testkit"
-import { Duration, Effect, Layer, Logger, Redacted } from "effect"
+import { Deferred, Duration, Effect, Layer, Logger, Redacted } from "effect"
 import * as WhatsAppProvider from "../src/WhatsAppProvider.ts"
 import { messageId, send, sender, templated, text, to } from "./samples.ts"
 import * as Upstream from "./upstream.ts"
@@ -32,7 +32,7 @@ type Receive = Inbound.Inbound["Service"]["receive"]
 const against = <A, E>(
   baseUrl: string,
   body: (world: World) => Effect.Effect<A, E>,
-  { credentials = Effect.undefined, receive = () => Effect.void, sendTimeout = Duration.seconds(2) }: {
+  { credentials = Effect.undefined, receive = () => Effect.void, sendTimeout = Duration.seconds(10) }: {
     readonly credentials?: ReturnType<SenderCredentials.SenderCredentials["Service"]["of"]>
     readonly receive?: Receive
     readonly sendTimeout?: Duration.Duration
@@ -166,9 +166,10 @@ describe("a send", () => {
       assert.match(logged.join(), /ECONNREFUSED/)
     }))
 
+  const silence = () => {}
   const unknown: ReadonlyArray<readonly [string, Parameters<typeof Upstream.serve>[0]]> = [
     ["is reset", (socket) => socket.resetAndDestroy()],
-    ["is never answered", () => {}],
+    ["is never answered", silence],
     ["is answered with HTML", (socket) => socket.write(Upstream.response(502, "<html>"))],
     ["is answered with HTML and a status that blames us", (socket) => socket.write(Upstream.response(404, "<html>"))],
     ["is answered without a name", (socket) => socket.write(Upstream.response(200, "{\"messages\":[]}"))],
@@ -184,7 +185,7 @@ describe("a send", () => {
       Effect.gen(function*() {
         const upstream = yield* Upstream.serve(answer)
         const { logged, result, told } = yield* sending(upstream.baseUrl, send(text), {
-          sendTimeout: Duration.millis(150)
+          sendTimeout: Duration.seconds(answer === silence ? 1 : 10)
         })
         assert.deepStrictEqual(result, { _tag: "Unknown" })
         assert.strictEqual(upstream.received.length, 1)
@@ -247,12 +248,19 @@ describe("a send", () => {
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(400, errorBody(131050))
       let isOver = false
-      const receive = () => Effect.andThen(Effect.sleep("50 millis"), Effect.sync(() => isOver = true))
+      const isAnswered = yield* Deferred.make<void>()
+      const receive = () =>
+        Deferred.await(isAnswered).pipe(
+          // long enough for a stop that does not wait to be over
+          Effect.andThen(Effect.replicateEffect(Effect.yieldNow, 100, { discard: true })),
+          Effect.andThen(Effect.sync(() => void (isOver = true)))
+        )
       yield* against(upstream.baseUrl, ({ provider }) =>
-        Effect.map(provider.send(send(text)), (outcome) => {
+        Effect.flatMap(provider.send(send(text)), (outcome) => {
           assert.strictEqual(outcome._tag, "Refused")
           assert.isFalse(isOver)
-        }), { receive: () => Effect.asVoid(receive()) })
+          return Deferred.succeed(isAnswered, undefined)
+        }), { receive })
       // stopping waited for it
       assert.isTrue(isOver)
     }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ProviderWebhook } from "@wac/core"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Predicate, Redacted, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { createHmac } from "node:crypto"
 import * as WhatsAppWebhook from "../src/WhatsAppWebhook.ts"
@@ -11,10 +11,8 @@ const verifyToken = "a token of ours, größer"
 
 const crypto = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-const webhook = Effect.flatMap(
-  ProviderWebhook.ProviderWebhook,
-  (webhook) => webhook === undefined ? Effect.die("no webhook") : Effect.succeed(webhook)
-).pipe(
+const webhook = ProviderWebhook.ProviderWebhook.pipe(
+  Effect.filterOrElse(Predicate.isNotUndefined, () => Effect.die("no webhook")),
   Effect.provide(
     WhatsAppWebhook.layer({ appSecret: Redacted.make(appSecret), verifyToken: Redacted.make(verifyToken) }).pipe(
       Layer.provide(crypto)

@@ -2,6 +2,7 @@
  * A host on loopback that answers a request as badly as it is told to.
  */
 import { Effect, type Scope } from "effect"
+import { EventEmitter } from "node:events"
 import { createServer, type Server, type Socket } from "node:net"
 
 /** A request as it came over the wire. */
@@ -15,6 +16,8 @@ export interface Received {
 export interface Upstream {
   readonly baseUrl: string
   readonly received: ReadonlyArray<Received>
+  /** Suspends until so many requests have come. */
+  readonly untilReceived: (count: number) => Effect.Effect<void>
   /** How many connections were made. */
   readonly connections: () => number
 }
@@ -40,6 +43,7 @@ export const serve = (
 ): Effect.Effect<Upstream, never, Scope.Scope> =>
   Effect.gen(function*() {
     const received: Array<Received> = []
+    const arrivals = new EventEmitter()
     const sockets = new Set<Socket>()
     let connections = 0
     const server = createServer((socket) => {
@@ -54,6 +58,7 @@ export const serve = (
         text = ""
         received.push(request)
         answer(socket, request)
+        arrivals.emit("request")
       })
       socket.on("error", () => {})
       socket.on("close", () => sockets.delete(socket))
@@ -70,7 +75,20 @@ export const serve = (
     )
     const address = server.address()
     const port = typeof address === "object" && address !== null ? address.port : 0
-    return { baseUrl: `http://127.0.0.1:${port}`, received, connections: () => connections }
+    return {
+      baseUrl: `http://127.0.0.1:${port}`,
+      received,
+      untilReceived: (count) =>
+        Effect.callback<void>((resume) => {
+          const look = () => {
+            if (received.length >= count) resume(Effect.void)
+            else arrivals.once("request", look)
+          }
+          look()
+          return Effect.sync(() => arrivals.off("request", look))
+        }),
+      connections: () => connections
+    }
   })
 
 /** A whole answer. */
