@@ -4,13 +4,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
 import { MessageStore } from "@wac/core"
-import { Fixture } from "@wac/testkit"
+import { Fixture, MessageFixture } from "@wac/testkit"
 import { Effect, Layer } from "effect"
 import { PostgresStorage } from "../src/index.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { freshDatabase } from "./servers.ts"
 
-const { day, inbound, minute } = Fixture
+const { day, minute } = Fixture
+const { inbound } = MessageFixture
 
 it.live("goes when none of them can be told again", () =>
   Effect.gen(function*() {
@@ -25,7 +26,7 @@ it.live("goes when none of them can be told again", () =>
       const own = yield* Fixture.world()
       yield* Effect.forEach(
         Array.from({ length: 1100 }, (_, i) => i),
-        (i) => inbound(own, { at: own.start - (i % 2) * day, now: own.start, customer: Fixture.customer(i) }),
+        (i) => inbound(own, { at: own.start - (i % 2) * day, now: own.start, customer: MessageFixture.customer(i) }),
         { concurrency: "unbounded" }
       )
       // what is of a time to come is remembered for longer

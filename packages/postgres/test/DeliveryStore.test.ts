@@ -5,7 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Delivery, DeliveryStore, type Id, RetrySchedule, Webhook, WebhookStore } from "@wac/core"
-import { DeliveryFixture, Fixture, SeededRandom } from "@wac/testkit"
+import { DeliveryFixture, Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
 import { Clock, Duration, Effect, Fiber, FiberSet, Option } from "effect"
 import * as DeliveryProcesses from "./DeliveryProcesses.ts"
 
@@ -67,8 +67,8 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
       yield* claim(own, { now: own.start })
       yield* elsewhere(claim(own, { now: own.start }))
 
-      const { messageId } = yield* Fixture.sent(own)
-      yield* Fixture.report({ status: "read", at: own.start + 1, reference: messageId })
+      const { messageId } = yield* MessageFixture.sent(own)
+      yield* MessageFixture.report({ status: "read", at: own.start + 1, reference: messageId })
       const { attempt, claimed } = yield* tryOne(own, { startedAt: own.start + 1 })
       const retryAt = attempt.startedAt + attempt.durationMs + second
       const early = yield* elsewhere(claim(own, { now: retryAt - 1 }))
@@ -151,7 +151,7 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
       for (const first of ["the follower", "the end"] as const) {
         const own = yield* world()
         yield* putWebhook(own)
-        const { messageId } = yield* Fixture.sent(own)
+        const { messageId } = yield* MessageFixture.sent(own)
         const predecessor = yield* claimOne(own, { now: own.start })
         const follow = record(own, { orderKey: messageId, sequence: 2, type: "message.delivered" })
         const attempt = yield* DeliveryFixture.attempt(predecessor.delivery, {
@@ -430,9 +430,9 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
         for (let i = 0; i < 5; i++) {
           yield* record(own, ...Array.from({ length: 60 }, () => ({ now: start })))
           for (let j = 0; j < 4; j++) {
-            const { messageId } = yield* Fixture.sent(own, { now: yield* Clock.currentTimeMillis })
+            const { messageId } = yield* MessageFixture.sent(own, { now: yield* Clock.currentTimeMillis })
             yield* Effect.sleep(random.below(60))
-            yield* Fixture.report({ status: "read", at: yield* Clock.currentTimeMillis, reference: messageId })
+            yield* MessageFixture.report({ status: "read", at: yield* Clock.currentTimeMillis, reference: messageId })
           }
         }
       })

@@ -28,13 +28,14 @@ import {
   WorkspaceStore
 } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
-import { Fixture, SeededRandom } from "@wac/testkit"
+import { Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
 import { Cause, Context, Effect, Layer, Option, type Schema, type Scope } from "effect"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
 import * as Storage from "../src/Storage.ts"
 import { databases } from "./servers.ts"
 
-const { customer, day, hour, minute, second } = Fixture
+const { day, hour, minute, second } = Fixture
+const { customer } = MessageFixture
 
 /** Groups of commands per seed, how many commands a group has at most, and how far their time goes. */
 const length = 70
@@ -84,12 +85,12 @@ const limits: Limits.Limits = {
 const otherLimits: Limits.Limits = { ...limits, defaults: { ...limits.defaults, monthlyQuota: 25, messagingLimit: 2 } }
 
 const templates: ReadonlyArray<Message.OutboundMessage> = [
-  Fixture.template(),
-  Fixture.template({ name: "order", bodyParams: ["№ 1", "“2”"], clientReference: "ref \u{1F4E6}" }),
-  Fixture.template({ name: "order", bodyParams: ["1"] }),
-  Fixture.template({ name: "promo", bodyParams: ["x"] }),
-  Fixture.template({ name: "waiting", bodyParams: ["a"] }),
-  Fixture.template({ name: "none" })
+  MessageFixture.template(),
+  MessageFixture.template({ name: "order", bodyParams: ["№ 1", "“2”"], clientReference: "ref \u{1F4E6}" }),
+  MessageFixture.template({ name: "order", bodyParams: ["1"] }),
+  MessageFixture.template({ name: "promo", bodyParams: ["x"] }),
+  MessageFixture.template({ name: "waiting", bodyParams: ["a"] }),
+  MessageFixture.template({ name: "none" })
 ]
 
 const failure: Message.MessageError = { code: "forbidden", reason: "provider_policy", message: "no \u0000 \ud800 “”" }
@@ -180,7 +181,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
     const claims: Array<MessageStore.AcceptSend> = []
     const owners = new Map<string, Id.MessageId>()
     const names = yield* Effect.replicateEffect(
-      Effect.map(Fixture.tookIt, ({ providerMessageId }) => providerMessageId),
+      Effect.map(MessageFixture.tookIt, ({ providerMessageId }) => providerMessageId),
       4
     )
 
@@ -188,8 +189,8 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       const own = random.pick(worlds)
       const to = random.pick(phones)
       const from = often(undefined, own.number.id, own.number.phoneNumber, "+14155550000")
-      const content = random.below(3) === 0 ? Fixture.text(to) : { ...random.pick(templates), to }
-      return yield* Fixture.send(own, {
+      const content = random.below(3) === 0 ? MessageFixture.text(to) : { ...random.pick(templates), to }
+      return yield* MessageFixture.send(own, {
         now,
         key: often(`key ${random.below(12)}`, yield* Fixture.word).replace(" ", "-"),
         fingerprint: often("usual", "other"),
@@ -215,7 +216,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         commands.map((command) => MessageStore.MessageStore.use((store) => store.accept(command)))
       )
       answers.forEach((accepted, i) => {
-        history.push(`  ${Fixture.describe(accepted)}`)
+        history.push(`  ${MessageFixture.describe(accepted)}`)
         if (accepted._tag === "Claimed") claims.push({ ...commands[i]!, messageId: accepted.message.id })
       })
     })
@@ -227,10 +228,10 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
 
     const endOf = Effect.fnUntraced(function*() {
       const ends: ReadonlyArray<MessageStore.SendEnd> = [
-        often(yield* Fixture.tookIt, { _tag: "Accepted", providerMessageId: random.pick(names) } as const),
-        yield* Fixture.refusedIt(now - random.below(3)),
-        yield* Fixture.notSent,
-        yield* Fixture.notSent,
+        often(yield* MessageFixture.tookIt, { _tag: "Accepted", providerMessageId: random.pick(names) } as const),
+        yield* MessageFixture.refusedIt(now - random.below(3)),
+        yield* MessageFixture.notSent,
+        yield* MessageFixture.notSent,
         { _tag: "Unknown" }
       ]
       return random.pick(ends)
@@ -264,7 +265,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       const commands: Array<MessageStore.ApplyReport> = []
       for (const { messageId } of pickClaims()) {
         const status = random.pick(["sent", "delivered", "read", "failed"] as const)
-        const error = random.pick([failure, Fixture.refusedError])
+        const error = random.pick([failure, MessageFixture.refusedError])
         commands.push({
           now,
           providerNumberId: often<string | null>(null, "nobody's"),

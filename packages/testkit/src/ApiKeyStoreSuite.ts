@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import { type ApiKey, ApiKeyStore, type Idempotency, type Page, type Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 const { apiKey, day, hour, world } = Fixture
 
@@ -85,7 +86,7 @@ export const tests = (it: Fixture.It): void => {
       const here = yield* world()
       const there = yield* world({ start: here.start })
       const idempotencyKey = yield* freshKey
-      yield* Fixture.claimed(here, { key: idempotencyKey, fingerprint: "a send" })
+      yield* MessageFixture.claimed(here, { key: idempotencyKey, fingerprint: "a send" })
       const own = yield* apiKey(here.workspace.id, here.start)
       const idempotency = { key: idempotencyKey, fingerprint: "one" }
       assert.deepStrictEqual(yield* store.issue(own, idempotency), { _tag: "Created", key: own })
@@ -165,8 +166,8 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.revoke(workspace.id, key.id, start + 5), Option.some(revoked))
       assert.deepStrictEqual(yield* store.revoke(workspace.id, key.id, start + 9), Option.some(revoked))
       assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(revoked))
-      const { accepted } = yield* Fixture.accept(own, { now: start + 5 })
-      assert.strictEqual(Fixture.describe(accepted), "unauthorized/revoked_key")
+      const { accepted } = yield* MessageFixture.accept(own, { now: start + 5 })
+      assert.strictEqual(MessageFixture.describe(accepted), "unauthorized/revoked_key")
       assert.deepStrictEqual(yield* store.revoke(workspace.id, yield* Fixture.id("key"), start), Option.none())
     }))
 

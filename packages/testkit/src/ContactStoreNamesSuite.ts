@@ -5,9 +5,11 @@ import { assert } from "@effect/vitest"
 import { type Contact, ContactStore, EventStore, Limits, MessageStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 import * as SeededRandom from "./SeededRandom.ts"
 
-const { accept, customer, day, describe, hour, inbound, minute, template, text, world } = Fixture
+const { day, hour, minute, world } = Fixture
+const { accept, customer, describe, inbound, template, text } = MessageFixture
 
 /** One line of Brazil, as its numbers are written with the ninth digit and without. */
 const long = "+5511987654321"
@@ -30,7 +32,7 @@ const prefer = (
     store.setPreference({
       now,
       providerNumberId: own.number.providerNumberId,
-      customer: Fixture.named(who),
+      customer: MessageFixture.named(who),
       preference,
       at
     })
@@ -41,8 +43,8 @@ const move = (own: Fixture.World, from: Contact.Customer | string, to: Contact.C
     store.move({
       now: Math.max(at, own.start),
       providerNumberId: own.number.providerNumberId,
-      from: Fixture.named(from),
-      to: Fixture.named(to),
+      from: MessageFixture.named(from),
+      to: MessageFixture.named(to),
       at
     })
   )
@@ -267,7 +269,13 @@ export const tests = (it: Fixture.It): void => {
   it.effect("racing words about one customer under all their names leave one contact", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const names = [both(long, "US.1"), both(short, "US.1"), user("US.1"), Fixture.named(short), Fixture.named(long)]
+      const names = [
+        both(long, "US.1"),
+        both(short, "US.1"),
+        user("US.1"),
+        MessageFixture.named(short),
+        MessageFixture.named(long)
+      ]
       yield* Effect.forEach(
         Array.from({ length: 40 }, (_, i) => i),
         (i) => inbound(own, { customer: names[i % names.length]!, at: own.start + i, now: own.start + day }),

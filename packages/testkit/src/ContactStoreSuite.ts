@@ -5,8 +5,10 @@ import { assert } from "@effect/vitest"
 import { Contact, ContactStore, EventStore, MessageStore, type Page, PhoneNumberStore, Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
-const { customer, day, hour, inbound, minute, world } = Fixture
+const { day, hour, minute, world } = Fixture
+const { customer, inbound } = MessageFixture
 
 const contactOf = ({ number, workspace }: Fixture.World, who = customer(1)) =>
   ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, who))
@@ -193,10 +195,10 @@ export const tests = (it: Fixture.It): void => {
   it.effect("accept sees the contact as it is", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const none = yield* Fixture.claimed(own)
+      const none = yield* MessageFixture.claimed(own)
       assert.strictEqual(none.accepted.contact, undefined)
       yield* inbound(own)
-      const some = yield* Fixture.claimed(own)
+      const some = yield* MessageFixture.claimed(own)
       assert.deepStrictEqual(some.accepted.contact, Option.getOrUndefined(yield* contactOf(own)))
       // writing to a customer is no sign of life of theirs
       const messages = yield* MessageStore.MessageStore

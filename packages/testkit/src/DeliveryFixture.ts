@@ -6,6 +6,7 @@ import { assert } from "@effect/vitest"
 import { type Delivery, DeliveryStore, Event, type Id, type Time, type Webhook } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 export interface ClaimOptions {
   readonly now: Time.Instant
@@ -182,7 +183,13 @@ export const record = (
     Array.from({ length: count }, (_, i) => i),
     (i) =>
       Effect.map(
-        Fixture.inbound(world, { now: from + i, at: world.start, customer: Fixture.customer(i) }),
+        MessageFixture.inbound(world, { now: from + i, at: world.start, customer: MessageFixture.customer(i) }),
         ({ command }) => command.ids.events[0]!
       )
   )
+
+/** The deliveries of a claim, in its order. */
+export const idsOf = ({ deliveries }: DeliveryStore.Claimed) => deliveries.map(({ delivery }) => delivery.id)
+
+/** The events of a claim's deliveries. */
+export const eventsOf = ({ deliveries }: DeliveryStore.Claimed) => deliveries.map(({ event }) => event.id)

@@ -2,31 +2,14 @@
  * Conformance of `DeliveryStore`: who may attempt what, and when.
  */
 import { assert } from "@effect/vitest"
-import { DeliveryStore, EventStore, type Id, Webhook, WebhookStore } from "@wac/core"
+import { DeliveryStore, EventStore, type Id, WebhookStore } from "@wac/core"
 import { Effect, Fiber, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
-const { claim, claimOne, complete, lease, record, tryOne, view, views } = DeliveryFixture
+const { claim, claimOne, complete, eventsOf, idsOf, lease, record, tryOne, view } = DeliveryFixture
 const { day, hour, minute, putWebhook, second, world } = Fixture
-
-const idsOf = ({ deliveries }: DeliveryStore.Claimed) => deliveries.map(({ delivery }) => delivery.id)
-const eventsOf = ({ deliveries }: DeliveryStore.Claimed) => deliveries.map(({ event }) => event.id)
-
-/** A workspace with a webhook that has failed five times in a row, last at `start - 1 h`. */
-const failingWorld = Effect.gen(function*() {
-  const own = yield* world()
-  yield* putWebhook(own, {
-    health: {
-      ...Webhook.unknownHealth,
-      consecutiveFailures: Webhook.failingAfter,
-      failuresSince: own.start - 2 * hour,
-      lastFailure: { at: own.start - hour, message: "answered 500; only 200 counts" },
-      lastAttemptAt: own.start - hour
-    }
-  })
-  return own
-})
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
@@ -35,7 +18,7 @@ export const tests = (it: Fixture.It): void => {
       const events = yield* EventStore.EventStore
       const own = yield* world()
       const webhook = yield* putWebhook(own, { envelope: "a" })
-      const { command } = yield* Fixture.inbound(own)
+      const { command } = yield* MessageFixture.inbound(own)
       const early = yield* claim(own, { now: own.start - 1 })
       assert.deepStrictEqual(early.deliveries, [])
       assert.strictEqual(early.nextDueAt, own.start)
@@ -161,74 +144,6 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(late.recorded)
     }))
 
-  it.effect("of one message's events the next waits until its predecessor has ended, and then is due at once", () =>
-    Effect.gen(function*() {
-      const own = yield* world()
-      yield* putWebhook(own)
-      const { messageId } = yield* Fixture.sent(own)
-      yield* Fixture.report({ status: "read", at: own.start + 1, reference: messageId })
-      const other = yield* Fixture.sent(own, { now: own.start + 2, message: Fixture.template() })
-      const now = own.start + 3
-      const firsts = yield* claim(own, { now })
-      assert.deepStrictEqual(
-        firsts.deliveries.map(({ delivery }) => [delivery.orderKey, delivery.sequence]),
-        [[messageId, 1], [other.messageId, 1]]
-      )
-      const waiting = (yield* views(own)).map(({ delivery }) => delivery)
-      assert.deepStrictEqual(
-        waiting.map(({ nextAttemptAt, orderKey, sequence }) => [orderKey, sequence, nextAttemptAt]),
-        [
-          [messageId, 1, own.start],
-          [messageId, 2, null],
-          [messageId, 3, null],
-          [other.messageId, 1, own.start + 2]
-        ]
-      )
-
-      // while the first is tried again, nothing else of the message is due
-      const first = { delivery: firsts.deliveries[0]!.delivery, token: firsts.token }
-      yield* complete(first, { startedAt: now })
-      yield* complete({ delivery: firsts.deliveries[1]!.delivery, token: firsts.token }, {
-        startedAt: now,
-        outcome: "delivered"
-      })
-      const retry = yield* claimOne(own, { now: now + hour })
-      assert.strictEqual(retry.delivery.id, first.delivery.id)
-      assert.deepStrictEqual((yield* claim(own, { now: now + hour })).deliveries, [])
-
-      const endedAt = now + hour + second
-      yield* complete(retry, { startedAt: now + hour, outcome: "delivered", now: endedAt })
-      assert.strictEqual((yield* view(own, waiting[1]!.id)).delivery.nextAttemptAt, endedAt)
-      assert.strictEqual((yield* view(own, waiting[2]!.id)).delivery.nextAttemptAt, null)
-      assert.deepStrictEqual((yield* claim(own, { now: endedAt - 1 })).deliveries, [])
-      const next = yield* claimOne(own, { now: endedAt })
-      assert.deepStrictEqual([next.delivery.id, next.delivery.sequence], [waiting[1]!.id, 2])
-      // its own T0 starts now
-      yield* complete(next, { startedAt: endedAt + 5 })
-      assert.strictEqual((yield* view(own, next.delivery.id)).delivery.firstAttemptAt, endedAt + 5)
-    }))
-
-  it.effect("an event recorded after its predecessor ended is due at once", () =>
-    Effect.gen(function*() {
-      const own = yield* world()
-      yield* putWebhook(own)
-      const { messageId } = yield* Fixture.sent(own)
-      yield* tryOne(own, { startedAt: own.start, outcome: "delivered" })
-      yield* Fixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
-      const { delivery } = yield* claimOne(own, { now: own.start + hour })
-      assert.deepStrictEqual([delivery.sequence, delivery.nextAttemptAt], [2, own.start + hour])
-    }))
-
-  it.effect("a predecessor that has no delivery is not waited for", () =>
-    Effect.gen(function*() {
-      const own = yield* world()
-      yield* putWebhook(own, { eventTypes: ["message.read"] })
-      const { messageId } = yield* Fixture.sent(own)
-      yield* Fixture.report({ status: "read", at: own.start + 1, reference: messageId })
-      const { delivery } = yield* claimOne(own, { now: own.start + 1 })
-      assert.deepStrictEqual([delivery.eventType, delivery.sequence], ["message.read", 3])
-    }))
-
   it.effect("webhooks take turns", () =>
     Effect.gen(function*() {
       const busy = yield* world()
@@ -277,101 +192,6 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* claim(own, { now: now + second })).deliveries.length, 1)
       // claims whose lease ended hold no place
       assert.strictEqual((yield* claim(own, { now: now + second + lease })).deliveries.length, 16)
-    }))
-
-  it.effect("a failing webhook gets one attempt at a time, first attempts before retries", () =>
-    Effect.gen(function*() {
-      const own = yield* failingWorld
-      const [old] = yield* record(own, 1)
-      yield* tryOne(own, { startedAt: own.start })
-      const fresh = yield* record(own, 2, own.start + minute)
-      const now = own.start + hour
-      const one = yield* claim(own, { now })
-      assert.deepStrictEqual(eventsOf(one), [fresh[0]!])
-      const racing = yield* Effect.all(Array.from({ length: 4 }, () => claim(own, { now })), {
-        concurrency: "unbounded"
-      })
-      assert.deepStrictEqual(racing.flatMap(eventsOf), [])
-      yield* complete({ ...one.deliveries[0]!, token: one.token }, { startedAt: now })
-      const two = yield* tryOne(own, { startedAt: now + minute })
-      assert.strictEqual(two.claimed.event.id, fresh[1]!)
-      // now all wait as retries: the one due for longest comes first
-      const three = yield* claimOne(own, { now: now + hour })
-      assert.strictEqual(three.event.id, old!)
-    }))
-
-  it.effect("racing claimers of a failing webhook: one gets one", () =>
-    Effect.gen(function*() {
-      const own = yield* failingWorld
-      yield* record(own, 10)
-      const claims = yield* Effect.all(
-        Array.from({ length: 8 }, () => claim(own, { now: own.start + minute, limit: 3 })),
-        { concurrency: "unbounded" }
-      )
-      const last = yield* claim(own, { now: own.start + minute })
-      assert.strictEqual([...claims, last].flatMap(eventsOf).length, 1)
-    }))
-
-  it.effect("attempts to a failing webhook are at least a second apart, and nextDueAt says when", () =>
-    Effect.gen(function*() {
-      const own = yield* failingWorld
-      yield* record(own, 3)
-      const now = own.start + minute
-      yield* tryOne(own, { startedAt: now })
-      const endedAt = now + DeliveryFixture.durationMs
-      const early = yield* claim(own, { now: endedAt })
-      assert.deepStrictEqual(early.deliveries, [])
-      assert.strictEqual(early.nextDueAt, endedAt + second)
-      assert.deepStrictEqual((yield* claim(own, { now: endedAt + second - 1 })).deliveries, [])
-      yield* claimOne(own, { now: endedAt + second })
-    }))
-
-  it.effect("a webhook starts to fail with the fifth failure in a row; the first success ends it", () =>
-    Effect.gen(function*() {
-      const own = yield* world()
-      yield* putWebhook(own)
-      yield* record(own, 30)
-      const now = own.start + minute
-      const { deliveries, token } = yield* claim(own, { now, limit: 10 })
-      const end = (i: number, outcome: "status" | "delivered") =>
-        complete({ ...deliveries[i]!, token }, { startedAt: now, outcome, durationMs: i })
-      for (let i = 0; i < 4; i++) yield* end(i, "status")
-      yield* end(4, "delivered")
-      for (let i = 5; i < 9; i++) yield* end(i, "status")
-      // four in a row: not failing, so all free places but the one in flight
-      assert.strictEqual((yield* claim(own, { now: now + 1, limit: 3 })).deliveries.length, 3)
-      yield* end(9, "status")
-      assert.deepStrictEqual((yield* claim(own, { now: now + 10 * second })).deliveries, [])
-    }))
-
-  it.effect("recovery brings the waiting retries forward, those of before it only", () =>
-    Effect.gen(function*() {
-      const own = yield* world()
-      yield* putWebhook(own)
-      const events = yield* record(own, 6)
-      // each has failed three times, so its next attempt is 25 s away; the webhook is failing from the fifth failure on
-      let now = own.start + second
-      for (let round = 0; round < 3; round++) {
-        for (let i = 0; i < events.length; i++) {
-          yield* tryLongestDue(own, now)
-          now += 2 * second
-        }
-      }
-      const [fresh] = yield* record(own, 1, now)
-      const success = yield* tryOne(own, { startedAt: now, outcome: "delivered" })
-      assert.strictEqual(success.claimed.event.id, fresh!)
-      const recoveredAt = now + DeliveryFixture.durationMs
-      assert.deepStrictEqual((yield* claim(own, { now: recoveredAt - 1 })).deliveries, [])
-      const due = yield* claim(own, { now: recoveredAt })
-      assert.sameMembers(eventsOf(due), [...events])
-      // one that fails after the recovery waits for its own time again
-      const [again] = due.deliveries
-      const { attempt } = yield* complete({ ...again!, token: due.token }, { startedAt: recoveredAt })
-      const endedAt = attempt.startedAt + attempt.durationMs
-      const { delivery } = yield* view(own, again!.delivery.id)
-      assert.strictEqual(delivery.nextAttemptAt, endedAt + 2 * minute)
-      const later = yield* claim(own, { now: endedAt + 2 * minute - 1, limit: 100 })
-      assert.notInclude(idsOf(later), delivery.id)
     }))
 
   it.effect("nextDueAt is the first time at which something waits to be attempted", () =>
@@ -462,19 +282,10 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue(quiet, "awaitHint never suspended")
       const waiting = yield* Effect.forkChild(store.awaitHint, { startImmediately: true })
       // a hint may be lost, but not hint after hint
-      for (let i = 0; i < 100 && waiting.pollUnsafe() === undefined; i++) {
+      for (let i = 0; i < 100; i++) {
         yield* record(own, 1)
-        yield* Effect.sleep("50 millis")
+        if (Option.isSome(yield* Effect.timeoutOption(Fiber.join(waiting), "50 millis"))) return
       }
-      assert.isDefined(waiting.pollUnsafe(), "awaitHint did not wake")
-      yield* Fiber.join(waiting)
+      assert.fail("awaitHint did not wake")
     }))
 }
-
-/** Fails the delivery that has been due for longest; other claims are given back. */
-const tryLongestDue = (own: Fixture.World, now: number) =>
-  Effect.gen(function*() {
-    const claimed = yield* claim(own, { now, limit: 1 })
-    assert.strictEqual(claimed.deliveries.length, 1)
-    yield* complete({ ...claimed.deliveries[0]!, token: claimed.token }, { startedAt: now })
-  })

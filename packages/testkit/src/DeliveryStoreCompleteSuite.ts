@@ -6,6 +6,7 @@ import { type Delivery, DeliveryStore, Event, EventStore, RetrySchedule, Webhook
 import { Duration, Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 const { claim, claimOne, complete, durationMs, record, tryOne, view } = DeliveryFixture
 const { day, hour, minute, putWebhook, second, world } = Fixture
@@ -231,8 +232,8 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* withEvent
       yield* tryOne(own, { startedAt: own.start })
-      const { messageId } = yield* Fixture.sent(own, { now: own.start + hour })
-      yield* Fixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start + hour })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
       const last = yield* claim(own, { now: own.start + day, limit: 1 })
       const [held] = last.deliveries
       yield* complete({ ...held!, token: last.token }, { startedAt: own.start + day })
@@ -258,9 +259,9 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
-      const { messageId } = yield* Fixture.sent(own)
+      const { messageId } = yield* MessageFixture.sent(own)
       const first = yield* tryOne(own, { startedAt: own.start })
-      yield* Fixture.report({ status: "delivered", at: own.start + 1, reference: messageId })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + 1, reference: messageId })
       // a success that ends in the instant in which the failing one began counts
       yield* record(own, 1, own.start)
       const other = yield* claimOne(own, { now: own.start })
@@ -387,7 +388,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
-      yield* Fixture.sent(own, { message: Fixture.template({ clientReference: "é \u2028 \"quoted\"" }) })
+      yield* MessageFixture.sent(own, { message: MessageFixture.template({ clientReference: "é \u2028 \"quoted\"" }) })
       const first = yield* tryOne(own, { startedAt: own.start })
       const second_ = yield* claimOne(own, { now: own.start + minute })
       const events = yield* EventStore.EventStore

@@ -9,6 +9,7 @@ import { Delivery, DeliveryStore, Event, type Id, type Time, Webhook, WebhookSto
 import { Cause, Duration, Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 import * as SeededRandom from "./SeededRandom.ts"
 
 const { day, hour, minute, second, world } = Fixture
@@ -153,12 +154,12 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
 
     const receive = Effect.fnUntraced(function*(side: Side) {
       const customers = 1 + random.below(6)
-      for (let i = 0; i < customers; i++) yield* Fixture.inbound(side.own, { now, at: now })
+      for (let i = 0; i < customers; i++) yield* MessageFixture.inbound(side.own, { now, at: now })
       yield* recorded(side)
     })
 
     const send = Effect.fnUntraced(function*(side: Side) {
-      const { messageId } = yield* Fixture.sent(side.own, { now })
+      const { messageId } = yield* MessageFixture.sent(side.own, { now })
       side.messages.push(messageId)
       yield* recorded(side)
     })
@@ -166,7 +167,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const report = Effect.fnUntraced(function*(side: Side) {
       if (side.messages.length === 0) return
       const status = random.pick(["delivered", "read"] as const)
-      yield* Fixture.report({ status, at: now, reference: random.pick(side.messages) })
+      yield* MessageFixture.report({ status, at: now, reference: random.pick(side.messages) })
       yield* recorded(side)
     })
 

@@ -6,6 +6,7 @@ import { DeliveryStore, type Id, type Time, WebhookStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 const { claim, claimOne, complete, record, tryOne, view, views } = DeliveryFixture
 const { day, hour, minute, putWebhook, second, world } = Fixture
@@ -25,8 +26,8 @@ const withEvent = Effect.gen(function*() {
 const withMessage = Effect.gen(function*() {
   const own = yield* world()
   yield* putWebhook(own)
-  const { messageId } = yield* Fixture.sent(own, { now: own.start })
-  yield* Fixture.report({ status: "delivered", at: own.start, reference: messageId })
+  const { messageId } = yield* MessageFixture.sent(own, { now: own.start })
+  yield* MessageFixture.report({ status: "delivered", at: own.start, reference: messageId })
   const [first, second] = (yield* views(own)).map(({ delivery }) => delivery)
   return { own, messageId, first: first!, second: second! }
 })
@@ -151,7 +152,7 @@ export const tests = (it: Fixture.It): void => {
       yield* tryOne(own, { startedAt: own.start + second })
       const retried = yield* retry(own, first.id, own.start + minute)
       assert.deepStrictEqual([retried.delivery.orderKey, retried.delivery.sequence], [null, null])
-      yield* Fixture.report({ status: "read", at: own.start + minute, reference: messageId })
+      yield* MessageFixture.report({ status: "read", at: own.start + minute, reference: messageId })
       const { deliveries, token } = yield* claim(own, { now: own.start + minute })
       assert.sameMembers(deliveries.map(({ delivery }) => delivery.id), [first.id, next.id])
       const [one, other] = deliveries[0]!.delivery.id === first.id ? deliveries : deliveries.toReversed()
@@ -170,7 +171,7 @@ export const tests = (it: Fixture.It): void => {
   it.effect("one that waits behind another is attempted all the same, and the first keeps its place", () =>
     Effect.gen(function*() {
       const { first, messageId, own, second: next } = yield* withMessage
-      yield* Fixture.report({ status: "read", at: own.start, reference: messageId })
+      yield* MessageFixture.report({ status: "read", at: own.start, reference: messageId })
       yield* tryOne(own, { startedAt: own.start, durationMs: 0 })
       yield* retry(own, next.id, own.start)
       const { claimed } = yield* tryOne(own, { startedAt: own.start, outcome: "delivered", durationMs: 0 })
@@ -218,8 +219,8 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own, { pausedAt: own.start })
-      const { messageId } = yield* Fixture.sent(own, { now: own.start })
-      yield* Fixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
       const [skipped, next] = (yield* views(own)).map(({ delivery }) => delivery)
       const now = own.start + 2 * hour
       yield* WebhookStore.WebhookStore.use((store) =>

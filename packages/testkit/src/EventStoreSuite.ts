@@ -5,8 +5,10 @@ import { assert } from "@effect/vitest"
 import { type Event, EventStore, type Id } from "@wac/core"
 import { Effect, Fiber, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
-const { customer, inbound, world } = Fixture
+const { world } = Fixture
+const { customer, inbound } = MessageFixture
 
 type Filter = EventStore.EventFilter
 
@@ -70,7 +72,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       const own = yield* world()
-      yield* Fixture.sent(own, { message: Fixture.template({ clientReference: "order “7”\n\u{1F4E6}" }) })
+      yield* MessageFixture.sent(own, { message: MessageFixture.template({ clientReference: "order “7”\n\u{1F4E6}" }) })
       const { events } = yield* follow(own)
       assert.strictEqual(events.length, 1)
       assert.deepStrictEqual(yield* store.get(own.workspace.id, events[0]!.id), Option.some(events[0]!))
@@ -82,8 +84,8 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const one = yield* recorded(own, own.start)
-      const { messageId } = yield* Fixture.sent(own, { now: own.start + 1, message: Fixture.template() })
-      yield* Fixture.report({ status: "delivered", at: own.start + 2, reference: messageId })
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start + 1, message: MessageFixture.template() })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + 2, reference: messageId })
       const two = yield* recorded(own, own.start + 3)
       const typesOf = (filter: Filter) =>
         Effect.map(follow(own, filter), ({ events }) => events.map(({ type }) => type))
@@ -107,7 +109,7 @@ export const tests = (it: Fixture.It): void => {
       const ids: Array<Id.EventId> = []
       for (let i = 0; i < 8; i++) {
         ids.push(yield* recorded(own, own.start + i))
-        yield* Fixture.sent(own, { now: own.start + i, message: Fixture.template({ to: customer(i) }) })
+        yield* MessageFixture.sent(own, { now: own.start + i, message: MessageFixture.template({ to: customer(i) }) })
       }
       const received = yield* follow(own, { type: "message.received" }, 3)
       assert.deepStrictEqual(received.sizes, [3, 3, 2])
@@ -126,7 +128,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* follow(own, {}, 10, "latest"), { events: [], sizes: [0] })
       for (let i = 0; i < 8; i++) {
         yield* recorded(own, own.start + i)
-        yield* Fixture.sent(own, { now: own.start + i, message: Fixture.template({ to: customer(i) }) })
+        yield* MessageFixture.sent(own, { now: own.start + i, message: MessageFixture.template({ to: customer(i) }) })
       }
       const filters: ReadonlyArray<Filter> = [
         {},

@@ -5,8 +5,10 @@ import { assert } from "@effect/vitest"
 import { Errors, type Idempotency, MessageStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
-const { accept, claimed, day, describe, hour, minute, second, settle, world } = Fixture
+const { day, hour, minute, second, world } = Fixture
+const { accept, claimed, describe, settle } = MessageFixture
 
 const lookUp = (command: MessageStore.AcceptSend, now: number) =>
   MessageStore.MessageStore.use((store) => store.lookUp(command.request, now))
@@ -14,7 +16,7 @@ const lookUp = (command: MessageStore.AcceptSend, now: number) =>
 const count = (all: ReadonlyArray<string>, one: string) => all.filter((other) => other === one).length
 
 /** A send's command, accepted anew by every racer with a message id and a claim token of its own. */
-const race = (own: Fixture.World, racers: number, options: (n: number) => Fixture.SendOptions) =>
+const race = (own: Fixture.World, racers: number, options: (n: number) => MessageFixture.SendOptions) =>
   Effect.forEach(Array.from({ length: racers }, (_, n) => n), (n) => accept(own, options(n)), {
     concurrency: "unbounded"
   })
@@ -37,8 +39,8 @@ export const tests = (it: Fixture.It): void => {
       const winner = results.find(({ accepted }) => accepted._tag === "Claimed")!
       const loser = results.find(({ accepted }) => accepted._tag === "Running")!
       const stolen = { ...winner.command, claimToken: loser.command.claimToken }
-      assert.isFalse(yield* settle(stolen, yield* Fixture.tookIt))
-      assert.isTrue(yield* settle(winner.command, yield* Fixture.tookIt))
+      assert.isFalse(yield* settle(stolen, yield* MessageFixture.tookIt))
+      assert.isTrue(yield* settle(winner.command, yield* MessageFixture.tookIt))
     }))
 
   it.effect("of racing requests with one key and two bodies one is claimed; the other body conflicts", () =>
@@ -122,10 +124,10 @@ export const tests = (it: Fixture.It): void => {
         })
       const running = yield* claimed(own)
       yield* conflict(running.command)
-      const answered = yield* Fixture.sent(own)
+      const answered = yield* MessageFixture.sent(own)
       yield* conflict(answered.command)
       const released = yield* claimed(own)
-      yield* settle(released.command, yield* Fixture.notSent)
+      yield* settle(released.command, yield* MessageFixture.notSent)
       yield* conflict(released.command)
       const unknown = yield* claimed(own)
       yield* settle(unknown.command, { _tag: "Unknown" })
@@ -136,7 +138,7 @@ export const tests = (it: Fixture.It): void => {
   it.effect("an accepted send is answered again and again with the same names", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const { command, messageId, providerMessageId } = yield* Fixture.sent(own)
+      const { command, messageId, providerMessageId } = yield* MessageFixture.sent(own)
       const rotated = yield* Fixture.issuedKey(own.workspace.id, own.start)
       const expected = {
         _tag: "Answered",
@@ -160,7 +162,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const end = yield* Fixture.refusedIt(own.start)
+      const end = yield* MessageFixture.refusedIt(own.start)
       yield* settle(command, end)
       const { accepted } = yield* accept(own, { key: command.request.key })
       assert.strictEqual(accepted._tag, "Answered")
@@ -185,7 +187,7 @@ export const tests = (it: Fixture.It): void => {
       ]
       for (const error of errors) {
         const { command } = yield* claimed(own)
-        const refused = yield* Fixture.refusedIt(own.start)
+        const refused = yield* MessageFixture.refusedIt(own.start)
         yield* settle(command, { ...refused, answer: { _tag: "Failed", error, requestId } })
         const verdict = yield* lookUp(command, own.start)
         if (verdict._tag !== "Answered" || verdict.answer._tag !== "Failed") return assert.fail("no stored failure")
@@ -200,7 +202,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const first = yield* claimed(own)
       const key = first.command.request.key
-      const end = yield* Fixture.notSent
+      const end = yield* MessageFixture.notSent
       yield* settle(first.command, end, own.start + second)
       const released = yield* lookUp(first.command, own.start + second)
       assert.strictEqual(released._tag, "Released")
@@ -224,9 +226,9 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* lookUp(first.command, now), { _tag: "Running" })
 
       // the first try's token is worth nothing now
-      assert.isFalse(yield* settle(first.command, yield* Fixture.tookIt, now))
+      assert.isFalse(yield* settle(first.command, yield* MessageFixture.tookIt, now))
       const command = { ...second_.command, messageId: first.command.messageId }
-      const took = yield* Fixture.tookIt
+      const took = yield* MessageFixture.tookIt
       assert.isTrue(yield* settle(command, took, now))
       const verdict = yield* lookUp(first.command, now)
       assert.deepStrictEqual(verdict, {
@@ -245,9 +247,9 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)
-      yield* settle(first.command, yield* Fixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSent)
       const again = yield* claimed(own, { key: first.command.request.key, now: own.start + minute })
-      const end = yield* Fixture.notSent
+      const end = yield* MessageFixture.notSent
       yield* settle(again.command, end)
       const verdict = yield* lookUp(first.command, own.start + minute)
       if (verdict._tag !== "Released" || verdict.lastFailure?._tag !== "Failed") return assert.fail("no failure told")
@@ -258,10 +260,10 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world()
-      yield* Fixture.inbound(own)
-      const message = Fixture.text()
+      yield* MessageFixture.inbound(own)
+      const message = MessageFixture.text()
       const first = yield* claimed(own, { message })
-      yield* settle(first.command, yield* Fixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSent)
       const before = yield* messages.get(own.workspace.id, first.command.messageId)
       const again = { key: first.command.request.key, message }
       const refused = yield* accept(own, { ...again, now: own.start + day })
@@ -278,7 +280,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const { command } = yield* claimed(own)
       const answeredAt = own.start + 5 * second
-      yield* settle(command, yield* Fixture.tookIt, answeredAt)
+      yield* settle(command, yield* MessageFixture.tookIt, answeredAt)
       const key = command.request.key
       assert.strictEqual((yield* lookUp(command, answeredAt + day - 1))._tag, "Answered")
       assert.strictEqual(
@@ -292,13 +294,13 @@ export const tests = (it: Fixture.It): void => {
       yield* messages.sweep(answeredAt + day)
       assert.deepStrictEqual(yield* lookUp(again.command, answeredAt + day), { _tag: "Running" })
       assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, command.messageId)))
-      assert.isTrue(yield* settle(again.command, yield* Fixture.tookIt))
+      assert.isTrue(yield* settle(again.command, yield* MessageFixture.tookIt))
     }))
 
   it.effect("of racing requests with a key that expired exactly one is claimed", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const { command } = yield* Fixture.sent(own)
+      const { command } = yield* MessageFixture.sent(own)
       const results = yield* race(own, 30, () => ({ key: command.request.key, now: own.start + day }))
       const tags = results.map(({ accepted }) => accepted._tag)
       assert.deepStrictEqual([count(tags, "Claimed"), count(tags, "Running")], [1, 29])

@@ -6,8 +6,10 @@ import { assert } from "@effect/vitest"
 import { Limits, type Message, MessageStore, PhoneNumberStore, type RateLimit, WorkspaceStore } from "@wac/core"
 import { Duration, Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
-const { accept, claimed, customer, day, describe, hour, inbound, second, settle, template, world } = Fixture
+const { day, hour, second, world } = Fixture
+const { accept, claimed, customer, describe, inbound, settle, template } = MessageFixture
 
 /** The roomy limits with some of them narrow. */
 const narrow = (
@@ -29,7 +31,7 @@ const narrow = (
   }
 })
 
-const told = (own: Fixture.World, options: Fixture.SendOptions) =>
+const told = (own: Fixture.World, options: MessageFixture.SendOptions) =>
   Effect.map(accept(own, options), ({ accepted }) => describe(accepted))
 
 const to = (n: number): Message.OutboundMessage => template({ to: customer(n) })
@@ -107,14 +109,14 @@ export const tests = (it: Fixture.It): void => {
       const limits = { ...Limits.standard, pair: { everySeconds: 6, burst: 3 } }
       const first = yield* claimed(own, { limits })
       const again = { limits, key: first.command.request.key }
-      const seen = Effect.fnUntraced(function*(options: Fixture.SendOptions) {
+      const seen = Effect.fnUntraced(function*(options: MessageFixture.SendOptions) {
         const { accepted } = yield* accept(own, { ...again, ...options })
         assert.deepStrictEqual(accepted.readings.map(({ policy }) => policy.name), ["workspace"])
         return [accepted._tag, accepted.readings[0]!.remaining] as const
       })
       assert.deepStrictEqual(yield* seen({}), ["Running", 198])
       assert.deepStrictEqual(yield* seen({ fingerprint: "other" }), ["Conflict", 197])
-      yield* settle(first.command, yield* Fixture.tookIt)
+      yield* settle(first.command, yield* MessageFixture.tookIt)
       assert.deepStrictEqual(yield* seen({}), ["Answered", 196])
       const second_ = yield* claimed(own, { limits })
       yield* settle(second_.command, { _tag: "Unknown" })
@@ -231,7 +233,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world({ workspace: { monthlyQuota: 1 } })
       const first = yield* claimed(own)
       assert.strictEqual(yield* told(own, {}), "forbidden/quota_exhausted")
-      const refused = yield* Fixture.refusedIt(own.start)
+      const refused = yield* MessageFixture.refusedIt(own.start)
       assert.isTrue(yield* settle(first.command, refused))
       yield* settle(first.command, refused)
       const second_ = yield* claimed(own)
@@ -246,7 +248,7 @@ export const tests = (it: Fixture.It): void => {
       const turn = Fixture.nextMonth(own.start)
       const { command } = yield* claimed(own, { now: turn - 1 })
       assert.strictEqual(yield* told(own, { now: turn }), "Claimed")
-      assert.isTrue(yield* settle(command, yield* Fixture.refusedIt(turn + 1), turn + 1))
+      assert.isTrue(yield* settle(command, yield* MessageFixture.refusedIt(turn + 1), turn + 1))
       assert.strictEqual(yield* told(own, { now: turn + 2 }), "forbidden/quota_exhausted")
       assert.strictEqual(yield* told(own, { now: turn - 1 }), "Claimed")
     }))
@@ -255,19 +257,19 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world({ workspace: { monthlyQuota: 2 } })
       const first = yield* claimed(own)
-      yield* settle(first.command, yield* Fixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSent)
       const again = { key: first.command.request.key }
       const second_ = yield* claimed(own, again)
-      yield* settle(second_.command, yield* Fixture.notSent)
+      yield* settle(second_.command, yield* MessageFixture.notSent)
       const other = yield* claimed(own)
       // the quota is used up, by this very message too
       const third = yield* claimed(own, again)
       assert.strictEqual(third.accepted.message.id, first.command.messageId)
       assert.strictEqual(yield* told(own, {}), "forbidden/quota_exhausted")
-      yield* settle(third.command, yield* Fixture.refusedIt(own.start))
+      yield* settle(third.command, yield* MessageFixture.refusedIt(own.start))
       assert.strictEqual(yield* told(own, {}), "Claimed")
       assert.strictEqual(yield* told(own, {}), "forbidden/quota_exhausted")
-      yield* settle(other.command, yield* Fixture.tookIt)
+      yield* settle(other.command, yield* MessageFixture.tookIt)
     }))
 
   it.effect("a retry in the next month counts for the month of the first try", () =>
@@ -275,7 +277,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world({ workspace: { monthlyQuota: 1 } })
       const turn = Fixture.nextMonth(own.start)
       const first = yield* claimed(own, { now: turn - hour })
-      yield* settle(first.command, yield* Fixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSent)
       yield* claimed(own, { now: turn, key: first.command.request.key })
       assert.strictEqual(yield* told(own, { now: turn }), "Claimed")
       assert.strictEqual(yield* told(own, { now: turn }), "forbidden/quota_exhausted")
@@ -312,7 +314,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own, { message: to(5) }), "Claimed")
       assert.strictEqual(yield* told(own, { message: to(1) }), "Claimed")
       assert.strictEqual(yield* told(own, { message: to(2) }), "forbidden/messaging_limit_reached")
-      assert.strictEqual(yield* told(own, { message: Fixture.text(customer(5)) }), "Claimed")
+      assert.strictEqual(yield* told(own, { message: MessageFixture.text(customer(5)) }), "Claimed")
       // once the window is over the customer is one more
       const later = own.start + day
       assert.strictEqual(yield* told(own, { now: later, message: to(1) }), "Claimed")
@@ -363,7 +365,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world({ number: { messagingLimit: 1 } })
-      yield* Fixture.sent(own, { message: to(1) })
+      yield* MessageFixture.sent(own, { message: to(1) })
       const { command } = yield* claimed(own, { now: own.start + hour, message: to(1) })
       yield* messages.abandon(command)
       assert.strictEqual(
@@ -378,7 +380,7 @@ export const tests = (it: Fixture.It): void => {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world({ workspace: { monthlyQuota: 1 } })
       const { command } = yield* claimed(own)
-      yield* settle(command, yield* Fixture.notSent)
+      yield* settle(command, yield* MessageFixture.notSent)
       assert.strictEqual(yield* told(own, { now: own.start + day - 1 }), "forbidden/quota_exhausted")
       yield* messages.sweep(own.start + day)
       yield* messages.sweep(own.start + day)

@@ -5,8 +5,10 @@ import { assert } from "@effect/vitest"
 import { type Id, type Message, MessageStore, type Page } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
-const { claimed, customer, second, sent, settle, world } = Fixture
+const { second, world } = Fixture
+const { claimed, customer, sent, settle } = MessageFixture
 
 const page = ({ workspace }: Fixture.World, filter: MessageStore.MessageFilter, request: Page.PageRequest) =>
   MessageStore.MessageStore.use((store) => store.list(workspace.id, filter, request))
@@ -32,7 +34,7 @@ const some = (own: Fixture.World, count: number) =>
     Array.from({ length: count }, (_, i) => i),
     (i) =>
       Effect.map(
-        sent(own, { now: own.start + i * 10, message: Fixture.template({ to: customer(i % 3) }) }),
+        sent(own, { now: own.start + i * 10, message: MessageFixture.template({ to: customer(i % 3) }) }),
         ({ messageId }) => messageId
       )
   )
@@ -62,9 +64,9 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const ids = yield* some(own, 4)
       const at = own.start + second
-      yield* Fixture.report({ status: "delivered", at, reference: ids[1]! })
-      yield* Fixture.report({ status: "read", at, reference: ids[2]! })
-      yield* Fixture.report({ status: "failed", at, reference: ids[3]! })
+      yield* MessageFixture.report({ status: "delivered", at, reference: ids[1]! })
+      yield* MessageFixture.report({ status: "read", at, reference: ids[2]! })
+      yield* MessageFixture.report({ status: "failed", at, reference: ids[3]! })
       const { command: sending } = yield* claimed(own)
       const { command: unknown } = yield* claimed(own)
       yield* settle(unknown, { _tag: "Unknown" })
@@ -88,7 +90,7 @@ export const tests = (it: Fixture.It): void => {
       const ids = yield* some(own, 7)
       const to = customer(1)
       assert.deepStrictEqual(idsOf(yield* follow(own, { to }, 1)), [ids[4]!, ids[1]!])
-      yield* Fixture.report({ status: "read", at: own.start + second, reference: ids[1]! })
+      yield* MessageFixture.report({ status: "read", at: own.start + second, reference: ids[1]! })
       assert.deepStrictEqual(idsOf(yield* follow(own, { to, status: "read" })), [ids[1]!])
       assert.deepStrictEqual(yield* follow(own, { to, status: "failed" }), [])
       assert.deepStrictEqual(yield* follow(own, { to: "+1" }), [])

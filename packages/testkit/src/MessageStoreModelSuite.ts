@@ -7,6 +7,7 @@ import { assert } from "@effect/vitest"
 import { Event, EventStore, type Id, Idempotency, Message, MessageStore } from "@wac/core"
 import { Cause, Duration, Effect, Option, Predicate } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 import * as SeededRandom from "./SeededRandom.ts"
 
 const { hour, minute, second, world } = Fixture
@@ -68,7 +69,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     let now = own.start
 
     const providerId = Effect.fnUntraced(function*(key: string) {
-      const known = providerIds.get(key) ?? (yield* Fixture.tookIt).providerMessageId
+      const known = providerIds.get(key) ?? (yield* MessageFixture.tookIt).providerMessageId
       providerIds.set(key, known)
       return known
     })
@@ -88,7 +89,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const accept = Effect.fnUntraced(function*(key: string) {
       const fingerprint = random.below(8) === 0 ? "other" : "usual"
       const verdict = judged(key, fingerprint)
-      const { accepted, command } = yield* Fixture.accept(own, { now, key, fingerprint })
+      const { accepted, command } = yield* MessageFixture.accept(own, { now, key, fingerprint })
       if (verdict._tag !== "Unbound" && verdict._tag !== "Released") {
         const { readings: _, ...answer } = accepted
         assert.strictEqual(answer._tag, verdict._tag)
@@ -97,7 +98,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
         }
         return
       }
-      if (accepted._tag !== "Claimed") return assert.fail(`expected a claim, got ${Fixture.describe(accepted)}`)
+      if (accepted._tag !== "Claimed") return assert.fail(`expected a claim, got ${MessageFixture.describe(accepted)}`)
       const claim = { token: command.claimToken, leaseUntil: command.leaseUntil }
       const before = held.get(key)
       commands.set(key, { ...command, messageId: accepted.message.id })
@@ -131,8 +132,8 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const endOf = Effect.fnUntraced(function*(tag: MessageStore.SendEnd["_tag"], key: string) {
       const ends: { readonly [Tag in MessageStore.SendEnd["_tag"]]: MessageStore.SendEnd } = {
         Accepted: { _tag: "Accepted", providerMessageId: yield* providerId(key) },
-        Refused: yield* Fixture.refusedIt(now),
-        NotSent: yield* Fixture.notSent,
+        Refused: yield* MessageFixture.refusedIt(now),
+        NotSent: yield* MessageFixture.notSent,
         Unknown: { _tag: "Unknown" }
       }
       return ends[tag]
@@ -152,7 +153,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       )
       const end = yield* endOf(tag, key)
       const claimToken = stale ? yield* Fixture.word : command.claimToken
-      const settled = yield* Fixture.settle({ ...command, claimToken }, end, now)
+      const settled = yield* MessageFixture.settle({ ...command, claimToken }, end, now)
       if (!live || stale) {
         assert.isFalse(settled, "settled without the claim")
         return
@@ -190,8 +191,8 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       const byName = providerMessageId !== null && present.message.providerMessageId !== null && random.below(2) === 0
       const at = now - random.below(5) * second
       const reference = byName ? null : present.message.id
-      assert.isTrue(yield* Fixture.report({ status, at, now, reference, providerMessageId }))
-      const error = status === "failed" ? Fixture.refusedError : null
+      assert.isTrue(yield* MessageFixture.report({ status, at, now, reference, providerMessageId }))
+      const error = status === "failed" ? MessageFixture.refusedError : null
       move(key, Message.apply(present.message, { status, at, providerMessageId, error }, now))
     })
 
@@ -324,7 +325,7 @@ const race = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const events = yield* EventStore.EventStore
     const own = yield* world()
     const key = yield* Fixture.word
-    const { providerMessageId } = yield* Fixture.tookIt
+    const { providerMessageId } = yield* MessageFixture.tookIt
     let now = own.start
     let running: MessageStore.AcceptSend | undefined
     let messageId: Id.MessageId | undefined
@@ -334,9 +335,9 @@ const race = (seed: number, history: Array<string>): Fixture.Play<void> =>
       now += random.pick([1, second, 10 * second, 31 * second, 11 * minute])
       const end = random.pick<MessageStore.SendEnd>([
         { _tag: "Accepted", providerMessageId },
-        yield* Fixture.notSent,
-        yield* Fixture.notSent,
-        yield* Fixture.notSent,
+        yield* MessageFixture.notSent,
+        yield* MessageFixture.notSent,
+        yield* MessageFixture.notSent,
         { _tag: "Unknown" }
       ])
       const settling = running
@@ -347,18 +348,18 @@ const race = (seed: number, history: Array<string>): Fixture.Play<void> =>
       )
       const claims: Array<MessageStore.AcceptSend> = []
       let settled = false
-      const accept = Effect.map(Fixture.accept(own, { key, now }), ({ accepted, command }) => {
+      const accept = Effect.map(MessageFixture.accept(own, { key, now }), ({ accepted, command }) => {
         if (accepted._tag === "Claimed") claims.push({ ...command, messageId: accepted.message.id })
       })
       const racers: Array<Fixture.Step<unknown>> = Array.from({ length: 6 }, () => accept)
       racers.push(store.sweep(now))
       if (settling !== undefined) {
-        racers.push(Effect.map(Fixture.settle(settling, end, now), (result) => {
+        racers.push(Effect.map(MessageFixture.settle(settling, end, now), (result) => {
           settled = result
         }))
       }
       for (const status of reports) {
-        racers.push(Fixture.report({ status, at: now, reference: messageId!, providerMessageId }))
+        racers.push(MessageFixture.report({ status, at: now, reference: messageId!, providerMessageId }))
       }
       yield* Effect.all(random.shuffle(racers), { concurrency: "unbounded", discard: true })
 

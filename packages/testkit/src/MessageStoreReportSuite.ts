@@ -6,8 +6,10 @@ import { type Event, EventStore, Message, MessageStore, Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
-const { claimed, customer, day, hour, minute, putWebhook, report, second, sent, settle, world } = Fixture
+const { day, hour, minute, putWebhook, second, world } = Fixture
+const { claimed, customer, report, sent, settle } = MessageFixture
 
 const eventsOf = ({ workspace }: Fixture.World) =>
   Effect.map(
@@ -156,7 +158,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       const at = own.start + 1
       assert.isFalse(yield* report({ status: "sent", at, reference: null, providerMessageId }))
       assert.isTrue(yield* report({ status: "sent", at, reference: command.messageId, providerMessageId }))
@@ -219,7 +221,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* putWebhook(own)
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       const at = own.start + minute
       yield* report({ status: "read", at, now: at + 5, reference: command.messageId, providerMessageId })
       const events = yield* eventsOf(own)
@@ -256,7 +258,7 @@ export const tests = (it: Fixture.It): void => {
       const message = yield* messageOf(failed.command)
       assert.deepStrictEqual(
         [message.status, message.failedAt, message.error, message.sequence],
-        ["failed", own.start + 1, Fixture.refusedError, 2]
+        ["failed", own.start + 1, MessageFixture.refusedError, 2]
       )
       const delivered = yield* sent(own)
       yield* report({ status: "delivered", at: own.start + 3, reference: delivered.messageId })
@@ -278,7 +280,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* unknown(own)
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       const at = own.start + 5 * minute
       yield* report({ status: "sent", at, reference: command.messageId, providerMessageId })
       const answered = {
@@ -292,7 +294,7 @@ export const tests = (it: Fixture.It): void => {
         }
       } as const
       assert.deepStrictEqual(yield* lookUp(command, at), answered)
-      const { accepted } = yield* Fixture.accept(own, { key: command.request.key, now: at })
+      const { accepted } = yield* MessageFixture.accept(own, { key: command.request.key, now: at })
       assert.strictEqual(accepted._tag, "Answered")
       assert.deepStrictEqual(yield* lookUp(command, at + day - 1), answered)
       assert.deepStrictEqual(yield* lookUp(command, at + day), { _tag: "Unbound" })
@@ -302,7 +304,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* unknown(own)
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       yield* report({ status: "failed", at: own.start + 1, reference: command.messageId, providerMessageId })
       const verdict = yield* lookUp(command, own.start + 1)
       if (verdict._tag !== "Answered") return assert.fail(`not answered but ${verdict._tag}`)
@@ -314,10 +316,10 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      yield* settle(command, yield* Fixture.notSent)
-      const { providerMessageId } = yield* Fixture.tookIt
+      yield* settle(command, yield* MessageFixture.notSent)
+      const { providerMessageId } = yield* MessageFixture.tookIt
       yield* report({ status: "sent", at: own.start + 1, reference: command.messageId, providerMessageId })
-      const { accepted } = yield* Fixture.accept(own, { key: command.request.key, now: own.start + 2 })
+      const { accepted } = yield* MessageFixture.accept(own, { key: command.request.key, now: own.start + 2 })
       assert.strictEqual(accepted._tag, "Answered")
     }))
 
@@ -325,12 +327,12 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const released = yield* claimed(own)
-      yield* settle(released.command, yield* Fixture.notSent)
+      yield* settle(released.command, yield* MessageFixture.notSent)
       for (const command of [yield* unknown(own), released.command]) {
         assert.isTrue(yield* report({ status: "delivered", at: own.start + 1, reference: command.messageId }))
         assert.strictEqual((yield* messageOf(command)).status, "delivered")
-        const { accepted } = yield* Fixture.accept(own, { key: command.request.key, now: own.start + 2 })
-        assert.strictEqual(Fixture.describe(accepted), "Unknown", "a message that arrived is not sent again")
+        const { accepted } = yield* MessageFixture.accept(own, { key: command.request.key, now: own.start + 2 })
+        assert.strictEqual(MessageFixture.describe(accepted), "Unknown", "a message that arrived is not sent again")
       }
     }))
 
@@ -342,7 +344,7 @@ export const tests = (it: Fixture.It): void => {
         _tag: "Unknown",
         reason: "delivery_unknown"
       })
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       const at = own.start + hour
       yield* report({ status: "delivered", at, reference: command.messageId, providerMessageId })
       const message = yield* messageOf(command)
@@ -358,13 +360,13 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* givenUp(own)
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       const at = own.start + hour
       yield* report({ status: "failed", at, reference: command.messageId, providerMessageId })
       const message = yield* messageOf(command)
       assert.deepStrictEqual(
         [message.status, message.failedAt, message.error, message.sequence],
-        ["failed", at, Fixture.refusedError, 1]
+        ["failed", at, MessageFixture.refusedError, 1]
       )
       assert.deepStrictEqual(steps(yield* eventsOf(own)), [["failed", 1]])
       // from here on it is final
@@ -377,7 +379,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* putWebhook(own)
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       const statuses = ["read", "sent", "delivered"] as const
       yield* Effect.forEach(
         Array.from({ length: 30 }, (_, i) => i),
@@ -402,7 +404,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       for (let round = 0; round < 10; round++) {
         const { command } = yield* claimed(own)
-        const end = yield* Fixture.tookIt
+        const end = yield* MessageFixture.tookIt
         const { providerMessageId } = end
         const [settled] = yield* Effect.all([
           settle(command, end),

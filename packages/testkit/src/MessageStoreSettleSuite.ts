@@ -6,8 +6,10 @@ import { EventStore, type Message, MessageStore, Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
-const { claimed, customer, hour, minute, putWebhook, second, settle, template, world } = Fixture
+const { hour, minute, putWebhook, second, world } = Fixture
+const { claimed, customer, settle, template } = MessageFixture
 
 const eventsOf = ({ workspace }: Fixture.World) =>
   Effect.map(
@@ -44,7 +46,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const webhook = yield* putWebhook(own, { envelope: "b" })
       const { accepted, command } = yield* claimed(own, { message: template({ clientReference: "order 7" }) })
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       const ids = yield* Fixture.eventIds
       const now = own.start + 2 * second
       const settled = yield* store.settle({
@@ -122,13 +124,13 @@ export const tests = (it: Fixture.It): void => {
       yield* putWebhook(own)
       const { accepted, command } = yield* claimed(own)
       const at = own.start + second
-      assert.isTrue(yield* settle(command, yield* Fixture.refusedIt(at), at + 1))
+      assert.isTrue(yield* settle(command, yield* MessageFixture.refusedIt(at), at + 1))
       const message: Message.Message = {
         ...accepted.message,
         status: "failed",
         statusAt: at + 1,
         failedAt: at,
-        error: Fixture.refusedError,
+        error: MessageFixture.refusedError,
         sequence: 1
       }
       assert.deepStrictEqual(yield* messageOf(command), message)
@@ -142,7 +144,7 @@ export const tests = (it: Fixture.It): void => {
           to: customer(1),
           status: "failed",
           failed_at: Time.iso(at),
-          error: { ...Fixture.refusedError, provider: { ...Fixture.refusedError.provider! } },
+          error: { ...MessageFixture.refusedError, provider: { ...MessageFixture.refusedError.provider! } },
           sequence: 1
         }
       }])
@@ -156,7 +158,7 @@ export const tests = (it: Fixture.It): void => {
       yield* putWebhook(own)
       const { accepted, command } = yield* claimed(own)
       const now = own.start + 3 * second
-      assert.isTrue(yield* settle(command, yield* Fixture.notSent, now))
+      assert.isTrue(yield* settle(command, yield* MessageFixture.notSent, now))
       assert.deepStrictEqual(yield* messageOf(command), { ...accepted.message, statusAt: now })
       assert.deepStrictEqual(yield* eventsOf(own), [])
       assert.strictEqual((yield* lookUp(command))._tag, "Released")
@@ -177,13 +179,13 @@ export const tests = (it: Fixture.It): void => {
   it.effect("an event gets a delivery only when a webhook has chosen its type", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      yield* Fixture.sent(own)
+      yield* MessageFixture.sent(own)
       assert.deepStrictEqual(yield* DeliveryFixture.views(own), [])
       yield* putWebhook(own, { eventTypes: ["message.failed"] })
-      yield* Fixture.sent(own)
+      yield* MessageFixture.sent(own)
       assert.deepStrictEqual(yield* DeliveryFixture.views(own), [])
       const { command } = yield* claimed(own)
-      yield* settle(command, yield* Fixture.refusedIt(own.start))
+      yield* settle(command, yield* MessageFixture.refusedIt(own.start))
       assert.deepStrictEqual(
         (yield* DeliveryFixture.views(own)).map(({ delivery }) => delivery.eventType),
         ["message.failed"]
@@ -199,9 +201,9 @@ export const tests = (it: Fixture.It): void => {
       const { command } = yield* claimed(own)
       const before = yield* seen(own, command)
       const ends: ReadonlyArray<MessageStore.SendEnd> = [
-        yield* Fixture.tookIt,
-        yield* Fixture.refusedIt(own.start),
-        yield* Fixture.notSent,
+        yield* MessageFixture.tookIt,
+        yield* MessageFixture.refusedIt(own.start),
+        yield* MessageFixture.notSent,
         { _tag: "Unknown" }
       ]
       for (const end of ends) {
@@ -223,7 +225,7 @@ export const tests = (it: Fixture.It): void => {
       yield* store.sweep(command.leaseUntil)
       const before = yield* seen(own, command)
       assert.strictEqual(before.message.status, "unknown")
-      for (const end of [yield* Fixture.notSent, yield* Fixture.tookIt]) {
+      for (const end of [yield* MessageFixture.notSent, yield* MessageFixture.tookIt]) {
         assert.isFalse(yield* settle(command, end, command.leaseUntil))
       }
       assert.deepStrictEqual(yield* seen(own, command), before)
@@ -235,9 +237,9 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world({ workspace: { monthlyQuota: 10 } })
       yield* putWebhook(own)
       const ends: ReadonlyArray<MessageStore.SendEnd> = [
-        yield* Fixture.tookIt,
-        yield* Fixture.refusedIt(own.start),
-        yield* Fixture.notSent,
+        yield* MessageFixture.tookIt,
+        yield* MessageFixture.refusedIt(own.start),
+        yield* MessageFixture.notSent,
         { _tag: "Unknown" }
       ]
       for (const end of ends) {
@@ -257,7 +259,7 @@ export const tests = (it: Fixture.It): void => {
         yield* settle(command, end, own.start + minute)
         assert.deepStrictEqual(yield* seen(own, command), before)
         // and no other end can be put in its place
-        yield* settle(command, end._tag === "Unknown" ? yield* Fixture.tookIt : { _tag: "Unknown" })
+        yield* settle(command, end._tag === "Unknown" ? yield* MessageFixture.tookIt : { _tag: "Unknown" })
         assert.deepStrictEqual(yield* seen(own, command), before)
       }
     }))
@@ -268,9 +270,14 @@ export const tests = (it: Fixture.It): void => {
       const { command } = yield* claimed(own)
       const ends: Array<MessageStore.SendEnd> = []
       for (let i = 0; i < 6; i++) {
-        ends.push(yield* Fixture.tookIt, yield* Fixture.refusedIt(own.start), yield* Fixture.notSent, {
-          _tag: "Unknown"
-        })
+        ends.push(
+          yield* MessageFixture.tookIt,
+          yield* MessageFixture.refusedIt(own.start),
+          yield* MessageFixture.notSent,
+          {
+            _tag: "Unknown"
+          }
+        )
       }
       const results = yield* Effect.forEach(
         ends,
@@ -292,9 +299,9 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* putWebhook(own)
       const { command } = yield* claimed(own)
-      const end = yield* Fixture.tookIt
+      const end = yield* MessageFixture.tookIt
       const at = own.start + second
-      yield* Fixture.report({
+      yield* MessageFixture.report({
         status: "delivered",
         at,
         reference: command.messageId,
@@ -318,8 +325,8 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      yield* Fixture.report({ status: "read", at: own.start + second, reference: command.messageId })
-      const end = yield* Fixture.tookIt
+      yield* MessageFixture.report({ status: "read", at: own.start + second, reference: command.messageId })
+      const end = yield* MessageFixture.tookIt
       assert.isTrue(yield* settle(command, end, own.start + 2 * second))
       const { message, verdict } = yield* seen(own, command)
       assert.deepStrictEqual([message.status, message.providerMessageId], ["read", end.providerMessageId])
@@ -330,8 +337,8 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const end = yield* Fixture.tookIt
-      yield* Fixture.report({
+      const end = yield* MessageFixture.tookIt
+      yield* MessageFixture.report({
         status: "failed",
         at: own.start + second,
         reference: command.messageId,
@@ -339,7 +346,11 @@ export const tests = (it: Fixture.It): void => {
       })
       assert.isTrue(yield* settle(command, end, own.start + 2 * second))
       const { events, message, verdict } = yield* seen(own, command)
-      assert.deepStrictEqual([message.status, message.error, message.sequence], ["failed", Fixture.refusedError, 1])
+      assert.deepStrictEqual([message.status, message.error, message.sequence], [
+        "failed",
+        MessageFixture.refusedError,
+        1
+      ])
       assert.deepStrictEqual(events.map(({ type }) => type), ["message.failed"])
       if (verdict._tag !== "Answered") return assert.fail("not answered")
       assert.strictEqual(verdict.answer._tag, "Sent", "the provider took it, even if it failed later")
@@ -349,8 +360,13 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* Fixture.tookIt
-      yield* Fixture.report({ status: "sent", at: own.start + 1, reference: command.messageId, providerMessageId })
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      yield* MessageFixture.report({
+        status: "sent",
+        at: own.start + 1,
+        reference: command.messageId,
+        providerMessageId
+      })
       yield* settle(command, { _tag: "Unknown" }, own.start + second)
       const { message, verdict } = yield* seen(own, command)
       assert.strictEqual(message.status, "sent")
@@ -369,7 +385,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(own.workspace.id, command.messageId), Option.none())
       assert.deepStrictEqual(yield* lookUp(command), { _tag: "Unbound" })
       assert.deepStrictEqual(yield* eventsOf(own), [])
-      assert.isFalse(yield* settle(command, yield* Fixture.tookIt))
+      assert.isFalse(yield* settle(command, yield* MessageFixture.tookIt))
       const again = yield* claimed(own, { key: command.request.key, fingerprint: "another body" })
       // the abandoned claim is not this one
       yield* abandon({ ...again.command, claimToken: command.claimToken })
@@ -380,7 +396,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)
-      yield* settle(first.command, yield* Fixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSent)
       const again = { key: first.command.request.key, now: own.start + hour }
       const later = yield* claimed(own, again)
       yield* abandon(later.command)
@@ -388,7 +404,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([message.id, message.status], [first.command.messageId, "sending"])
       assert.deepStrictEqual(events, [])
       assert.strictEqual(verdict._tag, "Released")
-      assert.isFalse(yield* settle(later.command, yield* Fixture.tookIt))
+      assert.isFalse(yield* settle(later.command, yield* MessageFixture.tookIt))
       const third = yield* claimed(own, again)
       assert.strictEqual(third.command.messageId, first.command.messageId)
     }))
@@ -400,7 +416,7 @@ export const tests = (it: Fixture.It): void => {
       const before = yield* seen(own, command)
       yield* abandon(command, yield* Fixture.word)
       assert.deepStrictEqual(yield* seen(own, command), before)
-      yield* settle(command, yield* Fixture.tookIt)
+      yield* settle(command, yield* MessageFixture.tookIt)
       const after = yield* seen(own, command)
       yield* abandon(command)
       assert.deepStrictEqual(yield* seen(own, command), after)

@@ -6,8 +6,10 @@ import { EventStore, Message, MessageStore, Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
-const { claimed, customer, day, hour, minute, putWebhook, report, second, settle, world } = Fixture
+const { day, hour, minute, putWebhook, second, world } = Fixture
+const { claimed, customer, report, settle } = MessageFixture
 
 const eventsOf = ({ workspace }: Fixture.World) =>
   Effect.map(
@@ -111,7 +113,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const { command } = yield* claimed(own)
       yield* settle(command, { _tag: "Unknown" })
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       yield* report({ status: "sent", at: own.start + minute, reference: command.messageId, providerMessageId })
       assert.deepStrictEqual(yield* sweep(own.start + hour), nothing)
       assert.strictEqual((yield* messageOf(command)).status, "sent")
@@ -121,7 +123,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* Fixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.tookIt
       yield* report({ status: "delivered", at: own.start + 1, reference: command.messageId, providerMessageId })
       yield* sweep(command.leaseUntil)
       yield* sweep(command.leaseUntil + hour)
@@ -136,7 +138,7 @@ export const tests = (it: Fixture.It): void => {
       yield* putWebhook(own)
       const { command } = yield* claimed(own)
       const at = own.start + 2 * second
-      yield* settle(command, yield* Fixture.notSent, at)
+      yield* settle(command, yield* MessageFixture.notSent, at)
       const before = yield* messageOf(command)
       const end = at + day
       assert.deepStrictEqual(yield* sweep(end - 1), nothing)
@@ -167,12 +169,12 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)
-      yield* settle(first.command, yield* Fixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSent)
       const key = first.command.request.key
       const again = yield* claimed(own, { key, now: own.start + day - second })
       assert.deepStrictEqual(yield* sweep(own.start + day + second), nothing)
       const at = own.start + day + 2 * second
-      assert.isTrue(yield* settle(again.command, yield* Fixture.notSent, at))
+      assert.isTrue(yield* settle(again.command, yield* MessageFixture.notSent, at))
       assert.deepStrictEqual(yield* sweep(at + day - 1), nothing)
       assert.deepStrictEqual(yield* sweep(at + day), { unknown: 0, failed: 1 })
     }))
@@ -182,9 +184,9 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
       const { command } = yield* claimed(own)
-      yield* settle(command, yield* Fixture.tookIt, own.start + second)
+      yield* settle(command, yield* MessageFixture.tookIt, own.start + second)
       const later = yield* claimed(own, { now: own.start + hour })
-      yield* settle(later.command, yield* Fixture.refusedIt(own.start + hour), own.start + hour)
+      yield* settle(later.command, yield* MessageFixture.refusedIt(own.start + hour), own.start + hour)
       yield* store.sweep(own.start + second + day - 1)
       assert.strictEqual((yield* lookUp(command, own.start + second))._tag, "Answered")
       const { forgotten } = yield* store.sweep(own.start + second + day)
@@ -211,9 +213,9 @@ export const tests = (it: Fixture.It): void => {
   it.effect("running, sent and settled messages are left alone", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const sent = yield* Fixture.sent(own)
+      const sent = yield* MessageFixture.sent(own)
       const refused = yield* claimed(own)
-      yield* settle(refused.command, yield* Fixture.refusedIt(own.start))
+      yield* settle(refused.command, yield* MessageFixture.refusedIt(own.start))
       const running = yield* claimed(own, { now: own.start + hour, leaseUntil: own.start + 2 * hour })
       const all = [running.command, sent.command, refused.command]
       const before = yield* Effect.forEach(all, messageOf)
@@ -237,7 +239,7 @@ export const tests = (it: Fixture.It): void => {
       for (let i = 0; i < 20; i++) yield* claimed(own)
       for (let i = 0; i < 10; i++) {
         const { command } = yield* claimed(own)
-        yield* settle(command, yield* Fixture.notSent)
+        yield* settle(command, yield* MessageFixture.notSent)
       }
       assert.deepStrictEqual(yield* race(own.start + minute), { unknown: 20, failed: 0 })
       assert.deepStrictEqual(yield* race(own.start + 11 * minute), { unknown: 0, failed: 20 })
@@ -249,8 +251,8 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* DeliveryFixture.views(own)).length, 30)
       // ten were given back to the quota, once each
       const told = Effect.map(
-        Fixture.accept(own, { now: own.start + day }),
-        ({ accepted }) => Fixture.describe(accepted)
+        MessageFixture.accept(own, { now: own.start + day }),
+        ({ accepted }) => MessageFixture.describe(accepted)
       )
       for (let i = 0; i < 10; i++) assert.strictEqual(yield* told, "Claimed")
       assert.strictEqual(yield* told, "forbidden/quota_exhausted")
@@ -261,7 +263,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       for (let round = 0; round < 10; round++) {
         const { command } = yield* claimed(own)
-        const end = yield* Fixture.tookIt
+        const end = yield* MessageFixture.tookIt
         const [settled] = yield* Effect.all([
           settle(command, end, command.leaseUntil),
           sweep(command.leaseUntil)
@@ -275,7 +277,7 @@ export const tests = (it: Fixture.It): void => {
       yield* Effect.forEach(given, ({ command }) => settle(command, { _tag: "Unknown" }), { discard: true })
       const end = own.start + hour + 10 * minute
       for (const { command } of given) {
-        const { providerMessageId } = yield* Fixture.tookIt
+        const { providerMessageId } = yield* MessageFixture.tookIt
         yield* Effect.all([
           sweep(end),
           report({ status: "sent", at: end, reference: command.messageId, providerMessageId })

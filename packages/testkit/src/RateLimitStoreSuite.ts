@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import { Limits, RateLimit, RateLimitStore } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 const { minute, second, world } = Fixture
 
@@ -135,12 +136,12 @@ export const tests = (it: Fixture.It): void => {
       }
       const buckets = [{ key: Limits.workspaceBucket(own.workspace.id), policy: Limits.workspace(limits, null) }]
       for (let i = 0; i < 3; i++) assert.isTrue((yield* store.spend(buckets, own.start))[0]!.allowed)
-      const last = yield* Fixture.claimed(own, { limits })
+      const last = yield* MessageFixture.claimed(own, { limits })
       assert.strictEqual(last.accepted.readings[0]!.remaining, 0)
       assert.isFalse((yield* store.spend(buckets, own.start))[0]!.allowed)
-      const refused = yield* Fixture.accept(own, { limits })
-      assert.strictEqual(Fixture.describe(refused.accepted), "rate_limited/workspace")
+      const refused = yield* MessageFixture.accept(own, { limits })
+      assert.strictEqual(MessageFixture.describe(refused.accepted), "rate_limited/workspace")
       yield* store.giveBack(buckets, own.start)
-      yield* Fixture.claimed(own, { limits })
+      yield* MessageFixture.claimed(own, { limits })
     }))
 }

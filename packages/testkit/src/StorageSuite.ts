@@ -9,7 +9,9 @@ import * as ContactStoreNamesSuite from "./ContactStoreNamesSuite.ts"
 import * as ContactStoreSuite from "./ContactStoreSuite.ts"
 import * as DeliveryStoreClaimSuite from "./DeliveryStoreClaimSuite.ts"
 import * as DeliveryStoreCompleteSuite from "./DeliveryStoreCompleteSuite.ts"
+import * as DeliveryStoreFailingSuite from "./DeliveryStoreFailingSuite.ts"
 import * as DeliveryStoreModelSuite from "./DeliveryStoreModelSuite.ts"
+import * as DeliveryStoreOrderSuite from "./DeliveryStoreOrderSuite.ts"
 import * as DeliveryStoreRetrySuite from "./DeliveryStoreRetrySuite.ts"
 import * as DeliveryStoreSuite from "./DeliveryStoreSuite.ts"
 import * as DeliveryStoreTestSuite from "./DeliveryStoreTestSuite.ts"
@@ -21,10 +23,13 @@ import * as MessageStoreKeySuite from "./MessageStoreKeySuite.ts"
 import * as MessageStoreLimitsSuite from "./MessageStoreLimitsSuite.ts"
 import * as MessageStoreListSuite from "./MessageStoreListSuite.ts"
 import * as MessageStoreModelSuite from "./MessageStoreModelSuite.ts"
+import * as MessageStoreRefusalSuite from "./MessageStoreRefusalSuite.ts"
 import * as MessageStoreReportSuite from "./MessageStoreReportSuite.ts"
+import * as MessageStoreSenderSuite from "./MessageStoreSenderSuite.ts"
 import * as MessageStoreSettleSuite from "./MessageStoreSettleSuite.ts"
 import * as MessageStoreSweepSuite from "./MessageStoreSweepSuite.ts"
 import * as PepperStoreSuite from "./PepperStoreSuite.ts"
+import * as PhoneNumberStoreObserveSuite from "./PhoneNumberStoreObserveSuite.ts"
 import * as PhoneNumberStoreSuite from "./PhoneNumberStoreSuite.ts"
 import * as RateLimitStoreSuite from "./RateLimitStoreSuite.ts"
 import * as ReplayStoreSuite from "./ReplayStoreSuite.ts"
@@ -54,12 +59,15 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["Storage", tests],
   ["ApiKeyStore", ApiKeyStoreSuite.tests],
   ["ContactStore", ContactStoreSuite.tests],
-  ["InboundPostStore", InboundPostStoreSuite.tests],
   ["ContactStore: customers under several names", ContactStoreNamesSuite.tests],
+  ["InboundPostStore", InboundPostStoreSuite.tests],
   ["TemplateStore", TemplateStoreSuite.tests],
   ["WorkspaceStore", WorkspaceStoreSuite.tests],
   ["PhoneNumberStore", PhoneNumberStoreSuite.tests],
+  ["PhoneNumberStore: what upstream tells", PhoneNumberStoreObserveSuite.tests],
   ["MessageStore: accept", MessageStoreAcceptSuite.tests],
+  ["MessageStore: refusals", MessageStoreRefusalSuite.tests],
+  ["MessageStore: the sender", MessageStoreSenderSuite.tests],
   ["MessageStore: keys", MessageStoreKeySuite.tests],
   ["MessageStore: limits", MessageStoreLimitsSuite.tests],
   ["MessageStore: settle and abandon", MessageStoreSettleSuite.tests],
@@ -70,6 +78,8 @@ const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
   ["WebhookStore", WebhookStoreSuite.tests],
   ["WebhookStore and DeliveryStore: pause and resume", WebhookResumeSuite.tests],
   ["DeliveryStore: claims", DeliveryStoreClaimSuite.tests],
+  ["DeliveryStore: order", DeliveryStoreOrderSuite.tests],
+  ["DeliveryStore: failing webhooks", DeliveryStoreFailingSuite.tests],
   ["DeliveryStore: attempts", DeliveryStoreCompleteSuite.tests],
   ["DeliveryStore: random steps", DeliveryStoreModelSuite.tests],
   ["DeliveryStore: tests of the webhook", DeliveryStoreTestSuite.tests],

@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import { type Id, PhoneNumberStore, type StoreError, type Template, TemplateStore } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 const { hour, second, templates, world } = Fixture
 
@@ -43,8 +44,9 @@ const elsewhere = (own: Fixture.World) =>
 /** What becomes of a send of `plain` from a world's number. */
 const sent = (world: Fixture.World) =>
   Effect.map(
-    Fixture.accept(world, { message: Fixture.template({ from: world.number.id }) }),
-    ({ accepted }) => accepted._tag === "Claimed" ? accepted.template!.providerTemplateId : Fixture.describe(accepted)
+    MessageFixture.accept(world, { message: MessageFixture.template({ from: world.number.id }) }),
+    ({ accepted }) =>
+      accepted._tag === "Claimed" ? accepted.template!.providerTemplateId : MessageFixture.describe(accepted)
   )
 
 const plain = templates[0]!
@@ -170,14 +172,17 @@ export const tests = (it: Fixture.It): void => {
       const after = yield* listed(own)
       assert.deepStrictEqual(after, before.map((one) => one.name === "plain" ? { ...one, ...change } : one))
       assert.deepStrictEqual(yield* listed(other), others)
-      assert.strictEqual(Fixture.describe((yield* Fixture.accept(own)).accepted), "forbidden/template_not_approved")
+      assert.strictEqual(
+        MessageFixture.describe((yield* MessageFixture.accept(own)).accepted),
+        "forbidden/template_not_approved"
+      )
       // both are of one account from now on
       const { providerAccountId } = own.number
       yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(other.number.id, { providerAccountId }))
       yield* sync({ ...other, number: own.number }, [plain])
       const approved = { status: "approved", rejectionReason: null, quality: null }
       assert.strictEqual(yield* update(own, { at: own.start + 1, change: approved }), 2)
-      assert.strictEqual((yield* Fixture.accept(own)).accepted._tag, "Claimed")
+      assert.strictEqual((yield* MessageFixture.accept(own)).accepted._tag, "Claimed")
       // of a template that nobody has, or an account
       assert.strictEqual(yield* update(own, { name: "none", change }), 0)
       assert.strictEqual(yield* update(own, { language: "en", change }), 0)
@@ -299,9 +304,9 @@ export const tests = (it: Fixture.It): void => {
       yield* sync(own, [{ ...plain, status: "rejected" }])
       assert.deepStrictEqual(yield* listed(other), before)
       assert.strictEqual(
-        Fixture.describe((yield* Fixture.accept(own)).accepted),
+        MessageFixture.describe((yield* MessageFixture.accept(own)).accepted),
         "forbidden/template_not_approved"
       )
-      assert.strictEqual((yield* Fixture.accept(other)).accepted._tag, "Claimed")
+      assert.strictEqual((yield* MessageFixture.accept(other)).accepted._tag, "Claimed")
     }))
 }

@@ -6,6 +6,7 @@ import { type Delivery, DeliveryStore, Webhook, WebhookStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 const { claim, complete, record, tryOne, views } = DeliveryFixture
 const { day, hour, minute, putWebhook, second, world } = Fixture
@@ -155,9 +156,9 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* putWebhook(own)
       yield* pause(own, own.start)
-      const { messageId } = yield* Fixture.sent(own, { now: own.start + second })
-      yield* Fixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
-      yield* Fixture.report({ status: "read", at: own.start + 2 * hour, reference: messageId })
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start + second })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
+      yield* MessageFixture.report({ status: "read", at: own.start + 2 * hour, reference: messageId })
       yield* resume(own, own.start + 3 * hour, { since: own.start + minute })
       const at = own.start + 3 * hour + second
       yield* tidy(at, 100)
@@ -173,9 +174,9 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* putWebhook(own)
       yield* pause(own, own.start)
-      const { messageId } = yield* Fixture.sent(own, { now: own.start + second })
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start + second })
       yield* resume(own, own.start + hour, "none")
-      yield* Fixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + hour, reference: messageId })
       const { delivery } = yield* DeliveryFixture.claimOne(own, { now: own.start + hour })
       assert.deepStrictEqual([delivery.sequence, delivery.nextAttemptAt], [2, own.start + hour])
     }))

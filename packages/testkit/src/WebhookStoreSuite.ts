@@ -6,6 +6,7 @@ import { type Id, type StoreError, WebhookStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 const { claim, complete, record, tryOne, views } = DeliveryFixture
 const { day, hour, minute, putWebhook, second, webhook, world } = Fixture
@@ -108,9 +109,9 @@ export const tests = (it: Fixture.It): void => {
       yield* record(own, 1)
       yield* putWebhook(own, { eventTypes: ["message.delivered"], envelope: "a" })
       yield* record(own, 1, own.start + 1)
-      const { messageId } = yield* Fixture.sent(own, { now: own.start + 2 })
-      yield* Fixture.report({ status: "delivered", at: own.start + 3, reference: messageId })
-      yield* Fixture.report({ status: "read", at: own.start + 4, reference: messageId })
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start + 2 })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + 3, reference: messageId })
+      yield* MessageFixture.report({ status: "read", at: own.start + 4, reference: messageId })
       const shown = yield* views(own)
       assert.deepStrictEqual(
         shown.map(({ delivery }) => [delivery.eventType, delivery.envelope, delivery.sequence]),
@@ -125,7 +126,7 @@ export const tests = (it: Fixture.It): void => {
       yield* record(own, 1)
       yield* putWebhook(own, { envelope: "b", eventTypes: ["message.sent"], updatedAt: own.start + 1 })
       yield* record(own, 1, own.start + 2)
-      yield* Fixture.sent(own, { now: own.start + 3 })
+      yield* MessageFixture.sent(own, { now: own.start + 3 })
       const shown = yield* views(own)
       assert.deepStrictEqual(
         shown.map(({ delivery }) => [delivery.eventType, delivery.envelope, delivery.status, delivery.webhookId]),
@@ -218,8 +219,8 @@ export const tests = (it: Fixture.It): void => {
       yield* record(own, 2, own.start + second)
       const inFlight = yield* claim(own, { now: own.start + second, limit: 1 })
       // its second event waits for the first one's end
-      const { messageId } = yield* Fixture.sent(own, { now: own.start + 2 * second })
-      yield* Fixture.report({ status: "delivered", at: own.start + 2 * second, reference: messageId })
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start + 2 * second })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + 2 * second, reference: messageId })
       const at = own.start + minute
 
       assert.isTrue(yield* store.remove(own.workspace.id, at))
@@ -259,7 +260,7 @@ export const tests = (it: Fixture.It): void => {
       yield* store.remove(own.workspace.id, own.start + 1)
       const candidate = yield* webhook(own, { createdAt: own.start + 2, updatedAt: own.start + 2 })
       assert.deepStrictEqual(yield* store.put(candidate), { webhook: candidate, created: true })
-      const { command } = yield* Fixture.inbound(own, { now: own.start + 3 })
+      const { command } = yield* MessageFixture.inbound(own, { now: own.start + 3 })
       const { deliveries } = yield* claim(own, { now: own.start + 3 })
       assert.deepStrictEqual(deliveries.map(({ event }) => event.id), [command.ids.events[0]!])
       assert.strictEqual(deliveries[0]!.delivery.webhookId, candidate.id)
@@ -274,8 +275,8 @@ export const tests = (it: Fixture.It): void => {
       for (const { start, ...rest } of [own, other]) {
         yield* record({ start, ...rest }, 3, start + 5)
         // one that waits for its predecessor is held too
-        const { messageId } = yield* Fixture.sent({ start, ...rest }, { now: start + hour })
-        yield* Fixture.report({ status: "delivered", at: start + hour, reference: messageId })
+        const { messageId } = yield* MessageFixture.sent({ start, ...rest }, { now: start + hour })
+        yield* MessageFixture.report({ status: "delivered", at: start + hour, reference: messageId })
       }
       const { heldCount, oldestHeldAt, webhook } = yield* stateOf(own)
       assert.deepStrictEqual([heldCount, oldestHeldAt, webhook.pausedAt], [5, own.start + 5, own.start])

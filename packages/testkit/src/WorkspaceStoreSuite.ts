@@ -14,6 +14,7 @@ import {
 import { Context, Effect, Layer, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 const { world } = Fixture
 
@@ -134,7 +135,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const own = yield* world()
-      const accept = Effect.map(Fixture.accept(own), ({ accepted }) => Fixture.describe(accepted))
+      const accept = Effect.map(MessageFixture.accept(own), ({ accepted }) => MessageFixture.describe(accepted))
       assert.strictEqual(yield* accept, "Claimed")
       yield* store.configure(own.workspace.id, { suspended: true })
       assert.strictEqual(yield* accept, "forbidden/workspace_suspended")

@@ -2,10 +2,12 @@
 import { type CloudApi } from "@wac/testkit"
 import { Effect } from "effect"
 
+// oxlint-disable-next-line typescript/no-explicit-any -- what comes over the wire is looked into by its documented shape
+export type Json = any
+
 export interface Reply {
   readonly http: number
-  // oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into by their documented shape
-  readonly json: any
+  readonly json: Json
   readonly headers: Headers
 }
 

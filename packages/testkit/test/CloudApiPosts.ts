@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { CloudApi, RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import type { Json } from "./CloudApiCalls.ts"
 
 /** Answers the handshake, and every post with 200. */
 export const willing = (request: RecordingReceiver.ReceivedRequest): RecordingReceiver.Answer =>
@@ -19,8 +20,7 @@ export const subscribed = Effect.fnUntraced(function*(options: CloudApi.Options 
 
 interface Change {
   readonly field: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- looked into by the documented shape
-  readonly value: any
+  readonly value: Json
 }
 
 export const changesOf = (requests: ReadonlyArray<RecordingReceiver.ReceivedRequest>): ReadonlyArray<Change> =>
@@ -33,8 +33,7 @@ export const changesOf = (requests: ReadonlyArray<RecordingReceiver.ReceivedRequ
     return post.entry.flatMap(({ changes }) => changes)
   })
 
-// oxlint-disable-next-line typescript/no-explicit-any -- as above
-export const statusesOf = (requests: ReadonlyArray<RecordingReceiver.ReceivedRequest>): ReadonlyArray<any> =>
+export const statusesOf = (requests: ReadonlyArray<RecordingReceiver.ReceivedRequest>): ReadonlyArray<Json> =>
   changesOf(requests).flatMap(({ value }) => value.statuses ?? [])
 
 export const later = (api: CloudApi.CloudApi, time: "250 millis" | "2 seconds" | "10 seconds") =>
