@@ -178,8 +178,9 @@ create table contacts (
   primary key (phone_number_id, key),
   check (phone is not null or user_id is not null)
 );
-create index contacts_list on contacts (workspace_id, phone_number_id, key);
+create index contacts_list on contacts (workspace_id, phone_number_id, key) where key > '';
 create unique index contacts_user on contacts (phone_number_id, user_id) where user_id is not null;
+comment on index contacts_list is 'Of part of the rows in name only: so no plan looks one customer up in it';
 comment on column contacts.preference_at is 'When the customer last said whether they want to be written to';
 comment on column contacts.key is 'Contact.keyFor; the customer of messaging_ledger and of pair buckets is the same';
 comment on column contacts.last_inbound_at is 'Opens the 24-hour service window; the message''s own time, never in the future';
@@ -256,7 +257,7 @@ create table messages (
   check (claim_token is null or key is not null and answer is null and expires_at is null)
 ) with (fillfactor = 70);
 create unique index messages_key on messages (workspace_id, route, key) where key is not null;
-create index messages_list on messages (workspace_id, id);
+create index messages_list on messages (workspace_id, id) where id > '';
 create index messages_deadline on messages (deadline) where deadline is not null;
 comment on table messages is
   'A message, and the idempotency key that it was sent under: one row, since a send reads and writes them together';
@@ -269,6 +270,9 @@ comment on column messages.counted_before is 'What messaging_ledger held before 
 comment on column messages.deadline is
   'When silence, or the key''s age, means something next. Reports of a message that has ended leave it, so that they '
   'change no index';
+comment on index messages_list is
+  'Of part of the rows in name only: so no plan that is made while the table is small looks a key up in it, and reads all '
+  'of a workspace';
 comment on index messages_deadline is 'What the sweep looks for';
 
 create table message_names (
