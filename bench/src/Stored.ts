@@ -53,11 +53,11 @@ const inserts = [
   }, 1, 'delivered', 1, 1,
     ${at}, ${at}, ${at}, ${at}
   from ${from}`,
-  `insert into contacts (workspace_id, phone_number_id, customer, last_inbound_at)
-  select workspace_id, phone_number_id, ${customerOf}, ${at} from ${from} where n % 5 = 0
+  `insert into contacts (workspace_id, phone_number_id, key, phone, last_inbound_at)
+  select workspace_id, phone_number_id, ${customerOf}, ${customerOf}, ${at} from ${from} where n % 5 = 0
   on conflict do nothing`,
-  `insert into messaging_ledger (phone_number_id, customer, counted_at)
-  select phone_number_id, ${customerOf}, ${at} from ${from} where n % 5 <> 0
+  `insert into buckets (key, full_at, phone_number_id, counted_at)
+  select 'pair:' || phone_number_id || ':' || ${customerOf}, ${at}, phone_number_id, ${at} from ${from} where n % 5 <> 0
   on conflict do nothing`
 ]
 
@@ -79,7 +79,9 @@ export const fill = (database: Database, messages: number): Effect.Effect<void, 
       on conflict (workspace_id, month) do update set used = quota_usage.used + excluded.used`,
       [messages]
     )
-    yield* database.query("update phone_numbers set customers_counted = (select count(*) from messaging_ledger)")
+    yield* database.query(
+      "update phone_numbers set customers_counted = (select count(*) from buckets where counted_at is not null)"
+    )
     yield* database.query("reset session_replication_role; reset synchronous_commit")
     yield* database.tidy
   })

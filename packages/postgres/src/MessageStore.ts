@@ -286,7 +286,9 @@ const getText = "select wac_message(m) as message from messages m where m.id = $
 export const listText = (isAfter: boolean): string => {
   // with "=" the planner may go by the primary key, past whatever others have sent since the workspace last did
   const newest = `from messages m
-    where m.workspace_id >= $1 and ${isAfter ? "(m.workspace_id, m.id) < ($1, $5)" : "m.workspace_id <= $1"} and m.id > ''
+    where m.workspace_id >= $1 and ${
+    isAfter ? "(m.workspace_id, m.id) < ($1, $5)" : "m.workspace_id <= $1"
+  } and m.id > ''
     order by m.workspace_id desc, m.id desc`
   return `with found as materialized (
     select m.* from (select m.* ${newest} limit ${MessageStore.lookedAt}) m
@@ -312,6 +314,7 @@ export const layer = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const accept = yield* batched<ReturnType<typeof sendOf>, AcceptAnswer>("MessageStore.accept", "wac_accept")
     const settle = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle")
+    const settleAny = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle_any")
     const abandon = yield* batched<unknown, true>("MessageStore.abandon", "wac_abandon")
     const lookUp = yield* batched<unknown, StoredVerdict>("MessageStore.lookUp", "wac_look_up")
     const applyReport = yield* batched<ReturnType<typeof reportedOf>, boolean>(
@@ -340,7 +343,11 @@ export const layer = Layer.effect(
 
     return MessageStore.MessageStore.of({
       accept: (command) => Effect.map(accept(sendOf(command)), (answer) => acceptedOf(command, answer)),
-      settle: (command) => settle(settlementOf(command)),
+      settle: (command) => {
+        const settlement = settlementOf(command)
+        if (command.end._tag !== "Accepted") return settleAny(settlement)
+        return Effect.flatMap(settle(settlement), (isCommon) => isCommon ? Effect.succeed(true) : settleAny(settlement))
+      },
       abandon: ({ claimToken, limits, message, now, request: { key, route, workspaceId } }) =>
         Effect.asVoid(abandon({
           now,

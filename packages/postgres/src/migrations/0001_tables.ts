@@ -82,7 +82,7 @@ create table phone_numbers (
   check (block_reason is not null or blocked_until is null and block_provider is null)
 );
 comment on column phone_numbers.tier is 'The operator''s, as messaging_limit and available are; learned_… are upstream''s words';
-comment on column phone_numbers.customers_counted is 'How many rows messaging_ledger has of it, so that accept need not count';
+comment on column phone_numbers.customers_counted is 'How many of its buckets have counted_at, so that accept need not count';
 comment on column phone_numbers.blocked_until is 'Null in a block that has no end of its own';
 create unique index phone_numbers_default on phone_numbers (workspace_id) where is_default;
 create index phone_numbers_account on phone_numbers (provider_account_id);
@@ -101,10 +101,21 @@ comment on table phone_number_credentials is
 
 create table buckets (
   key text primary key,
-  full_at double precision not null
+  full_at double precision not null,
+  phone_number_id text,
+  counted_at bigint,
+  check (counted_at is null or phone_number_id is not null)
 );
-create index buckets_full on buckets (full_at);
-comment on table buckets is 'Rate limits that are no column elsewhere: pairs, sign-ins. A full bucket (full_at in the past) may go';
+create index buckets_full on buckets (full_at) where counted_at is null;
+create index buckets_counted on buckets (phone_number_id, counted_at) where counted_at is not null;
+comment on table buckets is
+  'Rate limits that are no column elsewhere: pairs, sign-ins. A full bucket (full_at in the past) may go. That of a pair '
+  'also tells whether the customer counts against the number''s messaging limit: a send reads and writes both together';
+comment on column buckets.counted_at is
+  'When the customer of a pair was last written to outside a window: those of the last 24 h count; null when not, or once '
+  'it is known to be longer ago';
+comment on index buckets_full is 'Those that may go';
+comment on index buckets_counted is 'Who may be let go of';
 
 create table api_keys (
   id text primary key,
@@ -182,7 +193,7 @@ create index contacts_list on contacts (workspace_id, phone_number_id, key) wher
 create unique index contacts_user on contacts (phone_number_id, user_id) where user_id is not null;
 comment on index contacts_list is 'Of part of the rows in name only: so no plan looks one customer up in it';
 comment on column contacts.preference_at is 'When the customer last said whether they want to be written to';
-comment on column contacts.key is 'Contact.keyFor; the customer of messaging_ledger and of pair buckets is the same';
+comment on column contacts.key is 'Contact.keyFor; the customer of pair buckets is the same';
 comment on column contacts.last_inbound_at is 'Opens the 24-hour service window; the message''s own time, never in the future';
 
 create table inbound_messages (
@@ -203,16 +214,9 @@ create table quota_usage (
   primary key (workspace_id, month)
 );
 
-create table messaging_ledger (
-  phone_number_id text not null,
-  customer text not null,
-  counted_at bigint not null,
-  primary key (phone_number_id, customer)
-);
-create index messaging_ledger_age on messaging_ledger (phone_number_id, counted_at) where counted_at > 0;
-comment on table messaging_ledger is 'Customers written to outside a window: those of the last 24 h count against the messaging limit';
-comment on index messaging_ledger_age is
-  'Who may be let go of. Of part of the rows in name only: so no plan looks a customer up in it, and reads all of a number';
+-- A domain, not a check of the table: those are read anew, from their text, by every statement that writes
+create domain message_status as text
+  check (value in ('queued', 'sending', 'unknown', 'sent', 'delivered', 'read', 'failed'));
 
 create table messages (
   id text primary key,
@@ -221,7 +225,7 @@ create table messages (
   phone_number_id text not null,
   from_number text not null,
   content json not null,
-  status text not null check (status in ('queued', 'sending', 'unknown', 'sent', 'delivered', 'read', 'failed')),
+  status message_status not null,
   status_at bigint not null,
   provider_message_id text,
   created_at bigint not null,
@@ -265,8 +269,8 @@ comment on column messages.delivery_unknown is 'Failed by our conclusion from si
 comment on column messages.quota_month is 'The month whose quota it was counted in; null once given back';
 comment on column messages.answer is 'Null also where the message itself tells the answer (Idempotency.settledByReport)';
 comment on column messages.tried_before is 'When the try before ended; null at the first';
-comment on column messages.counted_at is 'When the last try was noted in messaging_ledger; null when it was not';
-comment on column messages.counted_before is 'What messaging_ledger held before that';
+comment on column messages.counted_at is 'When the last try was noted as buckets.counted_at; null when it was not';
+comment on column messages.counted_before is 'What buckets.counted_at was before that';
 comment on column messages.deadline is
   'When silence, or the key''s age, means something next. Reports of a message that has ended leave it, so that they '
   'change no index';
@@ -293,8 +297,8 @@ create function wac_announce() returns void
 language plpgsql as $$
 begin
   if coalesce(current_setting('wac.announced', true), '') = '' then
-    perform pg_advisory_xact_lock_shared(7305148000000000000 + (select p.last_value from positions p));
-    perform set_config('wac.announced', 'yes', true);
+    perform pg_advisory_xact_lock_shared(7305148000000000000 + p.last_value), set_config('wac.announced', 'yes', true)
+    from positions p;
   end if;
 end
 $$;

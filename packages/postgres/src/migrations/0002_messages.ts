@@ -6,7 +6,7 @@
  *
  * **Who waits for whom.** Every function takes its row locks in this order, and those of one table in the order of
  * their keys, so that none ever waits for another in a circle: `workspaces` (accept and abandon alone), `messages`,
- * `message_names`, `phone_numbers`, `buckets`, `messaging_ledger`, `quota_usage`, `webhook_health`.
+ * `message_names`, `phone_numbers`, `buckets`, `quota_usage`, `webhook_health`.
  * - The workspace's row makes its accepts come one after the other. That makes limits, quotas and keys exact.
  * - A message's row holds its key: who changes or forgets a key has locked the message. Accept and the sweep, which
  *   come upon messages in another order, wait for none: what somebody else is at is theirs.
@@ -125,6 +125,7 @@ language plpgsql as $$
 declare
   busy text[];
   waiting text[] := '{}';
+  is_due boolean;
 begin
   if exists (select from unnest(recorded) e where e.sequence > 1) then
     -- A predecessor may be ending at this moment. Whoever ends one holds the webhook's health: we wait for them, and see
@@ -173,17 +174,23 @@ begin
   ), events as (
     insert into events (id, workspace_id, type, created_at, order_key, sequence, data, position)
     select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data, e.position from told e
+  ), wanted as materialized (
+    select e.*, w.id as webhook_id, w.envelope, w.paused_at
+    from told e
+    cross join lateral (
+      select w.id, w.envelope, w.paused_at from webhooks w
+      where w.workspace_id = e.workspace_id and e.type = any (w.event_types) offset 0
+    ) w
+  ), recorded as (
+    insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
+      next_attempt_at, created_at, position)
+    select e.delivery_id, e.workspace_id, e.webhook_id, e.id, e.type, e.envelope, e.order_key, e.sequence, 'pending',
+      case when e.id <> all (waiting) then e.created_at end, e.created_at, e.position
+    from wanted e
   )
-  insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
-    next_attempt_at, created_at, position)
-  select e.delivery_id, e.workspace_id, w.id, e.id, e.type, w.envelope, e.order_key, e.sequence, 'pending',
-    case when e.id <> all (waiting) then e.created_at end, e.created_at, e.position
-  from told e
-  cross join lateral (
-    select w.id, w.envelope from webhooks w
-    where w.workspace_id = e.workspace_id and e.type = any (w.event_types) offset 0
-  ) w;
-  if found then
+  select bool_or(e.paused_at is null) into is_due from wanted e;
+  -- Of what is held nobody need hear: the resume tells. What is recorded while it does is found by the next look.
+  if is_due then
     -- not an empty payload: that is what a listener is told who may have missed something
     perform pg_notify('wac_deliveries', 'recorded');
   end if;
@@ -290,8 +297,7 @@ create type wac_spent_pair as (
   key text,
   full_at double precision,
   number_id text,
-  customer text,
-  -- for messaging_ledger
+  -- when the customer was written to outside a window just now
   noted_at bigint
 );
 
@@ -370,20 +376,20 @@ return case
   when greatest(full_at, at) + refill - at - refill * capacity <= 0 then greatest(full_at, at) + refill
 end;
 
--- Lets go of customers who no longer count, as many as do not take long. Answers with who they are.
-create function wac_prune_ledger(number text, counted_until bigint, kept text[]) returns text[]
+-- Lets go of customers who no longer count, as many as do not take long. Answers with their pairs' buckets.
+create function wac_let_go(number text, counted_until bigint, kept text[]) returns text[]
 language sql
 begin atomic
   with old as (
-    select l.customer from messaging_ledger l
-    where l.phone_number_id = number and l.counted_at > 0 and l.counted_at <= counted_until and l.customer <> all (kept)
-    order by l.counted_at limit 1000
+    select b.key from buckets b
+    where b.phone_number_id = number and b.counted_at <= counted_until and b.key <> all (kept)
+    order by b.counted_at limit 1000
+    for update skip locked
   ), gone as (
-    delete from messaging_ledger l using old
-    where l.phone_number_id = number and l.customer = old.customer
-    returning l.customer
+    update buckets b set counted_at = null from old where b.key = old.key
+    returning b.key
   )
-  select coalesce(array_agg(g.customer), '{}') from gone g;
+  select coalesce(array_agg(g.key), '{}') from gone g;
 end;
 
 -- Everything is worked out first, send after send, each seeing what those before it will have spent; then it is
@@ -512,7 +518,7 @@ begin
         offset 0
       ) y
     )
-    select c.ordinality as place, c.now, c.workspace_id, c.customer, a.is_known, a.revoked_at, a.expires_at, a.suspended,
+    select c.ordinality as place, c.now, c.workspace_id, a.is_known, a.revoked_at, a.expires_at, a.suspended,
       a.tier, a.workspace_full_at, a.workspace_refill, a.workspace_capacity, a.quota, a.used, a.number_id, a.number_full_at,
       a.number_refill, a.number_capacity, a.customers_counted, a.customer_limit, a.number, a.told_template, a.pair_refill,
       a.pair_capacity, s.pair_key, s.pair_full_at, s.counted_at, s.contact, s.m, s.h, s.verdict, s.is_open,
@@ -530,7 +536,7 @@ begin
       and a.sender is not distinct from c.sender and a.template is not distinct from c.template
       and a.language is not distinct from c.language and a.month = c.month and a.limits = c.limits
     cross join lateral (
-      select x.pair_key, coalesce(b.full_at, 0) as pair_full_at, g.counted_at, m.m, h.h,
+      select x.pair_key, coalesce(b.full_at, 0) as pair_full_at, b.counted_at, m.m, h.h,
         case
           when m.verdict is null then 'Unbound'
           when m.verdict not in ('Unbound', 'Released') then m.verdict
@@ -555,11 +561,7 @@ begin
       left join lateral (
         select n from contacts n where n.phone_number_id = a.number_id and n.key = c.customer offset 0
       ) n on true
-      left join lateral (select b.full_at from buckets b where b.key = x.pair_key offset 0) b on true
-      left join lateral (
-        select g.counted_at from messaging_ledger g
-        where g.phone_number_id = a.number_id and g.customer = c.customer offset 0
-      ) g on true
+      left join lateral (select b.full_at, b.counted_at from buckets b where b.key = x.pair_key offset 0) b on true
       offset 0
     ) s
     order by c.workspace_id collate "C", a.number_id collate "C", c.customer collate "C", c.ordinality
@@ -616,7 +618,7 @@ begin
       end if;
       pair := r.pair_key;
       pair_at := r.pair_full_at;
-      noted_at := case when r.customer <> all (pruned) then r.counted_at end;
+      noted_at := case when pair <> all (pruned) then r.counted_at end;
       note := null;
       pair_is_spent := false;
     end if;
@@ -635,22 +637,23 @@ begin
       is_counted := coalesce(noted_at > r.now - 86400000, false);
       if not r.is_open and not is_counted and counted >= r.customer_limit then
         -- some of them may not count any longer
-        gone := wac_prune_ledger(number, r.now - 86400000, array(
-          select s.customer from unnest(spent_pairs) s where s.number_id = number and s.noted_at is not null
+        perform from phone_numbers p where p.id = number for no key update;
+        gone := wac_let_go(number, r.now - 86400000, array(
+          select s.key from unnest(spent_pairs) s where s.number_id = number and s.noted_at is not null
         ));
         if gone <> '{}' then
           update phone_numbers p set customers_counted = p.customers_counted - cardinality(gone) where p.id = number;
           counted := counted - cardinality(gone);
           pruned := pruned || gone;
-          if r.customer = any (gone) then
+          if pair = any (gone) then
             noted_at := null;
           end if;
           if counted >= r.customer_limit and cardinality(gone) = 1000 then
             select count(*) into counted from (
-              select l.customer from messaging_ledger l
-              where l.phone_number_id = number and l.counted_at > 0 and l.counted_at > r.now - 86400000
+              select b.key from buckets b
+              where b.phone_number_id = number and b.counted_at > r.now - 86400000
               union
-              select s.customer from unnest(spent_pairs) s where s.number_id = number and s.noted_at is not null
+              select s.key from unnest(spent_pairs) s where s.number_id = number and s.noted_at is not null
               limit r.customer_limit
             ) live;
           end if;
@@ -721,7 +724,7 @@ begin
     end if;
     spent_workspaces[workspaces] := (workspace, workspace_at, (r.claim).month, taken)::wac_spent_workspace;
     spent_numbers[numbers] := (number, number_at, found_new)::wac_spent_number;
-    spent_pairs[pairs] := (pair, pair_at, number, r.customer, note)::wac_spent_pair;
+    spent_pairs[pairs] := (pair, pair_at, number, note)::wac_spent_pair;
   end loop;
 
   if claimed > 0 then
@@ -739,11 +742,10 @@ begin
     update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
     from unnest(spent_numbers) s
     where p.id = s.id;
-    insert into buckets (key, full_at) select s.key, s.full_at from unnest(spent_pairs) s
-    on conflict (key) do update set full_at = excluded.full_at;
-    insert into messaging_ledger (phone_number_id, customer, counted_at)
-    select s.number_id, s.customer, s.noted_at from unnest(spent_pairs) s where s.noted_at is not null
-    on conflict (phone_number_id, customer) do update set counted_at = excluded.counted_at;
+    insert into buckets as b (key, full_at, phone_number_id, counted_at)
+    select s.key, s.full_at, s.number_id, s.noted_at from unnest(spent_pairs) s
+    on conflict (key) do update set full_at = excluded.full_at, phone_number_id = excluded.phone_number_id,
+      counted_at = coalesce(excluded.counted_at, b.counted_at);
     insert into quota_usage as q (workspace_id, month, used)
     select s.id, s.month, s.quota from unnest(spent_workspaces) s where s.quota > 0
     on conflict (workspace_id, month) do update set used = q.used + excluded.used;
@@ -915,7 +917,64 @@ begin
 end
 $$;
 
+-- settle
+
+-- The common end: upstream took the send, and nobody has told of its message before. What wac_move would do, without
+-- looking at what there is to it. Answers for the others with false, and leaves them to wac_settle_any.
 create function wac_settle(commands json) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set join_collapse_limit = 1
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  answers boolean[] := array_fill(false, array[json_array_length(commands)]);
+  places bigint[];
+  told wac_recorded[];
+  place bigint;
+begin
+  with settled as (
+    update messages m set status = 'sent', status_at = s.now, provider_message_id = s.provider_message_id,
+      sent_at = greatest(s.at, m.created_at), sequence = m.sequence + 1, claim_token = null, lease_until = null,
+      expires_at = s.now + 86400000
+    from (
+      select s.* from json_populate_recordset(null::wac_step, commands) with ordinality s order by s.message_id, s.ordinality
+      offset 0
+    ) s
+    where m.id = s.message_id
+      -- not in the planner's terms: it would expect none, and read them all to see
+      and case when m.status = 'sending' and m.provider_message_id is null
+        then m.claim_token = s.claim_token and m.workspace_id = s.workspace_id end
+    returning m.id, m.workspace_id, m.provider_message_id, m.content, m.sent_at, m.sequence, m.status_at as now,
+      s.ordinality, s.events, s.deliveries
+  ), named as (
+    -- the first to bear a name keeps it
+    insert into message_names (provider_message_id, message_id)
+    select m.provider_message_id, m.id from settled m order by m.provider_message_id, m.ordinality
+    on conflict do nothing
+  )
+  select array_agg(m.ordinality), array_agg(
+    (
+      m.events[1], m.deliveries[1], m.workspace_id, 'message.sent', m.now, m.id, m.sequence,
+      wac_transition(m.id, m.provider_message_id, m.content, 'sent', m.sent_at, null, m.sequence)
+    )::wac_recorded
+  )
+  into places, told
+  from settled m;
+
+  if places is not null then
+    perform wac_record_events(told);
+    foreach place in array places loop
+      answers[place] := true;
+    end loop;
+  end if;
+  return array_to_json(answers);
+end
+$$;
+
+create function wac_settle_any(commands json) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
 as $$
@@ -987,6 +1046,7 @@ as $$
 declare
   r record;
   m messages;
+  pair text;
 begin
   perform from workspaces w
   where w.id = any (array(select c.workspace_id from json_to_recordset(commands) as c (workspace_id text)))
@@ -1034,18 +1094,12 @@ begin
     -- RateLimit.giveBack
     update workspaces w set bucket_full_at = w.bucket_full_at - r.workspace_refill where w.id = m.workspace_id;
     update phone_numbers p set bucket_full_at = p.bucket_full_at - r.number_refill where p.id = m.phone_number_id;
-    update buckets a set full_at = a.full_at - r.pair_refill
-    where a.key = 'pair:' || m.phone_number_id || ':' || r.customer;
+    pair := 'pair:' || m.phone_number_id || ':' || r.customer;
+    update buckets b set full_at = b.full_at - r.pair_refill where b.key = pair;
     -- the customer's place, unless they were written to again since
-    if m.counted_before is not null then
-      update messaging_ledger l set counted_at = m.counted_before
-      where l.phone_number_id = m.phone_number_id and l.customer = r.customer and l.counted_at = m.counted_at;
-    elsif m.counted_at is not null then
-      delete from messaging_ledger l
-      where l.phone_number_id = m.phone_number_id and l.customer = r.customer and l.counted_at = m.counted_at;
-      if found then
-        update phone_numbers p set customers_counted = p.customers_counted - 1 where p.id = m.phone_number_id;
-      end if;
+    update buckets b set counted_at = m.counted_before where b.key = pair and b.counted_at = m.counted_at;
+    if found and m.counted_before is null then
+      update phone_numbers p set customers_counted = p.customers_counted - 1 where p.id = m.phone_number_id;
     end if;
     if m.status = 'sending' and m.tried_before is null and m.quota_month is not null then
       perform wac_give_quota_back(array[m.workspace_id], array[m.quota_month]);
@@ -1155,7 +1209,7 @@ begin
 
   -- a bucket that is full is as good as none; the clocks of processes may differ by a little
   delete from buckets a where a.key = any (array(
-    select o.key from buckets o where o.full_at <= at_time - 60000 order by o.full_at limit 1000
+    select o.key from buckets o where o.full_at <= at_time - 60000 and o.counted_at is null order by o.full_at limit 1000
     for update skip locked
   ));
   get diagnostics filled = row_count;
