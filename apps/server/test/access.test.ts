@@ -9,6 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "./checks.ts"
 import { actorHeader, type Answer, call, hello, hostAuthenticator, ownPage, ready, send, start } from "./harness.ts"
+import { moving } from "./movable.ts"
 
 interface Route {
   readonly name: string
@@ -73,10 +74,10 @@ class Hosted extends Context.Service<Hosted, {
   static readonly layer = Layer.effect(
     Hosted,
     Effect.gen(function*() {
-      const { services, url } = yield* start({
+      const { pass, services, url } = yield* moving(start({
         environment: checks.unlimited,
         adapters: { authenticator: hostAuthenticator }
-      })
+      }))
       const workspace = (name: string, number: string) =>
         checks.anotherWorkspace(name, number).pipe(Effect.provideContext(services))
       const ours = yield* workspace("ours", "+15005550101")
@@ -89,8 +90,8 @@ class Hosted extends Context.Service<Hosted, {
         )
       const revoked = yield* made({ name: "revoked" })
       yield* call(`${url}/internal/api-keys/${revoked.id}`, { method: "DELETE", headers: session })
-      const expired = yield* made({ name: "expired", expiresAt: checks.timeIn(200) })
-      yield* Effect.sleep("250 millis")
+      const expired = yield* made({ name: "expired", expiresAt: checks.timeIn(60_000) })
+      yield* pass("1 minute")
       const deadKeys = { revoked_key: revoked.apiKey, expired_key: expired.apiKey }
       return { url, services, ours, theirs, deadKeys }
     })

@@ -8,7 +8,7 @@ import { RecordingReceiver } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import * as checks from "./checks.ts"
-import { type Answer, call, createKey, hello, receiver, send, setWebhook } from "./harness.ts"
+import { call, createKey, hello, isReplayed, receiver, send, setWebhook } from "./harness.ts"
 import {
   freshDatabase,
   kill,
@@ -56,8 +56,6 @@ class Cluster
 {
   static readonly layer = Layer.effect(Cluster, cluster)
 }
-
-const isReplayed = (answer: Answer): boolean => answer.headers.get("idempotent-replayed") === "true"
 
 /** The message that is bound to a key, once there is one. */
 const boundTo = (database: string, idempotencyKey: string): Effect.Effect<string> =>

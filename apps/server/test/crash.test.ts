@@ -6,7 +6,8 @@ import { assert, layer } from "@effect/vitest"
 import { SeededRandom } from "@wac/testkit"
 import { Context, Effect, Fiber, Layer } from "effect"
 import * as Fleet from "./fleet.ts"
-import { call } from "./harness.ts"
+
+import { pages } from "./harness.ts"
 import { patient } from "./processes.ts"
 
 const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000)
@@ -158,18 +159,11 @@ const arrived = Effect.gen(function*() {
 /** Every page of a listing of events. */
 const listed = Effect.fnUntraced(function*(path: string, headers: { readonly [name: string]: string }) {
   const { fleet } = yield* Crashing
-  const texts: Array<string> = []
-  const events: Array<{ readonly id: string }> = []
-  let cursor: string | null = null
-  do {
-    const query: string = cursor === null ? "" : `&cursor=${cursor}`
-    const { body, status, text } = yield* call(`${fleet.alive()[0]!.url}${path}?limit=100${query}`, { headers })
-    assert.strictEqual(status, 200, text)
-    texts.push(text)
-    events.push(...body.data)
-    cursor = body.next_cursor
-  } while (cursor !== null)
-  return { text: texts.join("\n"), events }
+  const all = yield* pages(`${fleet.alive()[0]!.url}${path}`, headers)
+  return {
+    text: all.map(({ text }) => text).join("\n"),
+    events: all.flatMap(({ body }): ReadonlyArray<{ readonly id: string }> => body.data)
+  }
 })
 
 /** Nothing was lost, nothing came out of order, and nothing came again but what was in flight. Gives how much did. */

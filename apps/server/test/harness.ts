@@ -84,6 +84,28 @@ export const call = (
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
   })
 
+/** Whether an answer says that it is another one's, given again. */
+export const isReplayed = ({ headers }: Answer): boolean => headers.get("idempotent-replayed") === "true"
+
+/** Every page of a listing, one after the other, as long as the cursor leads on. */
+export const pages = Effect.fnUntraced(function*(url: string, headers: { readonly [name: string]: string }) {
+  const address = new URL(url)
+  address.searchParams.set("limit", "100")
+  const all: Array<Answer> = []
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page: Answer = yield* call(address.href, { headers })
+    if (page.status !== 200) return yield* Effect.die(new Error(page.text))
+    all.push(page)
+    cursor = page.body.next_cursor ?? page.body.nextCursor ?? null
+    if (cursor !== null) address.searchParams.set("cursor", cursor)
+  }
+  return all
+})
+
+/** Suspends until the server has taken note of what came to it before: what comes later it answers later. */
+export const noticed = (url: string): Effect.Effect<void> =>
+  Effect.replicateEffect(call(`${url}/healthz`), 2, { discard: true })
+
 /** What a browser on our own pages says, and a program has to. */
 export const ownPage = { "sec-fetch-site": "same-origin" }
 

@@ -7,7 +7,7 @@ import { Context, Deferred, Duration, Effect, Fiber } from "effect"
 import { Digest } from "effect/crypto"
 import { vi } from "vitest"
 import * as checks from "./checks.ts"
-import { type Answer, call, createKey, hello, send } from "./harness.ts"
+import { type Answer, call, createKey, hello, isReplayed, noticed, send } from "./harness.ts"
 
 /** What the provider does with sends to a number; each test has numbers of its own. */
 const plans = new Map<string, (tries: number) => Effect.Effect<Provider.ProviderOutcome>>()
@@ -52,7 +52,16 @@ const key = (value: string = crypto.randomUUID()) => ({ "idempotency-key": value
 
 const json = { "content-type": "application/json" }
 
-const isReplayed = (answer: Answer): boolean => answer.headers.get("idempotent-replayed") === "true"
+/** Watches what comes to its judgement; gives how to wait for so many requests under a key. */
+const judgements = Effect.map(checks.Served, ({ services }) => {
+  const store: Pick<MessageStore.MessageStore["Service"], "accept"> = Context.get(services, MessageStore.MessageStore)
+  const judged = vi.spyOn(store, "accept")
+  return (idempotencyKey: string, size: number) =>
+    checks.until(
+      Effect.sync(() => judged.mock.calls.filter(([{ request }]) => request.key === idempotencyKey).length),
+      (count) => count === size
+    )
+})
 
 /** So many sends at once under one key; the provider is let go on when all of them have come to their judgement. */
 const crowd = Effect.fnUntraced(function*(
@@ -62,18 +71,11 @@ const crowd = Effect.fnUntraced(function*(
   open: Effect.Effect<unknown>
 ) {
   const server = yield* checks.Served
-  const store: Pick<MessageStore.MessageStore["Service"], "accept"> = Context.get(
-    server.services,
-    MessageStore.MessageStore
-  )
-  const judged = vi.spyOn(store, "accept")
+  const judged = yield* judgements
   const all = yield* Effect.forkChild(
     Effect.forEach(Array.from({ length: size }, (_, i) => i), (i) => one(server, i), { concurrency: "unbounded" })
   )
-  yield* checks.until(
-    Effect.sync(() => judged.mock.calls.filter(([{ request }]) => request.key === idempotencyKey).length),
-    (count) => count === size
-  )
+  yield* judged(idempotencyKey, size)
   yield* open
   return yield* Fiber.join(all)
 })
@@ -365,21 +367,22 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
         }))
     })
 
-    describe.concurrent("a caller that hangs up", () => {
+    describe("a caller that hangs up", () => {
       it.effect("does not stop its send, and learns its end by asking again", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
+          const judged = yield* judgements
           const { open, to } = held()
           const shared = key()
           const caller = yield* Effect.forkChild(send(server, hello(to), shared))
           yield* checks.until(Effect.sync(() => callsTo(to).length), (calls) => calls === 1)
           // interrupting the fetch closes its connection
           yield* Fiber.interrupt(caller)
-          yield* Effect.sleep("100 millis")
+          yield* noticed(server.url)
           const [{ messageId }] = callsTo(to) as [typeof provider.calls[number]]
           assert.strictEqual((yield* checks.stored(server, messageId)).body.status, "sending")
           const joined = yield* Effect.forkChild(send(server, hello(to), shared))
-          yield* Effect.sleep("100 millis")
+          yield* judged(shared["idempotency-key"], 2)
           yield* open
           const again = yield* Fiber.join(joined)
           assert.deepStrictEqual([again.status, again.body.message_id, isReplayed(again)], [200, messageId, true])
@@ -394,8 +397,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           const caller = yield* Effect.forkChild(send(server, hello(to)))
           yield* checks.until(Effect.sync(() => callsTo(to).length), (calls) => calls === 1)
           yield* Fiber.interrupt(caller)
-          // for the server to notice
-          yield* Effect.sleep("100 millis")
+          yield* noticed(server.url)
           yield* open
           yield* checks.untilStatus(server, callsTo(to)[0]!.messageId, "sent")
         }))
@@ -403,13 +405,15 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
       it.effect("having joined leaves the first alone", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
+          const judged = yield* judgements
           const { open, to } = held()
           const shared = key()
           const first = yield* Effect.forkChild(send(server, hello(to), shared))
           yield* checks.until(Effect.sync(() => callsTo(to).length), (calls) => calls === 1)
           const second = yield* Effect.forkChild(send(server, hello(to), shared))
-          yield* Effect.sleep("100 millis")
+          yield* judged(shared["idempotency-key"], 2)
           yield* Fiber.interrupt(second)
+          yield* noticed(server.url)
           yield* open
           const sent = yield* Fiber.join(first)
           assert.deepStrictEqual([sent.status, isReplayed(sent)], [200, false])
@@ -431,9 +435,9 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
                 "Content-Length": `${body.length}`
               }) + body.slice(0, -1)
             )
-            yield* Effect.sleep("100 millis")
+            yield* noticed(server.url)
           }))
-          yield* Effect.sleep("100 millis")
+          yield* noticed(server.url)
           assert.lengthOf(callsTo(to), 0)
           const sent = yield* send(server, { ...hello(to), client_reference: "another body" }, shared)
           assert.deepStrictEqual([sent.status, isReplayed(sent)], [200, false])

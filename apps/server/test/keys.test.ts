@@ -2,11 +2,13 @@
  * API keys: issuing, listing, revoking, expiring, and the signatures of requests made with them (contract §5).
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { ApiKeyStore, type Id, type Sealed, SealedSecretStore, Time } from "@wac/core"
+import { ApiKeys, ApiKeyStore, type Id, type Sealed, SealedSecretStore, Time } from "@wac/core"
 import { requestPayload, type RequestPayloadInput, sign } from "@wac/verifier"
-import { Context, Effect, Fiber, Layer, Option } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { vi } from "vitest"
 import * as checks from "./checks.ts"
-import { type Answer, call, createKey, hello, ready, send } from "./harness.ts"
+import { type Answer, call, createKey, hello, noticed, pages, ready, send } from "./harness.ts"
+import { moving } from "./movable.ts"
 
 const slow = "+15554440005"
 
@@ -56,14 +58,7 @@ const idsOf = (answer: Answer): ReadonlyArray<string> => answer.body.data.map(({
 
 /** Every key that the workspace lists. */
 const allIds = Effect.fnUntraced(function*(server: Pick<checks.Ready, "session" | "url">) {
-  const ids: Array<string> = []
-  let query = "?limit=100"
-  while (true) {
-    const page = yield* list(server, query)
-    ids.push(...idsOf(page))
-    if (page.body.nextCursor === null) return ids
-    query = `?limit=100&cursor=${page.body.nextCursor}`
-  }
+  return (yield* pages(`${server.url}/internal/api-keys`, server.session)).flatMap(idsOf)
 })
 
 const unauthorized = (reason: string) => ({ code: "unauthorized", reason })
@@ -268,7 +263,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         checks.assertHeaders(first)
         const { revokedAt } = (yield* get(server, id)).body
         assert.match(revokedAt, checks.timeShape)
-        yield* Effect.sleep("5 millis")
+        yield* checks.until(Effect.sync(checks.now), (now) => now > Date.parse(revokedAt))
         assert.strictEqual((yield* revoke(server, id)).status, 204)
         assert.strictEqual((yield* get(server, id)).body.revokedAt, revokedAt)
       }))
@@ -299,10 +294,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         }
       }))
 
-    /**
-     * A send that has passed authentication and waits for the rest of its body: had it not passed, the answer would
-     * be there at once.
-     */
+    /** A send that waits for the rest of its body. */
     const halfSent = Effect.fnUntraced(function*(url: string, key: { readonly apiKey: string }, to: string) {
       const body = JSON.stringify(hello(to))
       const connection = yield* checks.connect(url)
@@ -314,8 +306,27 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
           "Content-Length": `${body.length}`
         }) + body.slice(0, 10)
       )
-      yield* Effect.sleep("200 millis")
       return { ...connection, end: connection.write(body.slice(10)) }
+    })
+
+    /** The same, once it has passed authentication. */
+    const waiting = Effect.fnUntraced(function*(
+      { services, url }: checks.Ready,
+      key: { readonly apiKey: string },
+      to: string
+    ) {
+      const keys: Pick<ApiKeys.ApiKeys["Service"], "authenticate"> = Context.get(services, ApiKeys.ApiKeys)
+      const { authenticate } = keys
+      const passed = Deferred.makeUnsafe<void>()
+      const watching = vi.spyOn(keys, "authenticate").mockImplementation((token) =>
+        Effect.tap(authenticate(token), token === key.apiKey ? Deferred.succeed(passed, undefined) : Effect.void)
+      )
+      const send = yield* halfSent(url, key, to)
+      yield* Deferred.await(passed)
+      watching.mockRestore()
+      yield* noticed(url)
+      assert.strictEqual(yield* send.peek, "")
+      return send
     })
 
     it.effect("stops a request that had passed authentication before it reaches the provider", () =>
@@ -325,36 +336,33 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         const revoked = yield* createKey(url, session)
         yield* revoke(server, revoked.id)
         const refused = yield* halfSent(url, revoked, "+15554440001")
-        assert.match(yield* refused.peek, /^HTTP\/1\.1 401 /)
+        assert.match(yield* checks.until(refused.peek, (text) => text !== ""), /^HTTP\/1\.1 401 /)
 
-        const untouched = yield* halfSent(url, yield* createKey(url, session), "+15554440002")
-        assert.strictEqual(yield* untouched.peek, "")
+        const untouched = yield* waiting(server, yield* createKey(url, session), "+15554440002")
         yield* untouched.end
         assert.strictEqual((yield* untouched.read).answer.status, 200)
         assert.lengthOf(callsTo("+15554440002"), 1)
 
         const key = yield* createKey(url, session)
-        const waiting = yield* halfSent(url, key, "+15554440003")
-        assert.strictEqual(yield* waiting.peek, "")
+        const stopped = yield* waiting(server, key, "+15554440003")
         assert.strictEqual((yield* revoke(server, key.id)).status, 204)
-        assert.strictEqual(yield* waiting.peek, "")
-        yield* waiting.end
-        checks.assertError((yield* waiting.read).answer, 401, unauthorized("revoked_key"))
+        assert.strictEqual(yield* stopped.peek, "")
+        yield* stopped.end
+        checks.assertError((yield* stopped.read).answer, 401, unauthorized("revoked_key"))
         assert.lengthOf(callsTo("+15554440003"), 0)
       }))
 
     it.effect("an end that comes meanwhile stops it too", () =>
       Effect.gen(function*() {
-        const { session, url } = yield* Fixture
-        const key = yield* createKey(url, session, {
+        const server = yield* moving(ready({ environment: checks.unlimited, adapters: provider.adapters }))
+        const key = yield* createKey(server.url, server.session, {
           name: "passing",
-          expiresAt: checks.timeIn(500)
+          expiresAt: checks.timeIn(3_600_000)
         })
-        const waiting = yield* halfSent(url, key, "+15554440004")
-        assert.strictEqual(yield* waiting.peek, "")
-        yield* Effect.sleep("500 millis")
-        yield* waiting.end
-        checks.assertError((yield* waiting.read).answer, 401, unauthorized("expired_key"))
+        const stopped = yield* waiting(server, key, "+15554440004")
+        yield* server.pass("1 hour")
+        yield* stopped.end
+        checks.assertError((yield* stopped.read).answer, 401, unauthorized("expired_key"))
         assert.lengthOf(callsTo("+15554440004"), 0)
       }))
 

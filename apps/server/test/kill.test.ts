@@ -7,28 +7,13 @@ import { Idempotency, Message } from "@wac/core"
 import { PostgresProxy } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
-import { type Answer, hello, send } from "./harness.ts"
-import {
-  freshDatabase,
-  kill,
-  masterKey,
-  patient,
-  postgres,
-  signedIn,
-  sql,
-  startSteered,
-  type Steered,
-  withKey
-} from "./processes.ts"
+import { type Answer, hello, isReplayed, send } from "./harness.ts"
+import { kill, masterKey, patient, proxied, signedIn, sql, startSteered, type Steered, withKey } from "./processes.ts"
 import { nameOf, upstream } from "./upstream.ts"
 
 /** A process that stays, and what those share with it that are killed: they reach the database by way of the proxy. */
 const survivor = Effect.gen(function*() {
-  const database = yield* Effect.flatMap(postgres, freshDatabase)
-  const proxy = yield* Effect.acquireRelease(
-    Effect.promise(() => PostgresProxy.start(database)),
-    (proxy) => Effect.sync(proxy.close)
-  )
+  const { database, proxy } = yield* proxied
   const provider = yield* upstream
   const env = { DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }
   const process = yield* startSteered(env, provider.url)
@@ -95,8 +80,6 @@ const killedAt = Effect.fnUntraced(function*(to: string, stop: Effect.Effect<Eff
 }, Effect.scoped)
 
 type Killed = Effect.Success<ReturnType<typeof killedAt>>
-
-const isReplayed = (answer: Answer): boolean => answer.headers.get("idempotent-replayed") === "true"
 
 const assertSent = (answer: Answer, messageId: string, replayed: boolean) => {
   assert.strictEqual(answer.status, 200, answer.text)

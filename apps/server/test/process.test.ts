@@ -9,8 +9,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { fromEnvironment } from "../src/ServerConfig.ts"
-import { connect, head } from "./checks.ts"
-import { call, createKey, environment, hello, ownPage, send, setWebhook, signIn } from "./harness.ts"
+import { connect, head, until } from "./checks.ts"
+import { call, createKey, environment, hello, noticed, ownPage, send, setWebhook, signIn } from "./harness.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -330,14 +330,17 @@ describe.concurrent("SIGTERM", () => {
     Effect.gen(function*() {
       const running = yield* started(asOwner)
       const { url } = running
-      const key = yield* createKey(url, yield* signIn(url))
+      const session = yield* signIn(url)
+      const key = yield* createKey(url, session)
       const answering = yield* Effect.forkChild(send({ url, key }, hello("+15005550010")), { startImmediately: true })
-      // the sandbox takes 3 s to answer; the request is there long before
-      yield* Effect.sleep("500 millis")
+      // the sandbox takes 3 s to answer
+      yield* until(call(`${url}/internal/messages?status=sending`, { headers: session }), ({ body }) =>
+        body.data.length === 1)
       const stopping = yield* Effect.forkChild(stop(running), { startImmediately: true })
-      yield* Effect.sleep("500 millis")
-      const refused = yield* Effect.promise(() => fetch(`${url}/healthz`).then(({ status }) => status, () => "refused"))
-      assert.strictEqual(refused, "refused")
+      const asked = Effect.promise(() =>
+        fetch(`${url}/healthz`).then(({ status }) => status, () => "refused")
+      )
+      yield* until(asked, (answer) => answer === "refused")
       assert.isNull(running.child.exitCode)
 
       const answer = yield* Fiber.join(answering)
@@ -355,7 +358,7 @@ describe.concurrent("SIGTERM", () => {
       const connection = yield* connect(running.url)
       const headers = { ...ownPage, "content-type": "application/json", "content-length": "100" }
       yield* connection.write(`${head("POST /internal/session", headers)}{`)
-      yield* Effect.sleep("200 millis")
+      yield* noticed(running.url)
       const { ended, took } = yield* stop(running)
       assert.deepStrictEqual(ended, obeyed)
       assert.isBelow(took, 25_000)

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { PostgresServer } from "@wac/testkit"
+import { PostgresProxy, PostgresServer } from "@wac/testkit"
 import { Effect, Redacted, type Scope } from "effect"
 import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -54,6 +54,16 @@ export const freshDatabase = (server: string): Effect.Effect<string, never, Scop
     url.href
   )
 }
+
+/** An empty database, and the way to it by a proxy that can stop a statement wherever a test says. */
+export const proxied = Effect.gen(function*() {
+  const database = yield* Effect.flatMap(postgres, freshDatabase)
+  const proxy = yield* Effect.acquireRelease(
+    Effect.promise(() => PostgresProxy.start(database)),
+    (proxy) => Effect.sync(proxy.close)
+  )
+  return { database, proxy }
+})
 
 export const masterKey = () => randomBytes(32).toString("base64")
 

@@ -9,26 +9,12 @@ import { PostgresProxy, StubProviderWebhook } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
 import { call, hello, send } from "./harness.ts"
-import {
-  bundledSteered,
-  freshDatabase,
-  kill,
-  masterKey,
-  patient,
-  postgres,
-  signedIn,
-  sql,
-  startSteered
-} from "./processes.ts"
+import { bundledSteered, kill, masterKey, patient, proxied, signedIn, sql, startSteered } from "./processes.ts"
 import { nameOf, upstream } from "./upstream.ts"
 
 /** Where processes are started, with a workspace and its key in the database. */
 const stage = Effect.gen(function*() {
-  const database = yield* Effect.flatMap(postgres, freshDatabase)
-  const proxy = yield* Effect.acquireRelease(
-    Effect.promise(() => PostgresProxy.start(database)),
-    (proxy) => Effect.sync(proxy.close)
-  )
+  const { database, proxy } = yield* proxied
   const provider = yield* upstream
   const program = yield* bundledSteered
   const env = { DATABASE_URL: proxy.url, WAC_MASTER_KEY: masterKey() }

@@ -6,9 +6,9 @@ import { assert, layer } from "@effect/vitest"
 import { DocumentedCodes } from "@wac/testkit"
 import { Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
-import { type Answer, call, send } from "./harness.ts"
+import { type Answer, call, isReplayed, pages, send } from "./harness.ts"
 import { withKey } from "./processes.ts"
-import { accepted, generous, silent, template, World } from "./whatsapp.ts"
+import { accepted, anyone, generous, silent, template, World } from "./whatsapp.ts"
 
 /** For how many minutes a block keeps a number from sending before it is tried again. */
 const blockedFor: { readonly [reason: string]: number } = {
@@ -61,12 +61,6 @@ const assertAnswer = (answer: Answer, documented: DocumentedCodes.Documented): v
   assert.strictEqual(answer.headers.get("retry-after"), retryAfter === null ? null : `${retryAfter}`)
   checks.assertHeaders(answer)
 }
-
-const isReplayed = (answer: Answer): boolean => answer.headers.get("idempotent-replayed") === "true"
-
-let recipients = 0
-/** A number that nobody has written to. */
-const anyone = () => `+1650555${String(++recipients).padStart(4, "0")}`
 
 /** A send with a key of its own, to be repeated. */
 const sending = (to: string, body: unknown = template(to)) =>
@@ -224,16 +218,8 @@ const assertEvents = Effect.fnUntraced(function*(
 ) {
   const world = yield* World
   const types = new Map<string, Array<string>>()
-  let cursor = ""
-  while (true) {
-    const page = yield* call(`${world.url}/v1/events?limit=100${cursor}`, {
-      headers: { authorization: `Bearer ${world.key.apiKey}` }
-    })
-    for (const { data, type } of page.body.data) {
-      types.set(data.message_id, [...types.get(data.message_id) ?? [], type])
-    }
-    if (!page.body.has_more) break
-    cursor = `&cursor=${page.body.next_cursor}`
+  for (const { body } of yield* pages(`${world.url}/v1/events`, { authorization: `Bearer ${world.key.apiKey}` })) {
+    for (const { data, type } of body.data) types.set(data.message_id, [...types.get(data.message_id) ?? [], type])
   }
   for (const { id, types: each } of expected) assert.deepStrictEqual(types.get(id), each)
 })

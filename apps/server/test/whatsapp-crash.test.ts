@@ -6,7 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import { Idempotency, Message } from "@wac/core"
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
-import { type Answer, send } from "./harness.ts"
+import { type Answer, isReplayed, send } from "./harness.ts"
 import { kill, patient, sql, type Steered, withKey } from "./processes.ts"
 import { processes } from "./whatsapp-processes.ts"
 import { template } from "./whatsapp.ts"
@@ -16,8 +16,6 @@ class Crashing extends Context.Service<Crashing, Effect.Success<typeof processes
 ) {
   static readonly layer = Layer.effect(Crashing, processes)
 }
-
-const isReplayed = (answer: Answer): boolean => answer.headers.get("idempotent-replayed") === "true"
 
 /** Sends by way of a process that is killed once upstream has answered; gives the message, and how to repeat the request. */
 const killedBeforeSettle = Effect.fnUntraced(function*(to: string) {

@@ -7,7 +7,7 @@ import { Message } from "@wac/core"
 import { type CloudApi, SeededRandom } from "@wac/testkit"
 import { Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
-import { type Answer, call, send } from "./harness.ts"
+import { type Answer, call, pages, send } from "./harness.ts"
 import { patient, withKey } from "./processes.ts"
 import { generous, template, World } from "./whatsapp.ts"
 
@@ -92,15 +92,9 @@ const claimOf = ({ body, status }: Answer): "sent" | "not_sent" | "refused" | "u
 const eventsByRecipient = Effect.gen(function*() {
   const { key, url } = yield* World
   const events = new Map<string, Array<Answer["body"]>>()
-  let cursor = ""
-  do {
-    const page = yield* call(`${url}/v1/events?limit=100${cursor}`, {
-      headers: { authorization: `Bearer ${key.apiKey}` }
-    })
-    assert.strictEqual(page.status, 200, page.text)
-    for (const event of page.body.data) events.set(event.data.to, [...events.get(event.data.to) ?? [], event])
-    cursor = page.body.has_more ? `&cursor=${page.body.next_cursor}` : ""
-  } while (cursor !== "")
+  for (const { body } of yield* pages(`${url}/v1/events`, { authorization: `Bearer ${key.apiKey}` })) {
+    for (const event of body.data) events.set(event.data.to, [...events.get(event.data.to) ?? [], event])
+  }
   return events
 })
 
@@ -182,10 +176,10 @@ layer(world, { excludeTestServices: true, timeout: patient })(`with seed ${seed}
       const all = plans(SeededRandom.make(seed))
       const heard = yield* carryOut(all)
       yield* nobodyTwice
-      // those that were only late are carried out now; whatever was, is told of
-      yield* Effect.sleep(late)
       // on a busy machine calls that were given up lie unread for a while: they are before these, one after the other
       for (const _ of [1, 2]) yield* call(`${world.api.url}/_sim`)
+      // those that were only late are carried out now; whatever was, is told of
+      yield* world.pass(late)
       yield* Effect.forEach(
         (yield* world.api.allProcessed).keys(),
         (id) => checks.untilStatus(world, id, "read"),

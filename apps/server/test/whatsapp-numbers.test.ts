@@ -6,11 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, send } from "./harness.ts"
-import { accepted, generous, template, text, World } from "./whatsapp.ts"
-
-let recipients = 0
-/** A number that nobody has written to. */
-const anyone = () => `+1650555${String(++recipients).padStart(4, "0")}`
+import { accepted, anyone, generous, template, text, World } from "./whatsapp.ts"
 
 const sends = Effect.flatMap(
   World,

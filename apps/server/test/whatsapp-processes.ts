@@ -2,27 +2,14 @@
  * Processes with `PROVIDER=whatsapp` between one PostgreSQL database and one simulated Cloud API.
  */
 import { assert } from "@effect/vitest"
-import { CloudApi, PostgresProxy } from "@wac/testkit"
+import { CloudApi } from "@wac/testkit"
 import { Duration, Effect } from "effect"
-import {
-  bundledSteered,
-  freshDatabase,
-  kill,
-  masterKey,
-  postgres,
-  signedIn,
-  startSteered,
-  type Steered
-} from "./processes.ts"
+import { bundledSteered, kill, masterKey, proxied, signedIn, startSteered, type Steered } from "./processes.ts"
 import { generous, path, silent } from "./whatsapp.ts"
 
 /** One process after the other, each on its own port; upstream posts to the latest. */
 export const processes = Effect.gen(function*() {
-  const database = yield* Effect.flatMap(postgres, freshDatabase)
-  const proxy = yield* Effect.acquireRelease(
-    Effect.promise(() => PostgresProxy.start(database)),
-    (proxy) => Effect.sync(proxy.close)
-  )
+  const { database, proxy } = yield* proxied
   const api = yield* Effect.orDie(CloudApi.make({ settings: { ...generous, ...silent, retryAfter: [200] } }))
   const main = yield* bundledSteered
   const env = { ...api.environment, DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }

@@ -4,12 +4,13 @@
  */
 import { assert } from "@effect/vitest"
 import { InboundPostStore } from "@wac/core"
-import { CloudApi, CloudApiClock } from "@wac/testkit"
+import { CloudApi } from "@wac/testkit"
 import { verify } from "@wac/verifier"
 import { WhatsAppProvider, WhatsAppWebhook } from "@wac/whatsapp"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, type Delivered, ready, receiver, send, setWebhook } from "./harness.ts"
+import { type Movable, moving } from "./movable.ts"
 import { freshDatabase, masterKey, postgres } from "./processes.ts"
 
 export const path = "/providers/whatsapp/webhook"
@@ -119,21 +120,20 @@ const make = Effect.fnUntraced(function*(options: Options) {
   }
 })
 
-type Made = Effect.Success<ReturnType<typeof make>> & {
-  /** Time passes, for the service and for upstream. */
-  readonly pass: (duration: Duration.Input) => Effect.Effect<void>
-}
-
 /** One service and its upstream for the tests of a block, which run under their clock. */
-export class World extends Context.Service<World, Made>()("@wac/server/test/whatsapp/World") {
+export class World extends Context.Service<World, Effect.Success<ReturnType<typeof make>> & Movable>()(
+  "@wac/server/test/whatsapp/World"
+) {
   static readonly layer = (options: Options = {}) =>
     Layer.effectContext(Effect.gen(function*() {
-      const { advance, clock } = CloudApiClock.make(yield* Clock.Clock)
-      const made = yield* Effect.provideService(make(options), Clock.Clock, clock)
-      const pass = (duration: Duration.Input) => Effect.sync(() => advance(Duration.toMillis(duration)))
-      return Context.make(World, { ...made, pass }).pipe(Context.add(Clock.Clock, clock))
+      const world = yield* moving(make(options))
+      return Context.make(World, world).pipe(Context.add(Clock.Clock, world.clock))
     }))
 }
+
+let recipients = 0
+/** A number that nobody has written to. */
+export const anyone = () => `+1650555${String(++recipients).padStart(4, "0")}`
 
 export const template = (to: string, name = "hello_world", bodyParams?: ReadonlyArray<string>, language = "en_US") => ({
   to,

@@ -20,7 +20,13 @@ interface Sleeper {
 const longestTimer = 2 ** 31 - 1
 const nanos = 1_000_000n
 
-export const make = (base: Clock.Clock): MovableClock => {
+/** What is asked of the clock that it goes as. */
+export type Base = Pick<
+  Clock.Clock,
+  "currentTimeMillisUnsafe" | "currentTimeNanosUnsafe" | "monotonicTimeNanosUnsafe"
+>
+
+export const make = (base: Base): MovableClock => {
   let ahead = 0
   const sleepers = new Set<Sleeper>()
   const now = () => base.currentTimeMillisUnsafe() + ahead
