@@ -2,7 +2,7 @@
  * Messages and contacts of a workspace, as the dashboard shows them.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Inbound, type PhoneNumber } from "@wac/core"
+import { type Contact, Inbound } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
 import { Context, Effect } from "effect"
 import * as checks from "./checks.ts"
@@ -88,13 +88,13 @@ describe.concurrent("contacts", () => {
       const [number] = (yield* get(server, "phone-numbers")).body.data
       const hour = 3_600_000
       const now = checks.now()
-      const write = (customer: { readonly phone: string | null; readonly userId: string }, at: number, text = "Hi") =>
+      const write = (customer: Contact.Customer, at: number, text = "Hi") =>
         Context.get(server.services, Inbound.Inbound).receive([{
           _tag: "Message",
           message: {
             providerNumberId: number.providerNumberId,
             providerMessageId: crypto.randomUUID(),
-            customer: customer as { readonly phone: PhoneNumber.E164; readonly userId: string },
+            customer,
             at,
             type: "text",
             content: { body: text },
