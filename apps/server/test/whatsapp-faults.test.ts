@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Message } from "@wac/core"
-import { type CloudApi, SeededRandom } from "@wac/testkit"
+import { type CloudApi, CloudApiFaults, SeededRandom } from "@wac/testkit"
 import { Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, pages, send } from "./harness.ts"
@@ -25,30 +25,10 @@ const sendTimeout = Duration.millis(750)
 /** Later than that. */
 const late = 1_000
 
-const faults: NonNullable<CloudApi.Plan["random"]> = {
-  rate: 0.5,
-  faults: [
-    { kind: "close_before_reading" },
-    { kind: "reset_before" },
-    { kind: "reset_after" },
-    { kind: "hang_before" },
-    { kind: "hang_after" },
-    { kind: "html_before", http: 503 },
-    { kind: "html_after", http: 502 },
-    { kind: "late", after: late },
-    { kind: "cut_answer" },
-    { kind: "trickle", every: 5 },
-    { kind: "truncated_json" },
-    { kind: "huge_body" },
-    { kind: "empty_body" },
-    { kind: "error", code: 131016 },
-    { kind: "error", code: 131000 },
-    { kind: "error", code: 130429 },
-    { kind: "error", code: 131026 },
-    { kind: "error", code: 999_999 },
-    { kind: "error", code: 999_999, http: 500 }
-  ]
-}
+const faults = {
+  ...CloudApiFaults.half,
+  faults: [...CloudApiFaults.half.faults, { kind: "late", after: late }]
+} satisfies CloudApi.Plan["random"]
 
 /** What upstream's reports do meanwhile. */
 const reports = {
@@ -239,7 +219,7 @@ layer(world, { excludeTestServices: true, timeout: patient })(`with seed ${seed}
 
       // the run is worth something
       const calls = yield* world.api.calls
-      for (const { kind } of faults.faults!) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
+      for (const { kind } of faults.faults) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
       const count = (end: string) => ends.filter((each) => each === end).length
       for (const end of ["sent", "refused", "unknown"]) assert.isAtLeast(count(end), 5, end)
       const settledLater = ends.filter((end, i) => end === "sent" && heard[i]!.includes("unknown"))

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Id, Provider } from "@wac/core"
-import type { CloudApi } from "@wac/testkit"
+import { CloudApiFaults } from "@wac/testkit"
 import { Duration, Effect, References } from "effect"
 import { send, text } from "./samples.ts"
 import { simulated } from "./simulation.ts"
@@ -15,28 +15,7 @@ const sends = 1_000
 const attempts = 4
 
 /** A crash of ours is not among these: what follows from that is the core's. */
-const faults: CloudApi.Plan["random"] = {
-  rate: 0.5,
-  faults: [
-    { kind: "close_before_reading" },
-    { kind: "reset_before" },
-    { kind: "reset_after" },
-    { kind: "hang_before" },
-    { kind: "hang_after" },
-    { kind: "html_before", http: 503 },
-    { kind: "html_after", http: 502 },
-    { kind: "trickle", every: 5 },
-    { kind: "truncated_json" },
-    { kind: "huge_body" },
-    { kind: "empty_body" },
-    { kind: "error", code: 131016 },
-    { kind: "error", code: 131000 },
-    { kind: "error", code: 130429 },
-    { kind: "error", code: 131026 },
-    { kind: "error", code: 999_999 },
-    { kind: "error", code: 999_999, http: 500 }
-  ]
-}
+const faults = CloudApiFaults.half
 
 const messageOf = (i: number) => `msg_01ARZ3NDEKTSV4RRFFQ6${String(i).padStart(6, "0")}` as Id.MessageId
 const recipientOf = (i: number) => `+1202555${String(i).padStart(4, "0")}`
@@ -72,6 +51,6 @@ describe("sends over a wire that breaks", () => {
       for (const tag of ["Accepted", "Refused", "Unknown"] as const) assert.isAtLeast(of(tag).length, 20, tag)
       const calls = yield* api.calls
       assert.isAtLeast(calls.length, sends)
-      for (const { kind } of faults.faults!) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
+      for (const { kind } of faults.faults) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
     }).pipe(Effect.provideService(References.MinimumLogLevel, "None")))
 })
