@@ -11,8 +11,6 @@ import * as checks from "./checks.ts"
 import { call, environment, hello, ownPage, ready, send, start } from "./harness.ts"
 import { isInstalled, redisServer } from "./RedisServer.ts"
 
-const patient = 60_000
-
 const over = (url: string) =>
   RateLimitStoreRedis.layer(Redacted.make(url)).pipe(Layer.provideMerge(MemoryStorage.layer), Layer.fresh)
 
@@ -28,7 +26,7 @@ const attempt = (url: string, password: string) =>
 describe.skipIf(!isInstalled)("rate limits in Redis", () => {
   layer(
     Layer.merge(Layer.unwrap(Effect.map(redisServer, ({ url }) => over(url))), Fixture.layer),
-    { timeout: patient, excludeTestServices: true }
+    { excludeTestServices: true }
   )("over a storage", (it) => {
     RateLimitStoreSuite.tests(it)
   })
@@ -44,7 +42,7 @@ describe.skipIf(!isInstalled)("rate limits in Redis", () => {
         { concurrency: "unbounded" }
       )
       assert.lengthOf(readings.filter(([reading]) => reading!.allowed), 10)
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 
   it.live("fail soon while Redis is away, and are back when it is", () =>
     Effect.gen(function*() {
@@ -60,7 +58,7 @@ describe.skipIf(!isInstalled)("rate limits in Redis", () => {
       yield* redis.start
       const again = yield* checks.until(Effect.result(spend), ({ _tag }) => _tag === "Success", 200)
       assert.isTrue(again._tag === "Success" && again.success[0]!.allowed)
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 
   it.live(
     "bound failed sign-ins over servers; without Redis nobody signs in, and messages go on",
@@ -82,8 +80,7 @@ describe.skipIf(!isInstalled)("rate limits in Redis", () => {
         checks.assertError(away, 503, { code: "server_error", reason: "storage_unavailable" })
         assert.strictEqual(away.headers.get("retry-after"), "1")
         assert.strictEqual((yield* send(a, hello())).status, 200)
-      }).pipe(Effect.scoped),
-    patient
+      }).pipe(Effect.scoped)
   )
 })
 

@@ -29,7 +29,7 @@ export class Served extends Context.Service<Served, Ready>()("@wac/server/test/c
 }
 
 /** Options of `layer` for tests over real sockets: the real clock. */
-export const live = { excludeTestServices: true, timeout: "30 seconds" } as const
+export const live = { excludeTestServices: true } as const
 
 /** Limits that no test meets by chance. */
 export const unlimited = {

@@ -15,7 +15,6 @@ import {
   launch,
   type Listening,
   masterKey,
-  patient,
   postgres,
   signedIn,
   sql,
@@ -28,8 +27,8 @@ let server: string
 const scope = Scope.makeUnsafe()
 beforeAll(async () => {
   server = await Effect.runPromise(Scope.provide(postgres, scope))
-}, patient)
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), patient)
+})
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** How often two hundred race. */
 const rounds = 50
@@ -100,7 +99,7 @@ const refused = Effect.fnUntraced(function*(env: Record<string, string>) {
   return stderr
 }, Effect.scoped)
 
-layer(Cluster.layer, { excludeTestServices: true, timeout: patient })("two processes", (it) => {
+layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
   it.effect(
     "make one message of 200 identical sends, half to each, and give 200 equal answers",
     () =>
@@ -129,8 +128,7 @@ layer(Cluster.layer, { excludeTestServices: true, timeout: patient })("two proce
           assert.deepStrictEqual(yield* countsOf(database, id), { messages: 1, keys: 1, names: 1 })
         }
         assert.strictEqual((yield* total(database)) - before, recipients.length)
-      }),
-    patient
+      })
   )
 
   it.effect(
@@ -153,8 +151,7 @@ layer(Cluster.layer, { excludeTestServices: true, timeout: patient })("two proce
         assert.deepStrictEqual([sent.status, sent.body.message_id, isReplayed(sent)], [200, id, false])
         const again = yield* send({ url: b.url, key }, hello(slow), withKey(idempotencyKey))
         assert.deepStrictEqual([again.status, again.text, isReplayed(again)], [200, sent.text, true])
-      }),
-    patient
+      })
   )
 
   it.effect(
@@ -171,8 +168,7 @@ layer(Cluster.layer, { excludeTestServices: true, timeout: patient })("two proce
         const answer = yield* Effect.repeat(ask, { until: ({ status }) => status !== 200 })
         checks.assertError(answer, 401, { code: "unauthorized", reason: "revoked_key" })
         assert.isBelow(performance.now() - begun, Duration.toMillis(ApiKeys.cacheFor))
-      }),
-    patient
+      })
   )
 
   it.effect(
@@ -216,8 +212,7 @@ layer(Cluster.layer, { excludeTestServices: true, timeout: patient })("two proce
         checks.assertError(yield* Fiber.join(watch), 401, refused)
         assert.isBelow(lastGood - revokedAt, 2000)
         assert.strictEqual(yield* total(database), before)
-      }),
-    patient
+      })
   )
 
   it.effect("bring an empty database to the newest schema together, each step once", () =>
@@ -241,7 +236,7 @@ layer(Cluster.layer, { excludeTestServices: true, timeout: patient })("two proce
     Effect.gen(function*() {
       const { env } = yield* Cluster
       assert.match(yield* refused({ ...env, WAC_MASTER_KEY: masterKey() }), /^wac: WAC_MASTER_KEY: expected [^\n]+\n$/)
-    }), patient)
+    }))
 
   it.effect("take no third one that is older than the schema: it stops with one line", () =>
     Effect.gen(function*() {
@@ -259,7 +254,7 @@ layer(Cluster.layer, { excludeTestServices: true, timeout: patient })("two proce
         `wac: the database has schema version ${known + 1} (of tomorrow), newer than this wac, which knows ${known}: ` +
           "start a newer wac\n"
       )
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 })
 
 it.live(
@@ -303,6 +298,5 @@ it.live(
         assert.deepStrictEqual(sequences, sequences.map((_, i) => i + 1))
       }
       assert.strictEqual((yield* call(`${b.url}/readyz`)).status, 200)
-    }).pipe(Effect.scoped),
-  patient
+    }).pipe(Effect.scoped)
 )

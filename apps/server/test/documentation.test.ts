@@ -12,7 +12,7 @@ import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { freshDatabase, patient, postgres } from "./processes.ts"
+import { freshDatabase, postgres } from "./processes.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -181,9 +181,9 @@ describe("the documentation", () => {
           }),
         { concurrency: 2, discard: true }
       )
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 
-  it("has code that compiles", { timeout: patient }, async () => {
+  it("has code that compiles", async () => {
     const directory = path.join(scratch, "ts")
     await fs.rm(directory, { recursive: true, force: true })
     await fs.mkdir(directory, { recursive: true })

@@ -84,7 +84,7 @@ const assertServed = Effect.gen(function*() {
   assert.deepStrictEqual([...sequences.values()], Array.from({ length: 5 }, () => [1, 2, 3]))
 })
 
-layer(World.layer, { excludeTestServices: true, timeout: "60 seconds" })(`beside ${dead} dead webhooks`, (it) => {
+layer(World.layer, { excludeTestServices: true })(`beside ${dead} dead webhooks`, (it) => {
   it.effect("a healthy one is served while their attempts wait for an end", () =>
     Effect.gen(function*() {
       const { healthy, others } = yield* World

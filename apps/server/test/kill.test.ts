@@ -8,7 +8,7 @@ import type { PostgresProxy } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, hello, isReplayed, send } from "./harness.ts"
-import { kill, masterKey, patient, proxied, signedIn, sql, startSteered, type Steered, withKey } from "./processes.ts"
+import { kill, masterKey, proxied, signedIn, sql, startSteered, type Steered, withKey } from "./processes.ts"
 import { nameOf, upstream } from "./upstream.ts"
 
 /** A process that stays, and what those share with it that are killed: they reach the database by way of the proxy. */
@@ -132,20 +132,20 @@ const assertSettledByReport = Effect.fnUntraced(function*({ asked, process, retr
   assert.deepStrictEqual(yield* asked, [messageId])
 })
 
-layer(Survivor.layer, { excludeTestServices: true, timeout: patient })("kill -9", (it) => {
+layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
   it.effect("before the claim has reached the database: judged anew, one call", () =>
     Effect.gen(function*() {
       const killed = yield* killedAt("+15557770001", statementOf("wac_accept", "sent"))
       assert.deepStrictEqual([yield* killed.bound, yield* killed.asked], [[], []])
       yield* assertJudgedAnew(killed)
-    }), patient)
+    }))
 
   it.effect("before the claim commits: judged anew, one call", () =>
     Effect.gen(function*() {
       const killed = yield* killedAt("+15557770002", statementOf("wac_accept", "executed"))
       assert.deepStrictEqual([yield* killed.bound, yield* killed.asked], [[], []])
       yield* assertJudgedAnew(killed)
-    }), patient)
+    }))
 
   it.effect(
     "after the claim has committed, before the provider is called: unknown, no call, for ever",
@@ -157,8 +157,7 @@ layer(Survivor.layer, { excludeTestServices: true, timeout: patient })("kill -9"
         yield* checks.untilStatus({ url: killed.process.url, key: killed.key }, messageId, "failed")
         checks.assertError(yield* killed.retry, 504, { code: "server_error", reason: "delivery_unknown" })
         assert.deepStrictEqual(yield* killed.asked, [])
-      }),
-    patient
+      })
   )
 
   it.effect(
@@ -171,8 +170,7 @@ layer(Survivor.layer, { excludeTestServices: true, timeout: patient })("kill -9"
         }
         const messageId = yield* assertUnknown(killed, 1)
         yield* assertSettledByReport(killed, messageId)
-      }),
-    patient
+      })
   )
 
   it.effect(
@@ -182,8 +180,7 @@ layer(Survivor.layer, { excludeTestServices: true, timeout: patient })("kill -9"
         const killed = yield* killedAt("+15557770005", statementOf("wac_settle", "sent"))
         const messageId = yield* assertUnknown(killed, 1)
         yield* assertSettledByReport(killed, messageId)
-      }),
-    patient
+      })
   )
 
   it.effect("before the end commits: unknown, one call, until upstream reports", () =>
@@ -191,7 +188,7 @@ layer(Survivor.layer, { excludeTestServices: true, timeout: patient })("kill -9"
       const killed = yield* killedAt("+15557770006", statementOf("wac_settle", "executed"))
       const messageId = yield* assertUnknown(killed, 1)
       yield* assertSettledByReport(killed, messageId)
-    }), patient)
+    }))
 
   it.effect(
     "with upstream's report before the lease is over: answered from it once the lease is over, one call",
@@ -208,8 +205,7 @@ layer(Survivor.layer, { excludeTestServices: true, timeout: patient })("kill -9"
         yield* killed.pass(Idempotency.lease)
         assertSent(yield* killed.retry, messageId!, true)
         assert.deepStrictEqual(yield* killed.asked, [messageId])
-      }),
-    patient
+      })
   )
 
   it.effect("after the end has committed, before the answer leaves: replayed, one call", () =>
@@ -220,5 +216,5 @@ layer(Survivor.layer, { excludeTestServices: true, timeout: patient })("kill -9"
       for (const answer of answers) assertSent(answer, messageId!, true)
       assert.strictEqual(answers[0].text, answers[1].text)
       assert.deepStrictEqual(yield* killed.asked, [messageId])
-    }), patient)
+    }))
 })

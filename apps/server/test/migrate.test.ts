@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freshDatabase, launch, patient, postgres, sql } from "./processes.ts"
+import { freshDatabase, launch, postgres, sql } from "./processes.ts"
 
 const newest = Migrations.all.length
 
@@ -46,8 +46,7 @@ it.live(
           `wac: the database has schema version ${newest + 1} (later), newer than this wac, which knows ${newest}: ` +
           "start a newer wac\n"
       })
-    }).pipe(Effect.scoped),
-  2 * patient
+    }).pipe(Effect.scoped)
 )
 
 it.live("makes an embedded database too, and has nothing to do for memory", () =>
@@ -65,4 +64,4 @@ it.live("makes an embedded database too, and has nothing to do for memory", () =
     const memory = yield* migrate("memory:")
     assert.deepStrictEqual([memory.code, memory.stdout], [1, ""])
     assert.match(memory.stderr, /^wac: DATABASE_URL: expected [^\n]+\n$/)
-  }).pipe(Effect.scoped), 2 * patient)
+  }).pipe(Effect.scoped))

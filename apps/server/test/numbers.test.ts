@@ -9,7 +9,7 @@ import { TestConsole } from "effect/testing"
 import * as NumbersCommand from "../src/NumbersCommand.ts"
 import { now } from "./checks.ts"
 import { call, signIn, start } from "./harness.ts"
-import { freshDatabase, launch, masterKey, patient, postgres, sql } from "./processes.ts"
+import { freshDatabase, launch, masterKey, postgres, sql } from "./processes.ts"
 
 interface Given {
   readonly input?: string
@@ -127,8 +127,7 @@ it.live(
       }
       const said = [added, set, removed, changed, listed].map(({ stderr, stdout }) => stdout + stderr).join("")
       for (const secret of [token, second, env.WAC_MASTER_KEY]) assert.notInclude(said, secret)
-    }).pipe(Effect.scoped),
-  2 * patient
+    }).pipe(Effect.scoped)
 )
 
 it.live("says what is wrong with a command line, and that memory is of one process", () =>
@@ -166,4 +165,4 @@ it.live("as a process ends with 1 when it failed, and says why", () =>
     assert.match(failed.stderr, /^wac: DATABASE_URL: expected [^\n]+\n$/)
     assert.strictEqual(wrong.code, 1)
     assert.match(wrong.stderr, /Missing required argument: number/)
-  }).pipe(Effect.scoped), patient)
+  }).pipe(Effect.scoped))

@@ -8,7 +8,7 @@ import { PostgresProxy } from "@wac/testkit"
 import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, hello, send } from "./harness.ts"
-import { freshDatabase, masterKey, ownPostgres, patient, signedIn, startSteered, withKey } from "./processes.ts"
+import { freshDatabase, masterKey, ownPostgres, signedIn, startSteered, withKey } from "./processes.ts"
 import { nameOf, upstream } from "./upstream.ts"
 
 /** Sends that are under way at any time. */
@@ -146,7 +146,7 @@ const recovered = Effect.gen(function*() {
   return performance.now() - begun
 })
 
-layer(Served.layer, { excludeTestServices: true, timeout: patient })("while sends go on", (it) => {
+layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => {
   it.effect("PostgreSQL is stopped and started again", () =>
     Effect.gen(function*() {
       const { postgres } = yield* Served
@@ -161,7 +161,7 @@ layer(Served.layer, { excludeTestServices: true, timeout: patient })("while send
       assert.isBelow(yield* recovered, recovery)
       yield* more("sent", 50)
       yield* assertAllRight(yield* end)
-    }), patient)
+    }))
 
   it.effect("the network before PostgreSQL swallows everything for a while", () =>
     Effect.gen(function*() {
@@ -178,7 +178,7 @@ layer(Served.layer, { excludeTestServices: true, timeout: patient })("while send
       assert.isBelow(yield* recovered, recovery)
       yield* more("sent", 50)
       yield* assertAllRight(yield* end)
-    }), patient)
+    }))
 
   it.effect("PostgreSQL moves, and the connections to where it was hang half-open", () =>
     Effect.gen(function*() {
@@ -189,7 +189,7 @@ layer(Served.layer, { excludeTestServices: true, timeout: patient })("while send
       assert.isBelow(yield* recovered, recovery)
       yield* more("sent", 50)
       yield* assertAllRight(yield* end)
-    }), patient)
+    }))
 
   it.effect(
     "the answer to a claim is lost: unavailable, no call, and a repetition is judged anew",
@@ -207,8 +207,7 @@ layer(Served.layer, { excludeTestServices: true, timeout: patient })("while send
           (attempt) => reasonOf(attempt) === "sent"
         )
         assert.deepStrictEqual(yield* provider.askedFor(lost.to), [answer.body.message_id])
-      }),
-    patient
+      })
   )
 
   it.effect(
@@ -223,7 +222,6 @@ layer(Served.layer, { excludeTestServices: true, timeout: patient })("while send
         const { answer } = yield* sendOnce(lost)
         assert.deepStrictEqual([answer.status, answer.headers.get("idempotent-replayed")], [200, "true"])
         assert.deepStrictEqual(yield* provider.askedFor(lost.to), [answer.body.message_id])
-      }),
-    patient
+      })
   )
 })

@@ -8,7 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as checks from "./checks.ts"
 import { call, hello, ready, send, signIn, start } from "./harness.ts"
-import { freshDatabase, masterKey, patient, postgres } from "./processes.ts"
+import { freshDatabase, masterKey, postgres } from "./processes.ts"
 
 const listed = ({ session, url }: Pick<checks.Ready, "session" | "url">, query = "") =>
   call(`${url}/internal/phone-numbers${query}`, { headers: session })
@@ -139,7 +139,6 @@ describe.concurrent("phone numbers", () => {
         const { body } = yield* listed({ session: yield* signIn(url), url })
         assert.deepStrictEqual(body.data.slice(1), [{ ...first, isDefault: false }])
         assert.include(body.data[0], { phoneNumber: "+15005550177", providerNumberId: "configured", isDefault: true })
-      }).pipe(Effect.scoped),
-    patient
+      }).pipe(Effect.scoped)
   )
 })

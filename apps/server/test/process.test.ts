@@ -22,9 +22,6 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 /** Nothing of this process's own environment but what programs need to be found. */
 const base = { PATH: process.env["PATH"]!, PORT: "0", DATABASE_URL: "memory:" }
 
-/** For tests that start processes, on a machine that has other things to do. */
-const patient = 180_000
-
 /** A process of somebody else: what it has written, and how it ends. */
 interface Running {
   readonly child: ChildProcess
@@ -175,8 +172,7 @@ curl `
           body: { token, email: "x@example.com", password: "another password", workspaceName: "x" }
         })
         assert.deepStrictEqual([again.status, again.body.error.reason], [401, "invalid_credentials"])
-      }).pipe(Effect.scoped),
-    patient
+      }).pipe(Effect.scoped)
   )
 
   it.live(
@@ -197,8 +193,7 @@ curl `
         assert.match(printedKey!.trim(), key)
         assertSent(sent!)
         assert.strictEqual(JSON.parse(sent!).tenant_id, workspaceId)
-      }).pipe(Effect.scoped),
-    patient
+      }).pipe(Effect.scoped)
   )
 
   it.live("it listens in under 2 seconds, and says everything anew at every start", () =>
@@ -216,7 +211,7 @@ curl `
       }
       assert.isBelow(Math.min(...took), 2000, `starts took ${took.map(Math.round).join(", ")} ms`)
       assert.strictEqual(new Set(tokens).size, tokens.length)
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 })
 
 describe("what it cannot start with", () => {
@@ -239,7 +234,7 @@ describe("what it cannot start with", () => {
           assert.deepStrictEqual(yield* running.ended, { code: 1, signal: null })
           assert.deepStrictEqual(running.output(), { stdout: "", stderr: line })
         }), { concurrency: "unbounded" })
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 
   it.effect("is named by its variable, and its value is not shown", () =>
     Effect.gen(function*() {
@@ -290,7 +285,7 @@ describe("what it cannot start with", () => {
         stdout: "",
         stderr: `wac: PORT, HOST: cannot listen on 127.0.0.1:${port} (EADDRINUSE)\n`
       })
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 })
 
 /** A server of the test's own. */
@@ -324,7 +319,7 @@ describe.concurrent("SIGTERM", () => {
       npm.child.kill("SIGTERM")
       // its output has its end when whoever could write to it is gone
       yield* npm.ended
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 
   it.live("lets a send in flight end, takes no more, and exits with 0", () =>
     Effect.gen(function*() {
@@ -350,7 +345,7 @@ describe.concurrent("SIGTERM", () => {
       assert.deepStrictEqual(ended, obeyed)
       assert.isBelow(took, 20_000)
       assert.strictEqual(running.output().stderr, "")
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 
   it.live("does not wait for ever for a caller who never ends a request", () =>
     Effect.gen(function*() {
@@ -362,7 +357,7 @@ describe.concurrent("SIGTERM", () => {
       const { ended, took } = yield* stop(running)
       assert.deepStrictEqual(ended, obeyed)
       assert.isBelow(took, 25_000)
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 
   it.live("does not wait for a receiver that hangs", () =>
     Effect.gen(function*() {
@@ -384,7 +379,7 @@ describe.concurrent("SIGTERM", () => {
       // well before the attempt's own 5 s
       assert.isBelow(took, 4500)
       yield* Effect.promise(() => closed.promise)
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 })
 
 describe("the log", () => {
@@ -441,7 +436,7 @@ describe("the log", () => {
         assert.isAbove(secret.length, 5)
         assert.notInclude(stdout, secret)
       }
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 })
 
 describe("the demo", () => {
@@ -482,7 +477,7 @@ describe("the demo", () => {
       const { ended, took } = yield* stop(running)
       assert.deepStrictEqual(ended, obeyed)
       assert.isBelow(took, 5000)
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 })
 
 describe("on embedded storage", () => {
@@ -519,7 +514,6 @@ describe("on embedded storage", () => {
         assert.strictEqual(JSON.parse(session!).role, "owner")
         assert.notInclude(second.output().stdout, "Try it")
         assert.deepStrictEqual((yield* stop(second)).ended, obeyed)
-      }).pipe(Effect.scoped),
-    patient
+      }).pipe(Effect.scoped)
   )
 })

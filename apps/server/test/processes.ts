@@ -19,9 +19,6 @@ import type { Order } from "./steered.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** For tests that start processes, on a machine that has other things to do. */
-export const patient = 180_000
-
 /** A PostgreSQL server from the install, which can be stopped and started again; removed with the scope. */
 export const ownPostgres = Effect.acquireRelease(
   Effect.promise(() => PostgresServer.start("fsync=off")),

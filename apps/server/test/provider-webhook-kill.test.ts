@@ -9,7 +9,7 @@ import { type PostgresProxy, StubProviderWebhook } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
 import { call, hello, send } from "./harness.ts"
-import { bundledSteered, kill, masterKey, patient, proxied, signedIn, sql, startSteered } from "./processes.ts"
+import { bundledSteered, kill, masterKey, proxied, signedIn, sql, startSteered } from "./processes.ts"
 import { nameOf, upstream } from "./upstream.ts"
 
 /** Where processes are started, with a workspace and its key in the database. */
@@ -65,7 +65,7 @@ const eventsOf = (database: string, messageId: string, providerMessageId: string
     (rows) => rows.map(({ type }) => type)
   )
 
-layer(Stage.layer, { excludeTestServices: true, timeout: patient })("kill -9 in the way of a post", (it) => {
+layer(Stage.layer, { excludeTestServices: true })("kill -9 in the way of a post", (it) => {
   for (const [i, [title, fn, point, isAnswered]] of points.entries()) {
     it.effect(`${title}: all of it, once`, () =>
       Effect.gen(function*() {
@@ -120,6 +120,6 @@ layer(Stage.layer, { excludeTestServices: true, timeout: patient })("kill -9 in 
           ({ text }) => text.includes("wac_inbound_posts{state=\"waiting\"} 0")
         )
         assert.lengthOf(yield* eventsOf(database, messageId, received), 3)
-      }).pipe(Effect.scoped), patient)
+      }).pipe(Effect.scoped))
   }
 })

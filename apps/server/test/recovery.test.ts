@@ -7,7 +7,7 @@ import { RecordingReceiver } from "@wac/testkit"
 import { Effect, Exit, Scope } from "effect"
 import * as checks from "./checks.ts"
 import { call, hello, send, setWebhook } from "./harness.ts"
-import { freshDatabase, masterKey, patient, postgres, signedIn, sql, startSteered } from "./processes.ts"
+import { freshDatabase, masterKey, postgres, signedIn, sql, startSteered } from "./processes.ts"
 import { nameOf, upstream } from "./upstream.ts"
 
 const second = 1000
@@ -157,6 +157,5 @@ it.live(
       )
       const well = yield* health
       assert.deepStrictEqual([well.failingSince, well.pausesAt, well.pausedAt], [null, null, null])
-    }).pipe(Effect.scoped),
-  patient
+    }).pipe(Effect.scoped)
 )

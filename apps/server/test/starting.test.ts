@@ -8,7 +8,6 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { call, start } from "./harness.ts"
-import { patient } from "./processes.ts"
 
 describe("a start", () => {
   it.live("lets nobody in before it can answer", () =>
@@ -28,5 +27,5 @@ describe("a start", () => {
       )
       assert.strictEqual(first.status, 200)
       yield* Fiber.join(server)
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 })

@@ -229,7 +229,7 @@ const world = World.layer({
   api: { settings: { ...generous, ...silent } }
 })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("every code", (it) => {
+layer(world, { excludeTestServices: true })("every code", (it) => {
   it.effect("as the answer to a send", () => Effect.flatMap(Effect.forEach(codes, answered), assertEvents))
 
   it.effect("as a report that comes later", () => Effect.flatMap(Effect.forEach(codes, reported), assertEvents))

@@ -7,7 +7,7 @@ import { Idempotency, Message } from "@wac/core"
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, isReplayed, send } from "./harness.ts"
-import { kill, patient, sql, type Steered, withKey } from "./processes.ts"
+import { kill, sql, type Steered, withKey } from "./processes.ts"
 import { processes } from "./whatsapp-processes.ts"
 import { template } from "./whatsapp.ts"
 
@@ -58,7 +58,7 @@ const eventsOf = Effect.fnUntraced(function*(database: string, id: string) {
   return rows.map(({ type }) => type)
 })
 
-layer(Crashing.layer, { excludeTestServices: true, timeout: patient })("kill -9", (it) => {
+layer(Crashing.layer, { excludeTestServices: true })("kill -9", (it) => {
   it.effect("between upstream's answer and our record: the report settles it", () =>
     Effect.gen(function*() {
       const { api, database, key, pass, start } = yield* Crashing
@@ -73,7 +73,7 @@ layer(Crashing.layer, { excludeTestServices: true, timeout: patient })("kill -9"
       assert.strictEqual((yield* killed.request(process)).text, answer.text)
       yield* assertOnce(killed.id)
       assert.deepStrictEqual(yield* eventsOf(database, killed.id), ["message.sent", "message.delivered"])
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 
   it.effect(
     "and no report for ten minutes: never known to be delivered, until a late report comes",
@@ -102,7 +102,6 @@ layer(Crashing.layer, { excludeTestServices: true, timeout: patient })("kill -9"
           "message.delivered",
           "message.read"
         ])
-      }).pipe(Effect.scoped),
-    patient
+      }).pipe(Effect.scoped)
   )
 })

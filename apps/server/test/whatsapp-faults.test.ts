@@ -8,7 +8,7 @@ import { type CloudApi, CloudApiFaults, SeededRandom } from "@wac/testkit"
 import { Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, pages, send } from "./harness.ts"
-import { patient, withKey } from "./processes.ts"
+import { withKey } from "./processes.ts"
 import { generous, template, World } from "./whatsapp.ts"
 
 const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000)
@@ -149,7 +149,7 @@ const nobodyTwice = Effect.gen(function*() {
   assert.deepStrictEqual([...yield* api.allProcessed].filter(([, times]) => times !== 1), [])
 })
 
-layer(world, { excludeTestServices: true, timeout: patient })(`with seed ${seed}`, (it) => {
+layer(world, { excludeTestServices: true })(`with seed ${seed}`, (it) => {
   it.effect(`${sends} sends over a wire that breaks reach nobody twice`, () =>
     Effect.gen(function*() {
       const world = yield* World
@@ -224,5 +224,5 @@ layer(world, { excludeTestServices: true, timeout: patient })(`with seed ${seed}
       for (const end of ["sent", "refused", "unknown"]) assert.isAtLeast(count(end), 5, end)
       const settledLater = ends.filter((end, i) => end === "sent" && heard[i]!.includes("unknown"))
       assert.isAtLeast(settledLater.length, 5)
-    }), patient)
+    }))
 })

@@ -9,7 +9,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { createHash, createHmac } from "node:crypto"
 import * as checks from "./checks.ts"
 import { call } from "./harness.ts"
-import { kill, type Listening, patient, sql } from "./processes.ts"
+import { kill, type Listening, sql } from "./processes.ts"
 import { processes } from "./whatsapp-processes.ts"
 import { accepted, path, template } from "./whatsapp.ts"
 
@@ -106,7 +106,7 @@ const timesOf = Effect.fnUntraced(function*({ body }: Post) {
   }
 })
 
-layer(Posting.layer, { excludeTestServices: true, timeout: patient })("Meta's posts", (it) => {
+layer(Posting.layer, { excludeTestServices: true })("Meta's posts", (it) => {
   it.effect(
     `of ${most} updates are answered within ${atMost} ms, then processed fully, and change nothing when they come again`,
     () =>
@@ -163,8 +163,7 @@ layer(Posting.layer, { excludeTestServices: true, timeout: patient })("Meta's po
         const anew = Buffer.from(JSON.stringify(JSON.parse(Buffer.from(post.body).toString())))
         assert.strictEqual((yield* deliver(process, { body: anew, signature: api.courier.sign(anew) })).status, 200)
         assert.deepStrictEqual(yield* processed, { ...after, posts: 2 })
-      }).pipe(Effect.scoped),
-    patient
+      }).pipe(Effect.scoped)
   )
 
   it.effect(
@@ -210,8 +209,7 @@ layer(Posting.layer, { excludeTestServices: true, timeout: patient })("Meta's po
         assert.strictEqual((yield* deliver(process, post)).status, 200)
         const after = yield* processed
         assert.strictEqual(after["message.received"], before["message.received"]! + 3)
-      }).pipe(Effect.scoped),
-    patient
+      }).pipe(Effect.scoped)
   )
 
   it.effect("that were answered are processed, though the process dies at once", () =>
@@ -237,5 +235,5 @@ layer(Posting.layer, { excludeTestServices: true, timeout: patient })("Meta's po
         contacts: before["contacts"]! + 250,
         "message.received": before["message.received"]! + most
       })
-    }).pipe(Effect.scoped), patient)
+    }).pipe(Effect.scoped))
 })
