@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Message } from "@wac/core"
-import { type CloudApi, CloudApiFaults, SeededRandom } from "@wac/testkit"
+import { CloudApi, SeededRandom } from "@wac/testkit"
 import { Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, pages, send } from "./harness.ts"
@@ -22,13 +22,8 @@ const attempts = 5
 /** A tenth of the usual, since so many of the calls are never answered. */
 const sendTimeout = Duration.millis(750)
 
-/** Later than that. */
-const late = 1_000
-
-const faults = {
-  ...CloudApiFaults.half,
-  faults: [...CloudApiFaults.half.faults, { kind: "late", after: late }]
-} satisfies CloudApi.Plan["random"]
+/** By when upstream has carried out every call that it is to carry out late. */
+const late = Math.max(...CloudApi.faults.map(({ after = 0 }) => after))
 
 /** What upstream's reports do meanwhile. */
 const reports = {
@@ -122,7 +117,7 @@ const sendWithRetries = Effect.fnUntraced(function*(plan: Plan) {
 /** Sends them all while things go wrong; gives what each caller heard last. */
 const carryOut = Effect.fnUntraced(function*(all: ReadonlyArray<Plan>) {
   const { api } = yield* World
-  yield* api.fault({ random: faults })
+  yield* api.fault({ random: { rate: 0.5, faults: CloudApi.faults } })
   // the first half hears of a message before the send is answered
   yield* api.configure({ statusBeforeResponse: true })
   const heard = yield* Effect.forEach(
@@ -219,7 +214,7 @@ layer(world, { excludeTestServices: true })(`with seed ${seed}`, (it) => {
 
       // the run is worth something
       const calls = yield* world.api.calls
-      for (const { kind } of faults.faults) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
+      for (const { kind } of CloudApi.faults) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
       const count = (end: string) => ends.filter((each) => each === end).length
       for (const end of ["sent", "refused", "unknown"]) assert.isAtLeast(count(end), 5, end)
       const settledLater = ends.filter((end, i) => end === "sent" && heard[i]!.includes("unknown"))

@@ -8,6 +8,7 @@
  */
 import { Effect, FiberSet, type Scope } from "effect"
 import * as Control from "./CloudApiControl.ts"
+import * as Faults from "./CloudApiFaults.ts"
 import * as Inbounds from "./CloudApiInbound.ts"
 import * as Server from "./CloudApiServer.ts"
 import type { Patch } from "./CloudApiSettings.ts"
@@ -45,6 +46,9 @@ export interface CloudApi extends Simulation.Simulation {
 
 /** What customers can write; see {@link Simulation.Simulation.receive}. */
 export const kinds: ReadonlyArray<string> = Object.keys(Inbounds.kinds)
+
+/** What can go wrong with a call, to draw from at random. */
+export const faults = Faults.ofEveryKind
 
 /** Waits in real time. */
 const real = (millis: number): Effect.Effect<void> =>

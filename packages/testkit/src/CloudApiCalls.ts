@@ -7,7 +7,6 @@ import * as Graph from "./CloudApiGraph.ts"
 import type { Log } from "./CloudApiLog.ts"
 import * as Recipient from "./CloudApiRecipient.ts"
 import type { Incoming, Outgoing } from "./CloudApiServer.ts"
-import type { Settings } from "./CloudApiSettings.ts"
 
 export interface Calls {
   readonly handle: (call: Incoming) => Effect.Effect<Outgoing>
@@ -35,9 +34,8 @@ export const make = (grounds: {
   readonly customers: Customers
   readonly log: Log
   readonly dice: Dice
-  readonly settings: () => Settings
 }): Calls => {
-  const { customers, dice, faults, graph, log, settings } = grounds
+  const { customers, dice, faults, graph, log } = grounds
   let answered = 0
 
   const handle = (call: Incoming): Effect.Effect<Outgoing> =>
@@ -99,8 +97,7 @@ export const make = (grounds: {
           })
         },
         body: JSON.stringify(answer?.body ?? null),
-        fault,
-        latency: settings().latency
+        fault
       }
     })
 

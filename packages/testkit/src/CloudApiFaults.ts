@@ -63,6 +63,32 @@ export const Fault = Schema.Struct({
 })
 export type Fault = typeof Fault.Type
 
+/**
+ * The wire breaking in every way, and errors of every outcome: what long runs draw from. What comes late takes longer than
+ * such a run waits.
+ */
+export const ofEveryKind: readonly [Fault, ...ReadonlyArray<Fault>] = [
+  { kind: "close_before_reading" },
+  { kind: "reset_before" },
+  { kind: "reset_after" },
+  { kind: "hang_before" },
+  { kind: "hang_after" },
+  { kind: "html_before", http: 503 },
+  { kind: "html_after", http: 502 },
+  { kind: "late", after: 1_000 },
+  { kind: "cut_answer" },
+  { kind: "trickle", every: 5 },
+  { kind: "truncated_json" },
+  { kind: "huge_body" },
+  { kind: "empty_body" },
+  { kind: "error", code: 131016 },
+  { kind: "error", code: 131000 },
+  { kind: "error", code: 130429 },
+  { kind: "error", code: 131026 },
+  { kind: "error", code: 999_999 },
+  { kind: "error", code: 999_999, http: 500 }
+]
+
 /** Which calls faults by script and at random are for. */
 const Target = Schema.Literals(["messages", "reads", "all"])
 type Target = typeof Target.Type
@@ -86,30 +112,6 @@ export const Plan = Schema.Struct({
   target: Schema.optionalKey(Target)
 })
 export type Plan = typeof Plan.Type
-
-/** Half of the calls break, at every point, or are answered with an error of any kind. */
-export const half = {
-  rate: 0.5,
-  faults: [
-    { kind: "close_before_reading" },
-    { kind: "reset_before" },
-    { kind: "reset_after" },
-    { kind: "hang_before" },
-    { kind: "hang_after" },
-    { kind: "html_before", http: 503 },
-    { kind: "html_after", http: 502 },
-    { kind: "trickle", every: 5 },
-    { kind: "truncated_json" },
-    { kind: "huge_body" },
-    { kind: "empty_body" },
-    { kind: "error", code: 131016 },
-    { kind: "error", code: 131000 },
-    { kind: "error", code: 130429 },
-    { kind: "error", code: 131026 },
-    { kind: "error", code: 999_999 },
-    { kind: "error", code: 999_999, http: 500 }
-  ]
-} as const satisfies Plan["random"]
 
 interface Call {
   readonly kind: "messages" | "reads"

@@ -152,7 +152,7 @@ export const make = (grounds: Grounds): Messages => {
 
     const outside = !customers.windowOpen(number.id, customer, now)
     const { window } = settings()
-    const messagingLimit = settings().messagingLimit ?? Numbers.messagingLimit(number)
+    const messagingLimit = Numbers.messagingLimit(number)
     const problem = behaviour.fail !== undefined
       ? behaviour.fail
       : outside && template === undefined && window

@@ -18,8 +18,6 @@ export interface Outgoing {
   readonly headers: { readonly [name: string]: string }
   readonly body: string
   readonly fault?: Fault | undefined
-  /** In real time. */
-  readonly latency?: number
 }
 
 export interface Server {
@@ -159,11 +157,7 @@ export const make = Effect.fnUntraced(function*(options: {
     incoming.on("end", () => {
       const fiber = run(
         options.handle({ method, target, headers: incoming.headers, body: Buffer.concat(chunks).toString() }).pipe(
-          Effect.map((outgoing) => {
-            const answer = () => carryOut(outgoing, incoming.socket, response)
-            if (outgoing.latency === undefined || outgoing.latency === 0) answer()
-            else setTimeout(answer, outgoing.latency)
-          })
+          Effect.map((outgoing) => carryOut(outgoing, incoming.socket, response))
         )
       )
       running.add(fiber)

@@ -14,8 +14,6 @@ export const Settings = Schema.Struct({
   heldFor: Millis,
   /** How long a number can send nothing while its throughput is raised: 131057; upstream says up to a minute. */
   upgradeFor: Millis,
-  /** How long every call waits for its answer, in real time. */
-  latency: Millis,
   /** The first status is posted, and the post answered, before the send itself is answered. */
   statusBeforeResponse: Schema.Boolean,
   /** How many messages are told as read without having been told as delivered. */
@@ -48,8 +46,6 @@ export const Settings = Schema.Struct({
   throughput: Schema.NullOr(Schema.Int),
   /** One message in 6 seconds to one customer, 45 at once: 131056. */
   pairLimit: Schema.Boolean,
-  /** The most customers written to outside a window in 24 hours, over all numbers. Null: as the number's tier is. */
-  messagingLimit: Schema.NullOr(Schema.Int),
   /** Text outside the 24-hour window fails: 131047. */
   window: Schema.Boolean,
   /** The only recipients that a test number may write to, E.164: 131030. Null: every one. */
@@ -71,7 +67,6 @@ export const initial: Settings = {
   readAfter: 600,
   heldFor: 2 * seconds,
   upgradeFor: 0,
-  latency: 0,
   statusBeforeResponse: false,
   omitDelivered: 0,
   duplicates: 0,
@@ -88,7 +83,6 @@ export const initial: Settings = {
   userIds: false,
   throughput: null,
   pairLimit: true,
-  messagingLimit: null,
   window: true,
   allowed: null
 }

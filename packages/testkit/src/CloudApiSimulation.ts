@@ -253,6 +253,6 @@ export const make = Effect.fnUntraced(function*(
 
   return {
     simulation,
-    ...Calls.make({ graph, faults, customers, log, dice, settings: () => settings })
+    ...Calls.make({ graph, faults, customers, log, dice })
   }
 })

@@ -1,7 +1,6 @@
 export * as Arrivals from "./Arrivals.ts"
 export * as CloudApi from "./CloudApi.ts"
 export * as CloudApiClock from "./CloudApiClock.ts"
-export * as CloudApiFaults from "./CloudApiFaults.ts"
 export * as DeliveryFixture from "./DeliveryFixture.ts"
 export * as DocumentedCodes from "./DocumentedCodes.ts"
 export * as Fixture from "./Fixture.ts"

@@ -158,6 +158,23 @@ it.effect("fails what the window, an opt-out or the recipient forbids, only afte
     )
   }))
 
+it.effect("holds a template for its quality before it tells of it, and fails a message after it was sent", () =>
+  Effect.gen(function*() {
+    const { api, receiver } = yield* subscribed({ settings: { heldFor: 60_000 } })
+    const [held, failing] = ["+16505550021", "+16505550022"]
+    yield* api.behave(held, { held: "released" })
+    yield* api.behave(failing, { fail: { code: 131026, afterSent: true } })
+    for (const to of [held, failing]) yield* call(api, path(api), template("hello_world", [], { to }))
+    const words = Effect.map(
+      receiver.requests,
+      (requests) => statusesOf(requests).map(({ recipient_id, status }) => `${recipient_id} ${status}`)
+    )
+    yield* later(api, "10 seconds")
+    assert.deepStrictEqual(yield* words, ["16505550022 sent", "16505550022 failed"])
+    for (let i = 0; i < 6; i++) yield* later(api, "10 seconds")
+    assert.deepStrictEqual((yield* words).slice(2), ["sent", "delivered", "read"].map((word) => `16505550021 ${word}`))
+  }))
+
 it.effect("shares a post between many updates, in each of its shapes, and loses none", () =>
   Effect.gen(function*() {
     for (const batchShape of ["value", "changes", "entries"] as const) {
