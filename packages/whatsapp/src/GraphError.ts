@@ -61,5 +61,6 @@ export const read = (error: unknown, hidden: ReadonlyArray<string> = []): GraphE
     ?.replace(/^\(#\d+\)\s*/, "")
   const details = text(field(data, "details"), data, field(error, "details"), field(error, "error_user_msg"))
   const words = [title, details].filter((words, i, all) => words !== undefined && all.indexOf(words) === i)
-  return { code, subcode: integer(field(error, "error_subcode")), message: wordsOf(words.join(": "), hidden) }
+  const message = wordsOf(words.join(": ").replace(/\.: /, ": "), hidden)
+  return { code, subcode: integer(field(error, "error_subcode")), message }
 }

@@ -14,14 +14,16 @@ import * as TemplateChanges from "./TemplateChanges.ts"
 
 type Items = ReadonlyArray<InboundItem.InboundItem>
 
-const Value = Payload.shape({
+/** What is read of a conversation's value. */
+const known = {
   metadata: Payload.shape({ phone_number_id: Payload.word }),
   contacts: Payload.list,
   messages: Payload.list,
   statuses: Payload.list,
   errors: Payload.list,
   user_preferences: Payload.list
-})
+}
+const Value = Payload.shape(known)
 
 /** An error that belongs to no message: of interest when it says that a number cannot send. */
 const outOfBand = (json: Payload.Json, origin: Origin): Items => {
@@ -32,8 +34,8 @@ const outOfBand = (json: Payload.Json, origin: Origin): Items => {
 }
 
 /** What goes on between a number and its customers; one value may hold items of several kinds. */
-const conversation = (json: Payload.Json, origin: Origin): Items => {
-  const { contacts, errors, messages, statuses, user_preferences } = Value(json)
+const conversation = (value: Payload.Fields, origin: Origin): Items => {
+  const { contacts, errors, messages, statuses, user_preferences } = Value(value)
   const customers = Customers.directory(contacts)
   return [
     ...messages.map((message) => Replies.read(message, customers, origin)),
@@ -41,8 +43,8 @@ const conversation = (json: Payload.Json, origin: Origin): Items => {
     ...errors.flatMap((error) => outOfBand(error, origin)),
     ...user_preferences.map((preference) => Customers.preference(preference, customers, origin)),
     // echoes of what others sent from the number, calls, and what comes later
-    ...Object.entries(Payload.fields(json) ?? {})
-      .filter(([name]) => !Object.hasOwn(Value({}), name))
+    ...Object.entries(value)
+      .filter(([name]) => !Object.hasOwn(known, name))
       .flatMap(([name, items]) => Payload.list(items).map(() => skipped("messages", name)))
   ]
 }

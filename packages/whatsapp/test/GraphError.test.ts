@@ -30,6 +30,11 @@ describe("reading an error", () => {
       subcode: undefined,
       message: "Undeliverable: Not on WhatsApp"
     }],
+    ["a title that is a sentence", { code: 131049, title: "It was not delivered.", error_data: { details: "Wait." } }, {
+      code: 131049,
+      subcode: undefined,
+      message: "It was not delivered: Wait."
+    }],
     ["words that are none", { code: 1, message: 7, title: null, error_data: { details: ["x"] }, error_subcode: "x" }, {
       code: 1,
       subcode: undefined,
