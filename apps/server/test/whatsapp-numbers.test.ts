@@ -3,10 +3,13 @@
  * again.
  */
 import { assert, layer } from "@effect/vitest"
-import { Clock, Duration, Effect } from "effect"
+import { Id, PhoneNumber, PhoneNumberStore, SenderCredentials, WorkspaceStore } from "@wac/core"
+import { CloudApi } from "@wac/testkit"
+import { Clock, Duration, Effect, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
 import * as checks from "./checks.ts"
 import { type Answer, call, send } from "./harness.ts"
-import { accepted, anyone, generous, template, text, World } from "./whatsapp.ts"
+import { accepted, anyone, generous, path, template, text, World } from "./whatsapp.ts"
 
 const sends = Effect.flatMap(
   World,
@@ -26,6 +29,26 @@ const assertRefused = Effect.fnUntraced(function*(status: number, error: Refusal
 /** What upstream has told is in force: sends are answered so from then on. */
 const untilAnswered = (body: () => unknown, awaited: (answer: Answer) => boolean) =>
   Effect.flatMap(World, (world) => checks.until(Effect.suspend(() => send(world, body())), awaited))
+
+/** Adds the number of another account to the workspace, with credentials of its own; gives its id. */
+const addNumber = ({ identity, url }: CloudApi.CloudApi) =>
+  Effect.gen(function*() {
+    const [{ display, id: providerNumberId }] = identity.numbers
+    const [workspace] = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
+    const number = PhoneNumber.fresh({
+      id: yield* Id.generate(yield* SecureRandom.SecureRandom, "pn"),
+      workspaceId: workspace!.id,
+      phoneNumber: `+${display.replace(/\D/g, "")}`,
+      providerNumberId,
+      providerAccountId: identity.account,
+      learned: PhoneNumber.unlearned,
+      isDefault: false
+    })
+    assert.isTrue(yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(number)))
+    const credentials = { accessToken: Redacted.make(identity.accessToken), baseUrl: url }
+    yield* SenderCredentials.SenderCredentials.use((own) => own.set(number.id, credentials))
+    return number.id
+  })
 
 const isSent = ({ status }: Answer) => status === 200
 
@@ -310,3 +333,39 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       }
     }))
 })
+
+layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }), checks.live)(
+  "templates of another account",
+  (it) => {
+    it.effect("are sent by the numbers of that account alone, and what upstream says of them is not of others", () =>
+      Effect.gen(function*() {
+        const world = yield* World
+        const other = yield* Effect.orDie(CloudApi.make({
+          identity: {
+            account: "207180000000001",
+            accessToken: "EAAanother",
+            numbers: [{ id: "207180000000002", display: "+1 555-078-4881" }]
+          },
+          settings: generous,
+          callback: world.url + path
+        }))
+        yield* other.changeTemplate({ name: "elsewhere", language: "en_US" })
+        const from = yield* addNumber(other).pipe(Effect.provideContext(world.services))
+        const synced = yield* call(`${world.url}/internal/templates/sync`, { method: "POST", headers: world.session })
+        assert.strictEqual(synced.body.count, (yield* world.api.templates).length + (yield* other.templates).length)
+        const elsewhere = template(anyone(), "elsewhere")
+        yield* accepted(world, { ...elsewhere, from })
+        yield* assertRefused(
+          403,
+          { code: "forbidden", reason: "template_not_found", param: "template.name" },
+          elsewhere
+        )
+        assert.lengthOf((yield* other.calls).filter(({ processed }) => processed), 1)
+
+        yield* world.pass("1 second")
+        yield* other.changeTemplate({ name: "hello_world", language: "en_US", status: "PAUSED" })
+        yield* untilAnswered(() => ({ ...template(anyone()), from }), ({ status }) => status === 403)
+        yield* accepted(world, template(anyone()))
+      }))
+  }
+)
