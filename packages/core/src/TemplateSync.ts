@@ -81,7 +81,7 @@ export const layer = Layer.effectDiscard(
     const warn = (id: WorkspaceId, cause: Cause.Cause<unknown>) => {
       const error = Cause.squash(cause)
       return error instanceof TemplatesUnavailable || error instanceof StoreError
-        ? Effect.logWarning(`the templates of ${id} are as they were: ${error.message}`)
+        ? Effect.logWarning(`not all templates of ${id} could be listed: ${error.message}`)
         : Effect.logError(`listing the templates of ${id} met a defect: ${Defect.placeOf(error)}`)
     }
 
