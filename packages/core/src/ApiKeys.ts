@@ -88,10 +88,11 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       /** Milliseconds in which what was asked at `askedAt` is still believed. */
       const believedFor = (askedAt: number, now: number) => Math.max(0, Duration.toMillis(cacheFor) - (now - askedAt))
 
+      // by the token itself, which every request brings anyway: its HMAC costs more than all else of authenticating
       const remembered = yield* Cache.makeWith(
-        Effect.fnUntraced(function*(tokenHash: string) {
+        Effect.fnUntraced(function*(token: string) {
           const askedAt = yield* monotonic
-          const found = yield* store.findByTokenHash(tokenHash)
+          const found = yield* store.findByTokenHash(yield* vault.fingerprint(token))
           return { found, askedAt, believedFor: believedFor(askedAt, yield* monotonic) }
         }),
         {
@@ -104,13 +105,13 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       )
 
       /** What the storage says of a token, asked not longer than {@link cacheFor} before now. */
-      const find = Effect.fnUntraced(function*(tokenHash: string) {
+      const find = Effect.fnUntraced(function*(token: string) {
         const now = yield* monotonic
-        const first = yield* Cache.get(remembered, tokenHash)
+        const first = yield* Cache.get(remembered, token)
         // an answer that was long on its way, or a clock that was set back; the next question is ours, or later
         if (believedFor(first.askedAt, now) > 0) return first.found
-        yield* Cache.invalidate(remembered, tokenHash)
-        return (yield* Cache.get(remembered, tokenHash)).found
+        yield* Cache.invalidate(remembered, token)
+        return (yield* Cache.get(remembered, token)).found
       })
 
       // a look-up that began before a revocation may fill the cache after it: these outlive any such entry
@@ -203,7 +204,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           })
         }
         if (!ApiKey.isWellFormed(token)) return yield* ApiKey.invalid()
-        const principal = yield* find(yield* vault.fingerprint(token))
+        const principal = yield* find(token)
         if (Option.isNone(principal)) return yield* ApiKey.invalid()
         const { key } = principal.value
         const now = yield* Clock.currentTimeMillis
@@ -226,7 +227,6 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         const key = yield* store.revoke(workspaceId, id as Id.ApiKeyId, now)
         if (Option.isNone(key)) return yield* noSuchKey()
         noteRevoked(key.value.id, now)
-        yield* Cache.invalidate(remembered, key.value.tokenHash)
       })
 
       return ApiKeys.of({
