@@ -142,8 +142,8 @@ export class Messages extends Context.Service<Messages, {
         )
       })
 
-      const carryOut = (claimed: ClaimedSend, claimToken: string, keyed: KeyedRequest, request: SendRequest) =>
-        Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
+      const carryOut = Effect.fnUntraced(
+        function*(claimed: ClaimedSend, claimToken: string, keyed: KeyedRequest, request: SendRequest) {
           const now = yield* Clock.currentTimeMillis
           const refusal = Policy.windowRefusal({ contact: claimed.contact, message: claimed.message.content, now })
           if (refusal !== undefined) {
@@ -152,11 +152,13 @@ export class Messages extends Context.Service<Messages, {
             )
             return yield* refusal
           }
-          const asked = yield* Effect.exit(restore(ask(claimed)))
+          const asked = yield* Effect.exit(Effect.interruptible(ask(claimed)))
           if (Exit.isFailure(asked)) yield* Effect.logError("the provider's adapter failed", asked.cause)
           const outcome: ProviderOutcome = Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }
           return yield* settle(claimed, claimToken, outcome, request.requestId)
-        }))
+        },
+        Effect.uninterruptible
+      )
 
       const replay = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent, DomainError> =>
         Effect.andThen(
