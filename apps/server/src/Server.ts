@@ -37,8 +37,14 @@ const provider = ({ provider }: ServerConfig): Composition.Adapters["provider"] 
   provider._tag === "Sandbox" ? Composition.standard.provider : WhatsApp.layer(provider)
 
 /** The service, listening. Closing its scope stops it gracefully: requests, then sends, then deliveries. */
-export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapters>) =>
-  HttpRouter.serve(HttpApp.layer, {
+export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapters>) => {
+  const composition = Composition.layer(
+    config,
+    { ...Composition.standard, provider: provider(config), ...adapters },
+    rateLimits(config)
+  )
+  // around the routes alone: every request's context begins with what is around the server, and is copied several times
+  return HttpRouter.serve(Layer.provideMerge(HttpApp.layer, composition), {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: HttpApp.routerConfig
@@ -48,14 +54,11 @@ export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapt
         port: config.port,
         host: config.host,
         gracefulShutdownTimeout: stopTimeout
-      })
+      }).pipe(
+        // there is one composition, and it is made before the server listens: whoever is let in is served
+        Layer.provide(composition)
+      )
     ),
-    // before it listens: whoever is let in is served
-    Layer.provideMerge(Composition.layer(
-      config,
-      { ...Composition.standard, provider: provider(config), ...adapters },
-      rateLimits(config)
-    )),
     Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, config.publicUrl)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
@@ -63,3 +66,4 @@ export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapt
     Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())),
     Layer.provideMerge(logging(config))
   )
+}

@@ -6,6 +6,7 @@ import { type ApiKey, ApiKeys, Idempotency, StoreError, Time } from "@wac/core"
 import { DateTime, Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "./Exchange.ts"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import * as Paging from "./Paging.ts"
 
 /** A key in the listing. */
@@ -39,36 +40,35 @@ export const issued = ({ key, secrets }: ApiKeys.IssuedKey) => ({
   createdAt: Time.iso(key.createdAt)
 })
 
-export const layer = HttpApiBuilder.group(
-  Api,
-  "apiKeys",
-  Effect.fnUntraced(function*(handlers) {
+export const layer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const keys = yield* ApiKeys.ApiKeys
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function*({ query }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return Paging.internalList(yield* keys.list(workspaceId, yield* Paging.request(query)), listed)
-      }, StoreError.orUnavailable),
-      get: Effect.fnUntraced(function*({ params }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return shown(yield* keys.get(workspaceId, params.id))
-      }, StoreError.orUnavailable),
-      create: Effect.fnUntraced(function*({ headers, payload }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        const made = yield* keys.issue({
-          workspaceId,
-          name: payload.name,
-          expiresAt: payload.expiresAt === undefined ? null : DateTime.toEpochMillis(payload.expiresAt),
-          requireSignature: payload.requireSignature ?? false,
-          idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"]))
-        })
-        if (made.replayed) (yield* Exchange).headers["idempotent-replayed"] = "true"
-        return issued(made)
-      }, StoreError.orUnavailable),
-      revoke: Effect.fnUntraced(function*({ params }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        yield* keys.revoke(workspaceId, params.id)
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Paging.internalList(yield* keys.list(workspaceId, yield* Paging.request(query)), listed)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return shown(yield* keys.get(workspaceId, params.id))
+        }, StoreError.orUnavailable),
+        create: Effect.fnUntraced(function*({ headers, payload }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const made = yield* keys.issue({
+            workspaceId,
+            name: payload.name,
+            expiresAt: payload.expiresAt === undefined ? null : DateTime.toEpochMillis(payload.expiresAt),
+            requireSignature: payload.requireSignature ?? false,
+            idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"]))
+          })
+          if (made.replayed) (yield* Exchange).headers["idempotent-replayed"] = "true"
+          return issued(made)
+        }, StoreError.orUnavailable),
+        revoke: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          yield* keys.revoke(workspaceId, params.id)
+        }, StoreError.orUnavailable)
+      }))
   })
 )

@@ -15,6 +15,7 @@ import {
 } from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import * as Paging from "./Paging.ts"
 
 /** An attempt as the dashboard shows it. */
@@ -45,37 +46,36 @@ export const listed = ({ delivery, status }: DeliveryStore.DeliveryView) => ({
   completedAt: Time.isoOrNull(delivery.completedAt)
 })
 
-export const layer = HttpApiBuilder.group(
-  Api,
-  "deliveries",
-  Effect.fnUntraced(function*(handlers) {
+export const layer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const deliveries = yield* Deliveries.Deliveries
     const webhooks = yield* Webhooks.Webhooks
 
     const curl = (workspaceId: Id.WorkspaceId, { id }: Delivery.Delivery) =>
       webhooks.curl({ workspaceId, deliveryId: id }).pipe(Effect.catchTag("NotFound", () => Effect.succeed(null)))
 
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function*({ query: { status, ...query } }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        const filter = status === undefined ? {} : { status }
-        return Paging.internalList(yield* deliveries.list(workspaceId, filter, yield* Paging.request(query)), listed)
-      }, StoreError.orUnavailable),
-      get: Effect.fnUntraced(function*({ params }) {
-        const { role, workspaceId } = yield* Caller.CurrentSession
-        const detail = yield* deliveries.get(workspaceId, params.id)
-        return {
-          ...listed(detail),
-          attempts: detail.attempts.map(attempt),
-          curl: Member.roleRefusal(role, "developer") === undefined
-            ? yield* curl(workspaceId, detail.delivery)
-            : null
-        }
-      }, StoreError.orUnavailable),
-      retry: Effect.fnUntraced(function*({ params }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return listed(yield* deliveries.retry(workspaceId, params.id))
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "deliveries", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query: { status, ...query } }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const filter = status === undefined ? {} : { status }
+          return Paging.internalList(yield* deliveries.list(workspaceId, filter, yield* Paging.request(query)), listed)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { role, workspaceId } = yield* Caller.CurrentSession
+          const detail = yield* deliveries.get(workspaceId, params.id)
+          return {
+            ...listed(detail),
+            attempts: detail.attempts.map(attempt),
+            curl: Member.roleRefusal(role, "developer") === undefined
+              ? yield* curl(workspaceId, detail.delivery)
+              : null
+          }
+        }, StoreError.orUnavailable),
+        retry: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return listed(yield* deliveries.retry(workspaceId, params.id))
+        }, StoreError.orUnavailable)
+      }))
   })
 )

@@ -5,6 +5,7 @@ import { Api, Caller } from "@wac/api"
 import { Event, Events, type EventStore, StoreError } from "@wac/core"
 import { DateTime, Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import * as Paging from "./Paging.ts"
 
 const filterOf = (
@@ -14,37 +15,35 @@ const filterOf = (
   type: query.type
 })
 
-const publicApi = HttpApiBuilder.group(
-  Api,
-  "events",
-  Effect.fnUntraced(function*(handlers) {
+const publicApi = HandlerGroup.layer(
+  Effect.gen(function*() {
     const events = yield* Events.Events
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function*({ query }) {
-        const { workspace } = yield* Caller.Caller
-        const page = yield* events.list(workspace.id, filterOf(query), yield* Paging.request(query))
-        return Paging.list(page, Event.combined)
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "events", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspace } = yield* Caller.Caller
+          const page = yield* events.list(workspace.id, filterOf(query), yield* Paging.request(query))
+          return Paging.list(page, Event.combined)
+        }, StoreError.orUnavailable)
+      }))
   })
 )
 
-const dashboard = HttpApiBuilder.group(
-  Api,
-  "eventsDashboard",
-  Effect.fnUntraced(function*(handlers) {
+const dashboard = HandlerGroup.layer(
+  Effect.gen(function*() {
     const events = yield* Events.Events
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function*({ query }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        const page = yield* events.latest(workspaceId, filterOf(query), yield* Paging.request(query))
-        return Paging.list(page, Event.combined)
-      }, StoreError.orUnavailable),
-      get: Effect.fnUntraced(function*({ params }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return Event.combined(yield* events.get(workspaceId, params.id))
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "eventsDashboard", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const page = yield* events.latest(workspaceId, filterOf(query), yield* Paging.request(query))
+          return Paging.list(page, Event.combined)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Event.combined(yield* events.get(workspaceId, params.id))
+        }, StoreError.orUnavailable)
+      }))
   })
 )
 

@@ -5,17 +5,17 @@ import { Api } from "@wac/api"
 import { Storage, StoreError } from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 
 const healthy = { status: "ok" as const }
 
-export const layer = HttpApiBuilder.group(
-  Api,
-  "health",
-  Effect.fnUntraced(function*(handlers) {
+export const layer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const storage = yield* Storage.Storage
-    return handlers.handleAll({
-      alive: () => Effect.succeed(healthy),
-      ready: () => StoreError.orUnavailable(Effect.as(storage.ping, healthy))
-    })
+    return HttpApiBuilder.group(Api, "health", (handlers) =>
+      handlers.handleAll({
+        alive: () => Effect.succeed(healthy),
+        ready: () => StoreError.orUnavailable(Effect.as(storage.ping, healthy))
+      }))
   })
 )

@@ -65,16 +65,20 @@ const routes = Layer.mergeAll(
 
 const internal = () => new Errors.ServerError({ reason: "internal", message: "an error in the service" })
 
-/** What no endpoint answered: an unknown route, or a defect of ours, which is logged under the request's id. */
-const unanswered = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
-  const error = Cause.squash(cause)
-  if (error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound") {
-    return yield* UnknownRoute.answer(yield* HttpServerRequest.HttpServerRequest)
-  }
-  const { requestId } = yield* Exchange.Exchange
-  yield* Effect.logError(`request ${requestId} met a defect`, cause)
-  return yield* ErrorResponse.of(internal())
-})
+/** Answers what no endpoint did: an unknown route, or a defect of ours, which is logged under the request's id. */
+const unanswered = Effect.map(
+  UnknownRoute.make,
+  (unknownRoute) =>
+    Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
+      const error = Cause.squash(cause)
+      if (error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound") {
+        return yield* unknownRoute(yield* HttpServerRequest.HttpServerRequest)
+      }
+      const { requestId } = yield* Exchange.Exchange
+      yield* Effect.logError(`request ${requestId} met a defect`, cause)
+      return yield* ErrorResponse.of(internal())
+    })
+)
 
 const headersOf = (exchange: Exchange.Exchange): { readonly [name: string]: string } => ({
   "request-id": exchange.requestId,
@@ -103,11 +107,12 @@ const surrounding = HttpRouter.middleware(
   Effect.gen(function*() {
     const random = yield* SecureRandom.SecureRandom
     const trustedProxies = yield* TrustedProxies
+    const answer = yield* unanswered
     return (
       app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> => {
       const forwarded = trustedProxies.length === 0 ? app : HttpMiddleware.xForwardedHeaders({ trustedProxies })(app)
-      const answered = Effect.catchCauseIf(forwarded, (cause) => !Cause.hasInterruptsOnly(cause), unanswered)
+      const answered = Effect.catchCauseIf(forwarded, (cause) => !Cause.hasInterruptsOnly(cause), answer)
       return Effect.flatMap(Id.generate(random, "req"), (requestId) => {
         const exchange = Exchange.make(requestId)
         return answered.pipe(

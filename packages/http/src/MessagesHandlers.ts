@@ -6,6 +6,7 @@ import { Idempotency, type Message, Messages, StoreError, Time } from "@wac/core
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "./Exchange.ts"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import * as Paging from "./Paging.ts"
 
 const stored = (message: Message.Message) => ({
@@ -49,53 +50,51 @@ const detail = (message: Message.Message) => ({
   clientReference: message.content.clientReference ?? null
 })
 
-const publicLayer = HttpApiBuilder.group(
-  Api,
-  "messages",
-  Effect.fnUntraced(function*(handlers) {
+const publicLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const messages = yield* Messages.Messages
-    return handlers.handleAll({
-      send: Effect.fnUntraced(function*({ headers, payload }) {
-        const { key, workspace } = yield* Caller.Caller
-        const { requestId } = yield* Exchange
-        const sent = yield* messages.send({
-          workspaceId: workspace.id,
-          apiKeyId: key.id,
-          key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
-          requestId,
-          message: payload
-        })
-        return {
-          status: "sent" as const,
-          message_id: sent.messageId,
-          provider_message_id: sent.providerMessageId,
-          tenant_id: sent.workspaceId,
-          api_key_id: sent.apiKeyId
-        }
-      }),
-      get: Effect.fnUntraced(function*({ params }) {
-        const { workspace } = yield* Caller.Caller
-        return stored(yield* messages.get(workspace.id, params.id))
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "messages", (handlers) =>
+      handlers.handleAll({
+        send: Effect.fnUntraced(function*({ headers, payload }) {
+          const { key, workspace } = yield* Caller.Caller
+          const { requestId } = yield* Exchange
+          const sent = yield* messages.send({
+            workspaceId: workspace.id,
+            apiKeyId: key.id,
+            key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
+            requestId,
+            message: payload
+          })
+          return {
+            status: "sent" as const,
+            message_id: sent.messageId,
+            provider_message_id: sent.providerMessageId,
+            tenant_id: sent.workspaceId,
+            api_key_id: sent.apiKeyId
+          }
+        }),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspace } = yield* Caller.Caller
+          return stored(yield* messages.get(workspace.id, params.id))
+        }, StoreError.orUnavailable)
+      }))
   })
 )
 
-const dashboardLayer = HttpApiBuilder.group(
-  Api,
-  "messagesDashboard",
-  Effect.fnUntraced(function*(handlers) {
+const dashboardLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const messages = yield* Messages.Messages
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return Paging.internalList(yield* messages.list(workspaceId, filter, yield* Paging.request(query)), listed)
-      }, StoreError.orUnavailable),
-      get: Effect.fnUntraced(function*({ params }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return detail(yield* messages.get(workspaceId, params.id))
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "messagesDashboard", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Paging.internalList(yield* messages.list(workspaceId, filter, yield* Paging.request(query)), listed)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return detail(yield* messages.get(workspaceId, params.id))
+        }, StoreError.orUnavailable)
+      }))
   })
 )
 

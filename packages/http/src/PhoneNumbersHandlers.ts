@@ -5,6 +5,7 @@ import { Api, Caller } from "@wac/api"
 import { PhoneNumbers, SenderBlock, StoreError, Time } from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import * as Paging from "./Paging.ts"
 
 /** A number as the dashboard shows it. */
@@ -26,16 +27,15 @@ export const shown = ({ block, number, ...inForce }: PhoneNumbers.PhoneNumberSta
   quality: number.learned.quality
 })
 
-export const layer = HttpApiBuilder.group(
-  Api,
-  "phoneNumbers",
-  Effect.fnUntraced(function*(handlers) {
+export const layer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const numbers = yield* PhoneNumbers.PhoneNumbers
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function*({ query }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return Paging.internalList(yield* numbers.list(workspaceId, yield* Paging.request(query)), shown)
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "phoneNumbers", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Paging.internalList(yield* numbers.list(workspaceId, yield* Paging.request(query)), shown)
+        }, StoreError.orUnavailable)
+      }))
   })
 )

@@ -5,6 +5,7 @@ import { Api, Caller } from "@wac/api"
 import { type Replay, Replays, StoreError, Time } from "@wac/core"
 import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import * as Paging from "./Paging.ts"
 
 /** A replay job as the dashboard shows it. */
@@ -20,35 +21,34 @@ export const shown = (replay: Replay.Replay) => ({
   completedAt: Time.isoOrNull(replay.completedAt)
 })
 
-export const layer = HttpApiBuilder.group(
-  Api,
-  "replays",
-  Effect.fnUntraced(function*(handlers) {
+export const layer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const replays = yield* Replays.Replays
-    return handlers.handleAll({
-      create: Effect.fnUntraced(function*({ payload: { since, status, until } }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return shown(
-          yield* replays.create({
-            workspaceId,
-            since: DateTime.toEpochMillis(since),
-            until: until === undefined ? undefined : DateTime.toEpochMillis(until),
-            status
-          })
-        )
-      }, StoreError.orUnavailable),
-      list: Effect.fnUntraced(function*({ query }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return Paging.internalList(yield* replays.list(workspaceId, yield* Paging.request(query)), shown)
-      }, StoreError.orUnavailable),
-      get: Effect.fnUntraced(function*({ params }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return shown(yield* replays.get(workspaceId, params.id))
-      }, StoreError.orUnavailable),
-      cancel: Effect.fnUntraced(function*({ params }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        yield* replays.cancel(workspaceId, params.id)
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "replays", (handlers) =>
+      handlers.handleAll({
+        create: Effect.fnUntraced(function*({ payload: { since, status, until } }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return shown(
+            yield* replays.create({
+              workspaceId,
+              since: DateTime.toEpochMillis(since),
+              until: until === undefined ? undefined : DateTime.toEpochMillis(until),
+              status
+            })
+          )
+        }, StoreError.orUnavailable),
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Paging.internalList(yield* replays.list(workspaceId, yield* Paging.request(query)), shown)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return shown(yield* replays.get(workspaceId, params.id))
+        }, StoreError.orUnavailable),
+        cancel: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          yield* replays.cancel(workspaceId, params.id)
+        }, StoreError.orUnavailable)
+      }))
   })
 )

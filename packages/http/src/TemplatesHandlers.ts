@@ -5,6 +5,7 @@ import { Api, Caller } from "@wac/api"
 import { Provider, StoreError, type Template, Templates, Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import * as Paging from "./Paging.ts"
 
 const listed = (template: Template.Template) => ({
@@ -39,40 +40,38 @@ export const shown = (template: Template.Template) => ({
   syncedAt: Time.iso(template.syncedAt)
 })
 
-const publicLayer = HttpApiBuilder.group(
-  Api,
-  "templates",
-  Effect.fnUntraced(function*(handlers) {
+const publicLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const templates = yield* Templates.Templates
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
-        const { workspace } = yield* Caller.Caller
-        return Paging.list(yield* templates.list(workspace.id, filter, yield* Paging.request(query)), listed)
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "templates", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
+          const { workspace } = yield* Caller.Caller
+          return Paging.list(yield* templates.list(workspace.id, filter, yield* Paging.request(query)), listed)
+        }, StoreError.orUnavailable)
+      }))
   })
 )
 
-const dashboardLayer = HttpApiBuilder.group(
-  Api,
-  "templatesDashboard",
-  Effect.fnUntraced(function*(handlers) {
+const dashboardLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const templates = yield* Templates.Templates
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return Paging.internalList(yield* templates.list(workspaceId, filter, yield* Paging.request(query)), shown)
-      }, StoreError.orUnavailable),
-      sync: Effect.fnUntraced(
-        function*() {
+    return HttpApiBuilder.group(Api, "templatesDashboard", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const { count, listedAt } = yield* templates.sync(workspaceId)
-          return { count, syncedAt: Time.iso(listedAt) }
-        },
-        Effect.catchTag("TemplatesUnavailable", (error) => Effect.fail(Provider.toServerError(error))),
-        StoreError.orUnavailable
-      )
-    })
+          return Paging.internalList(yield* templates.list(workspaceId, filter, yield* Paging.request(query)), shown)
+        }, StoreError.orUnavailable),
+        sync: Effect.fnUntraced(
+          function*() {
+            const { workspaceId } = yield* Caller.CurrentSession
+            const { count, listedAt } = yield* templates.sync(workspaceId)
+            return { count, syncedAt: Time.iso(listedAt) }
+          },
+          Effect.catchTag("TemplatesUnavailable", (error) => Effect.fail(Provider.toServerError(error))),
+          StoreError.orUnavailable
+        )
+      }))
   })
 )
 

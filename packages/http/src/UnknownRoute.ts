@@ -33,23 +33,24 @@ const routesOf = (webhook: ProviderWebhook.ProviderWebhook | undefined): Readonl
     : ProviderRoute.methods.map((method) => ({ method, segments: ProviderRoute.path(webhook).split("/") }))
 
 /** The methods of a path, sorted; GET brings HEAD. Pure. */
-const allowed = (url: string, webhook: ProviderWebhook.ProviderWebhook | undefined): ReadonlyArray<string> => {
+const allowed = (url: string, routes: ReadonlyArray<Route>): ReadonlyArray<string> => {
   const segments = url.split("?", 1)[0]!.split("/")
-  const methods = new Set(
-    [...routes, ...routesOf(webhook)].filter((route) => fits(route, segments)).map(({ method }) => method)
-  )
+  const methods = new Set(routes.filter((route) => fits(route, segments)).map(({ method }) => method))
   return [...methods, ...(methods.has("GET") ? ["HEAD"] : [])].sort()
 }
 
-/** The answer to a request that found no route. */
-export const answer = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
-  const methods = allowed(request.url, yield* ProviderWebhook.ProviderWebhook)
-  // an address of the right form that no router would read (`%zz`, an endless id) is nowhere, whatever the method
-  if (methods.length === 0 || methods.includes(request.method)) {
-    return yield* ErrorResponse.of(new Errors.NotFound({ message: "there is nothing at this address" }))
-  }
-  const refusal = yield* ErrorResponse.of(
-    new Errors.NotFound({ message: `this address takes ${methods.join(", ")}` })
-  )
-  return HttpServerResponse.setStatus(HttpServerResponse.setHeader(refusal, "allow", methods.join(", ")), 405)
+/** Gives the answer to requests that found no route. */
+export const make = Effect.map(ProviderWebhook.ProviderWebhook, (webhook) => {
+  const all = [...routes, ...routesOf(webhook)]
+  return Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
+    const methods = allowed(request.url, all)
+    // an address of the right form that no router would read (`%zz`, an endless id) is nowhere, whatever the method
+    if (methods.length === 0 || methods.includes(request.method)) {
+      return yield* ErrorResponse.of(new Errors.NotFound({ message: "there is nothing at this address" }))
+    }
+    const refusal = yield* ErrorResponse.of(
+      new Errors.NotFound({ message: `this address takes ${methods.join(", ")}` })
+    )
+    return HttpServerResponse.setStatus(HttpServerResponse.setHeader(refusal, "allow", methods.join(", ")), 405)
+  })
 })

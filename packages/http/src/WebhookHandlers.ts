@@ -6,6 +6,7 @@ import { StoreError, Time, Webhook, Webhooks } from "@wac/core"
 import { DateTime, Duration, Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { attempt } from "./DeliveriesHandlers.ts"
+import * as HandlerGroup from "./HandlerGroup.ts"
 
 /** A webhook as it was set. */
 export const configuration = (webhook: Webhook.Webhook) => ({
@@ -34,62 +35,61 @@ export const shown = (report: Webhooks.WebhookReport) => {
   }
 }
 
-export const layer = HttpApiBuilder.group(
-  Api,
-  "webhook",
-  Effect.fnUntraced(function*(handlers) {
+export const layer = HandlerGroup.layer(
+  Effect.gen(function*() {
     const webhooks = yield* Webhooks.Webhooks
-    return handlers.handleAll({
-      get: Effect.fnUntraced(function*() {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return shown(yield* webhooks.get(workspaceId))
-      }, StoreError.orUnavailable),
-      put: Effect.fnUntraced(function*({ payload }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        const { signingSecret, webhook } = yield* webhooks.put({
-          workspaceId,
-          url: payload.url,
-          envelope: payload.envelope,
-          eventTypes: payload.eventTypes
-        })
-        return {
-          ...configuration(webhook),
-          ...(signingSecret === null ? {} : { signingSecret: Redacted.value(signingSecret) })
-        }
-      }, StoreError.orUnavailable),
-      remove: Effect.fnUntraced(function*() {
-        const { workspaceId } = yield* Caller.CurrentSession
-        yield* webhooks.remove(workspaceId)
-      }, StoreError.orUnavailable),
-      rotateSecret: Effect.fnUntraced(function*({ payload }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        const overlap = payload.overlapSeconds === undefined
-          ? Webhook.secretOverlap
-          : Duration.seconds(payload.overlapSeconds)
-        const { previousExpiresAt, signingSecret } = yield* webhooks.rotateSecret({ workspaceId, overlap })
-        return { signingSecret: Redacted.value(signingSecret), previousExpiresAt: Time.iso(previousExpiresAt) }
-      }, StoreError.orUnavailable),
-      test: Effect.fnUntraced(function*() {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return attempt(yield* webhooks.test(workspaceId))
-      }, StoreError.orUnavailable),
-      pause: Effect.fnUntraced(function*() {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return shown(yield* webhooks.pause(workspaceId))
-      }, StoreError.orUnavailable),
-      resume: Effect.fnUntraced(function*({ payload: { force = false, replay = "all" } }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        const { probe, report } = yield* webhooks.resume({
-          workspaceId,
-          replay: typeof replay === "string" ? replay : { since: DateTime.toEpochMillis(replay.since) },
-          force
-        })
-        return { ...shown(report), probe: probe === null ? null : attempt(probe) }
-      }, StoreError.orUnavailable),
-      verify: Effect.fnUntraced(function*({ payload }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return yield* webhooks.verify({ workspaceId, ...payload })
-      }, StoreError.orUnavailable)
-    })
+    return HttpApiBuilder.group(Api, "webhook", (handlers) =>
+      handlers.handleAll({
+        get: Effect.fnUntraced(function*() {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return shown(yield* webhooks.get(workspaceId))
+        }, StoreError.orUnavailable),
+        put: Effect.fnUntraced(function*({ payload }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const { signingSecret, webhook } = yield* webhooks.put({
+            workspaceId,
+            url: payload.url,
+            envelope: payload.envelope,
+            eventTypes: payload.eventTypes
+          })
+          return {
+            ...configuration(webhook),
+            ...(signingSecret === null ? {} : { signingSecret: Redacted.value(signingSecret) })
+          }
+        }, StoreError.orUnavailable),
+        remove: Effect.fnUntraced(function*() {
+          const { workspaceId } = yield* Caller.CurrentSession
+          yield* webhooks.remove(workspaceId)
+        }, StoreError.orUnavailable),
+        rotateSecret: Effect.fnUntraced(function*({ payload }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const overlap = payload.overlapSeconds === undefined
+            ? Webhook.secretOverlap
+            : Duration.seconds(payload.overlapSeconds)
+          const { previousExpiresAt, signingSecret } = yield* webhooks.rotateSecret({ workspaceId, overlap })
+          return { signingSecret: Redacted.value(signingSecret), previousExpiresAt: Time.iso(previousExpiresAt) }
+        }, StoreError.orUnavailable),
+        test: Effect.fnUntraced(function*() {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return attempt(yield* webhooks.test(workspaceId))
+        }, StoreError.orUnavailable),
+        pause: Effect.fnUntraced(function*() {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return shown(yield* webhooks.pause(workspaceId))
+        }, StoreError.orUnavailable),
+        resume: Effect.fnUntraced(function*({ payload: { force = false, replay = "all" } }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const { probe, report } = yield* webhooks.resume({
+            workspaceId,
+            replay: typeof replay === "string" ? replay : { since: DateTime.toEpochMillis(replay.since) },
+            force
+          })
+          return { ...shown(report), probe: probe === null ? null : attempt(probe) }
+        }, StoreError.orUnavailable),
+        verify: Effect.fnUntraced(function*({ payload }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return yield* webhooks.verify({ workspaceId, ...payload })
+        }, StoreError.orUnavailable)
+      }))
   })
 )
