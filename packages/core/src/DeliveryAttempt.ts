@@ -2,7 +2,7 @@
  * One attempt at a delivery (contract §6 *Attempt*): signed afresh, posted with one deadline, and recorded. What the
  * scheduler, tests and probes share.
  */
-import { Clock, Context, Duration, Effect, Layer, Random, Tracer } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Attempt, Delivery } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
@@ -10,6 +10,7 @@ import * as Event from "./Event.ts"
 import * as Id from "./Id.ts"
 import * as Metrics from "./Metrics.ts"
 import * as Signature from "./Signature.ts"
+import * as Span from "./Span.ts"
 import type { StoreError } from "./StoreError.ts"
 import { type UnreadableSecret, Vault } from "./Vault.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
@@ -71,13 +72,8 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
         }
       )
 
-      // a span costs a tenth of an attempt, and goes nowhere unless somebody collects spans
-      const isTraced = Context.getOrUndefined(yield* Effect.context(), Tracer.Tracer) !== undefined
-      return DeliveryAttempt.of({
-        attempt: isTraced
-          ? (claimed, token) => Effect.withSpan(attempt(claimed, token), "DeliveryAttempt.attempt")
-          : attempt
-      })
+      const withSpan = yield* Span.ifTraced("DeliveryAttempt.attempt")
+      return DeliveryAttempt.of({ attempt: (claimed, token) => withSpan(attempt(claimed, token)) })
     })
   )
 }

@@ -20,6 +20,7 @@ import type { Page, PageRequest } from "./Page.ts"
 import * as Policy from "./Policy.ts"
 import { Provider, type ProviderOutcome } from "./Provider.ts"
 import * as RateLimit from "./RateLimit.ts"
+import * as Span from "./Span.ts"
 import { orUnavailable, type StoreError } from "./StoreError.ts"
 
 /** The provider's deadline; more than this is an unknown outcome. */
@@ -262,8 +263,7 @@ export class Messages extends Context.Service<Messages, {
         }
         const exit = yield* Fiber.await(yield* FiberSet.run(inFlight, acceptAndCarryOut(request)))
         return yield* Exit.hasInterrupts(exit) ? Idempotency.unknown("outcome_unknown") : exit
-        // where the call came from is not worth a stack trace per send
-      }, Effect.withSpan("Messages.send", {}, { captureStackTrace: false }))
+      })
 
       const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
         const message = yield* store.get(workspaceId, id as Id.MessageId)
@@ -272,7 +272,8 @@ export class Messages extends Context.Service<Messages, {
           : yield* new NotFound({ message: "the workspace has no such message" })
       })
 
-      return Messages.of({ send, get, list: store.list })
+      const withSpan = yield* Span.ifTraced("Messages.send")
+      return Messages.of({ send: (request) => withSpan(send(request)), get, list: store.list })
     })
   )
 }
