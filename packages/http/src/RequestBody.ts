@@ -5,6 +5,7 @@ import { Errors } from "@wac/core"
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { isUtf8 } from "node:buffer"
 
 /** Contract §2. */
 const maxSize = ByteSize.kibibytes(64)
@@ -16,8 +17,6 @@ export const tooLarge = (limit: ByteSize.ByteSize) =>
   })
 
 export const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
-
-const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 const isJson = (contentType: string | undefined): boolean =>
   /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "")
@@ -54,15 +53,6 @@ const bytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint
       Effect.mapError((error) => isTooLarge(error) ? tooLarge(maxSize) : malformed("the body did not arrive whole")),
       Effect.map((buffer) => new Uint8Array(buffer))
     )
-
-const isUtf8 = (bytes: Uint8Array): boolean => {
-  try {
-    utf8.decode(bytes)
-    return true
-  } catch {
-    return false
-  }
-}
 
 const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
   reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
