@@ -29,6 +29,13 @@ export const Batching = Context.Reference<{ readonly size: number; readonly inFl
   { defaultValue: () => ({ size: 64, inFlight: 2 }) }
 )
 
+export interface BatchOptions<Command> {
+  /** Statements under way at once, where that is not {@link Batching}'s. */
+  readonly inFlight?: number
+  /** What `fn` is given, each as JSON, where that is not the commands alone: what they share need be told once. */
+  readonly given?: (commands: ReadonlyArray<Command>) => readonly [unknown, ...ReadonlyArray<unknown>]
+}
+
 export class Database extends Context.Service<Database, {
   /** Runs one statement, which is a transaction of its own. `operation` is `Port.method`, for errors and the log. */
   readonly query: (
@@ -41,15 +48,14 @@ export class Database extends Context.Service<Database, {
    * batch is under way go into the next one; a lone caller leaves at once.
    *
    * `fn` is an SQL function from a JSON array of commands to a JSON array of answers in the same order:
-   * `fn(commands json) returns json`. An answer `{"_tag": "StoreError", "cause": "…"}` fails its own caller alone. An
+   * `fn(commands json) returns json`, or as {@link BatchOptions} says. An answer `{"_tag": "StoreError", "cause": "…"}` fails its own caller alone. An
    * error that PostgreSQL raises for what is in a command (a value, a constraint, `raise`) fails the command that it
    * is raised for and no other: the batch is split until that one is found, so no function needs to catch.
    */
   readonly batched: <Command, Answer>(
     operation: string,
     fn: string,
-    /** Statements under way at once, where that is not {@link Batching}'s. */
-    options?: { readonly inFlight: number }
+    options?: BatchOptions<Command>
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
   /**
    * The payloads that are notified on a channel, across reconnections; an empty one says that anything may have been
@@ -110,12 +116,16 @@ const make = Effect.gen(function*() {
       Effect.fail(new StoreError.StoreError({ operation }))
     )
 
-  const batch = <Command, Answer>(operation: string, fn: string) => {
-    const text = `select ${fn}($1::text::json) as answers`
+  const batch = <Command, Answer>(operation: string, fn: string, given: BatchOptions<Command>["given"]) => {
+    const statement = (commands: ReadonlyArray<Command>) => {
+      const params = given === undefined ? [commands] : given(commands)
+      const places = params.map((_, i) => `$${i + 1}::text::json`)
+      return run(`select ${fn}(${places.join(", ")}) as answers`, params.map((param) => JSON.stringify(param)))
+    }
     const all = (
       commands: ReadonlyArray<Command>
     ): Effect.Effect<ReadonlyArray<Exit.Exit<Answer, StoreError.StoreError>>, StoreError.StoreError> =>
-      Effect.matchEffect(timely(run(text, [JSON.stringify(commands)])), {
+      Effect.matchEffect(timely(statement(commands)), {
         onSuccess: ([row]) => Effect.forEach(row!["answers"] as ReadonlyArray<Answer>, one),
         onFailure: (error) => {
           if (commands.length === 1 || error === "late" || !isOfContent(error)) return failed(operation)(error)
@@ -143,9 +153,9 @@ const make = Effect.gen(function*() {
 
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
-    batched: <Command, Answer>(operation: string, fn: string, options?: { readonly inFlight: number }) =>
+    batched: <Command, Answer>(operation: string, fn: string, options?: BatchOptions<Command>) =>
       Batch.make({
-        run: batch<Command, Answer>(operation, fn),
+        run: batch<Command, Answer>(operation, fn, options?.given),
         maxSize: size,
         maxInFlight: options?.inFlight ?? inFlight,
         maxWait: deadline,

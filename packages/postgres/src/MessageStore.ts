@@ -72,9 +72,10 @@ const limitsOf = (limits: Limits.Limits): ReturnType<typeof written> => {
   return known
 }
 
-/** A command for `wac_accept`. */
+/** A command for `wac_accept`; `limits` is where its limits are among those of the batch. */
 const sendOf = (
-  { apiKeyId, claimToken, leaseUntil, limits, message, messageId, now, request }: MessageStore.AcceptSend
+  { apiKeyId, claimToken, leaseUntil, message, messageId, now, request }: MessageStore.AcceptSend,
+  limits: number
 ) => ({
   now,
   workspace_id: request.workspaceId,
@@ -96,8 +97,14 @@ const sendOf = (
       given_values: message.template.bodyParams?.length ?? 0
     }
     : {}),
-  limits: limitsOf(limits)
+  limits
 })
+
+/** What `wac_accept` is given: the sends, and the limits that they are accepted under. */
+const sendsOf = (commands: ReadonlyArray<MessageStore.AcceptSend>) => {
+  const limits = [...new Set(commands.map((command) => limitsOf(command.limits)))]
+  return [commands.map((command) => sendOf(command, limits.indexOf(limitsOf(command.limits)))), limits] as const
+}
 
 /** The state of each bucket that was consulted, before a token was asked for. */
 interface Consulted {
@@ -312,7 +319,9 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const { batched, query } = yield* Database
     const random = yield* SecureRandom.SecureRandom
-    const accept = yield* batched<ReturnType<typeof sendOf>, AcceptAnswer>("MessageStore.accept", "wac_accept")
+    const accept = yield* batched<MessageStore.AcceptSend, AcceptAnswer>("MessageStore.accept", "wac_accept", {
+      given: sendsOf
+    })
     const settle = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle")
     const settleAny = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle_any")
     const abandon = yield* batched<unknown, true>("MessageStore.abandon", "wac_abandon")
@@ -342,7 +351,7 @@ export const layer = Layer.effect(
     })
 
     return MessageStore.MessageStore.of({
-      accept: (command) => Effect.map(accept(sendOf(command)), (answer) => acceptedOf(command, answer)),
+      accept: (command) => Effect.map(accept(command), (answer) => acceptedOf(command, answer)),
       settle: (command) => {
         const settlement = settlementOf(command)
         if (command.end._tag !== "Accepted") return settleAny(settlement)

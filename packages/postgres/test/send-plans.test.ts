@@ -40,7 +40,7 @@ const sends = (first: number, count: number) =>
     template: "t",
     language: "en",
     given_values: 0,
-    limits
+    limits: 0
   }))
 
 const settlements = (first: number, count: number) =>
@@ -120,11 +120,13 @@ const reads = Effect.gen(function*() {
 
 const call = (name: string, commands: ReadonlyArray<unknown>) =>
   Effect.map(
-    PgClient.PgClient.use((client) =>
-      client.unsafe<{ readonly answers: ReadonlyArray<unknown> }>(`select ${name}($1::text::json) as answers`, [
-        JSON.stringify(commands)
-      ])
-    ),
+    PgClient.PgClient.use((client) => {
+      const given = name === "wac_accept" ? [commands, [limits]] : [commands]
+      return client.unsafe<{ readonly answers: ReadonlyArray<unknown> }>(
+        `select ${name}(${given.map((_, i) => `$${i + 1}::text::json`).join(", ")}) as answers`,
+        given.map((value) => JSON.stringify(value))
+      )
+    }),
     ([row]) => row!.answers
   )
 

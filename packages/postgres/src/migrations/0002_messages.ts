@@ -258,8 +258,8 @@ create type wac_send as (
   template text,
   language text,
   given_values integer,
-  -- rate limits as [interval, capacity]
-  limits text
+  -- which of the limits
+  limits integer
 );
 
 -- A message as its first try claims it.
@@ -392,10 +392,12 @@ begin atomic
   select coalesce(array_agg(g.key), '{}') from gone g;
 end;
 
+-- all_limits are those that the sends are accepted under; rate limits in them are [interval, capacity].
+--
 -- Everything is worked out first, send after send, each seeing what those before it will have spent; then it is
 -- written, table after table. Sends are gone through by workspace, number and recipient, so that each of these has its
 -- state in one variable.
-create function wac_accept(commands json) returns json
+create function wac_accept(commands json, all_limits json) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
@@ -455,17 +457,16 @@ begin
   answers := array_fill(null::json, array[cardinality(sends)]);
 
   perform from workspaces w
-  where w.id = any (array(select distinct c.workspace_id from unnest(sends) c))
+  where w.id = any (array(select c.workspace_id from unnest(sends) c))
   order by w.id
   for no key update;
 
   for r in
     with limits as materialized (
-      select l.text, l.value, l.value -> 'pair' as pair, (l.value ->> 'monthlyQuota')::double precision as quota,
+      select l.ordinality - 1 as place, l.value, l.value -> 'pair' as pair,
+        (l.value ->> 'monthlyQuota')::double precision as quota,
         (l.value ->> 'messagingLimit')::double precision as messaging_limit
-      from (
-        select d.text, d.text::jsonb as value from (select distinct c.limits as text from unnest(sends) c) d offset 0
-      ) l
+      from jsonb_array_elements(all_limits::jsonb) with ordinality as l (value, ordinality)
     ), kinds as materialized (
       -- what sends of one kind have in common; each of the subqueries is looked up by its key
       select d.*, w.id is not null and k.id is not null as is_known, k.revoked_at, k.expires_at, w.suspended, w.tier,
@@ -487,7 +488,7 @@ begin
       from (
         select distinct c.workspace_id, c.api_key_id, c.sender, c.template, c.language, c.month, c.limits from unnest(sends) c
       ) d
-      join limits l on l.text = d.limits
+      join limits l on l.place = d.limits
       left join lateral (
         select w.id, w.suspended, w.tier, w.bucket_full_at, w.monthly_quota from workspaces w
         where w.id = d.workspace_id offset 0
