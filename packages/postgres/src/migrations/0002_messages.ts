@@ -21,6 +21,12 @@
  * Statements work on all commands at once; to run one costs more than to carry out a command in it. What depends on the
  * commands before it in a batch is worked out in a loop, which does no more than that.
  */
+const byIndexes = `set plan_cache_mode = force_generic_plan
+set join_collapse_limit = 1
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off`
+
 export const sql = `
 -- Time.iso, of the years 1 to 9999
 create function wac_iso(at bigint) returns text
@@ -399,11 +405,7 @@ end;
 -- state in one variable.
 create function wac_accept(commands json, all_limits json) returns json
 language plpgsql
-set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+${byIndexes}
 as $$
 declare
   sends wac_send[];
@@ -785,11 +787,7 @@ create type wac_step as (
 -- claim) only the first is taken. Answers with the places of those that were.
 create function wac_move(steps wac_step[]) returns bigint[]
 language plpgsql
-set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+${byIndexes}
 as $$
 declare
   places bigint[];
@@ -924,11 +922,7 @@ $$;
 -- looking at what there is to it. Answers for the others with false, and leaves them to wac_settle_any.
 create function wac_settle(commands json) returns json
 language plpgsql
-set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+${byIndexes}
 as $$
 declare
   answers boolean[] := array_fill(false, array[json_array_length(commands)]);
@@ -992,11 +986,7 @@ $$;
 
 create function wac_apply_reports(commands json) returns json
 language plpgsql
-set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+${byIndexes}
 as $$
 declare
   targets text[];
@@ -1038,11 +1028,7 @@ $$;
 
 create function wac_abandon(commands json) returns json
 language plpgsql
-set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+${byIndexes}
 as $$
 declare
   r record;
@@ -1134,11 +1120,7 @@ $$;
 -- else is at is theirs, or the next sweep's. more tells that there may be more to do.
 create function wac_sweep(command json) returns json
 language plpgsql
-set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+${byIndexes}
 as $$
 declare
   at_time constant bigint := command ->> 'now';
@@ -1274,12 +1256,20 @@ create type wac_inbound as (
   delivery text
 );
 
--- Who writes contacts of a number does so alone, so that what leads to a customer (key, user id) is one view.
-create function wac_lock_contacts(numbers text[]) returns void
+-- Who writes contacts of a number does so alone, so that what leads to a customer (key, user id) is one view. Answers with
+-- the numbers that bear the provider's ids, in their order; null for one that none bears.
+create function wac_lock_contacts(provider_ids text[]) returns text[]
 language plpgsql as $$
+declare
+  numbers constant text[] := array(
+    select p.id from unnest(provider_ids) with ordinality as c (id, place)
+    left join lateral (select p.id from phone_numbers p where p.provider_number_id = c.id offset 0) p on true
+    order by c.place
+  );
 begin
   perform pg_advisory_xact_lock(hashtext('contacts'), l.name)
   from (select distinct hashtext(n) as name from unnest(numbers) n where n is not null order by 1) l;
+  return numbers;
 end
 $$;
 
@@ -1349,11 +1339,7 @@ $$;
 -- recordInbound
 create function wac_record_inbound(commands json) returns json
 language plpgsql
-set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+${byIndexes}
 as $$
 declare
   heard wac_inbound[];
@@ -1364,10 +1350,7 @@ declare
   who text;
 begin
   heard := array(select c from json_populate_recordset(null::wac_inbound, commands) c);
-  select array_agg(p.id order by c.ordinality) into numbers
-  from unnest(heard) with ordinality c
-  left join lateral (select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0) p on true;
-  perform wac_lock_contacts(numbers);
+  numbers := wac_lock_contacts(array(select c.provider_number_id from unnest(heard) c));
 
   with recorded as (
     insert into inbound_messages (workspace_id, phone_number_id, provider_message_id, message_id, expires_at)
@@ -1427,27 +1410,22 @@ $$;
 -- setPreference
 create function wac_set_preferences(commands json) returns json
 language plpgsql
-set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+${byIndexes}
 as $$
 declare
+  numbers constant text[] := wac_lock_contacts(
+    array(select c.provider_number_id from json_to_recordset(commands) as c (provider_number_id text))
+  );
   r record;
   answers json[] := '{}';
 begin
-  perform wac_lock_contacts(array(
-    select p.id from json_to_recordset(commands) as c (provider_number_id text)
-    cross join lateral (select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0) p
-  ));
   for r in
     select c.*, p.id as number, p.workspace_id
     from rows from (json_to_recordset(commands)
       as (provider_number_id text, customer_key text, customer_phone text, customer_user text, opted_out boolean, at bigint))
       with ordinality as c (provider_number_id, key, phone, user_id, opted_out, at, ordinality)
     left join lateral (
-      select p.id, p.workspace_id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0
+      select p.id, p.workspace_id from phone_numbers p where p.id = numbers[c.ordinality] offset 0
     ) p on true
     order by c.ordinality
   loop
@@ -1462,22 +1440,17 @@ $$;
 -- move: rare
 create function wac_move_contacts(commands json) returns json
 language plpgsql
-set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+${byIndexes}
 as $$
 declare
+  numbers constant text[] := wac_lock_contacts(
+    array(select c.provider_number_id from json_to_recordset(commands) as c (provider_number_id text))
+  );
   r record;
   left_behind contacts;
   who text;
   answers json[] := '{}';
 begin
-  perform wac_lock_contacts(array(
-    select p.id from json_to_recordset(commands) as c (provider_number_id text)
-    cross join lateral (select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0) p
-  ));
   for r in
     select c.*, p.id as number, p.workspace_id
     from rows from (json_to_recordset(commands)
@@ -1485,7 +1458,7 @@ begin
         at bigint))
       with ordinality as c (provider_number_id, from_key, from_phone, from_user, to_key, to_phone, to_user, at, ordinality)
     left join lateral (
-      select p.id, p.workspace_id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0
+      select p.id, p.workspace_id from phone_numbers p where p.id = numbers[c.ordinality] offset 0
     ) p on true
     order by c.ordinality
   loop
