@@ -1,25 +1,7 @@
 import { Page, Template, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { instant, plain } from "./Column.ts"
-import { Database, type Row } from "./Database.ts"
-
-const templateOf = (row: Row): Template.Template => ({
-  id: plain(row, "id"),
-  workspaceId: plain(row, "workspace_id"),
-  providerAccountId: plain(row, "provider_account_id"),
-  name: plain(row, "name"),
-  language: plain(row, "language"),
-  category: plain(row, "category"),
-  status: plain(row, "status"),
-  parameterFormat: plain(row, "parameter_format"),
-  components: plain(row, "components"),
-  variables: plain(row, "variables"),
-  unfillable: plain(row, "unfillable"),
-  quality: plain(row, "quality"),
-  rejectionReason: plain(row, "rejection_reason"),
-  providerTemplateId: plain(row, "provider_template_id"),
-  syncedAt: instant(row, "synced_at")
-})
+import { plain } from "./Column.ts"
+import { Database } from "./Database.ts"
 
 const filters = ["status", "category", "language", "name"] as const
 
@@ -76,10 +58,13 @@ export const layer = Layer.effect(
         return Effect.map(
           query(
             "TemplateStore.list",
-            `select * from templates where ${conditions.join(" and ")} order by id desc limit $2`,
+            `select wac_template(t) as template from templates t where ${
+              conditions.join(" and ")
+            } order by id desc limit $2`,
             params
           ),
-          (rows) => Page.fromOverread(rows.map(templateOf), page, ({ id }) => id)
+          (rows) =>
+            Page.fromOverread(rows.map((row) => plain<Template.Template>(row, "template")), page, ({ id }) => id)
         )
       }
     }))
