@@ -355,6 +355,7 @@ export const layer = Layer.effect(
       settle: (command) => {
         const settlement = settlementOf(command)
         if (command.end._tag !== "Accepted") return settleAny(settlement)
+        // in a statement of its own, since one that locked more messages after these might wait in a circle
         return Effect.flatMap(settle(settlement), (isCommon) => isCommon ? Effect.succeed(true) : settleAny(settlement))
       },
       abandon: ({ claimToken, limits, message, now, request: { key, route, workspaceId } }) =>
