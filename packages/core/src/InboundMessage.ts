@@ -2,7 +2,7 @@
  * What a customer writes to one of our numbers.
  */
 import { Duration, type Schema } from "effect"
-import type { Customer, Preference } from "./Contact.ts"
+import { type Customer, type Preference, preferenceOf } from "./Contact.ts"
 import type { Instant } from "./Time.ts"
 
 /** A customer's message, as the provider handed it over. */
@@ -22,6 +22,21 @@ export interface InboundMessage {
   /** What the customer's words say of being written to. */
   readonly preference: Preference | undefined
 }
+
+/** A text of a customer who is known by number alone. */
+export const ofText = (
+  { body, phone, ...message }: Pick<InboundMessage, "providerNumberId" | "providerMessageId" | "at"> & {
+    readonly phone: string
+    readonly body: string
+  }
+): InboundMessage => ({
+  ...message,
+  customer: { phone, userId: null },
+  type: "text",
+  content: { body },
+  context: null,
+  preference: preferenceOf(body)
+})
 
 /**
  * A message that is older than this when we come to it is marked as late, so that a bot need not answer yesterday's

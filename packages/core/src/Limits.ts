@@ -52,16 +52,13 @@ export const CurrentLimits = Context.Reference<Limits>("@wac/core/Limits/Current
 const inForce = (tiers: Limits["workspaceTiers"], tier: string | null, fallback: string): string =>
   tier !== null && Object.hasOwn(tiers, tier) ? tier : fallback
 
-const rateOf = (tiers: Limits["workspaceTiers"], tier: string | null, fallback: string): number =>
-  tiers[inForce(tiers, tier, fallback)]!
-
 /** The bucket of a workspace: one token per public request. An unknown tier counts as the default one. */
-export const workspace = (limits: Limits, tier: Workspace["tier"]): RateLimit.Policy =>
-  RateLimit.perSecond("workspace", rateOf(limits.workspaceTiers, tier, limits.defaults.workspaceTier))
+export const workspace = ({ defaults, workspaceTiers }: Limits, tier: Workspace["tier"]): RateLimit.Policy =>
+  RateLimit.perSecond("workspace", workspaceTiers[inForce(workspaceTiers, tier, defaults.workspaceTier)]!)
 
 /** The bucket of a sending number: one token per message given to the provider. */
 export const phoneNumber = (limits: Limits, tier: PhoneNumber["tier"]): RateLimit.Policy =>
-  RateLimit.perSecond("phone_number", rateOf(limits.phoneNumberTiers, tier, limits.defaults.phoneNumberTier))
+  RateLimit.perSecond("phone_number", phoneNumberTier(limits, tier).perSecond)
 
 /** The tier of a sending number that is in force, and its rate in messages per second. */
 export const phoneNumberTier = (

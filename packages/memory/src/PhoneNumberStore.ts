@@ -21,7 +21,8 @@ export const addPhoneNumber = (memory: Memory, number: PhoneNumber.PhoneNumber):
 const list = (memory: Memory, id: Id.WorkspaceId): ReadonlyArray<PhoneNumber.PhoneNumber> =>
   [...memory.phoneNumbers.all(id)].sort((a, b) => Number(b.isDefault) - Number(a.isDefault))
 
-const named = (memory: Memory, name: PhoneNumber.NumberName): ReadonlyArray<PhoneNumber.PhoneNumber> =>
+/** The numbers of that name, oldest first. */
+export const named = (memory: Memory, name: PhoneNumber.NumberName): ReadonlyArray<PhoneNumber.PhoneNumber> =>
   [...memory.phoneNumbers.values()]
     .filter((number) =>
       "providerNumberId" in name

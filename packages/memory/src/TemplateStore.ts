@@ -1,5 +1,6 @@
 import { type Id, type Page, Template, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
+import { named } from "./PhoneNumberStore.ts"
 import { type Memory, State } from "./State.ts"
 
 /** A template among all templates. */
@@ -58,11 +59,7 @@ const update = (
   memory: Memory,
   { at, change, now, providerAccountId, ...name }: Parameters<TemplateStore.TemplateStore["Service"]["update"]>[0]
 ): number => {
-  const workspaces = new Set(
-    [...memory.phoneNumbers.values()]
-      .filter((number) => number.providerAccountId === providerAccountId)
-      .map(({ workspaceId }) => workspaceId)
-  )
+  const workspaces = new Set(named(memory, { providerAccountId }).map(({ workspaceId }) => workspaceId))
   const ids = [...workspaces].flatMap((workspaceId) =>
     memory.templateByName.get(templateName({ ...name, workspaceId, providerAccountId })) ?? []
   )

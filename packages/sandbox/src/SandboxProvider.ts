@@ -1,7 +1,7 @@
 /**
  * The provider that needs no account: it sends nothing anywhere, and behaves by the recipient's number.
  */
-import { Contact, type Id, Inbound, type InboundItem, PhoneNumber, Provider } from "@wac/core"
+import { type Id, Inbound, type InboundItem, InboundMessage, PhoneNumber, Provider } from "@wac/core"
 import { Clock, Effect, FiberSet, Layer, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Behaviour from "./Behaviour.ts"
@@ -46,16 +46,13 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
       const item: InboundItem.InboundItem = told._tag === "Reply"
         ? {
           _tag: "Message",
-          message: {
+          message: InboundMessage.ofText({
             providerNumberId: sender.providerNumberId,
             providerMessageId: yield* newName,
-            customer: { phone: recipient, userId: null },
+            phone: recipient,
             at,
-            type: "text",
-            content: { body: told.text },
-            context: null,
-            preference: Contact.preferenceOf(told.text)
-          }
+            body: told.text
+          })
         }
         : {
           _tag: "Status",

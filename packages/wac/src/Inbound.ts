@@ -1,7 +1,7 @@
 /**
  * What a provider of the host's own has to tell: what became of messages, and what customers write.
  */
-import { Contact, Errors, type Id, Inbound as Service, type InboundItem } from "@wac/core"
+import { Errors, type Id, Inbound as Service, type InboundItem, InboundMessage } from "@wac/core"
 import { Clock, Effect } from "effect"
 import { millis, type Moment } from "./Moment.ts"
 import type { Running } from "./Running.ts"
@@ -69,16 +69,7 @@ const itemOf = Effect.fnUntraced(function*(told: Told, index: number, now: numbe
     if (typeof from !== "string" || from === "") return yield* invalid(`[${index}].from`, "from must be a phone number")
     return {
       _tag: "Message",
-      message: {
-        providerNumberId,
-        providerMessageId,
-        customer: { phone: from, userId: null },
-        at,
-        type: "text",
-        content: { body: text.body },
-        context: null,
-        preference: Contact.preferenceOf(text.body)
-      }
+      message: InboundMessage.ofText({ providerNumberId, providerMessageId, phone: from, at, body: text.body })
     } satisfies InboundItem.InboundItem
   }
   if (told.type !== "status") return yield* invalid(`[${index}].type`, "type must be status or message")
