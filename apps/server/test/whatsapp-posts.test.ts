@@ -16,8 +16,8 @@ import { accepted, path, template } from "./whatsapp.ts"
 /** Updates in one post, at most, as Meta says. */
 const most = 1_000
 
-/** How long Meta's posts may wait for their answer, in milliseconds; half of them a quarter of that, on a machine at ease. */
-const atMost = 1_000
+/** How long a post may wait for its answer, in milliseconds; that of Meta itself is patient for seconds. */
+const atMost = 250
 
 class Posting extends Context.Service<Posting, Effect.Success<typeof processes>>()(
   "@wac/server/test/whatsapp-posts.test/Posting"
@@ -136,7 +136,6 @@ layer(Posting.layer, { excludeTestServices: true })("Meta's posts", (it) => {
           `${most} updates in ${post.body.length} bytes: answered after ${Math.round(answer.took)} ms, ` +
             `processed ${processedAt - receivedAt} ms after they came`
         )
-        assert.isAtMost(answer.took, atMost)
         assert.deepStrictEqual(after, {
           posts: 1,
           due: 0,
@@ -161,8 +160,12 @@ layer(Posting.layer, { excludeTestServices: true })("Meta's posts", (it) => {
         assert.deepStrictEqual(yield* processed, after)
         // other bytes, with the same in them: as upstream does when it batches anew
         const anew = Buffer.from(JSON.stringify(JSON.parse(Buffer.from(post.body).toString())))
-        assert.strictEqual((yield* deliver(process, { body: anew, signature: api.courier.sign(anew) })).status, 200)
+        const second = yield* deliver(process, { body: anew, signature: api.courier.sign(anew) })
+        assert.strictEqual(second.status, 200)
         assert.deepStrictEqual(yield* processed, { ...after, posts: 2 })
+
+        // of the two the one that the machine's other work was less in the way of
+        assert.isAtMost(Math.min(answer.took, second.took), atMost)
       }).pipe(Effect.scoped)
   )
 
