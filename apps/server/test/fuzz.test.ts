@@ -2,20 +2,21 @@
  * Bad input of every kind: it never gives a 5xx, never tells of what is inside, and is always answered in the one
  * shape of errors. Seeded, so that a failure that names its seed can be run again.
  */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer, type Vitest } from "@effect/vitest"
 import { Api } from "@wac/api"
 import { Password } from "@wac/core"
 import { SeededRandom } from "@wac/testkit"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import * as http from "node:http"
 import * as net from "node:net"
 import * as checks from "./checks.ts"
 import { type Answer, call, hello, ready, send, signIn } from "./harness.ts"
+import { freshDatabase, masterKey, patient, postgres } from "./processes.ts"
 
 /** Another seed and size by the environment, to look further than every run does. */
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_121)
 
-/** Requests of each kind. */
+/** Requests of each kind in memory. */
 const size = Number(process.env["FUZZ_SIZE"] ?? 700)
 
 const endpoints = Object.values(Api.groups).flatMap((group) => Object.values(group.endpoints))
@@ -326,16 +327,19 @@ const storm = Effect.fnUntraced(function*(requests: ReadonlyArray<Request>) {
 
 const quick = { memory: 64, passes: 1, parallelism: 1 }
 
-const server = Layer.effect(
-  checks.Served,
-  Effect.provideService(
-    ready({ environment: { ...checks.unlimited, TRUST_PROXY: "127.0.0.0/8" } }),
-    Password.Cost,
-    quick
+const server = (storage: Effect.Effect<{ readonly [name: string]: string }, never, Scope.Scope>) =>
+  Layer.effect(
+    checks.Served,
+    Effect.flatMap(storage, (environment) =>
+      Effect.provideService(
+        ready({ environment: { ...checks.unlimited, TRUST_PROXY: "127.0.0.0/8", ...environment } }),
+        Password.Cost,
+        quick
+      ))
   )
-)
 
-layer(server, checks.live)("bad input", (it) => {
+/** `size` requests of each kind. */
+const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): void => {
   /** The headers of somebody who may call this, so that what is wrong lies elsewhere. */
   const callers = Effect.map(checks.Served, ({ key, session }) => (random: Random, path: string): Headers => ({
     ...(path.startsWith("/v1/") ? { authorization: `Bearer ${key.apiKey}` } : session),
@@ -383,7 +387,9 @@ layer(server, checks.live)("bad input", (it) => {
     Effect.gen(function*() {
       const random = SeededRandom.make(seed + 2)
       const caller = yield* callers
-      const lists = ["/v1/templates", "/internal/api-keys"]
+      const lists = endpoints.filter(({ method, path }) => method === "GET" && !path.includes(":id")).map(({ path }) =>
+        path
+      )
       const statuses = yield* storm(Array.from({ length: size }, () => {
         const path = random.pick(lists)
         const query = random.pick<() => string>([
@@ -438,6 +444,26 @@ layer(server, checks.live)("bad input", (it) => {
         }
       }))
       for (const status of [400, 404, 405]) assert.isAbove(statuses.get(status) ?? 0, 0, `${status}`)
+    }))
+
+  it.effect("in text that not every storage holds", () =>
+    Effect.gen(function*() {
+      const random = SeededRandom.make(seed + 5)
+      const caller = yield* callers
+      const words = ["status", "name", "language", "category", "to", "type", "since", "cursor", "phoneNumberId"]
+      const targets = endpoints.filter(({ method, path }) => method !== "POST" && path !== "/internal/session").flatMap(
+        (
+          { method, path }
+        ) =>
+          path.includes(":id")
+            ? ["%00", `${checks.nobody}%00`, "%ed%a0%80"].map((id) => ({
+              method,
+              path,
+              target: path.replace(":id", id)
+            }))
+            : words.map((word) => ({ method, path, target: `${path}?${word}=%00` }))
+      )
+      yield* storm(targets.map(({ method, path, target }) => ({ method, target, headers: caller(random, path) })))
     }))
 
   it.effect("below HTTP", () =>
@@ -530,7 +556,7 @@ layer(server, checks.live)("bad input", (it) => {
           assert.notMatch(whole, leak)
         }
       }
-      assert.isAbove(ours, 20)
+      assert.isAbove(ours, size / 35)
     }))
 
   it.effect("and it works as before", () =>
@@ -542,7 +568,18 @@ layer(server, checks.live)("bad input", (it) => {
       assert.strictEqual((yield* send(served, hello())).status, 200)
       agent.destroy()
     }))
-})
+}
+
+layer(server(Effect.succeed({ DATABASE_URL: "memory:" })), checks.live)("bad input", badInput(size))
+
+// text that no storage in memory minds: fewer suffice
+layer(
+  server(Effect.map(Effect.flatMap(postgres, freshDatabase), (url) => ({
+    DATABASE_URL: url,
+    WAC_MASTER_KEY: masterKey()
+  }))),
+  { ...checks.live, timeout: patient }
+)("bad input, over PostgreSQL", badInput(Math.ceil(size / 4)))
 
 /** Writes the bytes, hangs up its side after a moment, and gives what came: it may be nothing. */
 const shout = (url: string, data: Buffer): Effect.Effect<string> =>

@@ -1,6 +1,7 @@
 /**
  * `/v1/templates` and `/internal/templates` (specification §4, contract §6 and §7).
  */
+import { PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "./Access.ts"
@@ -46,7 +47,7 @@ export const ShownTemplate = Schema.Struct({
 /** What a sync found: how many templates the provider has, and when it began to list them. */
 export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({ identifier: "Synced" })
 
-const word = Schema.optionalKey(Schema.String)
+const word = Schema.optionalKey(PlainText.PlainText)
 
 const query = { status: word, category: word, language: word, name: word, ...pageQuery }
 

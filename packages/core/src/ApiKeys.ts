@@ -6,9 +6,10 @@ import { Digest, SecureRandom } from "effect/crypto"
 import * as ApiKey from "./ApiKey.ts"
 import { ApiKeyStore } from "./ApiKeyStore.ts"
 import * as ApiScope from "./ApiScope.ts"
-import { IdempotencyConflict, InvalidBody, NotFound, ServerError, Unauthorized } from "./Errors.ts"
+import { IdempotencyConflict, InvalidBody, type NotFound, ServerError, Unauthorized } from "./Errors.ts"
 import * as Id from "./Id.ts"
 import { fingerprint, type IdempotencyKey } from "./Idempotency.ts"
+import * as Lookup from "./Lookup.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import * as Signature from "./Signature.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -57,7 +58,8 @@ const touchEvery = Duration.seconds(20)
 const notVerifiable = () =>
   new ServerError({ reason: "internal", message: "the request's signature cannot be checked at the moment" })
 
-const noSuchKey = () => new NotFound({ message: "the workspace has no such API key" })
+const lookUp = <E>(text: string, get: (id: Id.ApiKeyId) => Effect.Effect<Option.Option<ApiKey.ApiKey>, E>) =>
+  Lookup.find("API key", Id.parse(Id.ApiKeyId, text), get)
 
 export class ApiKeys extends Context.Service<ApiKeys, {
   /** Issues a key, once per idempotency key. A repetition gets the same key without its secrets. */
@@ -217,16 +219,12 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         return principal.value
       })
 
-      const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
-        const key = yield* store.get(workspaceId, id as Id.ApiKeyId)
-        return Option.isSome(key) ? key.value : yield* noSuchKey()
-      })
+      const get = (workspaceId: Id.WorkspaceId, text: string) => lookUp(text, (id) => store.get(workspaceId, id))
 
-      const revoke = Effect.fn("ApiKeys.revoke")(function*(workspaceId: Id.WorkspaceId, id: string) {
+      const revoke = Effect.fn("ApiKeys.revoke")(function*(workspaceId: Id.WorkspaceId, text: string) {
         const now = yield* Clock.currentTimeMillis
-        const key = yield* store.revoke(workspaceId, id as Id.ApiKeyId, now)
-        if (Option.isNone(key)) return yield* noSuchKey()
-        noteRevoked(key.value.id, now)
+        const key = yield* lookUp(text, (id) => store.revoke(workspaceId, id, now))
+        noteRevoked(key.id, now)
       })
 
       return ApiKeys.of({

@@ -1,12 +1,14 @@
 /**
  * Contacts, as the dashboard shows them (contract §6 and §7).
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import * as Contact from "./Contact.ts"
 import { type ContactFilter, ContactStore } from "./ContactStore.ts"
-import { NotFound } from "./Errors.ts"
+import type { NotFound } from "./Errors.ts"
 import type { WorkspaceId } from "./Id.ts"
+import * as Lookup from "./Lookup.ts"
 import type { Page, PageRequest } from "./Page.ts"
+import { PlainText } from "./PlainText.ts"
 import * as ServiceWindow from "./ServiceWindow.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Instant } from "./Time.ts"
@@ -17,6 +19,8 @@ export interface ContactState {
   /** When the service window closes that is open; `null` when none is. */
   readonly windowOpenUntil: Instant | null
 }
+
+const parse = Schema.decodeOption(PlainText)
 
 const stateOf = (contact: Contact.Contact, now: Instant): ContactState => ({
   contact,
@@ -45,11 +49,12 @@ export class Contacts extends Context.Service<Contacts, {
           return { items: items.map((contact) => stateOf(contact, now)), next }
         }),
         get: Effect.fnUntraced(function*(workspaceId, id) {
-          const { key, phoneNumberId } = Contact.named(id)
-          const contact = yield* store.get(workspaceId, phoneNumberId, key)
-          return Option.isSome(contact)
-            ? stateOf(contact.value, yield* Clock.currentTimeMillis)
-            : yield* new NotFound({ message: "the workspace has no such contact" })
+          const contact = yield* Lookup.find(
+            "contact",
+            Option.map(parse(id), Contact.named),
+            ({ key, phoneNumberId }) => store.get(workspaceId, phoneNumberId, key)
+          )
+          return stateOf(contact, yield* Clock.currentTimeMillis)
         })
       })
     })

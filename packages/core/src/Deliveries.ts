@@ -5,9 +5,10 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import { shown, type ShownAttempt } from "./AttemptRequest.ts"
 import * as Delivery from "./Delivery.ts"
 import { DeliveryStore, type DeliveryView } from "./DeliveryStore.ts"
-import { InvalidBody, NotFound } from "./Errors.ts"
+import { InvalidBody, type NotFound } from "./Errors.ts"
 import { EventStore } from "./EventStore.ts"
-import type { DeliveryId, WorkspaceId } from "./Id.ts"
+import * as Id from "./Id.ts"
+import * as Lookup from "./Lookup.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import type { StoreError } from "./StoreError.ts"
 
@@ -21,18 +22,18 @@ const refused = (message: string) => new InvalidBody({ reason: "invalid_field", 
 export class Deliveries extends Context.Service<Deliveries, {
   /** Newest first. */
   readonly list: (
-    workspaceId: WorkspaceId,
+    workspaceId: Id.WorkspaceId,
     filter: { readonly status?: Delivery.DeliveryStatus },
     page: PageRequest
   ) => Effect.Effect<Page<DeliveryView>, StoreError>
-  readonly get: (workspaceId: WorkspaceId, id: string) => Effect.Effect<DeliveryDetail, NotFound | StoreError>
+  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<DeliveryDetail, NotFound | StoreError>
   /**
    * Attempts a delivery again, at once and then by the retry schedule from its beginning, also one that has ended: the
    * same event in the same variant. While the webhook is paused it is held. Refused for tests, and for deliveries to a
    * webhook that was removed.
    */
   readonly retry: (
-    workspaceId: WorkspaceId,
+    workspaceId: Id.WorkspaceId,
     id: string
   ) => Effect.Effect<DeliveryView, InvalidBody | NotFound | StoreError>
 }>()("@wac/core/Deliveries") {
@@ -42,21 +43,17 @@ export class Deliveries extends Context.Service<Deliveries, {
       const store = yield* DeliveryStore
       const events = yield* EventStore
 
-      const find = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: string) {
-        const found = yield* store.get(workspaceId, id as DeliveryId)
-        return Option.isSome(found)
-          ? found.value
-          : yield* new NotFound({ message: "the workspace has no such delivery" })
-      })
+      const find = (workspaceId: Id.WorkspaceId, text: string) =>
+        Lookup.find("delivery", Id.parse(Id.DeliveryId, text), (id) => store.get(workspaceId, id))
 
-      const get = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: string) {
+      const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
         const found = yield* find(workspaceId, id)
         const { envelope, eventId } = found.delivery
         const event = Option.getOrThrow(yield* events.get(workspaceId, eventId))
         return { ...found, attempts: found.attempts.map((attempt) => shown(event, envelope, attempt)) }
       })
 
-      const retry = Effect.fn("Deliveries.retry")(function*(workspaceId: WorkspaceId, id: string) {
+      const retry = Effect.fn("Deliveries.retry")(function*(workspaceId: Id.WorkspaceId, id: string) {
         const { delivery } = yield* find(workspaceId, id)
         if (Delivery.isTest(delivery)) return yield* refused("a test is attempted once; make another test instead")
         const retried = yield* store.retry(workspaceId, delivery.id, yield* Clock.currentTimeMillis)

@@ -2,11 +2,12 @@
  * Recorded events, for those who read instead of being told: receivers that reconcile after an outage, and people
  * (contract §6 *GET /v1/events*).
  */
-import { Context, Effect, Layer, Option } from "effect"
-import { NotFound } from "./Errors.ts"
+import { Context, Effect, Layer } from "effect"
+import type { NotFound } from "./Errors.ts"
 import type { Event } from "./Event.ts"
 import { type EventFilter, EventStore } from "./EventStore.ts"
-import type { EventId, WorkspaceId } from "./Id.ts"
+import * as Id from "./Id.ts"
+import * as Lookup from "./Lookup.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import type { StoreError } from "./StoreError.ts"
 
@@ -16,27 +17,25 @@ export class Events extends Context.Service<Events, {
    * yet come before something else is waited for, or left to a later look.
    */
   readonly list: (
-    workspaceId: WorkspaceId,
+    workspaceId: Id.WorkspaceId,
     filter: EventFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Event>, StoreError>
   /** Newest first, for people: what is being committed may be missing from the pages of one walk. */
   readonly latest: (
-    workspaceId: WorkspaceId,
+    workspaceId: Id.WorkspaceId,
     filter: EventFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Event>, StoreError>
-  readonly get: (workspaceId: WorkspaceId, id: string) => Effect.Effect<Event, NotFound | StoreError>
+  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Event, NotFound | StoreError>
 }>()("@wac/core/Events") {
   static readonly layer = Layer.effect(
     Events,
     Effect.gen(function*() {
       const store = yield* EventStore
 
-      const get = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: string) {
-        const event = yield* store.get(workspaceId, id as EventId)
-        return Option.isSome(event) ? event.value : yield* new NotFound({ message: "the workspace has no such event" })
-      })
+      const get = (workspaceId: Id.WorkspaceId, text: string) =>
+        Lookup.find("event", Id.parse(Id.EventId, text), (id) => store.get(workspaceId, id))
 
       return Events.of({ list: store.list, latest: store.latest, get })
     })

@@ -1,7 +1,7 @@
 /**
  * Identifiers: `<prefix>_<ULID>` (contract §1), so that they sort by the time of making and indexes stay local.
  */
-import { Effect, Schema } from "effect"
+import { Effect, type Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 
 const shape = (prefix: string) =>
@@ -58,6 +58,10 @@ export interface ByPrefix {
   readonly req: RequestId
   readonly job: ReplayId
 }
+
+/** The identifier that a text is, if it is one. */
+export const parse = <Id extends string>(schema: Schema.Codec<Id, string>, text: string): Option.Option<Id> =>
+  Schema.decodeOption(schema)(text)
 
 /** Makes a new identifier from the clock and secure randomness; those of one process sort in the order of making. */
 export const generate = <Prefix extends keyof ByPrefix>(

@@ -3,10 +3,11 @@
  */
 import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
-import { type DomainError, IdempotencyConflict, NotFound, reasonOf, ServerError } from "./Errors.ts"
+import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "./Errors.ts"
 import * as Id from "./Id.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { CurrentLimits } from "./Limits.ts"
+import * as Lookup from "./Lookup.ts"
 import type { Message, MessageError, OutboundMessage } from "./Message.ts"
 import {
   type ClaimedSend,
@@ -265,12 +266,8 @@ export class Messages extends Context.Service<Messages, {
         return yield* Exit.hasInterrupts(exit) ? Idempotency.unknown("outcome_unknown") : exit
       })
 
-      const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
-        const message = yield* store.get(workspaceId, id as Id.MessageId)
-        return Option.isSome(message)
-          ? message.value
-          : yield* new NotFound({ message: "the workspace has no such message" })
-      })
+      const get = (workspaceId: Id.WorkspaceId, text: string) =>
+        Lookup.find("message", Id.parse(Id.MessageId, text), (id) => store.get(workspaceId, id))
 
       const withSpan = yield* Span.ifTraced("Messages.send")
       return Messages.of({ send: (request) => withSpan(send(request)), get, list: store.list })

@@ -5,6 +5,7 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { InvalidBody, NotFound } from "./Errors.ts"
 import * as Id from "./Id.ts"
+import * as Lookup from "./Lookup.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import type { Replay, ReplayedStatus } from "./Replay.ts"
 import { ReplayStore } from "./ReplayStore.ts"
@@ -20,8 +21,6 @@ export interface CreateReplay {
   /** Deliveries that have ended so; when left out all that have ended. */
   readonly status: ReplayedStatus | undefined
 }
-
-const notFound = () => new NotFound({ message: "the workspace has no such replay" })
 
 export class Replays extends Context.Service<Replays, {
   /**
@@ -61,14 +60,14 @@ export class Replays extends Context.Service<Replays, {
         return Option.isSome(created) ? created.value : yield* new NotFound({ message: "the workspace has no webhook" })
       })
 
-      const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
-        const found = yield* store.get(workspaceId, id as Id.ReplayId)
-        return Option.isSome(found) ? found.value : yield* notFound()
-      })
+      const find = <E>(text: string, get: (id: Id.ReplayId) => Effect.Effect<Option.Option<Replay>, E>) =>
+        Lookup.find("replay", Id.parse(Id.ReplayId, text), get)
 
-      const cancel = Effect.fn("Replays.cancel")(function*(workspaceId: Id.WorkspaceId, id: string) {
-        const cancelled = yield* store.cancel(workspaceId, id as Id.ReplayId, yield* Clock.currentTimeMillis)
-        return Option.isSome(cancelled) ? cancelled.value : yield* notFound()
+      const get = (workspaceId: Id.WorkspaceId, text: string) => find(text, (id) => store.get(workspaceId, id))
+
+      const cancel = Effect.fn("Replays.cancel")(function*(workspaceId: Id.WorkspaceId, text: string) {
+        const now = yield* Clock.currentTimeMillis
+        return yield* find(text, (id) => store.cancel(workspaceId, id, now))
       })
 
       return Replays.of({ create, list: store.list, get, cancel })

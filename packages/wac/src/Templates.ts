@@ -1,7 +1,7 @@
 /**
  * Message templates (specification §2, contract §7).
  */
-import { type Id, Templates as Service } from "@wac/core"
+import { type Id, PlainText, Templates as Service } from "@wac/core"
 import { TemplatesHandlers } from "@wac/http"
 import { Effect, Schema } from "effect"
 import * as Input from "./Input.ts"
@@ -45,7 +45,7 @@ export interface Templates {
   readonly sync: () => Promise<void>
 }
 
-const word = Schema.optionalKey(Schema.String)
+const word = Schema.optionalKey(PlainText.PlainText)
 const readFilter = Input.read(Schema.Struct({ status: word, category: word, language: word, name: word }))
 
 export const make = Effect.map(
