@@ -74,6 +74,15 @@ const Key = Schema.Uint8ArrayFromBase64.check(
 )
 const keyExpected = "32 random bytes in base64, as `openssl rand -base64 32` makes them"
 
+/** The authority that a host has in an address: one of IPv6 stands in brackets there. */
+const authorityOf = (host: string): string => host.includes(":") ? `[${host}]` : host
+
+const HostName = PlainText.between(1, 253).check(
+  Schema.makeFilter((host: string) =>
+    (/^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${authorityOf(host)}`)) || "must be a host name or an address"
+  )
+)
+
 const PortNumber = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65535 }))
 
 const Flag = Schema.Literals(["true", "false"])
@@ -104,7 +113,7 @@ const limits = Effect.gen(function*() {
   const variable = "WAC_LIMITS"
   const expected = "JSON such as {\"workspaceTiers\":{\"standard\":100},\"phoneNumberTiers\":{\"standard\":80}," +
     "\"pair\":{\"everySeconds\":6,\"burst\":45},\"defaults\":{\"monthlyQuota\":null}}, every part optional, with " +
-    "rates per second above 0 and each default tier among the tiers"
+    "rates per second from 0.001 to 1,000,000 and each default tier among the tiers"
   const text = yield* read(variable, Schema.String, expected, "{}")
   return yield* Schema.decodeEffect(LimitsPatch)(text, { onExcessProperty: "error" }).pipe(
     Effect.flatMap((patch) =>
@@ -248,7 +257,7 @@ const kept = Effect.gen(function*() {
 
 const config = Effect.gen(function*() {
   const opened = yield* kept
-  const host = yield* read("HOST", PlainText.between(1, 253), "a host name or an address", "127.0.0.1")
+  const host = yield* read("HOST", HostName, "a host name or an address", "127.0.0.1")
   const port = yield* read("PORT", PortNumber, "a port number, 0 to 65535", 8080)
   const otlpEndpoint = yield* optional("OTEL_EXPORTER_OTLP_ENDPOINT", WebAddress, "an http or https URL")
   const level = yield* read("LOG_LEVEL", LogLevel, LogLevel.literals.join(", "), "info")
@@ -259,7 +268,7 @@ const config = Effect.gen(function*() {
       "PUBLIC_URL",
       WebAddress,
       "an http or https URL",
-      new URL(`http://${host.includes(":") ? `[${host}]` : host}:${port}`)
+      new URL(`http://${authorityOf(host)}:${port}`)
     ),
     trustedProxies: yield* networks,
     ...opened,

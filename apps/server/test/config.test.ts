@@ -200,7 +200,17 @@ describe("what is refused", () => {
 
   const cases: ReadonlyArray<readonly [variable: string, values: ReadonlyArray<string>, beside?: object]> = [
     ["PORT", ["-1", "65536", "80.5", "80a", "port", "0x50x", "NaN", "Infinity", "1e9", secret]],
-    ["HOST", [secret.repeat(40), "a\u0000b"]],
+    ["HOST", [
+      secret.repeat(40),
+      "a\u0000b",
+      " ",
+      `${secret} b`,
+      `http://${secret}`,
+      "[::1]",
+      `${secret}/x`,
+      "a@b",
+      "a:b"
+    ]],
     ["DATABASE_URL", [`mysql://wac:${secret}@db/wac`, "pglite:", "memory", "memory:x", "MEMORY:", "sqlite:x"]],
     ["PROVIDER", ["WhatsApp", "Sandbox", secret]],
     ["WHATSAPP_BASE_URL", [secret, `ftp://${secret}`], { PROVIDER: "whatsapp", ...whatsApp }],
@@ -237,7 +247,11 @@ describe("what is refused", () => {
       "{\"pair\":{\"everySeconds\":6,\"burst\":0}}",
       "{\"pair\":{\"everySeconds\":6,\"burst\":1.5}}",
       "{\"pair\":{\"everySeconds\":6,\"burst\":1,\"x\":1}}",
+      "{\"pair\":{\"everySeconds\":1e300,\"burst\":1}}",
+      "{\"pair\":{\"everySeconds\":6,\"burst\":1e9}}",
       "{\"workspaceTiers\":{\"standard\":-1}}",
+      "{\"workspaceTiers\":{\"standard\":1e-300}}",
+      "{\"workspaceTiers\":{\"standard\":1e308}}",
       "{\"workspaceTiers\":{\"standard\":\"10\"}}",
       "{\"workspaceTiers\":{\"gold\":10}}",
       "{\"phoneNumberTiers\":{}}",

@@ -9,15 +9,22 @@ import type { PhoneNumber } from "./PhoneNumber.ts"
 import * as RateLimit from "./RateLimit.ts"
 import type { Workspace } from "./Workspace.ts"
 
-const Rate = Schema.Finite.check(Schema.isGreaterThan(0))
+/** Beyond these a rate is a slip of the pen: less is no service, more is no limit, and neither can be counted. */
+const Rate = Schema.Finite.check(Schema.isBetween({ minimum: 0.001, maximum: 1_000_000 }))
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** As with rates: from one token in a millisecond to one in a day. */
+const Pair = Schema.Struct({
+  everySeconds: Schema.Finite.check(Schema.isBetween({ minimum: 0.001, maximum: 86_400 })),
+  burst: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+})
 
 /** Rates are in messages (or requests) per second; `null` is no limit. */
 export const Limits = Schema.Struct({
   workspaceTiers: Schema.Record(Schema.String, Rate),
   phoneNumberTiers: Schema.Record(Schema.String, Rate),
   /** Per (phone number, recipient): one token per `everySeconds`, at most `burst` saved up. */
-  pair: Schema.Struct({ everySeconds: Rate, burst: Count.check(Schema.isGreaterThan(0)) }),
+  pair: Pair,
   defaults: Schema.Struct({
     workspaceTier: Schema.String,
     phoneNumberTier: Schema.String,
