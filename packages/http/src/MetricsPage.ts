@@ -2,7 +2,7 @@
  * `GET /metrics` for Prometheus (contract §1, §8 `METRICS_TOKEN`).
  */
 import { DeliveryStore, Errors, InboundPostStore, Metrics } from "@wac/core"
-import { Clock, Context, Effect, Option, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import ipaddr from "ipaddr.js"
@@ -43,6 +43,9 @@ const refusal = (
     : new Errors.Unauthorized({ reason: "invalid_key", message: "the Bearer token is not METRICS_TOKEN" })
 }
 
+/** How long storage is asked: well within the 10 s for which Prometheus waits, also when storage does not answer. */
+const patience = Duration.seconds(1)
+
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const token = yield* MetricsToken
@@ -56,8 +59,14 @@ export const layer = HttpRouter.use((router) =>
         if (refused !== undefined) return yield* ErrorResponse.of(refused)
         const now = yield* Clock.currentTimeMillis
         // without storage the others are worth reading all the more
-        yield* Effect.ignore(Effect.flatMap(deliveries.backlog(now), (report) => Metrics.observeBacklog(report, now)))
-        yield* Effect.ignore(Effect.flatMap(posts.backlog, (report) => Metrics.observePosts(report, now)))
+        yield* Effect.forEach(
+          [
+            Effect.flatMap(deliveries.backlog(now), (report) => Metrics.observeBacklog(report, now)),
+            Effect.flatMap(posts.backlog, (report) => Metrics.observePosts(report, now))
+          ],
+          (observe) => Effect.ignore(Effect.timeout(observe, patience)),
+          { concurrency: "unbounded", discard: true }
+        )
         return HttpServerResponse.text(yield* PrometheusMetrics.format(), {
           contentType: "text/plain; version=0.0.4; charset=utf-8"
         })
