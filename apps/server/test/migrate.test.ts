@@ -43,7 +43,9 @@ it.live(
         code: 1,
         stdout: "",
         stderr:
-          `wac: the database has schema version ${newest + 1} (later), newer than this wac, which knows ${newest}: ` +
+          `wac: DATABASE_URL: the database has schema version ${
+            newest + 1
+          } (later), newer than this wac, which knows ${newest}: ` +
           "start a newer wac\n"
       })
     }).pipe(Effect.scoped)

@@ -286,6 +286,13 @@ describe("what it cannot start with", () => {
         stderr: `wac: PORT, HOST: cannot listen on 127.0.0.1:${port} (EADDRINUSE)\n`
       })
     }).pipe(Effect.scoped))
+
+  it.live("may name a storage that cannot be opened", () =>
+    Effect.gen(function*() {
+      const running = yield* service({ DATABASE_URL: `pglite:${fileURLToPath(import.meta.url)}` })
+      assert.deepStrictEqual(yield* running.ended, { code: 1, signal: null })
+      assert.match(running.output().stderr, /^wac: DATABASE_URL: cannot keep a database in [^\n]+\n$/)
+    }).pipe(Effect.scoped))
 })
 
 /** A server of the test's own. */

@@ -112,8 +112,15 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
 /** The schema's version, if it is one that this code knows. */
 const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
-  const [table] = yield* client<{ found: boolean }>`select to_regclass('schema_versions') is not null as found`
-  if (table?.found !== true) return 0
+  const [database] = yield* client<{ encoding: string; found: boolean }>`
+    select current_setting('server_encoding') as encoding, to_regclass('schema_versions') is not null as found`
+  const { encoding, found } = database!
+  if (encoding !== "UTF8") {
+    return yield* new OpenError({
+      message: `the database's encoding is ${encoding}, and wac needs UTF8: create another`
+    })
+  }
+  if (!found) return 0
   const applied = yield* client<{ version: number; name: string; checksum: string }>`
     select version, name, checksum from schema_versions order by version`
   const newest = applied.at(-1)

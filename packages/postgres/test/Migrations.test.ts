@@ -84,6 +84,13 @@ for (const { layer: clientLayer, name } of clients) {
   })
 }
 
+it.live("a database that cannot hold every text is refused", () =>
+  Effect.gen(function*() {
+    const url = yield* freshDatabase(undefined, "LATIN1")
+    const refused = yield* Effect.flip(Effect.provide(Migrations.run(), PostgresClient.layer({ url })))
+    assert.strictEqual(refused.message, "the database's encoding is LATIN1, and wac needs UTF8: create another")
+  }).pipe(Effect.scoped))
+
 it.live("processes that migrate at once do each step once", () =>
   Effect.gen(function*() {
     const url = yield* freshDatabase()

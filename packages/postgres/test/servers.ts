@@ -14,7 +14,8 @@ import * as PostgresClient from "../src/PostgresClient.ts"
 
 /** Makes an empty database on the server, for as long as the scope is open; answers with its URL. */
 export const freshDatabase = (
-  server: string = inject("postgresUrl")
+  server: string = inject("postgresUrl"),
+  encoding: "UTF8" | "LATIN1" = "UTF8"
 ): Effect.Effect<Redacted.Redacted, never, Scope.Scope> => {
   const name = `wac_test_${randomBytes(6).toString("hex")}`
   const run = (statement: string) =>
@@ -26,7 +27,10 @@ export const freshDatabase = (
   url.pathname = `/${name}`
   return Effect.as(
     Effect.acquireRelease(
-      run(`create database ${name} template template0 encoding 'UTF8'`),
+      run(
+        `create database ${name} template template0 encoding '${encoding}' ` +
+          (encoding === "UTF8" ? "" : "lc_collate 'C' lc_ctype 'C'")
+      ),
       () => run(`drop database if exists ${name} with (force)`)
     ),
     Redacted.make(url.href)
