@@ -74,7 +74,9 @@ describe.concurrent("events", () => {
       const server = yield* ready()
       for (const list of [listed, seen]) {
         assertInvalid(yield* list(server, "?type=message.lost"), "invalid_field", "type")
-        assertInvalid(yield* list(server, "?since=yesterday"), "invalid_field", "since")
+        for (const since of ["yesterday", "5", "2026", "Nov 21 2026", "2026-02-30T00:00:00Z", "2026-01-01T25:00:00Z"]) {
+          assertInvalid(yield* list(server, `?since=${since}`), "invalid_field", "since")
+        }
         assertInvalid(yield* list(server, "?limit=0"), "invalid_field", "limit")
         assertInvalid(yield* list(server, "?cursor=evt_1"), "invalid_field", "cursor")
         assertInvalid(yield* list(server, "?until=2026-01-01T00:00:00.000Z"), "unknown_field", "until")

@@ -8,7 +8,7 @@ import { Access, NeedsIdempotencyKey, session } from "./Access.ts"
 import { SessionAuthentication } from "./Caller.ts"
 import { reading, writing } from "./ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "./Lists.ts"
-import { Timestamp } from "./Timestamp.ts"
+import { TimeGiven, Timestamp } from "./Timestamp.ts"
 
 /** A key in the listing: these four fields and no other. */
 export const ListedApiKey = Schema.Struct({
@@ -31,7 +31,7 @@ export const ApiKey = Schema.Struct({
 export const CreateApiKey = Schema.Struct({
   name: Schema.Trim.pipe(Schema.decodeTo(PlainText.between(1, 100))).annotate({ description: "1 to 100 characters" }),
   expiresAt: Schema.optionalKey(
-    Schema.DateTimeUtcFromString.annotate({ description: "In the future; the key never expires when left out" })
+    TimeGiven.annotate({ description: "In the future; the key never expires when left out" })
   ),
   requireSignature: Schema.optionalKey(
     Schema.Boolean.annotate({ description: "Whether mutating requests with the key must be signed" })

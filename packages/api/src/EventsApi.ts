@@ -8,7 +8,7 @@ import { Access, apiKey, session } from "./Access.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "./Caller.ts"
 import { reading } from "./ErrorBody.ts"
 import { listOf, noQuery, pageQuery } from "./Lists.ts"
-import { Timestamp } from "./Timestamp.ts"
+import { TimeGiven, Timestamp } from "./Timestamp.ts"
 
 /** An event in combined form: the same id and body as webhooks with that envelope are sent. */
 export const RecordedEvent = Schema.Struct({
@@ -22,7 +22,7 @@ export const RecordedEvent = Schema.Struct({
 
 const query = {
   since: Schema.optionalKey(
-    Schema.DateTimeUtcFromString.annotate({ description: "Only events recorded at or after this time" })
+    TimeGiven.annotate({ description: "Only events recorded at or after this time" })
   ),
   type: Schema.optionalKey(Event.EventType),
   ...pageQuery

@@ -8,14 +8,14 @@ import { Access, session } from "./Access.ts"
 import { SessionAuthentication } from "./Caller.ts"
 import { reading, writing } from "./ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "./Lists.ts"
-import { Timestamp } from "./Timestamp.ts"
+import { TimeGiven, Timestamp } from "./Timestamp.ts"
 
 const Ended = Schema.Literals(Job.statuses)
 
 export const CreateReplay = Schema.Struct({
-  since: Schema.DateTimeUtcFromString.annotate({ description: "Events recorded at or after this time" }),
+  since: TimeGiven.annotate({ description: "Events recorded at or after this time" }),
   until: Schema.optionalKey(
-    Schema.DateTimeUtcFromString.annotate({ description: "and before this one; now when left out" })
+    TimeGiven.annotate({ description: "and before this one; now when left out" })
   ),
   status: Schema.optionalKey(
     Ended.annotate({ description: "Only deliveries that ended so; all that have ended when left out" })

@@ -9,7 +9,7 @@ import { SessionAuthentication } from "./Caller.ts"
 import { Attempt } from "./DeliveriesApi.ts"
 import { reading, writing } from "./ErrorBody.ts"
 import { noQuery } from "./Lists.ts"
-import { Timestamp } from "./Timestamp.ts"
+import { TimeGiven, Timestamp } from "./Timestamp.ts"
 
 export const PutWebhook = Schema.Struct({
   url: Schema.String.annotate({ description: "An https URL with a public address" }),
@@ -63,7 +63,7 @@ export const RotatedSecret = Schema.Struct({
 
 export const ResumeWebhook = Schema.Struct({
   replay: Schema.optionalKey(
-    Schema.Union([Schema.Literals(["all", "none"]), Schema.Struct({ since: Schema.DateTimeUtcFromString })]).annotate({
+    Schema.Union([Schema.Literals(["all", "none"]), Schema.Struct({ since: TimeGiven })]).annotate({
       description: "Which of the held events to deliver; all of them when left out. The others are skipped"
     })
   ),
