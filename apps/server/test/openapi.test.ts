@@ -204,6 +204,23 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       assert.containsAllKeys(send[401].headers, ["WWW-Authenticate"])
     }))
 
+  it.effect("says of every list how many items may be asked for, and of every key what it may be", () =>
+    Effect.gen(function*() {
+      const parameters: ReadonlyArray<Json> = operationsOf(yield* document).flatMap(([, , { parameters }]) =>
+        parameters
+      )
+      const limits = parameters.filter(({ name }) => name === "limit")
+      assert.isAbove(limits.length, 8)
+      for (const { schema } of limits) {
+        const { default: usual, maximum, minimum, type } = schema
+        assert.deepStrictEqual([type, minimum, maximum, usual], ["integer", 1, 100, 25])
+      }
+      for (const { schema } of parameters.filter(({ name }) => name === "idempotency-key")) {
+        assert.deepStrictEqual([schema.type, schema.minLength, schema.maxLength], ["string", 1, 255])
+        assert.isString(schema.description)
+      }
+    }))
+
   it.effect("and nothing else is served, but for the pages", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served

@@ -4,12 +4,10 @@
 import { Page } from "@wac/core"
 import { Schema, SchemaIssue } from "effect"
 
-/** `limit` and `cursor`, for the query of a list. */
+/** `limit` and `cursor`, for the query of a list; `Page.defaultLimit` items when it names no limit. */
 export const pageQuery = {
   limit: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit })).annotate({
-      description: `How many items at most; ${Page.defaultLimit} when left out`
-    })
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit }))
   ),
   cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the page before" }))
 }

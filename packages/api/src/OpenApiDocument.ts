@@ -2,7 +2,7 @@
  * What the OpenAPI document says beyond what its endpoints' schemas do: the headers of answers, which errors an
  * operation can meet with an example of each, and examples of requests and answers. Pure.
  */
-import { Idempotency } from "@wac/core"
+import { Idempotency, Page } from "@wac/core"
 import { Predicate } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { ErrorBody } from "./ErrorBody.ts"
@@ -68,6 +68,16 @@ const identifier = {
 const contactIdentifier = { ...identifier, maxLength: 255, pattern: identifier.pattern.replace("$", ":.+$") }
 
 const idempotencyKey = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" } as const
+
+/** A number, though an address is text: what is generated from the schema says how text is read as one. */
+const limit = {
+  description: "How many items at most",
+  type: "integer",
+  format: "int32",
+  minimum: 1,
+  maximum: Page.maxLimit,
+  default: Page.defaultLimit
+} as const
 
 /** What decides which errors an operation meets and which headers its answers have. */
 interface Traits {
@@ -240,7 +250,9 @@ const operationOf = (path: string, method: string, operation: OpenApi.OpenAPISpe
         parameter.in === "path"
           ? { ...parameter, schema: traits.id === "contacts.get" ? contactIdentifier : identifier }
           : isIdempotencyKey(parameter)
-          ? { ...parameter, schema: idempotencyKey }
+          ? { ...parameter, schema: { ...parameter.schema, ...idempotencyKey } }
+          : parameter.in === "query" && parameter.name === "limit"
+          ? { ...parameter, schema: limit }
           : parameter
       ),
       ...(traits.caller === "apiKey" && traits.changes ? [signature] : [])
