@@ -11,7 +11,7 @@ import * as http from "node:http"
 import * as net from "node:net"
 import * as checks from "./checks.ts"
 import { type Answer, call, hello, ready, send, signIn } from "./harness.ts"
-import { freshDatabase, masterKey, patient, postgres } from "./processes.ts"
+import { freshDatabase, masterKey, postgres } from "./processes.ts"
 
 /** Another seed and size by the environment, to look further than every run does. */
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_121)
@@ -578,7 +578,7 @@ layer(
     DATABASE_URL: url,
     WAC_MASTER_KEY: masterKey()
   }))),
-  { ...checks.live, timeout: patient }
+  checks.live
 )("bad input, over PostgreSQL", badInput(Math.ceil(size / 4)))
 
 /** Writes the bytes, hangs up its side after a moment, and gives what came: it may be nothing. */
