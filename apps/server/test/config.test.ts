@@ -298,7 +298,7 @@ describe("what is refused", () => {
       assert.strictEqual(error._tag, "BadVariable")
       const first = yield* start()
       const { port } = new URL(first.url)
-      const taken = yield* Effect.flip(run({ PORT: port, LOG_LEVEL: "error" }))
+      const taken = yield* Effect.flip(run({ PORT: port, DATABASE_URL: "memory:", LOG_LEVEL: "error" }))
       assert.strictEqual(taken.message, `PORT, HOST: cannot listen on 127.0.0.1:${port} (EADDRINUSE)`)
     }).pipe(Effect.scoped))
 })

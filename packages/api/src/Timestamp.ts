@@ -1,7 +1,7 @@
 /**
  * Times on the wire (contract §1).
  */
-import { Schema } from "effect"
+import { DateTime, Option, Schema } from "effect"
 
 /** ISO 8601 UTC with milliseconds. */
 export const Timestamp = Schema.String.annotate({
@@ -13,10 +13,11 @@ export const Timestamp = Schema.String.annotate({
 
 const iso8601 = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/
 
-/** That there is such a time: `Date` takes much that is none, such as `5` or the 30th of February. */
+/** That there is such a time: parsers take much that is none, such as `5` or the 30th of February. */
 const isTime = (text: string): boolean => {
   const day = iso8601.exec(text)?.[1]
-  return day !== undefined && !Number.isNaN(Date.parse(text)) && new Date(day).toISOString().startsWith(day)
+  return day !== undefined && Option.isSome(DateTime.make(text)) &&
+    Option.exists(DateTime.make(day), (date) => DateTime.formatIsoDateUtc(date) === day)
 }
 
 /** A time that a caller gives: ISO 8601, in UTC where it names no offset, to the day or finer. */
