@@ -13,16 +13,22 @@ import type { Standing } from "./Webhook.ts"
  */
 export const maxInFlight: { readonly [standing in Standing]: number } = { healthy: 256, doubtful: 768 }
 
-const standings = ["healthy", "doubtful"] as const
-
 /** How long the claimer sleeps at most: hints can be lost. */
 const pollEvery = Duration.seconds(1)
 
 /**
- * A claim costs the database nearly as much for a few deliveries as for many. So where one has taken all there was place
- * for, and more is due, the next comes when half of the places are free, or this much later.
+ * A claim costs the database nearly as much for a few deliveries as for many. So where one has taken all the healthy
+ * ones that there was place for, and more is due, the next comes when half of the places are free, or this much later.
  */
 const gatherFor = Duration.millis(20)
+
+/**
+ * So many doubtful ones are begun in so long at most, and the clock alone has none claimed sooner than this after the
+ * last: dead receivers' become due one by one, and hundreds at once when they are new, and healthy ones would wait for
+ * each claim and each start.
+ */
+const doubtfulAtOnce = 32
+const doubtfulEvery = Duration.millis(25)
 
 /**
  * Runs as long as its scope; closing it gives the claims of attempts in flight back without counting them. Delivery
@@ -35,16 +41,27 @@ export const layer = Layer.effectDiscard(
     const random = yield* SecureRandom.SecureRandom
     const attempts = yield* FiberSet.make()
     const free = { ...maxInFlight }
-    /** Whether the last claim that asked for deliveries of a standing took all that there was place for. */
-    const isFull = { healthy: false, doubtful: false }
-    const isCramped = () => standings.some((standing) => isFull[standing] && free[standing] < maxInFlight[standing] / 2)
+    /** Whether the last claim that asked for healthy ones took all that there was place for. */
+    let isFull = false
+    const isCramped = () => isFull && free.healthy < maxInFlight.healthy / 2
     const room = yield* Latch.make()
+    /** How many doubtful ones may still be begun, and from when on as many as ever. */
+    let doubtfulLeft = 0
+    let doubtfulFrom = 0
+    const place = yield* Latch.make()
 
     const gather = Effect.suspend(() => {
       if (!isCramped()) return Effect.void
       Latch.closeUnsafe(room)
       return Effect.timeoutOrElse(Latch.await(room), { duration: gatherFor, orElse: () => Effect.void })
     })
+
+    /** Until a hint, or until there is place of a standing that had none, but not for longer. */
+    const rest = (milliseconds: number) =>
+      Effect.timeoutOrElse(Effect.raceFirst(store.awaitHint, Latch.await(place)), {
+        duration: milliseconds,
+        orElse: () => Effect.void
+      })
 
     const carryOut = (claimed: ClaimedDelivery, token: string) =>
       attempt(claimed, token).pipe(
@@ -54,16 +71,20 @@ export const layer = Layer.effectDiscard(
         Effect.catchTag("UnreadableSecret", () => Effect.void),
         Effect.catchCause((cause) => Effect.logError(`attempt at ${claimed.delivery.id} was not recorded`, cause)),
         Effect.ensuring(Effect.sync(() => {
-          free[claimed.standing]++
+          if (free[claimed.standing]++ === 0) Latch.openUnsafe(place)
           if (!isCramped()) Latch.openUnsafe(room)
         }))
       )
 
     const claim = Effect.gen(function*() {
       yield* gather
+      Latch.closeUnsafe(place)
       const now = yield* Clock.currentTimeMillis
-      const limit = { ...free }
-      if (limit.healthy + limit.doubtful === 0) return yield* store.awaitHint
+      if (now >= doubtfulFrom) doubtfulLeft = doubtfulAtOnce
+      const limit = { healthy: free.healthy, doubtful: Math.min(free.doubtful, doubtfulLeft) }
+      const untilPoll = Duration.toMillis(pollEvery)
+      const untilDoubtful = () => free.doubtful === 0 ? untilPoll : Math.max(0, doubtfulFrom - now)
+      if (limit.healthy + limit.doubtful === 0) return yield* rest(untilDoubtful())
       // one a claim, so that an attempt that outlived its lease cannot speak for the next one
       const token = yield* random.uuidV4({})
       const taken = { healthy: 0, doubtful: 0 }
@@ -78,18 +99,17 @@ export const layer = Layer.effectDiscard(
         ),
         Effect.uninterruptible
       )
-      let mayBeMore = false
-      for (const standing of standings) {
-        if (limit[standing] === 0) continue
-        isFull[standing] = taken[standing] === limit[standing]
-        mayBeMore ||= isFull[standing]
+      if (limit.healthy > 0) isFull = taken.healthy === limit.healthy
+      if (taken.doubtful > 0) {
+        if (now >= doubtfulFrom) doubtfulFrom = now + Duration.toMillis(doubtfulEvery)
+        doubtfulLeft -= taken.doubtful
       }
-      if (mayBeMore) return
-      const untilDue = claimed.nextDueAt === null ? Infinity : Math.max(0, claimed.nextDueAt - now)
-      yield* Effect.timeoutOrElse(store.awaitHint, {
-        duration: Math.min(untilDue, Duration.toMillis(pollEvery)),
-        orElse: () => Effect.void
-      })
+      if (limit.healthy > 0 && isFull) return
+      const { nextDueAt } = claimed
+      // what is due already has been left for others' turns
+      const untilDue = nextDueAt === null ? untilPoll : nextDueAt <= now ? 0 : Math.max(nextDueAt, doubtfulFrom) - now
+      const isDoubtfulLeft = taken.doubtful === limit.doubtful
+      yield* rest(Math.min(untilDue, isDoubtfulLeft ? untilDoubtful() : untilPoll, untilPoll))
     })
 
     yield* claim.pipe(

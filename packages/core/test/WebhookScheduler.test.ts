@@ -665,7 +665,7 @@ describe("isolation", () => {
         yield* startScheduler
         yield* answerWith((request) => request.url === healthy.url ? ok(request) : hang(request))
         for (const one of dead) yield* Effect.replicateEffect(one.happens, 40)
-        yield* settle
+        yield* advance(100)
         assert.strictEqual((yield* inFlight).now, 15 * 4)
         const seen: Array<number> = []
         for (let i = 0; i < 30; i++) {
@@ -673,7 +673,33 @@ describe("isolation", () => {
           yield* advance(500)
           seen.push(...(yield* startsOf(eventId)))
         }
-        assert.deepStrictEqual(seen, Array.from({ length: 30 }, (_, i) => i * 500))
+        assert.deepStrictEqual(seen, Array.from({ length: 30 }, (_, i) => 100 + i * 500))
+      })
+    )
+  )
+
+  it.effect(
+    "receivers in doubt are begun 32 in 25 ms, and however many of them hang, a healthy one waits for none",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const dead = yield* Effect.replicateEffect(receiver(), 200)
+        const healthy = yield* receiver()
+        yield* healthy.proveItself
+        for (const one of dead) yield* Effect.replicateEffect(one.happens, 4)
+        yield* answerWith((request) => request.url === healthy.url ? ok(request) : hang(request))
+        yield* startScheduler
+        yield* settle
+        const seen: Array<number> = []
+        const begun: Array<number> = []
+        for (let i = 0; i < 80; i++) {
+          if (i % 10 === 0) begun.push((yield* inFlight).now)
+          const eventId = yield* healthy.happens
+          yield* advance(10)
+          seen.push(...(yield* startsOf(eventId)))
+        }
+        assert.deepStrictEqual(seen, Array.from({ length: 80 }, (_, i) => i * 10))
+        // all places of the doubtful are taken in the end
+        assert.deepStrictEqual(begun, Array.from({ length: 8 }, (_, i) => Math.min(32 * (1 + 4 * i), 768)))
       })
     )
   )

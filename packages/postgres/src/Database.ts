@@ -30,7 +30,8 @@ export const Batching = Context.Reference<{ readonly size: number; readonly inFl
 )
 
 export interface BatchOptions<Command> {
-  /** Statements under way at once, where that is not {@link Batching}'s. */
+  /** Where {@link Batching} is not what serves it. */
+  readonly size?: number
   readonly inFlight?: number
   /** What `fn` is given, each as JSON, where that is not the commands alone: what they share need be told once. */
   readonly given?: (commands: ReadonlyArray<Command>) => readonly [unknown, ...ReadonlyArray<unknown>]
@@ -48,9 +49,10 @@ export class Database extends Context.Service<Database, {
    * batch is under way go into the next one; a lone caller leaves at once.
    *
    * `fn` is an SQL function from a JSON array of commands to a JSON array of answers in the same order:
-   * `fn(commands json) returns json`, or as {@link BatchOptions} says. An answer `{"_tag": "StoreError", "cause": "…"}` fails its own caller alone. An
-   * error that PostgreSQL raises for what is in a command (a value, a constraint, `raise`) fails the command that it
-   * is raised for and no other: the batch is split until that one is found, so no function needs to catch.
+   * `fn(commands json) returns json`, or as {@link BatchOptions} says. An answer `{"_tag": "StoreError", "cause": "…"}`
+   * fails its own caller alone. An error that PostgreSQL raises for what is in a command (a value, a constraint, `raise`)
+   * fails the command that it is raised for and no other: the batch is split until that one is found, so no function
+   * needs to catch.
    */
   readonly batched: <Command, Answer>(
     operation: string,
@@ -68,6 +70,9 @@ export class Database extends Context.Service<Database, {
     Effect.suspend(() => make)
   )
 }
+
+/** Whether a function's answer fails its caller. */
+const isFailure = Predicate.isTagged("StoreError")
 
 const make = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
@@ -126,7 +131,10 @@ const make = Effect.gen(function*() {
       commands: ReadonlyArray<Command>
     ): Effect.Effect<ReadonlyArray<Exit.Exit<Answer, StoreError.StoreError>>, StoreError.StoreError> =>
       Effect.matchEffect(timely(statement(commands)), {
-        onSuccess: ([row]) => Effect.forEach(row!["answers"] as ReadonlyArray<Answer>, one),
+        onSuccess: ([row]) => {
+          const answers = row!["answers"] as ReadonlyArray<Answer>
+          return answers.some(isFailure) ? Effect.forEach(answers, one) : Effect.succeed(answers.map(Exit.succeed))
+        },
         onFailure: (error) => {
           if (commands.length === 1 || error === "late" || !isOfContent(error)) return failed(operation)(error)
           const half = commands.length >> 1
@@ -140,7 +148,7 @@ const make = Effect.gen(function*() {
         }
       })
     const one = (answer: Answer): Effect.Effect<Exit.Exit<Answer, StoreError.StoreError>> =>
-      Predicate.isTagged(answer, "StoreError")
+      isFailure(answer)
         ? Effect.as(
           Effect.logWarning(
             `${operation} failed: ${Predicate.hasProperty(answer, "cause") ? String(answer.cause) : "no cause given"}`
@@ -153,11 +161,11 @@ const make = Effect.gen(function*() {
 
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
-    batched: <Command, Answer>(operation: string, fn: string, options?: BatchOptions<Command>) =>
+    batched: <Command, Answer>(operation: string, fn: string, options: BatchOptions<Command> = {}) =>
       Batch.make({
-        run: batch<Command, Answer>(operation, fn, options?.given),
-        maxSize: size,
-        maxInFlight: options?.inFlight ?? inFlight,
+        run: batch<Command, Answer>(operation, fn, options.given),
+        maxSize: options.size ?? size,
+        maxInFlight: options.inFlight ?? inFlight,
         maxWait: deadline,
         unavailable: () => new StoreError.StoreError({ operation })
       }),

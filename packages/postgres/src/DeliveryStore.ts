@@ -1,5 +1,5 @@
 import { Delivery, DeliveryStore, type Event, type Id, Page, type Time, type Webhook } from "@wac/core"
-import { Duration, Effect, Exit, Layer, Option, Queue, Semaphore } from "effect"
+import { Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
 import { Hint } from "./Hint.ts"
@@ -230,7 +230,8 @@ export const layer = Layer.effect(
     const complete = yield* batched<ReturnType<typeof commandOf>, 0 | 1 | 2>(
       "DeliveryStore.complete",
       "wac_complete",
-      { inFlight: 1 }
+      // whoever gets it waits for all who come meanwhile, not for a place among them
+      { inFlight: 1, size: 256 }
     )
     const claiming = yield* Semaphore.make(1)
     const hint = new Hint()
@@ -239,8 +240,6 @@ export const layer = Layer.effect(
     let seen: number | null = null
     /** Webhooks to look at again, besides those whose turn it is. */
     let again: ReadonlyArray<Id.WebhookId> = []
-    /** Whether the last claim may have left something that is due. */
-    let isMore = false
 
     const notifications = yield* listen("wac_deliveries")
     yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(notifications), (payload) => {
@@ -256,14 +255,10 @@ export const layer = Layer.effect(
         JSON.stringify({ ...command, seen, again })
       ])
       const answer = plain<ClaimAnswer>(row!, "answer")
-      const claimed = claimedOf(answer)
       // unless it was forgotten meanwhile
       if (seen === before) seen = answer.seen
       again = answer.again
-      const isFull = (standing: Webhook.Standing) =>
-        claimed.deliveries.filter((one) => one.standing === standing).length >= command.limit[standing]
-      isMore = isFull("healthy") || isFull("doubtful") || (answer.nextDueAt ?? Infinity) <= command.now
-      return claimed
+      return claimedOf(answer)
     })
 
     return DeliveryStore.DeliveryStore.of({
@@ -280,13 +275,10 @@ export const layer = Layer.effect(
         ),
       complete: (command) =>
         complete(commandOf(command)).pipe(
-          // whoever has all hands full waits for one to be free, and then for what the last claim has left
-          Effect.onExit((exit) =>
-            Effect.sync(() => {
-              if (isMore || Exit.isSuccess(exit) && exit.value === 2) hint.tell()
-            })
-          ),
-          Effect.map((answer) => answer !== 0)
+          Effect.map((answer) => {
+            if (answer === 2) hint.tell()
+            return answer !== 0
+          })
         ),
       release: (token, ids) =>
         ids.length === 0 ? Effect.void : Effect.map(

@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Delivery, DeliveryStore, type Id, RetrySchedule, Webhook, WebhookStore } from "@wac/core"
 import { DeliveryFixture, Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
-import { Clock, Duration, Effect, Fiber, FiberSet, Option } from "effect"
+import { Clock, Duration, Effect, Fiber, FiberSet, Latch, Option } from "effect"
 import * as DeliveryProcesses from "./DeliveryProcesses.ts"
 
 const { claim, claimOne, complete, tryOne, view } = DeliveryFixture
@@ -95,7 +95,9 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
       const waiter = Effect.gen(function*() {
         const { awaitHint } = yield* DeliveryStore.DeliveryStore
         let quiet = false
-        while (!quiet) quiet = Option.isNone(yield* Effect.timeoutOption(awaitHint, "300 millis"))
+        for (let i = 0; i < 100 && !quiet; i++) {
+          quiet = Option.isNone(yield* Effect.timeoutOption(awaitHint, "300 millis"))
+        }
         return yield* Effect.forkChild(awaitHint, { startImmediately: true })
       })
       const recording = yield* elsewhere(waiter)
@@ -408,9 +410,14 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
         const store = yield* DeliveryStore.DeliveryStore
         const token = yield* Fixture.word
         const busy = yield* FiberSet.make()
+        const place = yield* Latch.make()
+        let free = hands
         return yield* Effect.forever(Effect.gen(function*() {
-          const limit = hands - (yield* FiberSet.size(busy))
-          if (limit === 0) return yield* store.awaitHint
+          const limit = free
+          if (limit === 0) {
+            Latch.closeUnsafe(place)
+            return yield* Latch.await(place)
+          }
           const now = yield* Clock.currentTimeMillis
           const claimed = yield* store.claimDue({
             now,
@@ -418,7 +425,14 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
             token,
             leaseUntil: now + DeliveryFixture.lease
           })
-          for (const one of claimed.deliveries) yield* FiberSet.run(busy, attempt(one, token))
+          const end = Effect.sync(() => {
+            free++
+            Latch.openUnsafe(place)
+          })
+          for (const one of claimed.deliveries) {
+            free--
+            yield* FiberSet.run(busy, Effect.ensuring(attempt(one, token), end))
+          }
           if (claimed.deliveries.length === limit) return
           const duration = Math.min(sleep, Math.max(0, (claimed.nextDueAt ?? Infinity) - now))
           yield* Effect.timeoutOrElse(store.awaitHint, { duration, orElse: () => Effect.void })

@@ -795,7 +795,7 @@ create type wac_ended_attempt as (
 );
 
 -- Records attempts: Delivery.afterAttempt for delivery and webhook, command after command. Answers per command with 0
--- when the claim was lost, 1 when it is recorded, 2 when besides something may have become due.
+-- when the claim was lost, 1 when it is recorded, 2 when besides something may have become due, or will within a second.
 create function wac_complete(commands json) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -936,7 +936,8 @@ begin
       end
     ) end;
     health.slots_taken := false;
-    lowers := lowers or health.ready_at is distinct from ready_before;
+    -- claimers look every second by themselves (WebhookScheduler)
+    lowers := lowers or health.ready_at < c.now + 1000 and health.ready_at is distinct from ready_before;
     answers[c.ordinality] := 1;
     places := places || c.ordinality;
     workspaces := workspaces || c.workspace_id;
