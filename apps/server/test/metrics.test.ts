@@ -36,6 +36,7 @@ describe.concurrent("metrics", () => {
       assert.strictEqual(valueOf(answer, "wac_webhook_deliveries_pending"), 0)
       assert.strictEqual(valueOf(answer, "wac_webhook_oldest_due_age_seconds"), 0)
       assert.strictEqual(valueOf(answer, "wac_webhooks{state=\"paused\"}"), 0)
+      assert.strictEqual(valueOf(answer, "wac_webhooks_with_backlog{deliveries=\"1\"}"), 0)
       assert.notMatch(answer.text, /ws_|whk_|dlv_/)
 
       yield* call(`${server.url}/internal/webhook/pause`, { method: "POST", headers: server.session })

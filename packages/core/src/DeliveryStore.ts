@@ -43,10 +43,18 @@ export interface BacklogReport {
   readonly failingWebhooks: number
   /** Deliveries without an end, held ones included: exact up to {@link countedExactly}, an estimate beyond. */
   readonly pending: number
+  /**
+   * Webhooks by how much each has waiting, for every one of {@link backlogSizes}: how many there are that are not
+   * paused, have a delivery due, and at least so many without an end. Beyond a thousand, those first in line.
+   */
+  readonly webhooksByBacklog: ReadonlyArray<number>
 }
 
 /** Up to so many deliveries are counted one by one. */
 export const countedExactly = 10_000
+
+/** Powers of ten up to a hundred: of each webhook no more are counted, so that a report has a bounded cost. */
+export const backlogSizes = [1, 10, 100] as const
 
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**

@@ -5,7 +5,7 @@
  */
 import { Effect, Metric } from "effect"
 import type { AttemptOutcome } from "./Delivery.ts"
-import type { BacklogReport } from "./DeliveryStore.ts"
+import { type BacklogReport, backlogSizes } from "./DeliveryStore.ts"
 import type { InboundItem } from "./InboundItem.ts"
 import type { Problem } from "./InboundPost.ts"
 import type { PostBacklog } from "./InboundPostStore.ts"
@@ -62,6 +62,10 @@ const pendingDeliveries = Metric.gauge("wac_webhook_deliveries_pending", {
 
 const webhooks = Metric.gauge("wac_webhooks", { description: "Webhooks that are in trouble, by state" })
 
+const backlogs = Metric.gauge("wac_webhooks_with_backlog", {
+  description: "Webhooks with a delivery due, by how many of theirs are without an end at least; a thousand count"
+})
+
 /** What waits at `now`, over all workspaces. */
 export const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effect<void> =>
   Effect.gen(function*() {
@@ -72,6 +76,9 @@ export const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effe
     yield* Metric.update(pendingDeliveries, report.pending)
     yield* Metric.update(Metric.withAttributes(webhooks, { state: "failing" }), report.failingWebhooks)
     yield* Metric.update(Metric.withAttributes(webhooks, { state: "paused" }), report.pausedWebhooks)
+    for (const [i, size] of backlogSizes.entries()) {
+      yield* Metric.update(Metric.withAttributes(backlogs, { deliveries: `${size}` }), report.webhooksByBacklog[i]!)
+    }
   })
 
 const posts = Metric.counter("wac_inbound_posts_total", {

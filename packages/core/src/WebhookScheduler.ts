@@ -27,7 +27,7 @@ const gatherFor = Duration.millis(20)
  * last: dead receivers' become due one by one, and hundreds at once when they are new, and healthy ones would wait for
  * each claim and each start.
  */
-const doubtfulAtOnce = 32
+const doubtfulAtOnce = 16
 const doubtfulEvery = Duration.millis(25)
 
 /**

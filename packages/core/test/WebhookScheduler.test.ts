@@ -679,7 +679,7 @@ describe("isolation", () => {
   )
 
   it.effect(
-    "receivers in doubt are begun 32 in 25 ms, and however many of them hang, a healthy one waits for none",
+    "receivers in doubt are begun 16 in 25 ms, and however many of them hang, a healthy one waits for none",
     scheduling(() =>
       Effect.gen(function*() {
         const dead = yield* Effect.replicateEffect(receiver(), 200)
@@ -699,7 +699,7 @@ describe("isolation", () => {
         }
         assert.deepStrictEqual(seen, Array.from({ length: 80 }, (_, i) => i * 10))
         // all places of the doubtful are taken in the end
-        assert.deepStrictEqual(begun, Array.from({ length: 8 }, (_, i) => Math.min(32 * (1 + 4 * i), 768)))
+        assert.deepStrictEqual(begun, Array.from({ length: 8 }, (_, i) => Math.min(16 * (1 + 4 * i), 768)))
       })
     )
   )

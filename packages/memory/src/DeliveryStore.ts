@@ -107,12 +107,16 @@ const retry = (
 const backlog = (memory: Memory, now: Time.Instant): DeliveryStore.BacklogReport => {
   const outboxes = [...memory.outboxes.values()]
   const active = outboxes.filter(({ webhook }) => webhook.pausedAt === null)
-  const dueSince = active.map((outbox) => outbox.dueSince(now)).filter((at) => at !== null)
+  const due = active.flatMap((outbox) => {
+    const since = outbox.dueSince(now)
+    return since === null ? [] : [{ since, waiting: outbox.open.size }]
+  })
   return {
-    oldestDueAt: dueSince.length === 0 ? null : Math.min(...dueSince),
+    oldestDueAt: due.length === 0 ? null : Math.min(...due.map(({ since }) => since)),
     pausedWebhooks: outboxes.length - active.length,
     failingWebhooks: active.filter(({ webhook }) => Webhook.isFailing(webhook.health)).length,
-    pending: outboxes.reduce((sum, { open }) => sum + open.size, 0)
+    pending: outboxes.reduce((sum, { open }) => sum + open.size, 0),
+    webhooksByBacklog: DeliveryStore.backlogSizes.map((size) => due.filter(({ waiting }) => waiting >= size).length)
   }
 }
 

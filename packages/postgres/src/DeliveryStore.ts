@@ -304,7 +304,7 @@ export const layer = Layer.effect(
         ),
       backlog: (now) =>
         Effect.map(
-          query("DeliveryStore.backlog", "select wac_backlog($1) as report", [now]),
+          query("DeliveryStore.backlog", "select wac_backlog($1, $2) as report", [now, DeliveryStore.backlogSizes]),
           ([row]) => plain<DeliveryStore.BacklogReport>(row!, "report")
         ),
       list: (workspaceId, { status }, page) =>

@@ -301,9 +301,9 @@ begin
 end
 $$;
 
--- What waits over all workspaces. Of those in line, the first thousand tell since when; above 10,000 deliveries the
--- index's last analysis tells how many.
-create function wac_backlog(at_time bigint) returns json
+-- What waits over all workspaces. Of those in line, the first thousand tell since when, and how many of them have at
+-- least so many waiting; above 10,000 deliveries the index's last analysis tells how many there are.
+create function wac_backlog(at_time bigint, sizes bigint[]) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -311,57 +311,71 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
+  largest constant bigint := (select max(size) from unnest(sizes) as size);
   counted bigint;
+  oldest bigint;
+  waiting bigint[];
 begin
   select count(*) into counted from (
     select from deliveries d where d.status = 'pending' limit 10001
   ) d;
+
+  select min(w.since), coalesce(array_agg(w.waiting), '{}') into oldest, waiting
+  from (
+    select min(greatest(d.at, w.resumed_at)) as since, (
+      select count(*) from (
+        select from deliveries p
+        where p.webhook_id = w.id and p.status = 'pending' and p.created_at >= coalesce(w.replayed_from, 0)
+        limit largest
+      ) p
+    ) as waiting
+    from (
+      (
+        select h.webhook_id, h.recovered_at from webhook_health h where not h.doubtful and h.ready_at <= at_time
+        order by h.ready_at limit 500
+      )
+      union all
+      (
+        select h.webhook_id, h.recovered_at from webhook_health h where h.doubtful and h.ready_at <= at_time
+        order by h.ready_at limit 500
+      )
+    ) h
+    join webhooks w on w.id = h.webhook_id and w.paused_at is null
+    cross join lateral (
+      (
+        select d.next_attempt_at as at from deliveries d
+        where d.webhook_id = h.webhook_id and d.next_attempt_at >= coalesce(w.replayed_from, 0)
+          and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger <> 'replay'
+        order by d.next_attempt_at limit 1
+      )
+      union all
+      (
+        select d.next_attempt_at from deliveries d
+        where d.webhook_id = h.webhook_id
+          and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger = 'replay'
+        order by d.next_attempt_at limit 1
+      )
+      union all
+      (
+        select d.next_attempt_at from deliveries d
+        where d.webhook_id = h.webhook_id and d.resumed_at = coalesce(w.resumed_at, 0)
+          and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
+        order by d.next_attempt_at limit 1
+      )
+      union all
+      (
+        select d.first_attempt_at from deliveries d
+        where d.webhook_id = h.webhook_id and d.resumed_at < w.resumed_at
+          and d.first_attempt_at >= coalesce(w.replayed_from, 0) and d.status = 'pending' and d.round_attempts > 0
+        order by d.resumed_at, d.first_attempt_at limit 1
+      )
+    ) d
+    where d.at <= at_time
+    group by w.id
+  ) w;
+
   return json_build_object(
-    'oldestDueAt', (
-      select min(greatest(d.at, w.resumed_at))
-      from (
-        (
-          select h.webhook_id, h.recovered_at from webhook_health h where not h.doubtful and h.ready_at <= at_time
-          order by h.ready_at limit 500
-        )
-        union all
-        (
-          select h.webhook_id, h.recovered_at from webhook_health h where h.doubtful and h.ready_at <= at_time
-          order by h.ready_at limit 500
-        )
-      ) h
-      join webhooks w on w.id = h.webhook_id and w.paused_at is null
-      cross join lateral (
-        (
-          select d.next_attempt_at as at from deliveries d
-          where d.webhook_id = h.webhook_id and d.next_attempt_at >= coalesce(w.replayed_from, 0)
-            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger <> 'replay'
-          order by d.next_attempt_at limit 1
-        )
-        union all
-        (
-          select d.next_attempt_at from deliveries d
-          where d.webhook_id = h.webhook_id
-            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger = 'replay'
-          order by d.next_attempt_at limit 1
-        )
-        union all
-        (
-          select d.next_attempt_at from deliveries d
-          where d.webhook_id = h.webhook_id and d.resumed_at = coalesce(w.resumed_at, 0)
-            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
-          order by d.next_attempt_at limit 1
-        )
-        union all
-        (
-          select d.first_attempt_at from deliveries d
-          where d.webhook_id = h.webhook_id and d.resumed_at < w.resumed_at
-            and d.first_attempt_at >= coalesce(w.replayed_from, 0) and d.status = 'pending' and d.round_attempts > 0
-          order by d.resumed_at, d.first_attempt_at limit 1
-        )
-      ) d
-      where d.at <= at_time
-    ),
+    'oldestDueAt', oldest,
     'pausedWebhooks', (select count(*) from webhooks w where w.paused_at is not null),
     'failingWebhooks', (
       select count(*) from webhook_health h join webhooks w on w.id = h.webhook_id
@@ -369,7 +383,11 @@ begin
     ),
     'pending', case when counted <= 10000 then counted else greatest(counted, (
       select c.reltuples::bigint from pg_class c where c.oid = 'deliveries_open'::regclass
-    )) end
+    )) end,
+    'webhooksByBacklog', (
+      select json_agg((select count(*) from unnest(waiting) as w where w >= s.size) order by s.place)
+      from unnest(sizes) with ordinality as s (size, place)
+    )
   );
 end
 $$;
