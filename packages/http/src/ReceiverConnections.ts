@@ -17,6 +17,12 @@ const userAgent = "wac"
  */
 const maxIdle = 1024
 
+/**
+ * Of them so many to one host, as many as healthy webhooks have attempts in flight; nobody waits for a connection, so
+ * those in use are as many as the attempts. Thousands of webhooks may be one platform's, and it counts connections.
+ */
+const maxIdlePerOrigin = 256
+
 /** An unused connection is closed after this: common servers close theirs after 5 s, and then lose what is sent. */
 const idleTimeout = Duration.seconds(4)
 
@@ -41,6 +47,8 @@ export interface Options {
   readonly idleTimeout?: Duration.Duration
   /** How many unused ones are kept; {@link maxIdle} if left out. */
   readonly maxIdle?: number
+  /** How many of them to one host; {@link maxIdlePerOrigin} if left out. */
+  readonly maxIdlePerOrigin?: number
 }
 
 /**
@@ -57,12 +65,14 @@ export class ReceiverConnections {
   readonly #clock: Clock.Clock
   readonly #idleTimeoutMs: number
   readonly #maxIdle: number
+  readonly #maxIdlePerOrigin: number
 
   constructor(connector: Connector, clock: Clock.Clock, options: Options = {}) {
     this.#connector = connector
     this.#clock = clock
     this.#idleTimeoutMs = Duration.toMillis(options.idleTimeout ?? idleTimeout)
     this.#maxIdle = options.maxIdle ?? maxIdle
+    this.#maxIdlePerOrigin = options.maxIdlePerOrigin ?? maxIdlePerOrigin
   }
 
   /** Connections that are used, kept or being made, and the hosts that anything is kept of. */
@@ -170,6 +180,7 @@ export class ReceiverConnections {
       return this.#close(connection)
     }
     const siblings = this.#idle.get(connection.origin)
+    if ((siblings?.length ?? 0) >= this.#maxIdlePerOrigin) return this.#close(connection)
     if (siblings === undefined) this.#idle.set(connection.origin, [connection])
     else siblings.push(connection)
     this.#resting.add(connection)

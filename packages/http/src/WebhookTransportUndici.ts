@@ -3,8 +3,9 @@
  * cookie, and a connection only to an address that was judged.
  */
 import { WebhookTransport } from "@wac/core"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import * as AttemptDiagnosis from "./AttemptDiagnosis.ts"
+import * as Deadlines from "./Deadlines.ts"
 import * as ReceiverConnections from "./ReceiverConnections.ts"
 import * as ReceiverConnector from "./ReceiverConnector.ts"
 import { ReceiverExchange } from "./ReceiverExchange.ts"
@@ -23,11 +24,9 @@ export const layer = (
     WebhookTransport.WebhookTransport,
     Effect.gen(function*() {
       const connections = yield* ReceiverConnections.make(ReceiverConnector.make(rules), options)
-      const context = yield* Effect.context()
-      const fork = Effect.runForkWith(context)
-      const clock = Context.get(context, Clock.Clock)
+      const clock = yield* Clock.Clock
+      const deadlines = yield* Deadlines.make
 
-      /** The whole exchange: one fiber for its deadline, besides the caller's. */
       const post = (url: URL, request: WebhookTransport.WebhookRequest) =>
         Effect.callback<WebhookTransport.WebhookAnswer>((resume) => {
           let exchange = new ReceiverExchange(clock)
@@ -38,16 +37,16 @@ export const layer = (
               breakOff = send(true)
               return
             }
-            deadline.interruptUnsafe()
+            met()
             resume(Effect.succeed(AttemptDiagnosis.answer(exchange, error, url, clock.currentTimeMillisUnsafe())))
           }
           let breakOff = send(false)
-          const deadline = fork(Effect.map(Effect.sleep(request.timeout), () => {
+          const met = deadlines.set(request.timeout, () => {
             breakOff()
             resume(Effect.succeed(AttemptDiagnosis.timedOut(exchange, request.timeout)))
-          }))
+          })
           return Effect.sync(() => {
-            deadline.interruptUnsafe()
+            met()
             breakOff()
           })
         })

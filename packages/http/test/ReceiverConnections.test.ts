@@ -76,6 +76,18 @@ describe("unused connections", () => {
       assert.isFalse((yield* post(own, others[0]!)).exchange.isKept)
     }))
 
+  it.effect("to one host are as many as they may be, however many were in use", () =>
+    Effect.gen(function*() {
+      const own = yield* connections({ maxIdlePerOrigin: 3 })
+      const busy = yield* gathering(8)
+      const other = yield* serve(reply(200))
+      const ended = yield* Effect.replicateEffect(post(own, busy), 8, { concurrency: "unbounded" })
+      assert.isTrue(ended.every(({ error, exchange }) => error === null && !exchange.isKept))
+      assert.deepStrictEqual(own.size, { open: 3, idle: 3, idleOrigins: 1 })
+      yield* post(own, other)
+      assert.deepStrictEqual(own.size, { open: 4, idle: 4, idleOrigins: 2 })
+    }))
+
   it.effect("of thousands of hosts leave nothing behind", () =>
     Effect.gen(function*() {
       const own = yield* connections({ maxIdle: 10 })

@@ -9,9 +9,14 @@ export type Bytes = Uint8Array<ArrayBuffer>
 
 /**
  * HMAC-SHA-256 under `key` over `head` and then `body`, as they are at the time of the call; strings are taken as UTF-8.
- * In lower-case hexadecimal. `#hmac` is the one of the runtime, by the import condition `node` (package.json).
+ * In lower-case hexadecimal or base64. `#hmac` is the one of the runtime, by the import condition `node` (package.json).
  */
-export type Hmac = (key: string | Bytes, head: string, body: string | Uint8Array) => string | Promise<string>
+export type Hmac = (
+  key: string | Bytes,
+  head: string,
+  body: string | Uint8Array,
+  encoding: "hex" | "base64"
+) => string | Promise<string>
 
 /** The UTF-8 bytes of `text`; a lone surrogate becomes U+FFFD, as everywhere on the web. */
 export const utf8 = (text: string): Bytes => encoder.encode(text)

@@ -6,7 +6,7 @@ import type { Hmac } from "./Content.ts"
  * Given the bare bytes of a key, Node 24 spends several times as long on finding out that they are no key object; text
  * costs least, in and out.
  */
-export const hmac: Hmac = (key, head, body) => {
+export const hmac: Hmac = (key, head, body, encoding) => {
   const mac = createHmac("sha256", typeof key === "string" ? key : createSecretKey(key))
-  return (typeof body === "string" ? mac.update(head + body) : mac.update(head).update(body)).digest("hex")
+  return (typeof body === "string" ? mac.update(head + body) : mac.update(head).update(body)).digest(encoding)
 }

@@ -1,10 +1,11 @@
 import { type Hmac, toHex, utf8, withBody } from "./Content.ts"
 
 /** By WebCrypto, which every runtime has. */
-export const hmac: Hmac = async (key, head, body) => {
+export const hmac: Hmac = async (key, head, body, encoding) => {
   const message = withBody(head, body)
   const { subtle } = globalThis.crypto
   const bytes = typeof key === "string" ? utf8(key) : key
   const imported = await subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
-  return toHex(new Uint8Array(await subtle.sign("HMAC", imported, message)))
+  const mac = new Uint8Array(await subtle.sign("HMAC", imported, message))
+  return encoding === "hex" ? toHex(mac) : btoa(String.fromCharCode(...mac))
 }

@@ -88,7 +88,7 @@ export const sign = async (
   }
   const head = `${secondsOf(timestamp)}.`
   const body = bodyOf(rawBody)
-  const macs = await Promise.all(secrets.map((each) => hmac(each, head, body)))
+  const macs = await Promise.all(secrets.map((each) => hmac(each, head, body, "hex")))
   return `t=${timestamp}${macs.map((mac) => `,v1=${mac}`).join("")}`
 }
 
@@ -144,7 +144,7 @@ export const verify = async (
 
   let matched = false
   try {
-    const macs = secrets.map((each) => hmac(each, `${parsed.timestamp}.`, body))
+    const macs = secrets.map((each) => hmac(each, `${parsed.timestamp}.`, body, "hex"))
     // On Node none is a promise, and turns of the microtask queue would cost a tenth of the whole.
     for (const mac of macs.every((each) => typeof each === "string") ? macs : await Promise.all(macs)) {
       for (const signature of parsed.signatures) {

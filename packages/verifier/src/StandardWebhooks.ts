@@ -46,6 +46,6 @@ export const signStandardWebhook = async (input: StandardWebhookInput): Promise<
   const keys = secretsOf(input.secret).map(keyOf)
   const head = `${input.id}.${secondsOf(input.timestamp)}.`
   const body = bodyOf(input.body)
-  const macs = await Promise.all(keys.map((key) => hmac(key, head, body)))
-  return macs.map((mac) => `v1,${btoa(mac.replace(/../g, (hex) => String.fromCharCode(parseInt(hex, 16))))}`).join(" ")
+  const macs = await Promise.all(keys.map((key) => hmac(key, head, body, "base64")))
+  return macs.map((mac) => `v1,${mac}`).join(" ")
 }

@@ -17,9 +17,10 @@ describe("the HMAC of the runtime", () => {
       const key = source.bytes(1 + source.below(200))
       const message = source.bytes(source.below(300))
       const head = source.text(source.below(20))
-      const expected = createHmac("sha256", key).update(head).update(message).digest("hex")
-      assert.strictEqual(await NodeCrypto.hmac(key, head, message), expected)
-      assert.strictEqual(await WebCrypto.hmac(key, head, message), expected)
+      const encoding = source.pick(["hex", "base64"] as const)
+      const expected = createHmac("sha256", key).update(head).update(message).digest(encoding)
+      assert.strictEqual(await NodeCrypto.hmac(key, head, message, encoding), expected)
+      assert.strictEqual(await WebCrypto.hmac(key, head, message, encoding), expected)
     }
   })
 
@@ -31,9 +32,9 @@ describe("the HMAC of the runtime", () => {
       const bytes = new TextEncoder().encode(body)
       const expected = createHmac("sha256", Buffer.from(new TextEncoder().encode(key)))
         .update(new TextEncoder().encode(head + body)).digest("hex")
-      assert.strictEqual(await NodeCrypto.hmac(key, head, body), expected)
-      assert.strictEqual(await WebCrypto.hmac(key, head, body), expected)
-      assert.strictEqual(await NodeCrypto.hmac(key, "", bytes), await WebCrypto.hmac(key, "", body))
+      assert.strictEqual(await NodeCrypto.hmac(key, head, body, "hex"), expected)
+      assert.strictEqual(await WebCrypto.hmac(key, head, body, "hex"), expected)
+      assert.strictEqual(await NodeCrypto.hmac(key, "", bytes, "hex"), await WebCrypto.hmac(key, "", body, "hex"))
     }
   })
 })
