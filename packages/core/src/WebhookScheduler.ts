@@ -13,8 +13,8 @@ import type { Standing } from "./Webhook.ts"
  */
 export const maxInFlight: { readonly [standing in Standing]: number } = { healthy: 256, doubtful: 768 }
 
-/** How long the claimer sleeps at most: hints can be lost. */
-const pollEvery = Duration.seconds(1)
+/** How long the claimer sleeps at most: hints can be lost, and nobody tells of what is due later than this. */
+export const pollEvery = Duration.seconds(1)
 
 /**
  * A claim costs the database nearly as much for a few deliveries as for many. So where one has taken all the healthy

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Delivery, DeliveryStore, type Id, RetrySchedule, Webhook, WebhookStore } from "@wac/core"
+import { Delivery, DeliveryStore, type Id, RetrySchedule, Webhook, WebhookScheduler, WebhookStore } from "@wac/core"
 import { DeliveryFixture, Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
 import { Clock, Duration, Effect, Fiber, FiberSet, Latch, Option } from "effect"
 import * as DeliveryProcesses from "./DeliveryProcesses.ts"
@@ -107,6 +107,29 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
       const releasing = yield* elsewhere(waiter)
       yield* DeliveryStore.DeliveryStore.use(({ release }) => release(claimed.token, [claimed.delivery.id]))
       yield* Fiber.join(releasing).pipe(Effect.timeout("2 seconds"))
+    }))
+
+  it.effect("an attempt wakes who waits when it makes something due, not when only its retry is planned", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { awaitHint } = yield* DeliveryStore.DeliveryStore
+      const quiet = Effect.gen(function*() {
+        for (let i = 0; i < 100; i++) if (Option.isNone(yield* Effect.timeoutOption(awaitHint, "300 millis"))) return
+      })
+      const { messageId } = yield* MessageFixture.sent(own)
+      yield* MessageFixture.report({ status: "delivered", at: own.start, reference: messageId })
+      const first = yield* claimOne(own, { now: own.start })
+      yield* quiet
+      const waiting = yield* Effect.forkChild(awaitHint, { startImmediately: true })
+      yield* complete(first, { startedAt: own.start })
+      yield* Effect.sleep("50 millis")
+      assert.isUndefined(waiting.pollUnsafe())
+      // its follower is due with the end
+      const again = yield* claimOne(own, { now: own.start + minute })
+      assert.deepStrictEqual([again.delivery.id, again.delivery.attemptCount], [first.delivery.id, 1])
+      yield* complete(again, { startedAt: own.start + minute, outcome: "delivered" })
+      yield* Fiber.join(waiting).pipe(Effect.timeout("5 seconds"))
     }))
 
   it.effect("what was recorded while an older transaction was open is claimed, and so is that one's", () =>
@@ -338,6 +361,7 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
           const after = Delivery.afterAttempt(rows.get(deliveryId)!, webhook, attempt, jitter)
           rows.set(deliveryId, after.delivery)
           webhook = after.webhook
+      assert.strictEqual(Duration.toMillis(WebhookScheduler.pollEvery), 1000)
         }
         for (const [id, expected] of rows) assert.deepStrictEqual((yield* view(own, id)).delivery, expected)
         const state = yield* WebhookStore.WebhookStore.use((store) => store.get(own.workspace.id))
