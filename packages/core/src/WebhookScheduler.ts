@@ -56,9 +56,12 @@ export const layer = Layer.effectDiscard(
       return Effect.timeoutOrElse(Latch.await(room), { duration: gatherFor, orElse: () => Effect.void })
     })
 
-    /** Until a hint, or until there is place of a standing that had none, but not for longer. */
-    const rest = (milliseconds: number) =>
-      Effect.timeoutOrElse(Effect.raceFirst(store.awaitHint, Latch.await(place)), {
+    const isOut = () => free.healthy === 0 || free.doubtful === 0
+    const hintOrPlace = Effect.raceFirst(store.awaitHint, Latch.await(place))
+
+    /** Until a hint or, for whom a standing had no place left, until there is some, but not for longer. */
+    const rest = (milliseconds: number, wasOut: boolean) =>
+      Effect.timeoutOrElse(wasOut || isOut() ? hintOrPlace : store.awaitHint, {
         duration: milliseconds,
         orElse: () => Effect.void
       })
@@ -79,12 +82,13 @@ export const layer = Layer.effectDiscard(
     const claim = Effect.gen(function*() {
       yield* gather
       Latch.closeUnsafe(place)
+      const wasOut = isOut()
       const now = yield* Clock.currentTimeMillis
       if (now >= doubtfulFrom) doubtfulLeft = doubtfulAtOnce
       const limit = { healthy: free.healthy, doubtful: Math.min(free.doubtful, doubtfulLeft) }
       const untilPoll = Duration.toMillis(pollEvery)
       const untilDoubtful = () => free.doubtful === 0 ? untilPoll : Math.max(0, doubtfulFrom - now)
-      if (limit.healthy + limit.doubtful === 0) return yield* rest(untilDoubtful())
+      if (limit.healthy + limit.doubtful === 0) return yield* rest(untilDoubtful(), wasOut)
       // one a claim, so that an attempt that outlived its lease cannot speak for the next one
       const token = yield* random.uuidV4({})
       const taken = { healthy: 0, doubtful: 0 }
@@ -109,7 +113,7 @@ export const layer = Layer.effectDiscard(
       // what is due already has been left for others' turns
       const untilDue = nextDueAt === null ? untilPoll : nextDueAt <= now ? 0 : Math.max(nextDueAt, doubtfulFrom) - now
       const isDoubtfulLeft = taken.doubtful === limit.doubtful
-      yield* rest(Math.min(untilDue, isDoubtfulLeft ? untilDoubtful() : untilPoll, untilPoll))
+      yield* rest(Math.min(untilDue, isDoubtfulLeft ? untilDoubtful() : untilPoll, untilPoll), wasOut)
     })
 
     yield* claim.pipe(

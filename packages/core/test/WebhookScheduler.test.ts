@@ -383,8 +383,7 @@ describe("the 24 hours of a dead receiver", () => {
         // nothing of all this touched the other webhook
         assert.deepStrictEqual(all.filter(({ url }) => url === healthy.url).map((request) => request.at), others)
         assert.isNull((yield* healthy.health).webhook.pausedAt)
-      }), { jitter: 0 }),
-    120_000
+      }), { jitter: 0 })
   )
 
   it.effect(
@@ -408,8 +407,7 @@ describe("the 24 hours of a dead receiver", () => {
         assert.strictEqual((yield* health).webhook.pausedAt, start + day)
         assert.strictEqual((yield* deliveryOf(workspace.id, eventId)).status, "held")
       })
-    ),
-    120_000
+    )
   )
 
   it.effect(
@@ -438,8 +436,7 @@ describe("the 24 hours of a dead receiver", () => {
         ])
         assert.strictEqual((yield* health).webhook.pausedAt, start + day + 5 * second)
         assert.strictEqual((yield* deliveryOf(workspace.id, eventId)).delivery.lastAttemptAt, start + day + 5 * second)
-      }), { jitter: 0 }),
-    120_000
+      }), { jitter: 0 })
   )
 
   it.effect(
@@ -465,8 +462,7 @@ describe("the 24 hours of a dead receiver", () => {
         const later = yield* happens
         yield* advance("1 second")
         assert.strictEqual((yield* deliveryOf(workspace.id, later)).status, "delivered")
-      }), { jitter: 0 }),
-    120_000
+      }), { jitter: 0 })
   )
 
   it.effect(
@@ -503,8 +499,7 @@ describe("the 24 hours of a dead receiver", () => {
         yield* advance(1)
         assert.strictEqual((yield* deliveryOf(workspace.id, eventId)).status, "delivered")
         assert.deepStrictEqual([(yield* health).failingSince, (yield* health).pausesAt], [null, null])
-      }), { jitter: 0 }),
-    60_000
+      }), { jitter: 0 })
   )
 })
 
@@ -892,8 +887,7 @@ describe("the events of one message", () => {
           "delivered",
           "delivered"
         ])
-      }), { jitter: 0 }),
-    60_000
+      }), { jitter: 0 })
   )
 
   it.effect(

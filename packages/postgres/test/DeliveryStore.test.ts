@@ -361,7 +361,7 @@ layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: tru
           const after = Delivery.afterAttempt(rows.get(deliveryId)!, webhook, attempt, jitter)
           rows.set(deliveryId, after.delivery)
           webhook = after.webhook
-      assert.strictEqual(Duration.toMillis(WebhookScheduler.pollEvery), 1000)
+          assert.strictEqual(Duration.toMillis(WebhookScheduler.pollEvery), 1000)
         }
         for (const [id, expected] of rows) assert.deepStrictEqual((yield* view(own, id)).delivery, expected)
         const state = yield* WebhookStore.WebhookStore.use((store) => store.get(own.workspace.id))
