@@ -2,38 +2,13 @@
  * What is published: packed as npm packs it, and installed into a project that has nothing else.
  */
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
-
-export const root = fileURLToPath(new URL("../../", import.meta.url))
-
-/** Every package that is published, and its folder. */
-export const folders: Readonly<Record<string, string>> = {
-  "@wac/verifier": "packages/verifier",
-  "@wac/core": "packages/core",
-  "@wac/api": "packages/api",
-  "@wac/http": "packages/http",
-  "@wac/memory": "packages/memory",
-  "@wac/postgres": "packages/postgres",
-  "@wac/sandbox": "packages/sandbox",
-  "@wac/whatsapp": "packages/whatsapp",
-  wac: "packages/wac"
-}
-
-export interface Manifest {
-  readonly name: string
-  readonly version: string
-  readonly exports: Readonly<Record<string, unknown>>
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly devDependencies?: Readonly<Record<string, string>>
-  readonly peerDependencies?: Readonly<Record<string, string>>
-  readonly [field: string]: unknown
-}
+import { folders, manifestOf, root } from "../Published.ts"
 
 /** Packs every package into a folder. What npm has to say of it goes nowhere. */
 export const pack = (to: string): void => {
-  execFileSync("npm", ["pack", "--pack-destination", to, ...Object.keys(folders).flatMap((name) => ["-w", name])], {
+  execFileSync("npm", ["pack", "--pack-destination", to, ...[...folders.keys()].flatMap((name) => ["-w", name])], {
     cwd: root,
     stdio: ["ignore", "ignore", "pipe"]
   })
@@ -47,11 +22,9 @@ export const tarballOf = (packed: string, name: string): string => {
   return join(packed, file)
 }
 
-export const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-
 /** Where this repository has a dependency of one of its packages. */
 const installedHere = (dependant: string, dependency: string): string => {
-  const place = [join(root, folders[dependant]!), root].map((folder) => join(folder, "node_modules", dependency))
+  const place = [folders.get(dependant)!, root].map((folder) => join(folder, "node_modules", dependency))
     .find(existsSync)
   if (place === undefined) throw new Error(`${dependant} declares ${dependency}, which is not installed`)
   return place
@@ -76,7 +49,7 @@ export const install = (packed: string, project: string, names: ReadonlyArray<st
     execFileSync("tar", ["-xzf", tarballOf(packed, name), "--strip-components=1", "-C", place])
     const { dependencies, peerDependencies } = manifestOf(place)
     for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) {
-      if (dependency in folders) install(packed, project, [dependency])
+      if (folders.has(dependency)) install(packed, project, [dependency])
       else link(installedHere(name, dependency), join(modules, dependency))
     }
   }
@@ -86,7 +59,7 @@ export const install = (packed: string, project: string, names: ReadonlyArray<st
 export const installDeclared = (packed: string, project: string): void => {
   const { dependencies, devDependencies } = manifestOf(project)
   for (const dependency of Object.keys({ ...dependencies, ...devDependencies })) {
-    if (dependency in folders) install(packed, project, [dependency])
+    if (folders.has(dependency)) install(packed, project, [dependency])
     else link(join(root, "node_modules", dependency), join(project, "node_modules", dependency))
   }
 }

@@ -10,7 +10,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, afterEach, assert, describe, inject, it } from "vitest"
-import { installDeclared, root } from "./Packages.ts"
+import { root } from "../Published.ts"
+import { installDeclared } from "./Packages.ts"
 
 const run = promisify(execFile)
 const packed = inject("packed")

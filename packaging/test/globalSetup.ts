@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
-import { pack, root } from "./Packages.ts"
+import { root } from "../Published.ts"
+import { pack } from "./Packages.ts"
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -9,10 +9,11 @@ import { promisify } from "node:util"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
-import { folders, install, type Manifest, manifestOf, root, tarballOf } from "./Packages.ts"
+import { folders, type Manifest, manifestOf, root } from "../Published.ts"
+import { install, tarballOf } from "./Packages.ts"
 
 const run = promisify(execFile)
-const names = Object.keys(folders)
+const names = [...folders.keys()]
 const packed = inject("packed")
 let project: string
 const placeOf = (name: string) => join(project, "node_modules", name)

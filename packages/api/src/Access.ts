@@ -16,8 +16,13 @@ export type Access =
 /** The annotation's key. An endpoint without it is refused to everybody. */
 export const Access = Context.Service<Access>("@wac/api/Access")
 
+/** For anybody. */
 export const anybody: Access = { _tag: "Public" }
+
+/** For holders of a live API key with the scope. */
 export const apiKey = (scope: ApiScope.ApiScope): Access => ({ _tag: "ApiKey", scope })
+
+/** For members with at least the role, in a dashboard session. */
 export const session = (role: Member.Role): Access => ({ _tag: "Session", role })
 
 /** Whether a request must bring an Idempotency-Key; its syntax is checked before the body is looked into. */

@@ -19,6 +19,7 @@ import { WebhookApi } from "./WebhookApi.ts"
 /** Unknown fields are refused: a misspelt `bodyparams` must not send a message with holes (contract §2). */
 const strict = { onExcessProperty: "error" } as const
 
+/** All groups of endpoints; a request's body with a field that nobody knows is refused. */
 export class Api extends HttpApi.make("wac")
   .add(
     MessagesApi,

@@ -28,6 +28,7 @@ export const ApiKey = Schema.Struct({
   requireSignature: Schema.Boolean
 }).annotate({ identifier: "ApiKey" })
 
+/** What a new key is made of. */
 export const CreateApiKey = Schema.Struct({
   name: Schema.Trim.pipe(Schema.decodeTo(PlainText.between(1, 100))).annotate({ description: "1 to 100 characters" }),
   expiresAt: Schema.optionalKey(

@@ -24,6 +24,7 @@ const attemptTimeout = 30_000
 /** In all, with every retry: what a job can wait for. */
 const defaultTimeout = 120_000
 
+/** How a client calls, and as whom. */
 export interface ClientOptions {
   /** Where the API is; its path ends in `/v1`. */
   readonly baseUrl: string | URL
@@ -45,11 +46,13 @@ export interface ClientOptions {
   }
 }
 
+/** What any call takes. */
 export interface CallOptions {
   /** Ends the call, and the waiting between retries. */
   readonly signal?: AbortSignal
 }
 
+/** What a send takes. */
 export interface SendOptions extends CallOptions {
   /**
    * Unique per send, 1 to 255 visible ASCII characters. Give one that you can derive again (an order's id) and store

@@ -10,6 +10,7 @@ import { reading } from "./ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "./Lists.ts"
 import { Timestamp } from "./Timestamp.ts"
 
+/** A customer, as seen from one of the workspace's numbers. */
 export const Contact = Schema.Struct({
   /** `<id of the phone number>:<key>`. */
   id: Schema.String,

@@ -10,6 +10,7 @@ import { reading } from "./ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "./Lists.ts"
 import { Timestamp } from "./Timestamp.ts"
 
+/** `pending` is on its way, `held` waits for the webhook's resume; the others are ends. */
 export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"])
 
 const phase = Schema.NullOr(Schema.Finite)
@@ -60,6 +61,7 @@ const delivery = {
   completedAt: Schema.NullOr(Timestamp)
 }
 
+/** A delivery in a list, without its attempts. */
 export const ListedDelivery = Schema.Struct(delivery).annotate({ identifier: "Delivery" })
 
 /** A delivery with its attempts, oldest first, and for developers a curl that posts it once more, signed afresh. */

@@ -40,6 +40,7 @@ export class EventsApi extends HttpApiGroup.make("events").add(
   OpenApi.annotations({ title: "Events", description: "What happened, for who reads instead of receiving." })
 ) {}
 
+/** The same events for the dashboard, newest first. */
 export class EventsDashboardApi extends HttpApiGroup.make("eventsDashboard").add(
   HttpApiEndpoint.get("list", "/internal/events", { query, success: listOf(RecordedEvent), error: reading })
     .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({

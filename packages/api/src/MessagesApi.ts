@@ -125,6 +125,7 @@ export const filter = {
   to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as it was given to the send" }))
 }
 
+/** Messages as the dashboard shows them. */
 export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard").add(
   HttpApiEndpoint.get("list", "/internal/messages", {
     query: { ...filter, ...pageQuery },

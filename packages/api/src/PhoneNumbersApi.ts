@@ -23,6 +23,7 @@ export const Block = Schema.Struct({
   provider: Schema.NullOr(Errors.ProviderDetail)
 }).annotate({ identifier: "SenderBlock" })
 
+/** A number of the workspace, and what is in force of it at this moment. */
 export const PhoneNumber = Schema.Struct({
   id: Schema.String,
   phoneNumber: Schema.String,

@@ -12,6 +12,7 @@ import { TimeGiven, Timestamp } from "./Timestamp.ts"
 
 const Ended = Schema.Literals(Job.statuses)
 
+/** Which events are to be delivered again. */
 export const CreateReplay = Schema.Struct({
   since: TimeGiven.annotate({ description: "Events recorded at or after this time" }),
   until: Schema.optionalKey(

@@ -22,12 +22,14 @@ const Email = PlainText.between(3, 254).check(
   Schema.isPattern(/^[^\s@]+@[^\s@]+$/, { message: "must be an e-mail address" })
 )
 
+/** What a person signs in with. */
 export const SignIn = Schema.Struct({
   email: PlainText.between(1, 254),
   // no rule on what a password looks like here: a wrong one is a wrong one
   password: Schema.RedactedFromValue(PlainText.between(1, 256))
 }).annotate({ identifier: "SignIn" })
 
+/** What the first workspace and its owner are made of; the token is that of the link which the log shows. */
 export const SetUp = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   email: Email,

@@ -68,6 +68,7 @@ export class TemplatesApi extends HttpApiGroup.make("templates").add(
   })
 ) {}
 
+/** Templates as the dashboard shows them, and the button that asks upstream for them. */
 export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard").add(
   HttpApiEndpoint.get("list", "/internal/templates", {
     query,

@@ -11,6 +11,7 @@ import { reading, writing } from "./ErrorBody.ts"
 import { noQuery } from "./Lists.ts"
 import { TimeGiven, Timestamp } from "./Timestamp.ts"
 
+/** The webhook, whole. */
 export const PutWebhook = Schema.Struct({
   url: Schema.String.annotate({ description: "An https URL with a public address" }),
   envelope: Schema.optionalKey(Event.Envelope),
@@ -47,6 +48,7 @@ export const Webhook = Schema.Struct({
 /** So long an old secret can sign beside the new one, at most. */
 const maxOverlap = Duration.days(30)
 
+/** How the old secret ends. */
 export const RotateSecret = Schema.Struct({
   overlapSeconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Duration.toSeconds(maxOverlap) })).annotate({
@@ -61,6 +63,7 @@ export const RotatedSecret = Schema.Struct({
   previousExpiresAt: Timestamp
 }).annotate({ identifier: "RotatedSecret" })
 
+/** What a resume does with the events that were held. */
 export const ResumeWebhook = Schema.Struct({
   replay: Schema.optionalKey(
     Schema.Union([Schema.Literals(["all", "none"]), Schema.Struct({ since: TimeGiven })]).annotate({
@@ -74,6 +77,7 @@ export const ResumeWebhook = Schema.Struct({
 export const ResumedWebhook = Schema.Struct({ ...Webhook.fields, probe: Schema.NullOr(Attempt) })
   .annotate({ identifier: "ResumedWebhook" })
 
+/** A delivery as a receiver had it, to be told what is wrong with it. */
 export const VerifyDelivery = Schema.Struct({
   header: Schema.String.check(Schema.isMaxLength(8192)).annotate({
     description: "The value of X-Service-Signature as the receiver had it, or lines of `Name: value` from its log"

@@ -39,6 +39,7 @@ export interface SendText extends Addressing {
   }
 }
 
+/** A message to be sent. */
 export type SendMessage = SendTemplate | SendText
 
 /** The provider accepted the message and named it (specification §2). */
@@ -94,6 +95,7 @@ export interface Template {
   readonly synced_at: string
 }
 
+/** What an event tells of. */
 export type EventType =
   | "message.sent"
   | "message.delivered"

@@ -1,3 +1,6 @@
+/**
+ * The HTTP contract (specification §2 to §7): the routes, what is sent on them, and the OpenAPI document.
+ */
 export * as Access from "./Access.ts"
 export * from "./Api.ts"
 export * as ApiKeysApi from "./ApiKeysApi.ts"

@@ -29,6 +29,7 @@ export interface ApiKey {
   readonly lastUsedAt: Instant | null
 }
 
+/** What every token begins with, so that secret scanners find it. */
 export const tokenPrefix = "wac_live_"
 
 /** 30 characters are 178 bits, six hold a CRC-32: the lengths that secret scanners know from GitHub's tokens. */

@@ -15,6 +15,7 @@ export interface Credentials {
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
+/** What a person signs in with. */
 export interface SignIn {
   readonly email: string
   readonly password: Redacted.Redacted

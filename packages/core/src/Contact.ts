@@ -38,6 +38,7 @@ export const named = (id: string): Pick<Contact, "key" | "phoneNumberId"> => {
     : { phoneNumberId: id.slice(0, end) as PhoneNumberId, key: id.slice(end + 1) }
 }
 
+/** What a customer said of being written to; who said nothing has none. */
 export type Preference = "opt_out" | "opt_in"
 
 /**

@@ -112,6 +112,7 @@ export const isUntried = (delivery: Pick<Delivery, "roundAttempts">): boolean =>
 export const isTest = (delivery: Pick<Delivery, "trigger">): boolean =>
   delivery.trigger === "test" || delivery.trigger === "probe"
 
+/** Whether it is on its way: held ones are not. */
 export const isOpen = (delivery: Pick<Delivery, "status">): boolean => delivery.status === "pending"
 
 /**
@@ -145,8 +146,11 @@ export const startsRound = (
  * resumed and what replay jobs ask for; and retries. A failing webhook takes them in this order.
  */
 export const lines = ["fresh", "backlog", "retry"] as const
+
+/** One of {@link lines}. */
 export type Line = (typeof lines)[number]
 
+/** In which line it waits now. */
 export const line = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "resumedAt">): Line =>
   !startsRound(delivery, webhook)
     ? "retry"

@@ -21,6 +21,7 @@ export interface ClaimedDelivery {
   readonly standing: Standing
 }
 
+/** What a claim gave. */
 export interface Claimed {
   readonly deliveries: ReadonlyArray<ClaimedDelivery>
   /** When to ask again, should nothing wake the claimer before: `null` when nothing waits for a time. */

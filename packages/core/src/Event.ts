@@ -9,6 +9,7 @@ import type { Message, Transition } from "./Message.ts"
 import type { E164 } from "./PhoneNumber.ts"
 import { type Instant, iso } from "./Time.ts"
 
+/** What an event tells of. */
 export const EventType = Schema.Literals([
   "message.sent",
   "message.delivered",

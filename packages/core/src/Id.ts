@@ -7,39 +7,51 @@ import type { SecureRandom } from "effect/crypto"
 const shape = (prefix: string) =>
   Schema.String.check(Schema.isPattern(new RegExp(`^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`)))
 
+/** Names a workspace. */
 export const WorkspaceId = shape("ws").pipe(Schema.brand("WorkspaceId"))
 export type WorkspaceId = typeof WorkspaceId.Type
 
+/** Names a person. */
 export const UserId = shape("usr").pipe(Schema.brand("UserId"))
 export type UserId = typeof UserId.Type
 
+/** Names an API key. */
 export const ApiKeyId = shape("key").pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
 
+/** Names a message. */
 export const MessageId = shape("msg").pipe(Schema.brand("MessageId"))
 export type MessageId = typeof MessageId.Type
 
+/** Names a phone number. */
 export const PhoneNumberId = shape("pn").pipe(Schema.brand("PhoneNumberId"))
 export type PhoneNumberId = typeof PhoneNumberId.Type
 
+/** Names a template. */
 export const TemplateId = shape("tpl").pipe(Schema.brand("TemplateId"))
 export type TemplateId = typeof TemplateId.Type
 
+/** Names an event. */
 export const EventId = shape("evt").pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
 
+/** Names a webhook. */
 export const WebhookId = shape("whk").pipe(Schema.brand("WebhookId"))
 export type WebhookId = typeof WebhookId.Type
 
+/** Names a delivery. */
 export const DeliveryId = shape("dlv").pipe(Schema.brand("DeliveryId"))
 export type DeliveryId = typeof DeliveryId.Type
 
+/** Names an attempt. */
 export const AttemptId = shape("att").pipe(Schema.brand("AttemptId"))
 export type AttemptId = typeof AttemptId.Type
 
+/** Names a request. */
 export const RequestId = shape("req").pipe(Schema.brand("RequestId"))
 export type RequestId = typeof RequestId.Type
 
+/** Names a job that delivers again. */
 export const ReplayId = shape("job").pipe(Schema.brand("ReplayId"))
 export type ReplayId = typeof ReplayId.Type
 

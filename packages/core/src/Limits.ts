@@ -83,9 +83,13 @@ export const pair = (limits: Limits): RateLimit.Policy => ({
   capacity: limits.pair.burst
 })
 
-/** Names of buckets in storage. */
+/** The name in storage of a workspace's bucket. */
 export const workspaceBucket = (id: WorkspaceId): string => `workspace:${id}`
+
+/** That of a phone number's. */
 export const phoneNumberBucket = (id: PhoneNumberId): string => `phone_number:${id}`
+
+/** That of a phone number and one of its customers. */
 export const pairBucket = (id: PhoneNumberId, customer: Contact["key"]): string => `pair:${id}:${customer}`
 
 /** Whether *accept* spends from the bucket of that name. */

@@ -57,6 +57,7 @@ export interface MessageError {
 /** `queued` is for campaigns. A status never moves to a lower rank; `failed` is outside the ranks. */
 export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, delivered: 4, read: 5 } as const
 
+/** One of {@link ranks}, or `failed`. */
 export type MessageStatus = keyof typeof ranks | "failed"
 
 /** A stored message. */
@@ -114,6 +115,8 @@ export const notSent: MessageError = {
   reason: "not_sent",
   message: "the message was never given to the provider: nobody retried it within 24 hours"
 }
+
+/** The failure of a message of which nothing was heard in time. */
 export const deliveryUnknown: MessageError = {
   code: "server_error",
   reason: "delivery_unknown",

@@ -75,6 +75,7 @@ export type SendEnd =
   /** Nobody knows: the message becomes `unknown`. */
   | { readonly _tag: "Unknown" }
 
+/** How a claimed send ended, by who holds its claim. */
 export interface SettleSend {
   readonly now: Instant
   readonly workspaceId: WorkspaceId

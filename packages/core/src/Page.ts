@@ -5,8 +5,10 @@ import { Result } from "effect"
 import { Base64Url } from "effect/encoding"
 import { InvalidBody } from "./Errors.ts"
 
-/** The most items that one page holds, and how many it holds when nobody says. */
+/** The most items that one page holds. */
 export const maxLimit = 100
+
+/** How many items a page holds when nobody says. */
 export const defaultLimit = 25
 
 /** What a list is asked for: at most `limit` items beyond `after`, the identifier that the last page ended with. */

@@ -25,6 +25,7 @@ const hashLength = 32
 
 const unpadded = (bytes: Uint8Array) => Base64.encode(bytes).replace(/=+$/, "")
 
+/** Hashes and verifies passwords, a few at a time. */
 export class Passwords extends Context.Service<Passwords, {
   readonly hash: (password: Redacted.Redacted) => Effect.Effect<string>
   /** Whether the password is the one that was hashed; constant time. Without a hash it costs the same and is false. */

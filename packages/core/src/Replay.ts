@@ -9,6 +9,8 @@ import type { Instant } from "./Time.ts"
 
 /** What can be replayed: what has ended. Everything else is on its way already. */
 export const statuses = ["delivered", "exhausted", "skipped"] as const
+
+/** One of {@link statuses}. */
 export type ReplayedStatus = (typeof statuses)[number]
 
 /** `cancelled` is also the end of a job whose webhook was removed. */
@@ -47,6 +49,7 @@ export const pause = Duration.seconds(1)
 /** A range of up to so many deliveries is counted when its job is made; to count a longer one would hold that up. */
 export const countedAtOnce = 10_000
 
+/** Whether a delivery is in the range: it has ended, so far as the range says how, and is no test. */
 export const covers = (range: ReplayRange, delivery: Delivery.Delivery): boolean =>
   delivery.webhookId === range.webhookId &&
   delivery.createdAt >= range.since && delivery.createdAt < range.until &&

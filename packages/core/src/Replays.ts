@@ -12,6 +12,7 @@ import { ReplayStore } from "./ReplayStore.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Instant } from "./Time.ts"
 
+/** Which events are to be delivered again. */
 export interface CreateReplay {
   readonly workspaceId: Id.WorkspaceId
   /** Events recorded at this time or later. */

@@ -13,6 +13,7 @@ export const pepperRow = "pepper"
 /** What a secret is sealed for: an API key, a phone number, a webhook, which may have several, or the one pepper. */
 export type SecretRow = ApiKeyId | PhoneNumberId | WebhookId | typeof pepperRow
 
+/** A secret as it is kept, and where. */
 export interface SealedSecret {
   readonly row: SecretRow
   readonly sealed: Sealed

@@ -19,6 +19,7 @@ export interface Check {
   readonly message: string
 }
 
+/** What is right and what is wrong with a delivery's signature. */
 export interface VerifyReport {
   /** Whether a receiver that does everything right accepts it now. */
   readonly ok: boolean
@@ -34,6 +35,7 @@ export interface KnownSecret {
   readonly expiresAt: Instant | null
 }
 
+/** A delivery as a receiver had it, and what is known of its webhook. */
 export interface Evidence {
   /** The value of `X-Service-Signature`, or lines of `Name: value` as a log shows them, of either family. */
   readonly header: string

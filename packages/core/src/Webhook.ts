@@ -46,6 +46,7 @@ export interface Health {
   readonly recoveredAt: Instant | null
 }
 
+/** Health before the first attempt. */
 export const unknownHealth: Health = {
   consecutiveFailures: 0,
   failuresSince: null,
@@ -73,6 +74,7 @@ export const maxDraining = 8
 /** Attempts of a backlog begin at least this far apart on average: at most 100 a second. */
 export const drainGap = Duration.millis(10)
 
+/** Whether it has failed so often in a row that it gets one attempt at a time. */
 export const isFailing = (health: Health): boolean => health.consecutiveFailures >= failingAfter
 
 /** Health after an attempt that ended at `at`. */
@@ -127,6 +129,7 @@ export const rotateSecrets = (
  */
 export type Standing = "healthy" | "doubtful"
 
+/** What is to be expected of a receiver by its health. */
 export const standing = (health: Health): Standing =>
   health.consecutiveFailures === 0 && health.lastSuccessAt !== null ? "healthy" : "doubtful"
 

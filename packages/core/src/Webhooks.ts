@@ -21,6 +21,7 @@ import { Vault } from "./Vault.ts"
 import * as Webhook from "./Webhook.ts"
 import { type Replay, type WebhookState, WebhookStore } from "./WebhookStore.ts"
 
+/** The webhook, whole. */
 export interface PutWebhook {
   readonly workspaceId: Id.WorkspaceId
   readonly url: string
@@ -50,6 +51,7 @@ export interface WebhookReport extends WebhookState {
   readonly pausesAt: Instant | null
 }
 
+/** What a resume does with the events that were held. */
 export interface ResumeWebhook {
   readonly workspaceId: Id.WorkspaceId
   readonly replay: Replay

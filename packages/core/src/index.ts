@@ -1,3 +1,6 @@
+/**
+ * The domain and its ports: rules, services, and what an adapter has to keep.
+ */
 export * as ApiKey from "./ApiKey.ts"
 export * as ApiKeys from "./ApiKeys.ts"
 export * as ApiKeyStore from "./ApiKeyStore.ts"

@@ -47,6 +47,7 @@ export interface BodyRoom {
 const isEmpty = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
   Predicate.hasProperty(source, "body") && source.body === null
 
+/** A room of {@link Capacity}. */
 export const make: Effect.Effect<BodyRoom> = Effect.gen(function*() {
   const capacity = ByteSize.toNumberUnsafe(yield* Capacity)
   let held = 0

@@ -9,6 +9,7 @@ import ipaddr from "ipaddr.js"
 import { createHash, timingSafeEqual } from "node:crypto"
 import * as ErrorResponse from "./ErrorResponse.ts"
 
+/** Where the metrics are. */
 export const path = "/metrics"
 
 /** Who shows this Bearer token may read the metrics; without one, only programs on the same machine may. */

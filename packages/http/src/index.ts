@@ -1,3 +1,6 @@
+/**
+ * The HTTP API's handlers, and the transport of webhooks.
+ */
 export * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
 export * as BodyRoom from "./BodyRoom.ts"
 export * as ClientErrors from "./ClientErrors.ts"

@@ -1,1 +1,4 @@
+/**
+ * Storage that is lost with the process.
+ */
 export * as MemoryStorage from "./MemoryStorage.ts"

@@ -15,6 +15,7 @@ import * as inboundPosts from "./migrations/0006_inbound_posts.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
+/** One step of the schema, which never changes once it is released. */
 export interface Migration {
   readonly name: string
   /** Statements, divided by `;`, carried out in one transaction. */

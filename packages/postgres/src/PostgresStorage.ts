@@ -48,6 +48,7 @@ export const layer = Layer.mergeAll(
 const migrated = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run()))
 const checked = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.check()))
 
+/** Which server, and whether its schema may be changed. */
 export interface ServerOptions extends PostgresClient.Options {
   /** Whether to bring the schema up to date first, as is the default; else one that is not is refused. */
   readonly migrate?: boolean

@@ -41,6 +41,7 @@ export interface CreatedApiKey {
   readonly createdAt: string
 }
 
+/** What a new key is made of. */
 export interface NewApiKey {
   /** 1 to 100 characters. */
   readonly name: string
@@ -50,6 +51,7 @@ export interface NewApiKey {
   readonly requireSignature?: boolean
 }
 
+/** The API keys of a workspace. */
 export interface ApiKeys {
   /**
    * Issues a key. With an `idempotencyKey` the same call never makes a second key, and a repetition gets the same one

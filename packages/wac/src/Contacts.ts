@@ -33,6 +33,7 @@ export interface ContactFilter {
   readonly phoneNumberId?: string
 }
 
+/** The customers of a workspace. */
 export interface Contacts {
   /**
    * Customers who have written or said whether they want to be written to. In the order of their ids, so that going

@@ -96,6 +96,7 @@ export type Event =
   | CampaignCompleted
   | WebhookTest
 
+/** What an event tells of. */
 export type EventType = Event["type"]
 
 /** The event of a type. */
@@ -104,12 +105,14 @@ export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Ty
 /** Takes an event; what it throws, or rejects with, is logged and hurts nobody. */
 export type Listener<Type extends EventType> = (event: EventOf<Type>) => unknown
 
+/** Which events. */
 export interface EventFilter<Type extends EventType = EventType> {
   /** Only events recorded at or after this time. */
   readonly since?: Moment
   readonly type?: Type
 }
 
+/** What was recorded in a workspace. */
 export interface Events {
   /** Oldest first. Following it to its end never skips an event that was being recorded meanwhile. */
   readonly list: <Type extends EventType = EventType>(filter?: EventFilter<Type>) => Listing.Listing<EventOf<Type>>

@@ -44,6 +44,7 @@ export interface CustomerMessage {
 /** One thing that a provider tells. */
 export type Told = StatusReport | CustomerMessage
 
+/** Where a provider of your own tells what it hears. */
 export interface Inbound {
   /**
    * Takes what a provider of your own tells. Things may be told in any order and any number of times; what belongs to

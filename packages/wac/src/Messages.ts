@@ -45,6 +45,7 @@ export interface TextMessage extends Addressed {
 /** A message to be sent. */
 export type NewMessage = TemplateMessage | TextMessage
 
+/** What a send takes beside its message. */
 export interface SendOptions {
   /**
    * What this one send is called: 1 to 255 visible ASCII characters, of your choice. A call with the same key and the
@@ -101,6 +102,7 @@ export interface MessageFilter {
   readonly to?: string
 }
 
+/** The messages of a workspace. */
 export interface Messages {
   /**
    * Sends a message, once per idempotency key; resolves when the provider has taken it. What becomes of it is told by

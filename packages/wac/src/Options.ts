@@ -43,6 +43,7 @@ export interface ReceiverRules {
 /** 32 random bytes, or their base64, as `openssl rand -base64 32` makes them. */
 export type MasterKey = string | Uint8Array
 
+/** What an instance is made with. */
 export interface WacOptions {
   /** `memory()`, `postgres(url)` or `pglite(directory)`. */
   readonly storage: Storage

@@ -38,6 +38,7 @@ export interface PhoneNumber {
   readonly quality: string | null
 }
 
+/** The numbers that a workspace sends from. */
 export interface PhoneNumbers {
   /** Newest first. */
   readonly list: () => Listing.Listing<PhoneNumber>

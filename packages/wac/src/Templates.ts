@@ -38,6 +38,7 @@ export interface TemplateFilter {
   readonly name?: string
 }
 
+/** The message templates of a workspace. */
 export interface Templates {
   /** Newest first. */
   readonly list: (filter?: TemplateFilter) => Listing.Listing<Template>

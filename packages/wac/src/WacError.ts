@@ -64,6 +64,7 @@ export interface ErrorReasons {
   readonly not_found: never
 }
 
+/** The reason of any code. */
 export type ErrorReason = ErrorReasons[ErrorCode]
 
 /** What the upstream provider said, in its own code and words. */

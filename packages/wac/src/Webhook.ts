@@ -51,6 +51,7 @@ export interface SetWebhook extends WebhookConfiguration {
   readonly signingSecret?: string
 }
 
+/** Where events go, and which. */
 export interface NewWebhook {
   /** An https URL with a public address. */
   readonly url: string
@@ -60,6 +61,7 @@ export interface NewWebhook {
   readonly eventTypes?: ReadonlyArray<EventType>
 }
 
+/** `pending` is on its way, `held` waits for the webhook's resume; the others are ends. */
 export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
 
 /** One event on its way to the webhook. */
@@ -110,6 +112,7 @@ export interface DeliveryDetail extends Delivery {
   readonly attempts: ReadonlyArray<Attempt>
 }
 
+/** What was sent, or is to be sent, to the webhook. */
 export interface Deliveries {
   /** Newest first. */
   readonly list: (filter?: { readonly status?: DeliveryStatus }) => Listing.Listing<Delivery>
@@ -132,6 +135,7 @@ export interface Replay {
   readonly completedAt: string | null
 }
 
+/** Which events are to be delivered again. */
 export interface NewReplay {
   /** Events recorded at or after this time, */
   readonly since: Moment
@@ -141,6 +145,7 @@ export interface NewReplay {
   readonly status?: "delivered" | "exhausted" | "skipped"
 }
 
+/** Jobs that deliver again. */
 export interface Replays {
   /** Has what was recorded in a range of time delivered again, oldest first, at a bounded rate. */
   readonly create: (replay: NewReplay) => Promise<Replay>
@@ -151,6 +156,7 @@ export interface Replays {
   readonly cancel: (id: string) => Promise<void>
 }
 
+/** The one webhook of a workspace. */
 export interface Webhook {
   /** Sets the workspace's one webhook, whole; a change leaves its id, secret and state as they are. */
   readonly set: (webhook: NewWebhook) => Promise<SetWebhook>

@@ -33,6 +33,7 @@ export interface NewWorkspace {
   readonly providerNumberId?: string
 }
 
+/** The workspaces of an instance, where it serves several tenants. */
 export interface Workspaces {
   /** Oldest first; the first is the default one. */
   readonly list: () => Promise<ReadonlyArray<WorkspaceInfo>>

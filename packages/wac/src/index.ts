@@ -1,3 +1,6 @@
+/**
+ * The service inside your own application: promises, a fetch handler, typed errors; no Effect to be seen.
+ */
 export type { ApiKey, ApiKeys, CreatedApiKey, ListedApiKey, NewApiKey } from "./ApiKeys.ts"
 export {
   type Auth,

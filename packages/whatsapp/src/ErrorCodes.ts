@@ -58,6 +58,7 @@ export type Consequence =
   /** What we know of the templates is not what Meta knows. */
   | { readonly _tag: "TemplatesStale" }
 
+/** One of Meta's codes, and what it means for a send. */
 export interface ErrorCode {
   readonly class: Class
   /** In words, after Meta's own title. */

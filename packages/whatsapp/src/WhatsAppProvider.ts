@@ -35,6 +35,7 @@ const pageMaxBytes = 8 * 1024 * 1024
 /** How long stopping waits for what is still to be told. */
 const stopTimeout = Duration.seconds(2)
 
+/** What a test may set otherwise. */
 export interface Options {
   /** {@link sendTimeout} if left out. */
   readonly sendTimeout?: Duration.Duration

@@ -1,3 +1,6 @@
+/**
+ * The provider for the WhatsApp Cloud API: sending, templates, and what Meta posts.
+ */
 export * as Classification from "./Classification.ts"
 export * as ErrorCodes from "./ErrorCodes.ts"
 export * as GraphError from "./GraphError.ts"

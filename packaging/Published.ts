@@ -1,0 +1,31 @@
+/**
+ * The packages that are published: all of `packages` but those that are private.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** The repository. */
+export const root = fileURLToPath(new URL("../", import.meta.url))
+
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly private?: boolean
+  readonly exports: Readonly<Record<string, unknown>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly [field: string]: unknown
+}
+
+export const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+
+/** Every package that is published, and its folder. */
+export const folders: ReadonlyMap<string, string> = new Map(
+  readdirSync(join(root, "packages"))
+    .map((name) => join(root, "packages", name))
+    .map((folder) => [manifestOf(folder), folder] as const)
+    .filter(([manifest]) => manifest.private !== true)
+    .map(([{ name }, folder]) => [name, folder])
+)
