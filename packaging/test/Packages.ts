@@ -1,9 +1,11 @@
 /**
- * What is published: packed as npm packs it, and installed into a project that has nothing else.
+ * What is published: packed as npm packs it, and installed into a project that has nothing else, by npm or, where many
+ * projects would take npm too long, by our own hands.
  */
-import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs"
+import { execFile, execFileSync } from "node:child_process"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { promisify } from "node:util"
 import { folders, manifestOf, root } from "../Published.ts"
 
 /** Packs every package into a folder. What npm has to say of it goes nowhere. */
@@ -20,6 +22,28 @@ export const tarballOf = (packed: string, name: string): string => {
   const file = readdirSync(packed).find((file) => file.startsWith(prefix) && /^[0-9]/.test(file.slice(prefix.length)))
   if (file === undefined) throw new Error(`${name} was not packed`)
   return join(packed, file)
+}
+
+/**
+ * Has npm install every package into an empty project. Others' packages are those that our own lock names, so that they
+ * come from npm's cache, where the install of this repository has left them.
+ */
+export const installByNpm = async (packed: string, project: string): Promise<void> => {
+  const dependencies = Object.fromEntries([...folders.keys()].map((name) => [name, `file:${tarballOf(packed, name)}`]))
+  const { lockfileVersion, packages }: {
+    readonly lockfileVersion: number
+    readonly packages: Readonly<Record<string, { readonly link?: boolean }>>
+  } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"))
+  const others = Object.entries(packages).filter(([place, { link }]) => place.startsWith("node_modules/") && !link)
+  const manifest = { private: true, type: "module", dependencies }
+  writeFileSync(join(project, "package.json"), JSON.stringify(manifest))
+  writeFileSync(
+    join(project, "package-lock.json"),
+    JSON.stringify({ lockfileVersion, packages: { "": manifest, ...Object.fromEntries(others) } })
+  )
+  await promisify(execFile)("npm", ["install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"], {
+    cwd: project
+  })
 }
 
 /** Where this repository has a dependency of one of its packages. */

@@ -10,7 +10,7 @@ import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { folders, type Manifest, manifestOf, root } from "../Published.ts"
-import { install, tarballOf } from "./Packages.ts"
+import { install, installByNpm, tarballOf } from "./Packages.ts"
 
 const run = promisify(execFile)
 const names = [...folders.keys()]
@@ -18,10 +18,10 @@ const packed = inject("packed")
 let project: string
 const placeOf = (name: string) => join(project, "node_modules", name)
 
-beforeAll(() => {
+beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), "wac-installed-"))
-  install(packed, project, names)
-})
+  await installByNpm(packed, project)
+}, 300_000)
 afterAll(() => rmSync(project, { recursive: true }))
 
 /** What can be imported of a package. Patterns stand for every module that the package has. */

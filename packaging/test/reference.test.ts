@@ -9,16 +9,11 @@ import { promisify } from "node:util"
 import { assert, it, onTestFinished } from "vitest"
 import { folders, root } from "../Published.ts"
 
-it("is written without a warning, for every package", async () => {
+it("is written for every package, without a warning", async () => {
   const written = mkdtempSync(join(tmpdir(), "wac-reference-"))
   onTestFinished(() => rmSync(written, { recursive: true }))
-  const { stderr, stdout } = await promisify(execFile)(
-    process.execPath,
-    [join(root, "docs/reference/main.ts"), written],
-    { env: { ...process.env, NO_COLOR: "1" } }
-  )
-  assert.strictEqual(stderr, "")
-  assert.match(stdout, /^\[info\] html generated at .+\n$/)
+  // ends with an error if there is anything to warn of
+  await promisify(execFile)(process.execPath, [join(root, "docs/reference/main.ts"), written])
   for (const name of folders.keys()) {
     assert.isTrue(existsSync(join(written, "modules", `${name.replace("/", "_")}.html`)), name)
   }
