@@ -108,7 +108,8 @@ export type Needs = Exclude<
 
 /** Both handlers, in the present scope: requests in flight end with it. */
 export const make = Effect.fnUntraced(function*(
-  prefix: string
+  prefix: string,
+  turn: Effect.Effect<void>
 ): Effect.fn.Return<{ readonly web: Handler; readonly node: NodeHandler }, never, Needs | Scope.Scope> {
   const built = yield* Layer.build(
     HttpApp.layer.pipe(
@@ -119,9 +120,8 @@ export const make = Effect.fnUntraced(function*(
   )
   const services = Context.merge(yield* Effect.context<Needs>(), built)
   const app = mounted(Context.get(services, HttpRouter.HttpRouter).asHttpEffect(), prefix)
-  // as every operation (Running.ts): without a turn of the event loop, a host that asks on and on prevents what it awaits
   const web = HttpEffect.toWebHandlerWith<Needs, HttpServerRequest.HttpServerRequest | Scope.Scope>(services)(
-    Effect.andThen(Effect.yieldNow, app)
+    Effect.andThen(turn, app)
   )
   const node = yield* Effect.provideContext(
     NodeHttpServer.makeHandler(app, { scope: yield* Effect.scope }),

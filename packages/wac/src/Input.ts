@@ -4,9 +4,12 @@
 import { Errors, Idempotency } from "@wac/core"
 import { InvalidInput } from "@wac/http"
 import { Effect, Result, Schema } from "effect"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 
 /** Reads a value by its schema, or says which field is wrong. */
 export const reader = <A, I>(schema: Schema.Codec<A, I>) => {
+  // of a send in memory, decoding by the interpreter is a tenth; where code may not be generated it stays with that
+  SchemaJITCompiler.enable(schema.ast)
   const decode = Schema.decodeUnknownResult(schema)
   return (input: unknown): Result.Result<A, Errors.InvalidBody> =>
     Result.mapError(

@@ -14,7 +14,7 @@ export type Failure =
   | Provider.TemplatesUnavailable
   | Provider.ProviderError
 
-/** Carries out operations until it is closed; each lets the event loop turn at least once. */
+/** Carries out operations until it is closed, and lets the event loop turn among them. */
 export interface Running {
   /** `requestId` tells what the log names the operation by, once it has such a name. */
   readonly run: <A>(operation: Effect.Effect<A, Failure>, requestId?: () => string | undefined) => Promise<A>
@@ -36,7 +36,7 @@ const ofFailure = (failure: Failure, requestId: string | undefined): WacError =>
 }
 
 /** `context` holds what every fiber is to know: clock, log, metrics. The fewer, the cheaper is each operation. */
-export const make = (context: Context.Context<never>, inFlight: InFlight): Running => {
+export const make = (context: Context.Context<never>, inFlight: InFlight, turn: Effect.Effect<void>): Running => {
   const fork = Effect.runForkWith(context)
 
   const rejection = (cause: Cause.Cause<Failure>, requestId: string | undefined): WacError => {
@@ -52,8 +52,7 @@ export const make = (context: Context.Context<never>, inFlight: InFlight): Runni
       new Promise((resolve, reject) => {
         if (inFlight.isStopped) return reject(closed())
         inFlight.begin()
-        // memory answers at once: without a turn of the event loop, a host that asks until something happens prevents it
-        fork(Effect.andThen(Effect.yieldNow, operation)).addObserver((exit) => {
+        fork(Effect.andThen(turn, operation)).addObserver((exit) => {
           inFlight.end()
           if (Exit.isSuccess(exit)) resolve(exit.value)
           else reject(rejection(exit.cause, requestId?.()))

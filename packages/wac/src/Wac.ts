@@ -25,6 +25,7 @@ import * as Provider from "./Provider.ts"
 import * as Recorded from "./Recorded.ts"
 import * as Running from "./Running.ts"
 import * as Templates from "./Templates.ts"
+import * as Turns from "./Turns.ts"
 import { badOption, WacError } from "./WacError.ts"
 import * as Webhook from "./Webhook.ts"
 import * as WhatsApp from "./WhatsApp.ts"
@@ -189,6 +190,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const owner = Auth.isLocal(options.auth) ? { ...Auth.ownerOf(options.auth), workspaceName } : undefined
   const scope = Scope.makeUnsafe()
   const inFlight = new InFlight()
+  const turn = Turns.make()
 
   const opening = Effect.gen(function*() {
     const context = yield* Layer.build(ground(options, steered))
@@ -213,9 +215,9 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
       return yield* Effect.gen(function*() {
         workspace = yield* firstWorkspace(workspaceName, owner)
         const of = yield* operations
-        const running = Running.make(context, inFlight)
+        const running = Running.make(context, inFlight, turn)
         return {
-          handlers: Handlers.counted(yield* Handlers.make(prefix), inFlight),
+          handlers: Handlers.counted(yield* Handlers.make(prefix, turn), inFlight),
           of: of(running, context, during),
           workspaces: (yield* Workspaces.make)(running),
           inbound: (yield* Inbound.make)(running),
