@@ -8,6 +8,7 @@ describe("a fake clock", () => {
     assert.strictEqual(clock.now().toISOString(), "2030-05-01T12:00:00.000Z")
     const { wac } = await start({ clock })
     const { messageId } = await wac.messages.send(hello(), fresh())
+    // longer than the sandbox takes by a clock that moves
     await new Promise((resolve) => setTimeout(resolve, 300))
     assert.strictEqual((await wac.messages.get(messageId)).status, "sent")
     await clock.set("2030-05-01T12:00:00.199Z")
@@ -46,7 +47,8 @@ describe("a fake clock", () => {
       provider: {
         phoneNumber: "+15005550100",
         send: async () => {
-          await new Promise((resolve) => setTimeout(resolve, 50))
+          // many more turns of the event loop than a clock lets pass that has nothing to wait for
+          for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve))
           answers.push("sent")
           return { status: "accepted", providerMessageId: "p-1" }
         },

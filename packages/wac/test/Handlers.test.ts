@@ -4,7 +4,7 @@ import fastify from "fastify"
 import { createServer } from "node:http"
 import { assert, describe, it } from "vitest"
 import type { Auth, SessionRequest, Wac } from "../src/index.ts"
-import { bodyOf, closing, fresh, hello, serve, start, startLive } from "./instance.ts"
+import { bodyOf, closing, fresh, hello, serve, start, startLive, until } from "./instance.ts"
 
 /** Asks for something, wherever it is answered. */
 type Ask = (path: string, init?: RequestInit) => Promise<Response>
@@ -218,7 +218,7 @@ describe("a request", () => {
     const asked = [send(over(url), apiKey!, {}, slow), send(byFetch(wac), apiKey!, {}, slow)]
     const { provider_message_id } = await (await send(byFetch(wac), apiKey!)).json()
     assert.isString(provider_message_id)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await until(async () => (await wac.messages.list({ status: "sending" }).page()).data.length === 2)
     const closed = wac.close()
     assert.strictEqual((await byFetch(wac)("/healthz")).status, 503)
     const late = await fetch(`${url}/healthz`)

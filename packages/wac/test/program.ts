@@ -17,25 +17,6 @@ import {
   whatsapp
 } from "../src/index.ts"
 
-const statusOf = (code: ErrorCode): number => {
-  switch (code) {
-    case "invalid_body":
-      return 400
-    case "unauthorized":
-      return 401
-    case "forbidden":
-      return 403
-    case "not_found":
-      return 404
-    case "idempotency_conflict":
-      return 409
-    case "rate_limited":
-      return 429
-    case "server_error":
-      return 500
-  }
-}
-
 const told = (event: Event): string => {
   switch (event.type) {
     case "message.sent":
@@ -94,7 +75,7 @@ export const use = async (): Promise<ReadonlyArray<string>> => {
     const { probe } = await wac.webhook.resume({ replay: { since: clock.now() } })
     if (probe !== null) all.push(probe.outcome)
   } catch (error) {
-    if (error instanceof WacError && error.reason === "outcome_unknown") all.push(`${statusOf(error.code)}`)
+    if (error instanceof WacError && error.reason === "outcome_unknown") all.push(error.code satisfies ErrorCode)
   }
   await clock.advance("90 seconds")
   off()
