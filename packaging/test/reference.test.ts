@@ -15,7 +15,7 @@ it("is written for every package, without a warning", async () => {
   // ends with an error if there is anything to warn of
   await promisify(execFile)(process.execPath, [join(root, "docs/reference/main.ts"), written])
   for (const name of folders.keys()) {
-    assert.isTrue(existsSync(join(written, "modules", `${name.replace("/", "_")}.html`)), name)
+    assert.isTrue(existsSync(join(written, "modules", `${name.replace(/\W/g, "_")}.html`)), name)
   }
   assert.include(readFileSync(join(written, "functions", "wac.createWac.html"), "utf8"), "Starts the service")
 }, 300_000)
