@@ -74,7 +74,7 @@ export const run = Effect.fnUntraced(function*(
     return signIn === undefined ? undefined : {
       listening,
       // a port that the system chose is known only now
-      publicUrl: config.port === 0 ? listening : config.publicUrl.origin,
+      publicUrl: config.port === 0 ? listening : config.publicUrl.href.replace(/\/$/, ""),
       storage: storage.durable ? storage.name : `${storage.name} (nothing survives a restart)`,
       provider,
       signIn

@@ -91,6 +91,12 @@ const WebAddress = Schema.URLFromString.check(
   Schema.makeFilter((url: URL) => url.protocol === "http:" || url.protocol === "https:" || "must be http or https")
 )
 
+const PublicAddress = WebAddress.check(
+  Schema.makeFilter(({ hash, password, search, username }: URL) =>
+    username + password + search + hash === "" || "must be an address alone"
+  )
+)
+
 const BearerToken = Schema.String.check(Schema.isPattern(/^[-A-Za-z0-9._~+/]+=*$/))
 
 const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error"])
@@ -266,8 +272,8 @@ const config = Effect.gen(function*() {
     port,
     publicUrl: yield* read(
       "PUBLIC_URL",
-      WebAddress,
-      "an http or https URL",
+      PublicAddress,
+      "an http or https URL, without a user or a query",
       new URL(`http://${authorityOf(host)}:${port}`)
     ),
     trustedProxies: yield* networks,

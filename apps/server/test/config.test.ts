@@ -263,7 +263,16 @@ describe("what is refused", () => {
     ]],
     ["WEBHOOK_ALLOW_INSECURE", ["1", "yes", "TRUE", secret]],
     ["WEBHOOK_ALLOW_CIDRS", [secret, "10.0.0.0/33", "10.0.0.0/8 127.0.0.0/8", "10.0.0.0/8;10.1.0.0/16", "300.0.0.0/8"]],
-    ["PUBLIC_URL", [`${secret}.example.com`, `ftp://${secret}`, "//wac.example", "http://", "javascript:alert(1)"]],
+    ["PUBLIC_URL", [
+      `${secret}.example.com`,
+      `ftp://${secret}`,
+      "//wac.example",
+      "http://",
+      "javascript:alert(1)",
+      `https://u:${secret}@wac.example`,
+      `https://wac.example/?${secret}`,
+      `https://wac.example/#${secret}`
+    ]],
     ["TRUST_PROXY", [secret, "10.0.0.0/33", "true", "*", "::1/129"]],
     ["LOG_FORMAT", ["xml", "JSON", secret]],
     ["LOG_LEVEL", ["loud", "INFO", "off", secret]],
@@ -300,6 +309,19 @@ describe("what is refused", () => {
       const { port } = new URL(first.url)
       const taken = yield* Effect.flip(run({ PORT: port, DATABASE_URL: "memory:", LOG_LEVEL: "error" }))
       assert.strictEqual(taken.message, `PORT, HOST: cannot listen on 127.0.0.1:${port} (EADDRINUSE)`)
+    }).pipe(Effect.scoped))
+})
+
+describe("the public address", () => {
+  it.live.each([
+    ["https://wac.example", "https://wac.example"],
+    ["https://example.com/wac/", "https://example.com/wac"]
+  ])("%s stands before what the terminal says", ([PUBLIC_URL, shown]) =>
+    Effect.gen(function*() {
+      // a port that was free a moment ago: with PORT 0 only the port is shown that was found
+      const { port } = new URL((yield* Effect.scoped(start())).url)
+      const { guide } = yield* run({ PORT: port, DATABASE_URL: "memory:", LOG_LEVEL: "error", PUBLIC_URL })
+      assert.strictEqual(guide?.publicUrl, shown)
     }).pipe(Effect.scoped))
 })
 
