@@ -71,10 +71,15 @@ export const run = Effect.fnUntraced(function*(
     const listening = HttpServer.formatAddress(address)
     const signIn = yield* firstOwner(config)
     yield* Effect.logInfo(`listening on ${listening}, storage ${storage.name}, provider ${provider}`)
-    return signIn === undefined ? undefined : {
+    // a port that the system chose is known only now
+    const publicUrl = config.port === 0 ? listening : config.publicUrl.href.replace(/\/$/, "")
+    if (signIn === undefined) {
+      yield* Effect.logInfo(`sign in by POST ${publicUrl}/internal/session; all of the API is at ${publicUrl}/docs`)
+      return undefined
+    }
+    return {
       listening,
-      // a port that the system chose is known only now
-      publicUrl: config.port === 0 ? listening : config.publicUrl.href.replace(/\/$/, ""),
+      publicUrl,
       storage: storage.durable ? storage.name : `${storage.name} (nothing survives a restart)`,
       provider,
       signIn

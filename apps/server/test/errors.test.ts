@@ -273,6 +273,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
             "{}"
           )
           checks.assertError(typeless.answer, 415, unsupported)
+          checks.assertError(yield* ask("{}", { "content-encoding": "gzip" }), 415, {
+            ...unsupported,
+            param: "Content-Encoding"
+          })
 
           const tooLarge = { code: "invalid_body", reason: "too_large" }
           checks.assertError(yield* ask(spaced({}, 65_537)), 413, tooLarge)

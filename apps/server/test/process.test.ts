@@ -520,6 +520,10 @@ describe("on embedded storage", () => {
         assert.strictEqual(replayed.headers.get("idempotent-replayed"), "true")
         assert.strictEqual(JSON.parse(session!).role, "owner")
         assert.notInclude(second.output().stdout, "Try it")
+        assert.include(
+          second.output().stdout,
+          `sign in by POST ${url}/internal/session; all of the API is at ${url}/docs`
+        )
         assert.deepStrictEqual((yield* stop(second)).ended, obeyed)
       }).pipe(Effect.scoped)
   )

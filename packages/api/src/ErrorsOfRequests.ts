@@ -66,8 +66,9 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
     example: { message: "the body is larger than 65536 bytes" }
   },
   unsupported_media_type: {
-    when: "The header `Content-Type` is not `application/json`.",
-    remedy: "Send `Content-Type: application/json`.",
+    when:
+      "The header `Content-Type` is not `application/json`, or `Content-Encoding` says that the body is compressed.",
+    remedy: "Send `Content-Type: application/json`, and the body as it is.",
     retry: retries.no,
     example: { message: "the body must be JSON: Content-Type: application/json", param: "Content-Type" }
   }

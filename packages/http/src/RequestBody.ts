@@ -21,12 +21,15 @@ export const malformed = (message: string) => new Errors.InvalidBody({ reason: "
 const isJson = (contentType: string | undefined): boolean =>
   /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "")
 
+const unsupported = (header: string, message: string) =>
+  new Errors.InvalidBody({ reason: "unsupported_media_type", param: header, message })
+
 /** Whether requests to this endpoint carry a body. */
 const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
 
 /**
  * The bytes of the body as they came; none for an endpoint that takes no body. Reads at most {@link maxSize}; what is
- * not JSON by its header, or no UTF-8, is refused here.
+ * not JSON by its header, compressed, or no UTF-8, is refused here.
  */
 export const read = (
   endpoint: HttpApiEndpoint.Top,
@@ -34,13 +37,10 @@ export const read = (
 ): Effect.Effect<Uint8Array, Errors.InvalidBody> => {
   if (!takesBody(endpoint)) return Effect.succeed(new Uint8Array())
   if (!isJson(request.headers["content-type"])) {
-    return Effect.fail(
-      new Errors.InvalidBody({
-        reason: "unsupported_media_type",
-        param: "Content-Type",
-        message: "the body must be JSON: Content-Type: application/json"
-      })
-    )
+    return Effect.fail(unsupported("Content-Type", "the body must be JSON: Content-Type: application/json"))
+  }
+  if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
+    return Effect.fail(unsupported("Content-Encoding", "the body must not be compressed: leave Content-Encoding out"))
   }
   return Effect.filterOrFail(bytes(request), isUtf8, () => malformed("the body is not UTF-8"))
 }
