@@ -32,12 +32,16 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks)
 }
 
+/** Nobody else's: its port may have been that of a receiver to whom somebody still delivers. */
+const path = "/wac-demo"
+
 /** A customer's server: keeps the event, answers 200. */
 const receiver = Effect.gen(function*() {
   const received = yield* Queue.unbounded<Received>()
   const server = yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {
       const listening = createServer((request, response) => {
+        if (request.url !== path) return response.writeHead(404).end()
         void bodyOf(request).then((body) => {
           const signature = request.headers[SIGNATURE_HEADER.toLowerCase()]
           Queue.offerUnsafe(received, { body, signature: typeof signature === "string" ? signature : undefined })
@@ -51,7 +55,7 @@ const receiver = Effect.gen(function*() {
         listening.close()
       })
   )
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks` }
+  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}` }
 })
 
 /** One request, whose answer is JSON of the expected status. */
