@@ -251,8 +251,10 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
       )
       assert.strictEqual(
         yield* refused(env),
-        `wac: the database has schema version ${known + 1} (of tomorrow), newer than this wac, which knows ${known}: ` +
-          "start a newer wac\n"
+        `wac: DATABASE_URL: the database has schema version ${
+          known + 1
+        } (of tomorrow), newer than this wac, which knows ` +
+          `${known}: start a newer wac\n`
       )
     }).pipe(Effect.scoped))
 })
