@@ -20,19 +20,17 @@ export const Deadline = Context.Reference<number>("@wac/postgres/Database/Deadli
 const patience = "2 seconds"
 
 /**
- * Commands in one statement, and statements under way at once, per operation. With 64 to 256 callers, half the size cost
- * PostgreSQL a sixth more for a send, and four at once, which wait for each other's rows, as much in the worst case;
- * more commands at once gained nothing. The second one matters where the answer's way is long.
+ * Commands in one statement, and statements under way at once, per operation. With 64 callers on two cores a second
+ * statement at once made both smaller and wait for the same workspace's rows: PostgreSQL took a quarter longer for a send,
+ * and a seventh fewer were sent. Of an answer that takes 20 ms, one of 64 is still more than a process sends. With 64 to
+ * 256 callers, half the size cost PostgreSQL a sixth more; a larger one gained nothing.
  */
-export const Batching = Context.Reference<{ readonly size: number; readonly inFlight: number }>(
-  "@wac/postgres/Database/Batching",
-  { defaultValue: () => ({ size: 64, inFlight: 2 }) }
-)
+const size = 64
+const inFlight = 1
 
 export interface BatchOptions<Command> {
-  /** Where {@link Batching} is not what serves it. */
+  /** The most commands in one statement, where {@link size} is not what serves it. */
   readonly size?: number
-  readonly inFlight?: number
   /** What `fn` is given, each as JSON, where that is not the commands alone: what they share need be told once. */
   readonly given?: (commands: ReadonlyArray<Command>) => readonly [unknown, ...ReadonlyArray<unknown>]
 }
@@ -79,7 +77,6 @@ const make = Effect.gen(function*() {
   const { listen } = yield* Notifications
   const fork = yield* FiberSet.makeRuntime<never>()
   const deadline = yield* Deadline
-  const { inFlight, size } = yield* Batching
 
   const again = Schedule.exponential("20 millis").pipe(
     Schedule.jittered,
@@ -165,7 +162,7 @@ const make = Effect.gen(function*() {
       Batch.make({
         run: batch<Command, Answer>(operation, fn, options.given),
         maxSize: options.size ?? size,
-        maxInFlight: options.inFlight ?? inFlight,
+        maxInFlight: inFlight,
         maxWait: deadline,
         unavailable: () => new StoreError.StoreError({ operation })
       }),

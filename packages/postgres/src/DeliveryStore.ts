@@ -226,12 +226,11 @@ export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
   Effect.gen(function*() {
     const { batched, listen, query } = yield* Database
-    // a second statement would wait for the first one's webhooks, and both would be of half the size
     const complete = yield* batched<ReturnType<typeof commandOf>, 0 | 1 | 2>(
       "DeliveryStore.complete",
       "wac_complete",
       // whoever gets it waits for all who come meanwhile, not for a place among them
-      { inFlight: 1, size: 256 }
+      { size: 256 }
     )
     const claiming = yield* Semaphore.make(1)
     const hint = new Hint()

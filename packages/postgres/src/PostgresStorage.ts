@@ -5,7 +5,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ApiKeyStore from "./ApiKeyStore.ts"
 import * as ContactStore from "./ContactStore.ts"
-import { Batching, Database } from "./Database.ts"
+import { Database } from "./Database.ts"
 import * as DeliveryStore from "./DeliveryStore.ts"
 import * as EventStore from "./EventStore.ts"
 import * as InboundPostStore from "./InboundPostStore.ts"
@@ -71,9 +71,7 @@ export const layerEmbedded = (options: PgliteClient.Options) =>
     )
   ).pipe(
     Layer.provide(migrated),
-    Layer.provide(PgliteClient.layer(options)),
-    // one session: a second batch would only wait for the first, and leave with fewer callers
-    Layer.provide(Layer.succeed(Batching, { size: 64, inFlight: 1 }))
+    Layer.provide(PgliteClient.layer(options))
   )
 
 /** Brings the schema of a server up to date. */
