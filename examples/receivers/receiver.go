@@ -2,15 +2,11 @@
 package main
 
 import (
-	"bufio"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"regexp"
@@ -23,15 +19,12 @@ var seconds, eventID = regexp.MustCompile(`^[0-9]{1,12}$`), regexp.MustCompile(`
 
 // verify tells whether the header X-Service-Signature was made with this secret, over these raw bytes, within 300 seconds.
 func verify(body []byte, header, secret string, now int64) (genuine bool) {
-	var times, signatures []string
+	values := map[string][]string{}
 	for _, pair := range strings.Split(header, ",") {
-		switch name, value, _ := strings.Cut(pair, "="); name {
-		case "t":
-			times = append(times, value)
-		case "v1":
-			signatures = append(signatures, value)
-		}
+		name, value, _ := strings.Cut(pair, "=")
+		values[name] = append(values[name], value)
 	}
+	times, signatures := values["t"], values["v1"]
 	if secret == "" || len(header) > 4096 || len(signatures) > 8 || len(times) != 1 || !seconds.MatchString(times[0]) {
 		return false
 	}
@@ -47,18 +40,14 @@ func verify(body []byte, header, secret string, now int64) (genuine bool) {
 
 // store keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over.
 func store(id string, body []byte) error {
-	file, err := os.CreateTemp(os.Getenv("INBOX"), ".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	if _, err = file.Write(body); err == nil {
-		err = file.Close()
-	}
+	path := os.Getenv("INBOX") + "/" + id + ".json"
+	temporary := path + "." + strconv.FormatInt(time.Now().UnixNano(), 36)
+	defer os.Remove(temporary)
+	err := os.WriteFile(temporary, body, 0o600)
 	if err == nil {
-		err = os.Link(file.Name(), os.Getenv("INBOX")+"/"+id+".json")
+		err = os.Link(temporary, path)
 	}
-	if errors.Is(err, fs.ErrExist) {
+	if os.IsExist(err) {
 		return nil // it came before: answer 200 again
 	}
 	return err
@@ -75,17 +64,6 @@ func receive(w http.ResponseWriter, r *http.Request) {
 }
 
 func main() {
-	if len(os.Args) < 2 || os.Args[1] != "check" {
-		os.MkdirAll(os.Getenv("INBOX"), 0o755)
-		panic(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), http.HandlerFunc(receive)))
-	}
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		var d struct {
-			Body           []byte
-			Header, Secret string
-			Now            int64
-		}
-		json.Unmarshal(lines.Bytes(), &d)
-		fmt.Println(map[bool]string{true: "ok", false: "refused"}[verify(d.Body, d.Header, d.Secret, d.Now)])
-	}
+	os.MkdirAll(os.Getenv("INBOX"), 0o755)
+	panic(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), http.HandlerFunc(receive)))
 }

@@ -122,7 +122,7 @@ const languages: { readonly [name: string]: Language } = {
   },
   Go: {
     needs: ["go", "version"],
-    check: () => ["go", "run", "receiver.go", "check"],
+    check: () => ["go", "run", "receiver.go", "check.go", "check"],
     // `go run` would leave the receiver behind when it is stopped itself
     serve: (temporary) => ["sh", "-c", `go build -o ${temporary}/receiver receiver.go && exec ${temporary}/receiver`]
   }
