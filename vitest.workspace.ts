@@ -31,6 +31,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
     globalSetup: [`${import.meta.dirname}/packages/postgres/test/globalSetup.ts`]
   }),
   project("server", "apps/server"),
+  project("bench", "bench"),
   project("receivers", "examples/receivers"),
   project("packaging", "packaging", {
     globalSetup: [`${import.meta.dirname}/packaging/test/globalSetup.ts`]

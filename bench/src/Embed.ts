@@ -36,8 +36,8 @@ export interface Plan {
 
 /** Limits that nothing meets. */
 const limits = {
-  workspaceTiers: { standard: 1e9 },
-  phoneNumberTiers: { standard: 1e9 },
+  workspaceTiers: { standard: 1_000_000 },
+  phoneNumberTiers: { standard: 1_000_000 },
   pair: { everySeconds: 1, burst: 1_000_000 }
 }
 

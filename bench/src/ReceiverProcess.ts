@@ -7,7 +7,7 @@ import * as Child from "./Child.ts"
 import type { Arrivals, Awaited, Sample } from "./Receiver.ts"
 import * as Time from "./Time.ts"
 
-/** Every so many requests one is kept whole. */
+/** The first request is kept whole, and of those after it one in so many. */
 const sampled = 101
 
 /** How long to listen on for what comes twice. */
@@ -54,6 +54,7 @@ Child.serve<null, Awaited>(() =>
             ids = []
             times = []
             samples = []
+            requests = 0
           }, linger)
         }
         const timer = setTimeout(end, seconds * 1000)

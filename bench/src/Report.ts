@@ -98,18 +98,21 @@ export const ratio = (name: string, over: Measured, under: Measured, goal?: numb
 }
 
 /** What a send costs who is alone. */
-export const loneCaller = ({ commits, durable, empty, send }: LoneCaller): string =>
-  [
+export const loneCaller = ({ commits, durable, empty, own, send }: LoneCaller): string => {
+  const beside = (name: string, value: number | undefined) =>
+    value === undefined ? [name, "–", ""] : [name, decimals(value, 2), `${decimals(send / value, 2)} ×`]
+  return [
     "A lone caller (medians, ms)",
     table([
       ["", "ms", "send is"],
       ["a send over HTTP", decimals(send, 2), ""],
-      ["two empty statements (select 1)", decimals(empty, 2), `${decimals(send / empty, 2)} ×`],
-      ["two empty durable commits", decimals(durable, 2), `${decimals(send / durable, 2)} ×`],
-      [
-        "the two transactions, by pgbench",
-        commits === undefined ? "–" : decimals(commits, 2),
-        commits === undefined ? "" : `${decimals(send / commits, 2)} ×`
-      ]
-    ])
+      beside("its own two round trips to the database", own),
+      beside("two empty statements (select 1)", empty),
+      beside("two empty durable commits", durable),
+      beside("the two transactions of c, by pgbench", commits)
+    ]),
+    ...own === undefined
+      ? []
+      : ["", `a send / its two round trips  ${decimals(send / own, 2)}${verdict(send / own, { most: 1.3 })}`]
   ].join("\n")
+}

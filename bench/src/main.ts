@@ -142,13 +142,7 @@ Command.make("bench").pipe(
   ),
   Command.withSubcommands([sends, growth, deliveries, neighbours, embed, verify]),
   Command.run({ version: "0.1.0" }),
-  Effect.catchTag("BenchFailed", ({ message }) =>
-    Effect.andThen(
-      Console.error(`The run is invalid: ${message}`),
-      Effect.sync(() => {
-        process.exitCode = 1
-      })
-    )),
+  Effect.tapErrorTag("BenchFailed", ({ message }) => Console.error(`The run is invalid: ${message}`)),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain
 )

@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+
+const main = `${import.meta.dirname}/../src/main.ts`
+
+const run = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv = process.env) =>
+  promisify(execFile)(process.execPath, ["--conditions=source", main, ...args], { env })
+
+/** What the measurement prints; a run that is invalid, or does not start, is a rejection with all that it said. */
+const measure = async (line: string): Promise<string> => (await run(line.split(" "))).stdout
+
+it("a run that is invalid says so, and fails", async () => {
+  const failure = await run(["sends"], { ...process.env, BENCH_DATABASE_URL: "postgres://127.0.0.1:1/nowhere" }).then(
+    () => undefined,
+    (error: { readonly code: number; readonly stderr: string }) => error
+  )
+  assert.strictEqual(failure?.code, 1)
+  assert.match(failure!.stderr, /^The run is invalid: PostgreSQL cannot be reached/m)
+})
+
+/** Each measurement at its smallest, whose numbers say nothing: that it runs, and finds itself valid. */
+describe("every measurement runs", () => {
+  it("embed", async () => {
+    const printed = await measure("embed --rounds 1 --calls 40 --callers 4")
+    assert.match(printed, /^a send of the façade +\d/m)
+    assert.match(printed, /^the fetch handler +\d/m)
+  })
+
+  it("verify", async () => {
+    const printed = await measure("verify --rounds 1 --milliseconds 5")
+    assert.match(printed, /^receive over stripe constructEvent/m)
+    assert.match(printed, /^verify over stripe verifyHeader/m)
+  })
+
+  it("sends", async () => {
+    const printed = await measure("sends --no-pgbench --connections 4 --rounds 1 --seconds 1 --warm-up 1")
+    assert.match(printed, /^a\/b +\d/m)
+    assert.match(printed, /^its own two round trips to the database +\d/m)
+  })
+
+  it("growth", async () => {
+    const printed = await measure("growth --stored 0,1000 --connections 4 --rounds 1 --seconds 1 --warm-up 1")
+    assert.match(printed, /^1,000 messages \/ 0 messages +\d/m)
+  })
+
+  it("deliveries", async () => {
+    const printed = await measure("deliveries --no-bullmq --webhooks 4 --events 200 --rounds 1 --seconds 1")
+    assert.match(printed, /^a\/b +\d/m)
+    assert.match(printed, /^a +p99 +\d/m)
+  })
+
+  it("neighbours", async () => {
+    const printed = await measure("neighbours --healthy 4 --dead 3 --backlog 30 --per-second 20 --seconds 1")
+    assert.match(printed, /^3 dead: attempts by outcome: /m)
+    assert.match(printed, /^quiet again/m)
+  })
+})
