@@ -181,8 +181,8 @@ export const maxUrlLength = 2048
 const refusedUrl = (message: string) => new InvalidBody({ reason: "invalid_field", param: "url", message })
 
 /**
- * Checks the form of a receiver URL: `https` (`http` too when the operator allows insecure receivers), no user or
- * password, at most {@link maxUrlLength} characters. Its address is judged by `ReceiverGuard`.
+ * Checks the form of a receiver URL: `https` (`http` too when the operator allows insecure receivers), no user,
+ * password or port 0, at most {@link maxUrlLength} characters. Its address is judged by `ReceiverGuard`.
  */
 export const parseUrl = (text: string, options: { readonly allowInsecure: boolean }): URL | InvalidBody => {
   if (text.length > maxUrlLength) return refusedUrl(`url must be at most ${maxUrlLength} characters`)
@@ -192,5 +192,7 @@ export const parseUrl = (text: string, options: { readonly allowInsecure: boolea
     return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : "url must be an https URL")
   }
   if (url.username !== "" || url.password !== "") return refusedUrl("url must not hold a user or a password")
+  // URLs may name it, but nobody can connect to it
+  if (url.port === "0") return refusedUrl("url must not name port 0")
   return url
 }

@@ -69,6 +69,7 @@ describe("a receiver's URL", () => {
     "javascript:alert(1)",
     "gopher://receiver.example/",
     "https://receiver.example:99999/",
+    "https://receiver.example:0/",
     "https://[::1/",
     "https://exa mple/"
   ])("is not %j", (text) => {
