@@ -295,9 +295,13 @@ const set = Command.make(
 
 const command = Command.make("numbers").pipe(
   Command.withDescription("The phone numbers of all workspaces, in the storage of DATABASE_URL"),
-  Command.withSubcommands([list, add, token, set]),
-  // only for a command that is carried out
-  Command.provide(services)
+  // each by itself: who asks for none of them is told how it is used, and nothing is opened for that
+  Command.withSubcommands([
+    Command.provide(list, services),
+    Command.provide(add, services),
+    Command.provide(token, services),
+    Command.provide(set, services)
+  ])
 )
 
 /**

@@ -19,7 +19,7 @@ interface Given {
 /** Carries out a command line in this process. */
 const numbersOf = (environment: Record<string, string>) => (line: string, { env, input = "" }: Given = {}) =>
   Effect.gen(function*() {
-    const end = yield* Effect.result(NumbersCommand.run({ ...environment, ...env }, line.split(" ")))
+    const end = yield* Effect.result(NumbersCommand.run({ ...environment, ...env }, line.split(" ").filter((word) => word !== "")))
     return {
       code: Result.isSuccess(end) ? end.success : end.failure.message,
       stdout: (yield* TestConsole.logLines).join("\n"),
@@ -134,6 +134,7 @@ it.live("says what is wrong with a command line, and that memory is of one proce
   Effect.gen(function*() {
     const numbers = numbersOf({ DATABASE_URL: "memory:" })
     assertRefused(yield* numbers("list"), /^DATABASE_URL: expected /)
+    for (const line of ["", "--help"]) assert.match((yield* numbers(line)).stdout, /SUBCOMMANDS/)
     for (
       const [line, words] of [
         ["add 14155550123 --id 1 --account 1", /E\.164/],
