@@ -19,7 +19,9 @@ interface Given {
 /** Carries out a command line in this process. */
 const numbersOf = (environment: Record<string, string>) => (line: string, { env, input = "" }: Given = {}) =>
   Effect.gen(function*() {
-    const end = yield* Effect.result(NumbersCommand.run({ ...environment, ...env }, line.split(" ").filter((word) => word !== "")))
+    const end = yield* Effect.result(
+      NumbersCommand.run({ ...environment, ...env }, line.split(" ").filter((word) => word !== ""))
+    )
     return {
       code: Result.isSuccess(end) ? end.success : end.failure.message,
       stdout: (yield* TestConsole.logLines).join("\n"),

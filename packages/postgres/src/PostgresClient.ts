@@ -1,7 +1,7 @@
 /**
  * The client of a PostgreSQL server.
  */
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Effect, Layer, type Redacted } from "effect"
 import { Deadline } from "./Database.ts"
 import { Notifications } from "./Notifications.ts"
@@ -15,12 +15,31 @@ export interface Options {
   readonly maxConnections?: number
 }
 
+const nobody = new Error("nobody was connected to")
+
 /**
- * Connects on first use. Each statement has a connection to itself: pipelining several over one (`multiplex`) saves
- * round trips, but has batches wait for one another, and a statement on a shared connection cannot be cancelled.
+ * Fails when the URL cannot be read, by the client's own reading of it, and connects to nobody. To the client this is a
+ * failure like that of a server that is away, for which who migrates waits.
+ */
+const read = (config: PgConnection.Config) =>
+  PgConnection.make({
+    ...config,
+    stream: () => {
+      throw nobody
+    }
+  }).pipe(
+    Effect.scoped,
+    Effect.catchIf(({ reason }) => reason.cause === nobody, () => Effect.void)
+  )
+
+/**
+ * Connects on first use, but refuses at once a URL that is none. Each statement has a connection to itself: pipelining
+ * several over one (`multiplex`) saves round trips, but has batches wait for one another, and a statement on a shared
+ * connection cannot be cancelled.
  */
 export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Notifications, OpenError> =>
-  Layer.unwrap(Effect.map(Deadline, (deadline) => {
+  Layer.unwrap(Effect.gen(function*() {
+    const deadline = yield* Deadline
     const config: PgClient.PgPoolConfig = {
       url: options.url,
       maxConnections: options.maxConnections ?? 10,
@@ -35,13 +54,12 @@ export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Notific
         jit: "off"
       }
     }
-    return Layer.merge(
-      Layer.catchTag(
-        PgClient.layer(config),
-        "SqlError",
-        (error) =>
-          Layer.effectContext(Effect.fail(new OpenError({ message: `cannot use PostgreSQL: ${describe(error)}` })))
-      ),
-      Notifications.layerConnection(config)
+    yield* read(config)
+    return Layer.merge(PgClient.layer(config), Notifications.layerConnection(config))
+  })).pipe(
+    Layer.catchTag(
+      "SqlError",
+      (error) =>
+        Layer.effectContext(Effect.fail(new OpenError({ message: `cannot use PostgreSQL: ${describe(error)}` })))
     )
-  }))
+  )
