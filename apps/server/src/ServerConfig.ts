@@ -154,27 +154,21 @@ const owner = Effect.gen(function*() {
   return { email, password, workspaceName }
 })
 
-const cidrsExpected = "CIDRs with commas between, such as 10.0.0.0/8,::1/128"
+const networksExpected = "CIDRs with commas between, such as 10.0.0.0/8,::1"
 
-const receiverCidrs = Effect.gen(function*() {
-  const variable = "WEBHOOK_ALLOW_CIDRS"
-  const text = yield* read(variable, Schema.String, cidrsExpected, "")
-  return yield* Effect.fromResult(ReceiverAddress.parseCidrs(text)).pipe(
-    Effect.mapError(() => new BadVariable({ variable, expected: cidrsExpected }))
-  )
+const notNetworks = (variable: string) => () => new BadVariable({ variable, expected: networksExpected })
+
+/** Networks, and single addresses, with commas between. */
+const networks = Effect.fnUntraced(function*(variable: string) {
+  const text = yield* read(variable, Schema.String, networksExpected, "")
+  return yield* Effect.mapError(Effect.fromResult(ReceiverAddress.parseCidrs(text)), notNetworks(variable))
 })
 
-const networks = Effect.gen(function*() {
+const trustedProxies = Effect.gen(function*() {
   const variable = "TRUST_PROXY"
-  const text = yield* read(variable, Schema.String, cidrsExpected, "")
-  return yield* Effect.forEach(
-    text.split(",").map((part) => part.trim()).filter((part) => part !== ""),
-    (cidr) =>
-      Result.match(IpNetwork.fromInput(cidr as IpNetwork.IpNetworkInput), {
-        onSuccess: Effect.succeed,
-        onFailure: () => Effect.fail(new BadVariable({ variable, expected: cidrsExpected }))
-      })
-  )
+  const cidrs = yield* networks(variable)
+  const made = Result.all(cidrs.map(({ network, prefixLength }) => IpNetwork.fromString(`${network}/${prefixLength}`)))
+  return yield* Effect.mapError(Effect.fromResult(made), notNetworks(variable))
 })
 
 /** Several processes share a server, so its key cannot be one that a process makes up. */
@@ -276,14 +270,14 @@ const config = Effect.gen(function*() {
       "an http or https URL, without a user or a query",
       new URL(`http://${authorityOf(host)}:${port}`)
     ),
-    trustedProxies: yield* networks,
+    trustedProxies: yield* trustedProxies,
     ...opened,
     provider: yield* provider,
     rateLimitRedis: yield* rateLimitStore,
     owner: yield* owner,
     receiverRules: {
       allowInsecure: (yield* read("WEBHOOK_ALLOW_INSECURE", Flag, "true or false", "false")) === "true",
-      allowedCidrs: yield* receiverCidrs
+      allowedCidrs: yield* networks("WEBHOOK_ALLOW_CIDRS")
     },
     metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "letters, digits and -._~+/=, as Bearer tokens have"),
     logFormat: yield* read(

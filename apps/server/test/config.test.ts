@@ -171,10 +171,10 @@ describe("what is taken", () => {
     ],
     [{ WEBHOOK_ALLOW_INSECURE: "true" }, { receiverRules: { allowInsecure: true, allowedCidrs: 0 } }],
     [{ WEBHOOK_ALLOW_INSECURE: "false" }, { receiverRules: { allowInsecure: false, allowedCidrs: 0 } }],
-    [{ WEBHOOK_ALLOW_CIDRS: "10.0.0.0/8, fd00::/8" }, { receiverRules: { allowInsecure: false, allowedCidrs: 2 } }],
+    [{ WEBHOOK_ALLOW_CIDRS: "10.0.0.0/8, fd00::/8,::1" }, { receiverRules: { allowInsecure: false, allowedCidrs: 3 } }],
     [{ PUBLIC_URL: "https://wac.example" }, { publicUrl: "https://wac.example/" }],
-    [{ TRUST_PROXY: "10.0.0.0/8,::1/128, 192.0.2.1/32" }, {
-      trustedProxies: ["10.0.0.0/8", "::1/128", "192.0.2.1/32"]
+    [{ TRUST_PROXY: "10.0.0.0/8,::1, 192.0.2.1,fd12::/16," }, {
+      trustedProxies: ["10.0.0.0/8", "::1/128", "192.0.2.1/32", "fd12::/16"]
     }],
     [{ LOG_FORMAT: "pretty", LOG_LEVEL: "warn" }, { logFormat: "pretty", logLevel: "Warn" }],
     [{ LOG_FORMAT: "json", LOG_LEVEL: "trace" }, { logFormat: "json", logLevel: "Trace" }],
@@ -273,7 +273,7 @@ describe("what is refused", () => {
       `https://wac.example/?${secret}`,
       `https://wac.example/#${secret}`
     ]],
-    ["TRUST_PROXY", [secret, "10.0.0.0/33", "true", "*", "::1/129"]],
+    ["TRUST_PROXY", [secret, "10.0.0.0/33", "true", "*", "::1/129", "10.0.0.1/8", "::ffff:10.0.0.0/104"]],
     ["LOG_FORMAT", ["xml", "JSON", secret]],
     ["LOG_LEVEL", ["loud", "INFO", "off", secret]],
     ["METRICS_TOKEN", ["two words", "a\tb"]],
