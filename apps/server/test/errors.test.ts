@@ -426,6 +426,17 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         const unknown = yield* checks.exchange(server.url, checks.head("POST /v1/messages", headers))
         checks.assertError(unknown.answer, 401, { code: "unauthorized", reason: "missing_key" })
       }))
+
+    it.effect("one that expects anything else is refused in the same shape", () =>
+      Effect.gen(function*() {
+        const { url } = yield* checks.Served
+        for (const line of ["GET /healthz", "HEAD /healthz", "POST /v1/messages", "GET /nowhere"]) {
+          const { answer, text } = yield* checks.exchange(url, checks.head(line, { Expect: "miracles" }))
+          if (line.startsWith("HEAD")) {
+            assert.match(text, /^HTTP\/1\.1 417 [^]*\r\n\r\n$/)
+          } else checks.assertError(answer, 417, { code: "invalid_body", reason: "invalid_field", param: "Expect" })
+        }
+      }))
   })
 
   describe("fields", () => {

@@ -1,6 +1,6 @@
 /**
- * What Node refuses before it becomes a request: malformed HTTP, headers that are too large or too slow. They get the
- * one shape of contract §2 too.
+ * What Node refuses before it becomes a request: malformed HTTP, headers that are too large or too slow, expectations
+ * that nobody meets. They get the one shape of contract §2 too.
  */
 import { ErrorBody } from "@wac/api"
 import { Errors } from "@wac/core"
@@ -12,9 +12,30 @@ const refusals: { readonly [code: string]: readonly [status: number, message: st
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request did not arrive in time"]
 }
 
+const unexpected = new Errors.InvalidBody({
+  reason: "invalid_field",
+  param: "Expect",
+  message: "nothing can be expected here but 100-continue"
+})
+
 interface ParseError extends NodeJS.ErrnoException {
   /** What came, from where the parser stopped understanding it. */
   readonly rawPacket?: Buffer
+}
+
+/** An answer after which nothing is read of who asked. */
+const last = (error: Errors.InvalidBody) => {
+  const requestId = `req_${SecureRandom.ulidUnsafe()}`
+  const body = JSON.stringify(ErrorBody.bodyOf(error, requestId))
+  const headers = {
+    "content-type": "application/json",
+    "content-length": `${Buffer.byteLength(body)}`,
+    "request-id": requestId,
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "connection": "close"
+  }
+  return { body, headers }
 }
 
 /** Has a server answer them. */
@@ -22,25 +43,19 @@ export const answer = (server: Server): Server =>
   server.on("clientError", (error: ParseError, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
     const [status, message] = refusals[error.code ?? ""] ?? [400, "the request is not valid HTTP"]
-    const requestId = `req_${SecureRandom.ulidUnsafe()}`
-    const body = JSON.stringify(
-      ErrorBody.bodyOf(
-        new Errors.InvalidBody({ reason: status === 431 ? "too_large" : "invalid_field", message }),
-        requestId
-      )
+    const { body, headers } = last(
+      new Errors.InvalidBody({ reason: status === 431 ? "too_large" : "invalid_field", message })
     )
     socket.end(
       [
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-        "content-type: application/json",
-        `content-length: ${Buffer.byteLength(body)}`,
-        `request-id: ${requestId}`,
-        "cache-control: no-store",
-        "x-content-type-options: nosniff",
-        "connection: close",
+        ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
         "",
         // an answer to HEAD has no body, or the connection's other end is lost
         error.rawPacket?.subarray(0, 5).toString() === "HEAD " ? "" : body
       ].join("\r\n")
     )
+  }).on("checkExpectation", (_, response) => {
+    const { body, headers } = last(unexpected)
+    response.writeHead(417, headers).end(body)
   })
