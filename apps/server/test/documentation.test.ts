@@ -5,7 +5,7 @@
  * A block `js file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader has.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { FreePort } from "@wac/testkit"
+import * as FreePort from "@wac/testkit/FreePort"
 import { Effect } from "effect"
 import { execFile, spawn } from "node:child_process"
 import * as fs from "node:fs/promises"

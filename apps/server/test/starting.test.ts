@@ -2,7 +2,7 @@
  * Starting, as those see it who ask from the first moment on.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { FreePort } from "@wac/testkit"
+import * as FreePort from "@wac/testkit/FreePort"
 import { Effect, Fiber, Schedule } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,4 +1,4 @@
-import { FreePort } from "@wac/testkit"
+import * as FreePort from "@wac/testkit/FreePort"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { rmSync } from "node:fs"

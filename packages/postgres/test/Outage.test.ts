@@ -3,7 +3,8 @@
  */
 import { PgConnection } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { PostgresProxy, PostgresServer } from "@wac/testkit"
+import { PostgresProxy } from "@wac/testkit"
+import * as PostgresServer from "@wac/testkit/PostgresServer"
 import { Effect, Exit, Fiber, Layer, Queue, Redacted, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Database, Deadline } from "../src/Database.ts"

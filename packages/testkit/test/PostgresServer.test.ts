@@ -1,5 +1,5 @@
 import { assert, it } from "vitest"
-import { PostgresServer } from "../src/index.ts"
+import * as PostgresServer from "../src/PostgresServer.ts"
 
 it("a server that does not start says why", async () => {
   const error = await PostgresServer.start("max_connections=many").then(
