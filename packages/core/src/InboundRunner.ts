@@ -126,10 +126,11 @@ export const layer = Layer.effectDiscard(
     const conclude = (token: string) =>
       Effect.fnUntraced(function*(progress: Progress) {
         const { passedOver, post: { digest, provider, tries }, problem } = progress
-        yield* PassedOver.tell(named(progress.post), passedOver)
         const claim = { provider, digest, token, now: yield* Clock.currentTimeMillis }
-        if (problem === null) yield* store.complete(claim)
-        else {
+        if (problem === null) {
+          yield* store.complete(claim)
+          yield* PassedOver.tell(named(progress.post), passedOver)
+        } else {
           yield* Metrics.postFailed(problem)
           const retryAt = problem === "unreadable"
             ? null

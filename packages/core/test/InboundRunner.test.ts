@@ -264,6 +264,26 @@ describe("the runner", () => {
       ).pipe(Effect.provideService(References.MinimumLogLevel, "All"))
     ))
 
+  it.effect("tells of it once, when it is done with the post, however often it was tried", () =>
+    posting(logged((lines) =>
+      Effect.gen(function*() {
+        let calls = 0
+        yield* startRunner((item) =>
+          item._tag === "Status"
+            ? Effect.succeed({ what: "a status of nobody's", isUsual: false })
+            : ++calls < 3
+            ? away
+            : Effect.void
+        )
+        yield* post([status(1), message(1)])
+        yield* settle
+        assert.deepStrictEqual(lines, [])
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual([calls, lines.length], [3, 1])
+        assert.deepStrictEqual(yield* backlog, idle)
+      })
+    )))
+
   it.effect("leaves another provider's posts alone", () =>
     posting(Effect.gen(function*() {
       const { applied, apply } = noting()
