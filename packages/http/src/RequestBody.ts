@@ -6,6 +6,7 @@ import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
+import * as BodyBytes from "./BodyBytes.ts"
 
 /** Contract §2. */
 const maxSize = ByteSize.kibibytes(64)
@@ -45,14 +46,29 @@ export const read = (
   return Effect.filterOrFail(bytes(request), isUtf8, () => malformed("the body is not UTF-8"))
 }
 
-const bytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, Errors.InvalidBody> =>
-  Number(request.headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(maxSize)
-    ? Effect.fail(tooLarge(maxSize))
+const bytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, Errors.InvalidBody> => {
+  const limit = ByteSize.toNumberUnsafe(maxSize)
+  if (Number(request.headers["content-length"] ?? 0) > limit) return Effect.fail(tooLarge(maxSize))
+  const read = request.headers["expect"] === undefined
+    ? Effect.tap(BodyBytes.read(request, limit), (body) => Effect.sync(() => leave(request, body)))
+    // the caller waits to be told to go on, which the request itself can do
     : request.arrayBuffer.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, maxSize),
-      Effect.mapError((error) => isTooLarge(error) ? tooLarge(maxSize) : malformed("the body did not arrive whole")),
-      Effect.map((buffer) => new Uint8Array(buffer))
+      Effect.mapBoth({
+        onSuccess: (buffer) => new Uint8Array(buffer),
+        onFailure: (error): BodyBytes.Missing => isTooLarge(error) ? "too large" : "not whole"
+      })
     )
+  return Effect.mapError(
+    read,
+    (missing) => missing === "too large" ? tooLarge(maxSize) : malformed("the body did not arrive whole")
+  )
+}
+
+/** Leaves the bytes with the request, for who decodes them next. */
+const leave = (request: HttpServerRequest.HttpServerRequest, { buffer }: Uint8Array<ArrayBuffer>): void => {
+  Object.defineProperty(request, "arrayBuffer", { value: Effect.succeed(buffer) })
+}
 
 const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
   reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"

@@ -106,8 +106,12 @@ export type Needs = Exclude<
   HttpRouter.HttpRouter | Layer.Success<typeof HttpServer.layerServices>
 >
 
-/** Both handlers, in the present scope: requests in flight end with it. */
+/**
+ * Both handlers, in the present scope: requests in flight end with it. `context` holds what every request is to know, as for
+ * `Running.make`.
+ */
 export const make = Effect.fnUntraced(function*(
+  context: Context.Context<never>,
   prefix: string,
   turn: Effect.Effect<void>
 ): Effect.fn.Return<{ readonly web: Handler; readonly node: NodeHandler }, never, Needs | Scope.Scope> {
@@ -115,19 +119,18 @@ export const make = Effect.fnUntraced(function*(
     HttpApp.layer.pipe(
       Layer.provideMerge(HttpRouter.layer),
       Layer.provide(Layer.succeed(HttpRouter.RouterConfig, HttpApp.routerConfig)),
-      Layer.provideMerge(HttpServer.layerServices)
+      Layer.provide(HttpServer.layerServices)
     )
   )
-  const services = Context.merge(yield* Effect.context<Needs>(), built)
-  const app = mounted(Context.get(services, HttpRouter.HttpRouter).asHttpEffect(), prefix)
-  const web = HttpEffect.toWebHandlerWith<Needs, HttpServerRequest.HttpServerRequest | Scope.Scope>(services)(
+  const app = mounted(Context.get(built, HttpRouter.HttpRouter).asHttpEffect(), prefix)
+  const web = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
     Effect.andThen(turn, app)
   )
-  const node = yield* Effect.provideContext(
+  const node = yield* Effect.updateContext(
     NodeHttpServer.makeHandler(app, { scope: yield* Effect.scope }),
-    services
+    (_: Context.Context<never>) => context
   )
-  const tell = () => void Effect.runForkWith(services)(Effect.logError(hint))
+  const tell = () => void Effect.runForkWith(context)(Effect.logError(hint))
   return {
     web: (request) => {
       if (!request.bodyUsed) return web(request)

@@ -217,7 +217,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
         const of = yield* operations
         const running = Running.make(context, inFlight, turn)
         return {
-          handlers: Handlers.counted(yield* Handlers.make(prefix, turn), inFlight),
+          handlers: Handlers.counted(yield* Handlers.make(context, prefix, turn), inFlight),
           of: of(running, context, during),
           workspaces: (yield* Workspaces.make)(running),
           inbound: (yield* Inbound.make)(running),
