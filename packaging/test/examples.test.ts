@@ -168,7 +168,7 @@ describe.each(names)("%s", (name) => {
     const { stdout } = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc")], { cwd: project })
       .catch((error: { readonly stdout: string }) => error)
     assert.strictEqual(stdout, "")
-  }, 120_000)
+  })
 })
 
 describe.each(["express-host", "fastify-host", "fetch-host"])("%s", (name) => {

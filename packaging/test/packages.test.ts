@@ -63,7 +63,7 @@ describe.each(names)("%s", (name) => {
     // fails if anything is wrong for who can use modules, and says what
     const args = [attw, tarballOf(packed, name), "--profile", "esm-only", "--no-color", "--format", "ascii"]
     assert.match((await run(process.execPath, args)).stdout, /node16 \(from ESM\)/)
-  }, 120_000)
+  })
 
   it("is imported by Node from what is built", async () => {
     const entries = entriesOf(manifestOf(placeOf(name)))
@@ -73,7 +73,7 @@ describe.each(names)("%s", (name) => {
       `${entries.map((entry) => `await import(${JSON.stringify(entry)})`).join("\n")}\nconsole.log("imported")\n`
     )
     assert.strictEqual((await run(process.execPath, [file], { cwd: project })).stdout, "imported\n")
-  }, 120_000)
+  })
 })
 
 /** Type checks a file in a project of its own, in which only these packages can be found. */
@@ -125,7 +125,7 @@ void verify({}, "t=1,v1=00", "whsec_x")
       ),
       ""
     )
-  }, 120_000)
+  })
 
   it("is type checked against the client", async () => {
     assert.strictEqual(
@@ -141,5 +141,5 @@ export const again = (error: unknown): boolean => error instanceof WacApiError &
       ),
       ""
     )
-  }, 120_000)
+  })
 })

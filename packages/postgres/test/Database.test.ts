@@ -24,7 +24,7 @@ const failed = (operation: string) => Exit.fail(new StoreError.StoreError({ oper
 for (const { layer: client, name } of clients) {
   const database = Layer.provideMerge(Database.layer, client)
 
-  layer(database, { timeout: "60 seconds", excludeTestServices: true })(name, (it) => {
+  layer(database, { excludeTestServices: true })(name, (it) => {
     it.effect("a statement answers with rows, or fails with the operation's name", () =>
       Effect.gen(function*() {
         const { query } = yield* Database

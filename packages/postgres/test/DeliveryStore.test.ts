@@ -32,7 +32,7 @@ const failing = (start: number): Webhook.Health => ({
   lastAttemptAt: start - hour
 })
 
-layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: true })("two processes", (it) => {
+layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (it) => {
   it.effect("racing claimers fill every webhook's slots and no more, round after round", () =>
     Effect.gen(function*() {
       const first = yield* world()
@@ -395,7 +395,7 @@ const hands = 24
 /** How long a claimer sleeps at most: long, so that what nobody is told of is told apart. */
 const sleep = 6 * second
 
-layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: true })("two schedulers", (it) => {
+layer(DeliveryProcesses.layer, { excludeTestServices: true })("two schedulers", (it) => {
   it.effect("lose nothing, keep the order and the bounds, and sleep through nothing", () =>
     Effect.gen(function*() {
       const start = yield* Clock.currentTimeMillis

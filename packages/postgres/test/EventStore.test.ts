@@ -22,7 +22,7 @@ const timesOf = ({ start }: Fixture.World, { items }: Page.Page<Event.Event>) =>
 /** Records an event, told apart by its time. */
 const recordAt = (own: Fixture.World, after: number) => record(own, { now: own.start + after })
 
-layer(DeliveryProcesses.layer, { timeout: "60 seconds", excludeTestServices: true })("events in transactions", (it) => {
+layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transactions", (it) => {
   it.effect("nothing is read that an older transaction may yet come before, and then all of it in order", () =>
     Effect.gen(function*() {
       const own = yield* world()

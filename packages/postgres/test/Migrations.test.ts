@@ -21,7 +21,7 @@ const emptied = Effect.gen(function*() {
 })
 
 for (const { layer: clientLayer, name } of clients) {
-  layer(clientLayer, { timeout: "60 seconds", excludeTestServices: true })(name, (it) => {
+  layer(clientLayer, { excludeTestServices: true })(name, (it) => {
     it.effect("an empty database comes to the newest version, once", () =>
       Effect.gen(function*() {
         const client = yield* emptied

@@ -47,7 +47,7 @@ for (const { layer: database, name } of databases) {
       if (analyzed === "after") yield* analyze
     }))
 
-    layer(filled.pipe(Layer.provideMerge(database)), { timeout: "180 seconds", excludeTestServices: true })(
+    layer(filled.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(
       `${name}, statistics made ${analyzed} it is filled`,
       (it) => {
         /** Rows of posts and of bodies that a statement reads and writes; it reads neither from end to end. */

@@ -54,7 +54,6 @@ for (const { layer: database, name } of databases) {
   const stores = MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
   layer(stores.pipe(Layer.provideMerge(filled), Layer.provideMerge(database)), {
-    timeout: "120 seconds",
     excludeTestServices: true
   })(name, (it) => {
     /** Rows that a statement reads of a table, which it must not read from end to end. */

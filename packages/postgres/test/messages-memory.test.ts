@@ -545,7 +545,7 @@ for (const { layer: database, name } of databases) {
   const storage = Layer.mergeAll(PostgresStorage.layer, Storage.layer(name, false)).pipe(Layer.provide(database))
   const services = Layer.mergeAll(storage, memory, Fixture.layer)
 
-  layer(services, { timeout: "60 seconds", excludeTestServices: true })(name, (it) => {
+  layer(services, { excludeTestServices: true })(name, (it) => {
     const seeds = Array.from({ length: name === "PGlite" ? 4 : 25 }, (_, i) => ({ seed: i + 1 }))
     it.effect.each(seeds)("agrees with memory, seed $seed", ({ seed }) =>
       Effect.suspend(() => {

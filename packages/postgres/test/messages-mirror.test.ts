@@ -108,7 +108,7 @@ const text = (value: unknown) => value === null ? null : JSON.stringify(value)
 const message = "json_populate_record(null::messages, c.message)"
 
 for (const { layer: database, name } of databases) {
-  layer(database, { timeout: "60 seconds", excludeTestServices: true })(name, (it) => {
+  layer(database, { excludeTestServices: true })(name, (it) => {
     it.effect("wac_apply_reports is Message.apply with Event.ofTransitions", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient

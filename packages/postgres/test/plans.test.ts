@@ -146,7 +146,7 @@ for (const { layer: database, name } of databases) {
     for (const table of [...big, "webhook_secrets"]) yield* client`vacuum (analyze) ${client(table)}`
   }))
 
-  layer(filled.pipe(Layer.provideMerge(database)), { timeout: "180 seconds", excludeTestServices: true })(
+  layer(filled.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(
     name,
     (it) => {
       it.effect("a claim reads what is due of the webhooks whose turn it is, and nothing of a backlog", () =>

@@ -152,7 +152,7 @@ for (
     beliefs.map((belief) => ({ belief, database: layer, name: `${name}, empty tables ${belief}` }))
   )
 ) {
-  layer(database, { timeout: "120 seconds", excludeTestServices: true })(name, (it) => {
+  layer(database, { excludeTestServices: true })(name, (it) => {
     it.effect("a batch of sends, of their ends and of reports reads a few rows of each table per command", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient

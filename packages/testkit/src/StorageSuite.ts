@@ -40,9 +40,6 @@ import * as WebhookResumeSuite from "./WebhookResumeSuite.ts"
 import * as WebhookStoreSuite from "./WebhookStoreSuite.ts"
 import * as WorkspaceStoreSuite from "./WorkspaceStoreSuite.ts"
 
-/** How long building the storage may take, or tearing it down. */
-const timeout = "60 seconds"
-
 const tests = (it: Fixture.It): void => {
   it.effect("a storage that was built can be reached, and has a name without credentials", () =>
     Effect.gen(function*() {
@@ -109,7 +106,7 @@ const suitesOfEmpty: ReadonlyArray<readonly [string, (it: Fixture.FoundedIt<Work
  * every time is passed in.
  */
 export const suite = <E>(name: string, storage: Layer.Layer<Fixture.Ports, E>): void => {
-  const options = { timeout, excludeTestServices: true } as const
+  const options = { excludeTestServices: true } as const
   const services = Layer.merge(storage, Fixture.layer)
   layer(services, options)(name, (it) => {
     for (const [port, register] of suites) {

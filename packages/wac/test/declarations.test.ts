@@ -40,7 +40,7 @@ beforeAll(() => {
     })
   )
   assert.strictEqual(tsc("-p", join(out, "tsconfig.json")), "")
-}, 120_000)
+})
 
 afterAll(() => rmSync(out, { recursive: true }))
 
@@ -80,7 +80,7 @@ it("a program that uses everything compiles where neither effect nor our package
     })
   )
   assert.strictEqual(tsc("-p", join(program, "tsconfig.json")), "")
-}, 120_000)
+})
 
 it("no declaration that the index exports mentions Effect, or a package of ours", () => {
   const exported = [...declared("index.d.ts").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/(\w+)\.(?:ts|js)"/g)]
