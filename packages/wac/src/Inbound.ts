@@ -1,9 +1,11 @@
 /**
  * What a provider of the host's own has to tell: what became of messages, and what customers write.
  */
-import { Errors, type Id, Inbound as Service, type InboundItem, InboundMessage } from "@wac/core"
-import { Clock, Effect } from "effect"
-import { millis, type Moment } from "./Moment.ts"
+import { ErrorBody, Timestamp } from "@wac/api"
+import { Errors, type Id, Inbound as Service, type InboundItem, InboundMessage, PlainText } from "@wac/core"
+import { Clock, DateTime, Effect, Predicate, Result, Schema } from "effect"
+import * as Input from "./Input.ts"
+import { iso, type Moment } from "./Moment.ts"
 import type { Running } from "./Running.ts"
 import type { ErrorCode, ErrorReason, ProviderDetail } from "./WacError.ts"
 
@@ -48,34 +50,70 @@ export type Told = StatusReport | CustomerMessage
 export interface Inbound {
   /**
    * Takes what a provider of your own tells. Things may be told in any order and any number of times; what belongs to
-   * no message and no number is passed over. When it rejects, tell all of them again.
+   * no message and no number is passed over. What cannot be read is rejected by its place (`[0].from`) before anything is
+   * taken; when it rejects for another reason, tell all of them again.
    */
   readonly receive: (told: ReadonlyArray<Told>) => Promise<void>
 }
 
-const invalid = (param: string, message: string) => new Errors.InvalidBody({ reason: "invalid_field", param, message })
+/** A name of the provider's; an index of PostgreSQL holds no text that is much longer. */
+const Name = PlainText.between(1, 512)
 
-const instant = (time: Moment | undefined, param: string, now: number): Effect.Effect<number, Errors.InvalidBody> => {
-  const at = time === undefined ? now : millis(time)
-  return at === undefined ? Effect.fail(invalid(param, `${param} must be a point in time`)) : Effect.succeed(at)
+const at = Schema.optionalKey(Timestamp.TimeGiven)
+
+const readOne = Input.reader(Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("status"),
+    providerNumberId: Schema.optionalKey(Name),
+    messageId: Schema.optionalKey(PlainText.PlainText),
+    providerMessageId: Schema.optionalKey(Name),
+    status: Schema.Literals(["sent", "delivered", "read", "failed"]),
+    at,
+    error: Schema.optionalKey(Schema.Struct({
+      code: ErrorBody.ErrorBody.fields.error.fields.code,
+      reason: Schema.optionalKey(Schema.String),
+      message: Schema.String,
+      provider: Schema.optionalKey(Errors.ProviderDetail)
+    }))
+  }),
+  Schema.Struct({
+    type: Schema.Literal("message"),
+    providerNumberId: Name,
+    providerMessageId: Name,
+    // whether such a number is possible in its country is not ours to doubt: somebody writes from it
+    from: Schema.String.check(
+      Schema.isPattern(/^\+[1-9][0-9]{1,14}$/, { message: "must be a phone number in E.164 format" })
+    ),
+    text: Schema.Struct({ body: Schema.String }),
+    at
+  })
+]))
+
+/** Without what is there in name only. */
+const given = (told: Told): unknown => {
+  if (!Predicate.isObject(told)) return told
+  const { error } = told as Partial<StatusReport>
+  return Input.given({ ...told, at: iso(told.at), error: Predicate.isObject(error) ? Input.given(error) : error })
 }
 
-const statuses: ReadonlyArray<unknown> = ["sent", "delivered", "read", "failed"] satisfies Array<StatusReport["status"]>
+/** Reads what is told at this place of a list. */
+const read = (told: Told, index: number) =>
+  Result.mapError(
+    readOne(given(told)),
+    ({ message, param, reason }) =>
+      new Errors.InvalidBody({ reason, param: `[${index}]${param === undefined ? "" : `.${param}`}`, message })
+  )
 
-const itemOf = Effect.fnUntraced(function*(told: Told, index: number, now: number) {
-  const at = yield* instant(told.at, `[${index}].at`, now)
+const itemOf = (told: Result.Result.Success<ReturnType<typeof read>>, now: number): InboundItem.InboundItem => {
+  const at = told.at === undefined ? now : DateTime.toEpochMillis(told.at)
   if (told.type === "message") {
     const { from, providerMessageId, providerNumberId, text } = told
-    if (typeof text?.body !== "string") return yield* invalid(`[${index}].text.body`, "text.body must be a string")
-    if (typeof from !== "string" || from === "") return yield* invalid(`[${index}].from`, "from must be a phone number")
     return {
       _tag: "Message",
       message: InboundMessage.ofText({ providerNumberId, providerMessageId, phone: from, at, body: text.body })
-    } satisfies InboundItem.InboundItem
+    }
   }
-  if (told.type !== "status") return yield* invalid(`[${index}].type`, "type must be status or message")
   const { error, messageId, providerMessageId, providerNumberId, status } = told
-  if (!statuses.includes(status)) return yield* invalid(`[${index}].status`, "status is none that is known here")
   return {
     _tag: "Status",
     providerNumberId: providerNumberId ?? null,
@@ -86,13 +124,14 @@ const itemOf = Effect.fnUntraced(function*(told: Told, index: number, now: numbe
       providerMessageId: providerMessageId ?? null,
       error: status === "failed" ? error ?? { code: "server_error", message: "the provider did not say why" } : null
     }
-  } satisfies InboundItem.InboundItem
-})
+  }
+}
 
 export const make = Effect.map(Service.Inbound, (inbound) => ({ run }: Running): Inbound => ({
   receive: (told) =>
     run(Effect.gen(function*() {
+      const all = yield* Effect.fromResult(Result.all(told.map(read)))
       const now = yield* Clock.currentTimeMillis
-      yield* inbound.receive(yield* Effect.forEach(told, (one, index) => itemOf(one, index, now)))
+      yield* inbound.receive(all.map((one) => itemOf(one, now)))
     }))
 }))

@@ -70,8 +70,49 @@ describe("a provider of the host", () => {
     assert.strictEqual((await wac.messages.get(sent.messageId)).deliveredAt, "2026-01-01T00:00:01.000Z")
     await wac.messages.send({ to: "+15551234567", type: "text", text: { body: "Hello" } }, fresh())
     assert.deepInclude(given[1], { type: "text", text: { body: "Hello" } })
-    const bad = await failure(wac.inbound.receive([{ type: "status", status: "lost" } as never]))
-    assert.deepInclude(bad, { code: "invalid_body", param: "[0].status" })
+  })
+
+  it("that tells nonsense is told which part of it is none, and nothing of the rest is taken", async () => {
+    const { wac } = await start()
+    const { messageId } = await wac.messages.send(hello("+15005550003"), fresh())
+    const good = { type: "status", messageId, status: "read" }
+    const customer = {
+      type: "message",
+      providerNumberId: "sandbox-1",
+      providerMessageId: "in-1",
+      from: "+15551234567",
+      text: { body: "Hi" }
+    }
+    const { providerMessageId: _, ...unnamed } = customer
+    const wrong: ReadonlyArray<readonly [told: unknown, param: string]> = [
+      [{ type: "call" }, "type"],
+      [null, ""],
+      [{ type: "status", messageId, status: "lost" }, "status"],
+      [{ ...good, messageId: 7 }, "messageId"],
+      [{ ...good, providerMessageId: "\u0000" }, "providerMessageId"],
+      [{ ...good, providerNumberId: "" }, "providerNumberId"],
+      [{ ...good, at: "yesterday" }, "at"],
+      [{ ...good, status: "failed", error: { code: "lost", message: "so" } }, "error.code"],
+      [{ ...good, status: "failed", error: { code: "server_error" } }, "error.message"],
+      [{ ...good, when: 1 }, "when"],
+      [unnamed, "providerMessageId"],
+      [{ ...customer, providerNumberId: undefined }, "providerNumberId"],
+      [{ ...customer, from: "15551234567" }, "from"],
+      [{ ...customer, text: {} }, "text.body"],
+      [{ ...customer, at: Number.NaN }, "at"]
+    ]
+    for (const [told, param] of wrong) {
+      const bad = await failure(wac.inbound.receive([good, told] as never))
+      assert.deepInclude(
+        bad,
+        { code: "invalid_body", param: param === "" ? "[1]" : `[1].${param}` },
+        JSON.stringify(told)
+      )
+    }
+    assert.strictEqual((await wac.messages.get(messageId)).status, "sent")
+    const unsaid = { providerNumberId: undefined, providerMessageId: undefined, at: undefined, error: undefined }
+    await wac.inbound.receive([{ ...good, ...unsaid }] as never)
+    assert.strictEqual((await wac.messages.get(messageId)).status, "read")
   })
 
   const outcomes: ReadonlyArray<readonly [string, () => Promise<ProviderOutcome>, object]> = [
