@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Limits } from "@wac/core"
+import * as FreePort from "@wac/testkit/FreePort"
 import { Context, Effect, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { IpNetwork } from "effect/net"
@@ -318,9 +319,9 @@ describe("the public address", () => {
     ["https://example.com/wac/", "https://example.com/wac"]
   ])("%s stands before what the terminal says", ([PUBLIC_URL, shown]) =>
     Effect.gen(function*() {
-      // a port that was free a moment ago: with PORT 0 only the port is shown that was found
-      const { port } = new URL((yield* Effect.scoped(start())).url)
-      const { guide } = yield* run({ PORT: port, DATABASE_URL: "memory:", LOG_LEVEL: "error", PUBLIC_URL })
+      // with PORT 0 only the port is shown that was found
+      const port = yield* Effect.promise(FreePort.find)
+      const { guide } = yield* run({ PORT: `${port}`, DATABASE_URL: "memory:", LOG_LEVEL: "error", PUBLIC_URL })
       assert.strictEqual(guide?.publicUrl, shown)
     }).pipe(Effect.scoped))
 })
