@@ -58,6 +58,16 @@ export const open = <R>(
     return { commit: Effect.andThen(Deferred.succeed(end, undefined), Effect.asVoid(Fiber.join(fiber))) }
   })
 
+/** Suspends until somebody waits for a lock, such as those of an {@link open} transaction. */
+export const blocked = Effect.gen(function*() {
+  const client = yield* PgClient.PgClient
+  for (;;) {
+    const waiting = yield* client`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    if (waiting.length > 0) return
+  }
+})
+
 /** An event to record, in no order unless it has an order key. */
 export interface Recorded {
   readonly now?: Time.Instant

@@ -11,7 +11,7 @@ import * as DeliveryProcesses from "./DeliveryProcesses.ts"
 
 const { claim, claimOne, complete, tryOne, view } = DeliveryFixture
 const { hour, minute, putWebhook, second, world } = Fixture
-const { elsewhere, open, Other, record, startProcess } = DeliveryProcesses
+const { blocked, elsewhere, open, Other, record, startProcess } = DeliveryProcesses
 
 const idsOf = ({ deliveries }: DeliveryStore.Claimed) => deliveries.map(({ delivery }) => delivery.id)
 
@@ -189,7 +189,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
             complete(predecessor, { startedAt: own.start, outcome: "delivered" }),
             { startImmediately: true }
           )
-          yield* Effect.sleep("100 millis")
+          yield* blocked
           yield* following.commit
           assert.isTrue((yield* Fiber.join(ending)).recorded)
         } else {
@@ -208,7 +208,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
             url: attempt.url
           }])]))
           const following = yield* Effect.forkChild(follow, { startImmediately: true })
-          yield* Effect.sleep("100 millis")
+          yield* blocked
           yield* ending.commit
           yield* Fiber.join(following)
         }
