@@ -175,8 +175,8 @@ export class Messages extends Context.Service<Messages, {
           retryAfter: Idempotency.joinRetryAfter
         })
 
-      /** Waits for the end of a send that is running here or in another process. */
-      const join = (keyed: KeyedRequest): Effect.Effect<Idempotency.Sent, DomainError> =>
+      /** Waits for the end of a send that is running here or in another process; `requestId` is who waits. */
+      const join = (keyed: KeyedRequest, requestId: Id.RequestId): Effect.Effect<Idempotency.Sent, DomainError> =>
         Effect.gen(function*() {
           while (true) {
             const here = running.get(nameOf(keyed))
@@ -189,7 +189,8 @@ export class Messages extends Context.Service<Messages, {
               case "Answered":
                 return yield* replay(verdict.answer)
               case "Unknown":
-                return yield* Idempotency.unknown(verdict.reason)
+                // the answer of the first all the same, though nobody kept its id
+                return yield* replay({ _tag: "Failed", error: Idempotency.unknown(verdict.reason), requestId })
               case "Released":
                 return verdict.lastFailure === null ? yield* inProgress() : yield* replay(verdict.lastFailure)
               case "Unbound":
@@ -236,7 +237,7 @@ export class Messages extends Context.Service<Messages, {
           case "Unknown":
             return yield* Idempotency.unknown(accepted.reason)
           case "Running":
-            return yield* join(keyed)
+            return yield* join(keyed, request.requestId)
           case "Claimed": {
             const name = nameOf(keyed)
             const ended = Deferred.makeUnsafe<Idempotency.Answer>()

@@ -21,7 +21,7 @@ import { Inbound } from "../src/Inbound.ts"
 import { standard } from "../src/Limits.ts"
 import type { Report } from "../src/Message.ts"
 import { MaxInFlight, Messages, type SendRequest } from "../src/Messages.ts"
-import { MessageStore } from "../src/MessageStore.ts"
+import { MessageStore, type SendEnd } from "../src/MessageStore.ts"
 import * as MessageSweeper from "../src/MessageSweeper.ts"
 import type { ProviderOutcome } from "../src/Provider.ts"
 import * as RateLimit from "../src/RateLimit.ts"
@@ -363,16 +363,17 @@ const elsewhere = (request: SendRequest) =>
       events: yield* Effect.replicateEffect(newId("evt"), maxPerReport),
       deliveries: yield* Effect.replicateEffect(newId("dlv"), maxPerReport)
     }
-    const end = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      store.settle({
-        now,
-        workspaceId: request.workspaceId,
-        messageId,
-        claimToken: "elsewhere",
-        end: { _tag: "Accepted", providerMessageId: "wamid.elsewhere" },
-        ids
-      }))
-    return { messageId, end }
+    const settle = (end: SendEnd) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        store.settle({
+          now,
+          workspaceId: request.workspaceId,
+          messageId,
+          claimToken: "elsewhere",
+          end,
+          ids
+        }))
+    return { messageId, end: settle({ _tag: "Accepted", providerMessageId: "wamid.elsewhere" }), settle }
   })
 
 describe("a send that another process carries out", () => {
@@ -393,6 +394,25 @@ describe("a send that another process carries out", () => {
         ])
         assert.deepStrictEqual(sent.replays, [answerOf(sent)])
         assert.strictEqual(sent.at, start + 5100)
+        assert.strictEqual(provider.calls.length, 0)
+      })
+    )
+  )
+
+  it.effect(
+    "is joined when nobody knows its end either: the answer is another's, which a later question's is not",
+    sending(({ provider }) =>
+      Effect.gen(function*() {
+        const { request, requestId } = yield* caller()
+        const { settle } = yield* elsewhere(request("k"))
+        const joined = yield* Effect.forkChild(send(request("k")))
+        yield* advance(5050)
+        assert.isTrue(yield* settle({ _tag: "Unknown" }))
+        yield* advance("1 second")
+        const sent = yield* Fiber.join(joined)
+        assert.deepStrictEqual([reason(sent), sent.at], ["outcome_unknown", start + 5100])
+        assert.deepStrictEqual(sent.replays, [{ _tag: "Failed", error: errorOf(sent), requestId }])
+        assert.deepStrictEqual((yield* send(request("k"))).replays, [])
         assert.strictEqual(provider.calls.length, 0)
       })
     )
