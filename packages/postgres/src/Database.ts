@@ -28,11 +28,19 @@ const patience = "2 seconds"
 const size = 64
 const inFlight = 1
 
-export interface BatchOptions<Command> {
+/** A batch as its function is given it, and how to read what that returns. */
+export interface Given<Answer> {
+  /** Each is given as JSON. */
+  readonly params: readonly [unknown, ...ReadonlyArray<unknown>]
+  /** The answers, in the order of the commands. */
+  readonly read: (told: unknown) => ReadonlyArray<Answer>
+}
+
+export interface BatchOptions<Command, Answer> {
   /** The most commands in one statement, where {@link size} is not what serves it. */
   readonly size?: number
-  /** What `fn` is given, each as JSON, where that is not the commands alone: what they share need be told once. */
-  readonly given?: (commands: ReadonlyArray<Command>) => readonly [unknown, ...ReadonlyArray<unknown>]
+  /** Where `fn` is not from the commands alone to their answers alone: what they share need be told once. */
+  readonly given?: (commands: ReadonlyArray<Command>) => Given<Answer>
 }
 
 export class Database extends Context.Service<Database, {
@@ -47,7 +55,7 @@ export class Database extends Context.Service<Database, {
    * batch is under way go into the next one; a lone caller leaves at once.
    *
    * `fn` is an SQL function from a JSON array of commands to a JSON array of answers in the same order:
-   * `fn(commands json) returns json`, or as {@link BatchOptions} says. An answer `{"_tag": "StoreError", "cause": "…"}`
+   * `fn(commands json) returns json`, or as {@link BatchOptions.given} says. An answer `{"_tag": "StoreError", "cause": "…"}`
    * fails its own caller alone. An error that PostgreSQL raises for what is in a command (a value, a constraint, `raise`)
    * fails the command that it is raised for and no other: the batch is split until that one is found, so no function
    * needs to catch.
@@ -55,7 +63,7 @@ export class Database extends Context.Service<Database, {
   readonly batched: <Command, Answer>(
     operation: string,
     fn: string,
-    options?: BatchOptions<Command>
+    options?: BatchOptions<Command, Answer>
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
   /**
    * The payloads that are notified on a channel, across reconnections; an empty one says that anything may have been
@@ -118,20 +126,28 @@ const make = Effect.gen(function*() {
       Effect.fail(new StoreError.StoreError({ operation }))
     )
 
-  const batch = <Command, Answer>(operation: string, fn: string, given: BatchOptions<Command>["given"]) => {
+  const batch = <Command, Answer>(
+    operation: string,
+    fn: string,
+    given: BatchOptions<Command, Answer>["given"] = (commands) => ({
+      params: [commands],
+      read: (told) => told as ReadonlyArray<Answer>
+    })
+  ) => {
     const statement = (commands: ReadonlyArray<Command>) => {
-      const params = given === undefined ? [commands] : given(commands)
+      const { params, read } = given(commands)
       const places = params.map((_, i) => `$${i + 1}::text::json`)
-      return run(`select ${fn}(${places.join(", ")}) as answers`, params.map((param) => JSON.stringify(param)))
+      return Effect.map(
+        timely(run(`select ${fn}(${places.join(", ")}) as answers`, params.map((param) => JSON.stringify(param)))),
+        ([row]) => read(row!["answers"])
+      )
     }
     const all = (
       commands: ReadonlyArray<Command>
     ): Effect.Effect<ReadonlyArray<Exit.Exit<Answer, StoreError.StoreError>>, StoreError.StoreError> =>
-      Effect.matchEffect(timely(statement(commands)), {
-        onSuccess: ([row]) => {
-          const answers = row!["answers"] as ReadonlyArray<Answer>
-          return answers.some(isFailure) ? Effect.forEach(answers, one) : Effect.succeed(answers.map(Exit.succeed))
-        },
+      Effect.matchEffect(statement(commands), {
+        onSuccess: (answers) =>
+          answers.some(isFailure) ? Effect.forEach(answers, one) : Effect.succeed(answers.map(Exit.succeed)),
         onFailure: (error) => {
           if (commands.length === 1 || error === "late" || !isOfContent(error)) return failed(operation)(error)
           const half = commands.length >> 1
@@ -158,7 +174,7 @@ const make = Effect.gen(function*() {
 
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
-    batched: <Command, Answer>(operation: string, fn: string, options: BatchOptions<Command> = {}) =>
+    batched: <Command, Answer>(operation: string, fn: string, options: BatchOptions<Command, Answer> = {}) =>
       Batch.make({
         run: batch<Command, Answer>(operation, fn, options.given),
         maxSize: options.size ?? size,

@@ -1,236 +1,14 @@
-import {
-  ApiKey,
-  Contact,
-  Id,
-  Idempotency,
-  Limits,
-  Message,
-  MessageStore,
-  Page,
-  PhoneNumber,
-  Policy,
-  Quota,
-  RateLimit,
-  type Template,
-  type Time,
-  Workspace
-} from "@wac/core"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Contact, Id, Message, MessageStore, Page, type Time } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Accept from "./Accept.ts"
 import { plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
+import { storedAnswer, type StoredVerdict, verdictOf } from "./StoredVerdict.ts"
+import { limitsOf } from "./WrittenLimits.ts"
 
 /** How many messages one step of a sweep looks at. */
 const sweepBatch = 256
-
-const encodeAnswer = Schema.encodeSync(Idempotency.Answer)
-const decodeAnswer = Schema.decodeUnknownSync(Idempotency.Answer)
-
-/** As text in the command: it may hold what PostgreSQL can keep in JSON, and cannot read. */
-const storedAnswer = (answer: Idempotency.Answer): string => JSON.stringify(encodeAnswer(answer))
-
-/** A verdict as it is stored: with answers in their encoded form. */
-type StoredVerdict = Idempotency.Verdict & { readonly answer?: unknown; readonly lastFailure?: unknown }
-
-const verdictOf = (stored: StoredVerdict): Idempotency.Verdict => {
-  switch (stored._tag) {
-    case "Answered":
-      return { _tag: "Answered", answer: decodeAnswer(stored.answer) }
-    case "Released":
-      return { _tag: "Released", lastFailure: stored.lastFailure === null ? null : decodeAnswer(stored.lastFailure) }
-    default:
-      return stored
-  }
-}
-
-// accept
-
-/** What the SQL functions take of a bucket's policy. */
-const refillOf = ({ capacity, interval }: RateLimit.Policy): readonly [number, number] => [interval, capacity]
-
-/** Limits as the SQL functions take them: every tier worked out. */
-const written = (limits: Limits.Limits) => ({
-  workspaceTiers: Object.fromEntries(
-    Object.keys(limits.workspaceTiers).map((tier) => [tier, refillOf(Limits.workspace(limits, tier))])
-  ),
-  workspace: refillOf(Limits.workspace(limits, null)),
-  numberTiers: Object.fromEntries(
-    Object.keys(limits.phoneNumberTiers).map((tier) => [tier, refillOf(Limits.phoneNumber(limits, tier))])
-  ),
-  number: refillOf(Limits.phoneNumber(limits, null)),
-  pair: refillOf(Limits.pair(limits)),
-  monthlyQuota: limits.defaults.monthlyQuota,
-  messagingLimit: limits.defaults.messagingLimit
-})
-
-/** A process has one set of limits, so that they are worked out once. */
-const remembered = new WeakMap<Limits.Limits, ReturnType<typeof written>>()
-
-const limitsOf = (limits: Limits.Limits): ReturnType<typeof written> => {
-  const known = remembered.get(limits) ?? written(limits)
-  remembered.set(limits, known)
-  return known
-}
-
-/** A command for `wac_accept`; `limits` is where its limits are among those of the batch. */
-const sendOf = (
-  { apiKeyId, claimToken, leaseUntil, message, messageId, now, request }: MessageStore.AcceptSend,
-  limits: number
-) => ({
-  now,
-  workspace_id: request.workspaceId,
-  route: request.route,
-  key: request.key,
-  fingerprint: request.fingerprint,
-  api_key_id: apiKeyId,
-  message_id: messageId,
-  claim_token: claimToken,
-  lease_until: leaseUntil,
-  month: Quota.monthOf(now),
-  content: message,
-  customer: Contact.keyOf(message.to),
-  sender: message.from,
-  ...(message.type === "template"
-    ? {
-      template: message.template.name,
-      language: message.template.language,
-      given_values: message.template.bodyParams?.length ?? 0
-    }
-    : {}),
-  limits
-})
-
-/** What `wac_accept` is given: the sends, and the limits that they are accepted under. */
-const sendsOf = (commands: ReadonlyArray<MessageStore.AcceptSend>) => {
-  const limits = [...new Set(commands.map((command) => limitsOf(command.limits)))]
-  return [commands.map((command) => sendOf(command, limits.indexOf(limitsOf(command.limits)))), limits] as const
-}
-
-/** The state of each bucket that was consulted, before a token was asked for. */
-interface Consulted {
-  readonly tier: Workspace.Workspace["tier"]
-  readonly workspaceFullAt: Time.Instant
-}
-
-interface CallConsulted extends Consulted {
-  readonly sender: PhoneNumber.PhoneNumber
-  readonly numberFullAt: Time.Instant
-  readonly pairFullAt: Time.Instant
-}
-
-/** What `wac_accept` answers. */
-type AcceptAnswer =
-  | { readonly _tag: "Stranger" }
-  | {
-    readonly _tag: "Barred"
-    readonly revokedAt: Time.Instant | null
-    readonly expiresAt: Time.Instant | null
-    readonly suspended: boolean
-  }
-  | { readonly _tag: "Limited" } & (Consulted & { readonly sender?: never } | CallConsulted)
-  | { readonly _tag: "Judged"; readonly verdict: StoredVerdict } & Consulted
-  | {
-    readonly _tag: "Refused"
-    readonly sender: PhoneNumber.PhoneNumber | null
-    readonly template: Template.Template | null
-    readonly contact: Contact.Contact | null
-    readonly quota: number | null
-    readonly quotaUsed: number
-    readonly messagingLimit: number | null
-    readonly customersCounted: number
-    readonly customerCounted: boolean
-  } & Consulted
-  | {
-    readonly _tag: "Claimed"
-    readonly template: Template.Template | null
-    readonly contact: Contact.Contact | null
-    /** The message of the try before. */
-    readonly before: Message.Message | null
-  } & CallConsulted
-
-type Refusal = Extract<MessageStore.Accepted, { readonly _tag: "Refused" }>["error"]
-
-/** The answer in the domain's words: the database says what it found, core what that means. */
-const acceptedOf = (command: MessageStore.AcceptSend, answer: AcceptAnswer): MessageStore.Accepted => {
-  const { limits, message: content, now } = command
-  const reading = (policy: RateLimit.Policy, fullAt: Time.Instant) => RateLimit.take(policy, fullAt, now).reading
-  const ofWorkspace = ({ tier, workspaceFullAt }: Consulted) => reading(Limits.workspace(limits, tier), workspaceFullAt)
-  const ofCall = (consulted: CallConsulted) => [
-    ofWorkspace(consulted),
-    reading(Limits.phoneNumber(limits, PhoneNumber.tierOf(consulted.sender)), consulted.numberFullAt),
-    reading(Limits.pair(limits), consulted.pairFullAt)
-  ]
-  const refused = (readings: ReadonlyArray<RateLimit.Reading>, error: Refusal | undefined): MessageStore.Accepted => {
-    if (error === undefined) throw new Error("the database refused what core's rules allow")
-    return { _tag: "Refused", readings, error }
-  }
-  switch (answer._tag) {
-    case "Stranger":
-      return refused([], ApiKey.invalid())
-    case "Barred":
-      return refused([], ApiKey.refusal(answer, now) ?? Workspace.suspension(answer))
-    case "Limited": {
-      const readings = answer.sender === undefined ? [ofWorkspace(answer)] : ofCall(answer)
-      return refused(readings, RateLimit.refusal(readings))
-    }
-    case "Judged": {
-      const verdict = verdictOf(answer.verdict)
-      if (verdict._tag === "Unbound" || verdict._tag === "Released") {
-        throw new Error("the database did not claim a key that is free")
-      }
-      return { ...verdict, readings: [ofWorkspace(answer)] }
-    }
-    case "Refused":
-      return refused(
-        [ofWorkspace(answer)],
-        Policy.refusal({
-          ...answer,
-          now,
-          message: content,
-          sender: answer.sender ?? undefined,
-          template: answer.template ?? undefined,
-          contact: answer.contact ?? undefined
-        })
-      )
-    case "Claimed": {
-      const { apiKeyId } = command
-      const { before, sender } = answer
-      const message: Message.Message = before === null
-        ? firstTry(command, sender)
-        : { ...before, apiKeyId, status: "sending", statusAt: now }
-      return {
-        _tag: "Claimed",
-        readings: ofCall(answer),
-        message,
-        sender,
-        template: answer.template ?? undefined,
-        contact: answer.contact ?? undefined
-      }
-    }
-  }
-}
-
-const firstTry = (
-  { apiKeyId, message, messageId, now, request }: MessageStore.AcceptSend,
-  sender: PhoneNumber.PhoneNumber
-): Message.Message => ({
-  id: messageId,
-  workspaceId: request.workspaceId,
-  apiKeyId,
-  phoneNumberId: sender.id,
-  from: sender.phoneNumber,
-  content: message,
-  status: "sending",
-  statusAt: now,
-  providerMessageId: null,
-  createdAt: now,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  error: null,
-  sequence: 0
-})
 
 // settle and reports
 
@@ -256,13 +34,27 @@ const reportedOf = ({ ids, now, providerNumberId, reference, report }: MessageSt
   ...reportOf(report, ids)
 })
 
+/** A command for `wac_settle`: upstream took the send. */
+const sentOf = (
+  { claimToken, ids, messageId, now, workspaceId }: MessageStore.SettleSend,
+  providerMessageId: string
+) => ({
+  now,
+  workspace_id: workspaceId,
+  message_id: messageId,
+  claim_token: claimToken,
+  provider_message_id: providerMessageId,
+  event: ids.events[0],
+  delivery: ids.deliveries[0]
+})
+
 /** An end makes one event at most. */
 const firstOf = ({ deliveries, events }: MessageStore.EventIds): MessageStore.EventIds => ({
   events: events.slice(0, 1),
   deliveries: deliveries.slice(0, 1)
 })
 
-/** A command for `wac_settle`. */
+/** A command for `wac_settle_any`. */
 const settlementOf = ({ claimToken, end, ids, messageId, now, workspaceId }: MessageStore.SettleSend) => {
   const claim = { now, workspace_id: workspaceId, message_id: messageId, claim_token: claimToken, end: end._tag }
   switch (end._tag) {
@@ -319,10 +111,10 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const { batched, query } = yield* Database
     const random = yield* SecureRandom.SecureRandom
-    const accept = yield* batched<MessageStore.AcceptSend, AcceptAnswer>("MessageStore.accept", "wac_accept", {
-      given: sendsOf
+    const accept = yield* batched<MessageStore.AcceptSend, Accept.Answered>("MessageStore.accept", "wac_accept", {
+      given: Accept.batch
     })
-    const settle = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle")
+    const settle = yield* batched<ReturnType<typeof sentOf>, boolean>("MessageStore.settle", "wac_settle")
     const settleAny = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle_any")
     const abandon = yield* batched<unknown, true>("MessageStore.abandon", "wac_abandon")
     const lookUp = yield* batched<unknown, StoredVerdict>("MessageStore.lookUp", "wac_look_up")
@@ -351,12 +143,16 @@ export const layer = Layer.effect(
     })
 
     return MessageStore.MessageStore.of({
-      accept: (command) => Effect.map(accept(command), (answer) => acceptedOf(command, answer)),
+      accept: (command) => Effect.map(accept(command), (answered) => Accept.acceptedOf(command, answered)),
       settle: (command) => {
-        const settlement = settlementOf(command)
-        if (command.end._tag !== "Accepted") return settleAny(settlement)
+        const { end } = command
+        const any = Effect.suspend(() => settleAny(settlementOf(command)))
+        if (end._tag !== "Accepted") return any
         // in a statement of its own, since one that locked more messages after these might wait in a circle
-        return Effect.flatMap(settle(settlement), (isCommon) => isCommon ? Effect.succeed(true) : settleAny(settlement))
+        return Effect.flatMap(
+          settle(sentOf(command, end.providerMessageId)),
+          (isCommon) => isCommon ? Effect.succeed(true) : any
+        )
       },
       abandon: ({ claimToken, limits, message, now, request: { key, route, workspaceId } }) =>
         Effect.asVoid(abandon({

@@ -23,25 +23,33 @@ const limits = {
 
 const customer = (n: number) => `+1202${String(n).padStart(7, "0")}`
 
+const kind = {
+  workspace_id: "ws",
+  route: "r",
+  api_key_id: "key",
+  month: "2027-01",
+  sender: null,
+  template: "t",
+  language: "en",
+  given_values: 0,
+  limits: 0
+}
+
 const sends = (first: number, count: number) =>
   Array.from({ length: count }, (_, i) => ({
+    kind: 0,
     now,
-    workspace_id: "ws",
-    route: "r",
     key: `key ${first + i}`,
     fingerprint: "f",
-    api_key_id: "key",
     message_id: `msg ${first + i}`,
     claim_token: "mine",
     lease_until: now + 1000,
-    month: "2027-01",
     content: { to: customer(first + i) },
-    customer: customer(first + i),
-    template: "t",
-    language: "en",
-    given_values: 0,
-    limits: 0
+    customer: customer(first + i)
   }))
+
+const requests = (first: number, count: number) =>
+  sends(first, count).map(({ fingerprint, key }) => ({ now, workspace_id: "ws", route: "r", key, fingerprint }))
 
 const settlements = (first: number, count: number) =>
   Array.from({ length: count }, (_, i) => ({
@@ -49,12 +57,9 @@ const settlements = (first: number, count: number) =>
     workspace_id: "ws",
     message_id: `msg ${first + i}`,
     claim_token: "mine",
-    end: "Accepted",
-    status: "sent",
-    at: now,
     provider_message_id: `wamid ${first + i}`,
-    events: [`evt ${first + i}`],
-    deliveries: [`dlv ${first + i}`]
+    event: `evt ${first + i}`,
+    delivery: `dlv ${first + i}`
   }))
 
 const reports = (first: number, count: number) =>
@@ -121,8 +126,8 @@ const reads = Effect.gen(function*() {
 const call = (name: string, commands: ReadonlyArray<unknown>) =>
   Effect.map(
     PgClient.PgClient.use((client) => {
-      const given = name === "wac_accept" ? [commands, [limits]] : [commands]
-      return client.unsafe<{ readonly answers: ReadonlyArray<unknown> }>(
+      const given = name === "wac_accept" ? [commands, [kind], [limits]] : [commands]
+      return client.unsafe<{ readonly answers: unknown }>(
         `select ${name}(${given.map((_, i) => `$${i + 1}::text::json`).join(", ")}) as answers`,
         given.map((value) => JSON.stringify(value))
       )
@@ -169,7 +174,9 @@ for (
           const few = 6 * batch
           const accepted = yield* assertReads("wac_accept", sends(1, batch), few)
           assert.deepStrictEqual(
-            accepted.map((answer) => (answer as { readonly _tag: string })._tag),
+            (accepted as { readonly answers: ReadonlyArray<{ readonly _tag: string }> }).answers.map(({ _tag }) =>
+              _tag
+            ),
             Array(batch).fill("Claimed")
           )
           assert.deepStrictEqual(yield* assertReads("wac_settle", settlements(1, batch), few), Array(batch).fill(true))
@@ -177,7 +184,7 @@ for (
             yield* assertReads("wac_apply_reports", reports(1, batch), few),
             Array(batch).fill(true)
           )
-          yield* assertReads("wac_look_up", sends(1, batch), few)
+          yield* assertReads("wac_look_up", requests(1, batch), few)
         }))
       }))
   })

@@ -8,6 +8,17 @@
  * What a send writes has no foreign keys: each refers to a row that the same function has locked or just written, and to
  * have all of them looked up once more cost a send a fifth of its time.
  */
+
+/** The part of a place's announcement that tells it from all other advisory locks. */
+const announced = "7305148000000000000"
+
+/**
+ * Announces that this transaction will draw places, which must be drawn after it. Transactions end in another order than
+ * they draw, so each announces first, for as long as it lasts, a place that is less than all it will draw (see
+ * wac_settled_position). Only our own short transactions do: one of somebody else, however long, holds nobody up.
+ */
+export const announce = `select pg_advisory_xact_lock_shared(${announced} + p.last_value) from positions p`
+
 export const sql = `
 create table peppers (
   single boolean primary key default true check (single),
@@ -290,24 +301,14 @@ create sequence positions;
 select setval('positions', 1);
 comment on sequence positions is 'Places of events and deliveries, in the order of writing';
 
--- Announces that this transaction will draw places. Transactions end in another order than they draw, so each announces
--- first, for as long as it lasts, a place that is less than all it will draw (see wac_settled_position). Only our own
--- short transactions do: one of somebody else, however long, holds nobody up.
-create function wac_announce() returns void
-language plpgsql as $$
-begin
-  if coalesce(current_setting('wac.announced', true), '') = '' then
-    perform pg_advisory_xact_lock_shared(7305148000000000000 + p.last_value), set_config('wac.announced', 'yes', true)
-    from positions p;
-  end if;
-end
-$$;
-
--- Draws the next place.
+-- Announces, and draws the next place.
 create function wac_next_position() returns bigint
 language plpgsql as $$
 begin
-  perform wac_announce();
+  if coalesce(current_setting('wac.announced', true), '') = '' then
+    perform from (${announce}) a;
+    perform set_config('wac.announced', 'yes', true);
+  end if;
   return nextval('positions');
 end
 $$;
@@ -320,11 +321,11 @@ declare
   last constant bigint := (select p.last_value from positions p);
 begin
   return least(last, (
-    select min((l.classid::bigint << 32 | l.objid::bigint) - 7305148000000000000)
+    select min((l.classid::bigint << 32 | l.objid::bigint) - ${announced})
     from pg_locks l
     where l.locktype = 'advisory' and l.objsubid = 1
       and l.database = (select d.oid from pg_database d where d.datname = current_database())
-      and (l.classid::bigint << 32 | l.objid::bigint) >= 7305148000000000000
+      and (l.classid::bigint << 32 | l.objid::bigint) >= ${announced}
   ));
 end
 $$;

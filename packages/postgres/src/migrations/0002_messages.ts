@@ -21,11 +21,38 @@
  * Statements work on all commands at once; to run one costs more than to carry out a command in it. What depends on the
  * commands before it in a batch is worked out in a loop, which does no more than that.
  */
+import { announce } from "./0001_tables.ts"
+
 const byIndexes = `set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off`
+
+/**
+ * Parts of a \`with\` that write the events of its \`told\`, and a delivery of each that the workspace's webhook wants. They
+ * share a place.
+ */
+const recording = `events as (
+    insert into events (id, workspace_id, type, created_at, order_key, sequence, data, position)
+    select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data, e.position from told e
+  ), wanted as materialized (
+    select e.*, w.id as webhook_id, w.envelope, w.paused_at
+    from told e
+    cross join lateral (
+      select w.id, w.envelope, w.paused_at from webhooks w
+      where w.workspace_id = e.workspace_id and e.type = any (w.event_types) offset 0
+    ) w
+  ), recorded as (
+    insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
+      next_attempt_at, created_at, position)
+    select e.delivery_id, e.workspace_id, e.webhook_id, e.id, e.type, e.envelope, e.order_key, e.sequence, 'pending',
+      case when not e.waits then e.created_at end, e.created_at, e.position
+    from wanted e
+  )`
+
+/** Tells claimers of deliveries. Not an empty payload: that is what a listener is told who may have missed something. */
+const wake = "perform pg_notify('wac_deliveries', 'recorded')"
 
 export const sql = `
 -- Time.iso, of the years 1 to 9999
@@ -173,32 +200,15 @@ begin
     );
   end if;
 
-  -- once for all places that are drawn here; an event and its delivery share one
-  perform wac_announce();
-  with told as materialized (
-    select e.*, nextval('positions') as position from unnest(recorded) e
-  ), events as (
-    insert into events (id, workspace_id, type, created_at, order_key, sequence, data, position)
-    select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data, e.position from told e
-  ), wanted as materialized (
-    select e.*, w.id as webhook_id, w.envelope, w.paused_at
-    from told e
-    cross join lateral (
-      select w.id, w.envelope, w.paused_at from webhooks w
-      where w.workspace_id = e.workspace_id and e.type = any (w.event_types) offset 0
-    ) w
-  ), recorded as (
-    insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
-      next_attempt_at, created_at, position)
-    select e.delivery_id, e.workspace_id, e.webhook_id, e.id, e.type, e.envelope, e.order_key, e.sequence, 'pending',
-      case when e.id <> all (waiting) then e.created_at end, e.created_at, e.position
-    from wanted e
-  )
+  with announced as materialized (
+    ${announce}
+  ), told as materialized (
+    select e.*, e.id = any (waiting) as waits, nextval('positions') as position from announced, unnest(recorded) e
+  ), ${recording}
   select bool_or(e.paused_at is null) into is_due from wanted e;
   -- Of what is held nobody need hear: the resume tells. What is recorded while it does is found by the next look.
   if is_due then
-    -- not an empty payload: that is what a listener is told who may have missed something
-    perform pg_notify('wac_deliveries', 'recorded');
+    ${wake};
   end if;
 end
 $$;
@@ -243,21 +253,13 @@ end;
 
 -- accept
 
-create type wac_send as (
-  now bigint,
+-- What sends of a batch have in common: told once for all of them.
+create type wac_kind as (
   workspace_id text,
   route text,
-  key text,
-  fingerprint text,
   api_key_id text,
-  message_id text,
-  claim_token text,
-  lease_until bigint,
   -- Quota.monthOf(now)
   month text,
-  content json,
-  -- Contact.keyOf
-  customer text,
   -- as the message names it; null for the default number
   sender text,
   -- null for a text
@@ -266,6 +268,22 @@ create type wac_send as (
   given_values integer,
   -- which of the limits
   limits integer
+);
+
+create type wac_send as (
+  -- which of the kinds
+  kind integer,
+  now bigint,
+  key text,
+  fingerprint text,
+  message_id text,
+  claim_token text,
+  lease_until bigint,
+  content json,
+  -- Contact.keyOf
+  customer text,
+  -- whether another of the batch may have its key
+  has_twin boolean
 );
 
 -- A message as its first try claims it.
@@ -398,23 +416,25 @@ begin atomic
   select coalesce(array_agg(g.key), '{}') from gone g;
 end;
 
--- all_limits are those that the sends are accepted under; rate limits in them are [interval, capacity].
+-- Sends refer to all_kinds by their places, and those to all_limits, from 0; rate limits are [interval, capacity]. Answers
+-- with what it found for each kind, and with the answers to the sends.
 --
 -- Everything is worked out first, send after send, each seeing what those before it will have spent; then it is
 -- written, table after table. Sends are gone through by workspace, number and recipient, so that each of these has its
 -- state in one variable.
-create function wac_accept(commands json, all_limits json) returns json
+create function wac_accept(commands json, all_kinds json, all_limits json) returns json
 language plpgsql
 ${byIndexes}
 as $$
 declare
-  sends wac_send[];
-  has_twins boolean := false;
+  limit_sets constant jsonb := all_limits;
   one_month boolean := true;
   r record;
-  answers json[];
+  answers json[] := '{}';
+  of_kinds json[] := '{}';
   verdict text;
   again boolean;
+  bound messages;
   twin wac_claim;
   workspace text;
   workspace_at double precision;
@@ -430,8 +450,6 @@ declare
   pair_next double precision;
   noted_at bigint;
   note bigint;
-  number_is_spent boolean;
-  pair_is_spent boolean;
   quota double precision;
   used integer;
   is_counted boolean;
@@ -442,7 +460,7 @@ declare
   claims_before bigint[] := '{}';
   retries wac_claim[] := '{}';
   claimed integer := 0;
-  -- of each list the last is of what is being gone through
+  -- of each list the last is of what is being gone through; it is not there unless something was spent
   spent_workspaces wac_spent_workspace[] := '{}';
   spent_numbers wac_spent_number[] := '{}';
   spent_pairs wac_spent_pair[] := '{}';
@@ -450,126 +468,107 @@ declare
   numbers integer := 0;
   pairs integer := 0;
 begin
-  sends := array(select c from json_populate_recordset(null::wac_send, commands) c);
-  if cardinality(sends) > 1 then
-    select count(*) > count(distinct (c.workspace_id, c.route, c.key)), min(c.month) = max(c.month)
-    into has_twins, one_month
-    from unnest(sends) c;
-  end if;
-  answers := array_fill(null::json, array[cardinality(sends)]);
-
   perform from workspaces w
-  where w.id = any (array(select c.workspace_id from unnest(sends) c))
+  where w.id = any (array(select k.workspace_id from json_to_recordset(all_kinds) as k (workspace_id text)))
   order by w.id
   for no key update;
 
+  if json_array_length(all_kinds) > 1 then
+    one_month := (select min(k.month) = max(k.month) from json_to_recordset(all_kinds) as k (month text));
+  end if;
+
   for r in
-    with limits as materialized (
-      select l.ordinality - 1 as place, l.value, l.value -> 'pair' as pair,
-        (l.value ->> 'monthlyQuota')::double precision as quota,
-        (l.value ->> 'messagingLimit')::double precision as messaging_limit
-      from jsonb_array_elements(all_limits::jsonb) with ordinality as l (value, ordinality)
-    ), kinds as materialized (
-      -- what sends of one kind have in common; each of the subqueries is looked up by its key
-      select d.*, w.id is not null and k.id is not null as is_known, k.revoked_at, k.expires_at, w.suspended, w.tier,
-        w.bucket_full_at as workspace_full_at, coalesce(w.monthly_quota, l.quota) as quota, q.used,
+    with looked_up as materialized (
+      -- each of the subqueries is looked up by its key
+      select k.ordinality - 1 as kind, k.workspace_id, k.route, k.api_key_id, k.month, k.template, k.given_values,
+        w.id is not null and a.id is not null as is_known, a.revoked_at, a.expires_at, w.suspended,
+        w.bucket_full_at as workspace_full_at, coalesce(w.monthly_quota, (y.limits ->> 'monthlyQuota')::double precision) as quota,
+        q.used,
         (p.p).id as number_id, (p.p).phone_number, (p.p).available, (p.p).bucket_full_at as number_full_at,
         -- SenderBlock.inForce: before that; null without a block
         case when (p.p).block_reason is not null then coalesce((p.p).blocked_until, 9223372036854775807) end as blocked_until,
         (p.p).block_scope,
         (p.p).customers_counted,
         -- PhoneNumber.messagingLimitOf
-        coalesce((p.p).messaging_limit, (p.p).learned_messaging_limit, l.messaging_limit) as customer_limit,
-        case when (p.p).id is not null then wac_phone_number(p.p) end as number,
-        case when (t.t).id is not null then wac_template(t.t) end as told_template,
+        coalesce((p.p).messaging_limit, (p.p).learned_messaging_limit, (y.limits ->> 'messagingLimit')::double precision)
+          as customer_limit,
         (t.t).status = 'approved' and (t.t).unfillable is null as is_sendable, cardinality((t.t).variables) as values_wanted,
         (t.t).category = 'marketing' as is_marketing,
         (y.workspace -> 0)::double precision as workspace_refill, (y.workspace -> 1)::double precision as workspace_capacity,
         (y.number -> 0)::double precision as number_refill, (y.number -> 1)::double precision as number_capacity,
-        (l.pair -> 0)::double precision as pair_refill, (l.pair -> 1)::double precision as pair_capacity
-      from (
-        select distinct c.workspace_id, c.api_key_id, c.sender, c.template, c.language, c.month, c.limits from unnest(sends) c
-      ) d
-      join limits l on l.place = d.limits
+        (y.pair -> 0)::double precision as pair_refill, (y.pair -> 1)::double precision as pair_capacity,
+        json_build_object(
+          'tier', w.tier,
+          'sender', case when (p.p).id is not null then wac_phone_number(p.p) end,
+          'template', case when (t.t).id is not null then wac_template(t.t) end
+        ) as found
+      from json_populate_recordset(null::wac_kind, all_kinds) with ordinality k
       left join lateral (
         select w.id, w.suspended, w.tier, w.bucket_full_at, w.monthly_quota from workspaces w
-        where w.id = d.workspace_id offset 0
+        where w.id = k.workspace_id offset 0
       ) w on true
       left join lateral (
-        select k.id, k.revoked_at, k.expires_at from api_keys k
-        where k.id = d.api_key_id and k.workspace_id = d.workspace_id offset 0
-      ) k on true
+        select a.id, a.revoked_at, a.expires_at from api_keys a
+        where a.id = k.api_key_id and a.workspace_id = k.workspace_id offset 0
+      ) a on true
       left join lateral (
-        select p from phone_numbers p where d.sender is null and p.workspace_id = d.workspace_id and p.is_default
+        select p from phone_numbers p where k.sender is null and p.workspace_id = k.workspace_id and p.is_default
         union all
-        select p from phone_numbers p where p.workspace_id = d.workspace_id and p.phone_number = d.sender
+        select p from phone_numbers p where p.workspace_id = k.workspace_id and p.phone_number = k.sender
         union all
-        select p from phone_numbers p where p.id = d.sender and p.workspace_id = d.workspace_id
+        select p from phone_numbers p where p.id = k.sender and p.workspace_id = k.workspace_id
         limit 1
       ) p on true
       left join lateral (
         select t from templates t
-        where t.workspace_id = d.workspace_id and t.provider_account_id = (p.p).provider_account_id
-          and t.name = d.template and t.language = d.language offset 0
+        where t.workspace_id = k.workspace_id and t.provider_account_id = (p.p).provider_account_id
+          and t.name = k.template and t.language = k.language offset 0
       ) t on true
       left join lateral (
-        select q.used from quota_usage q where q.workspace_id = d.workspace_id and q.month = d.month offset 0
+        select q.used from quota_usage q where q.workspace_id = k.workspace_id and q.month = k.month offset 0
       ) q on true
       cross join lateral (
-        select coalesce(l.value -> 'workspaceTiers' -> w.tier, l.value -> 'workspace') as workspace,
-          coalesce(l.value -> 'numberTiers' -> wac_tier(p.p), l.value -> 'number') as number
+        select l.limits, l.limits -> 'pair' as pair,
+          coalesce(l.limits -> 'workspaceTiers' -> w.tier, l.limits -> 'workspace') as workspace,
+          coalesce(l.limits -> 'numberTiers' -> wac_tier(p.p), l.limits -> 'number') as number
+        from (select limit_sets -> k.limits as limits offset 0) l
         offset 0
       ) y
     )
-    select c.ordinality as place, c.now, c.workspace_id, a.is_known, a.revoked_at, a.expires_at, a.suspended,
-      a.tier, a.workspace_full_at, a.workspace_refill, a.workspace_capacity, a.quota, a.used, a.number_id, a.number_full_at,
-      a.number_refill, a.number_capacity, a.customers_counted, a.customer_limit, a.number, a.told_template, a.pair_refill,
-      a.pair_capacity, s.pair_key, s.pair_full_at, s.counted_at, s.contact, s.m, s.h, s.verdict, s.is_open,
+    select c.ordinality as place, c.now, a.workspace_id, a.kind, a.is_known, a.revoked_at, a.expires_at, a.suspended,
+      a.workspace_full_at, a.workspace_refill, a.workspace_capacity, a.quota, a.used, a.number_id, a.number_full_at,
+      a.number_refill, a.number_capacity, a.customers_counted, a.customer_limit, a.found, a.pair_refill,
+      a.pair_capacity, s.pair_key, s.pair_full_at, s.counted_at, s.contact, s.bound, s.is_open, c.has_twin,
       -- Policy.refusal, as far as it is a matter of this send alone
       a.number_id is null or not a.available or coalesce(c.now < a.blocked_until, false) and (a.block_scope = 'all' or not s.is_open)
-        or c.template is not null and (a.is_sendable and a.values_wanted = c.given_values) is not true
-        or s.opted_out and (c.template is null or a.is_marketing)
-        or c.template is null and not s.is_open as is_refused,
+        or a.template is not null and (a.is_sendable and a.values_wanted = a.given_values) is not true
+        or s.opted_out and (a.template is null or a.is_marketing)
+        or a.template is null and not s.is_open as is_refused,
       (
-        c.message_id, c.workspace_id, c.api_key_id, a.number_id, a.phone_number, c.content, c.now, c.month, c.route, c.key,
+        c.message_id, a.workspace_id, a.api_key_id, a.number_id, a.phone_number, c.content, c.now, a.month, a.route, c.key,
         c.fingerprint, c.claim_token, c.lease_until, case when not s.is_open then c.now end
       )::wac_claim as claim
-    from unnest(sends) with ordinality c
-    join kinds a on a.workspace_id = c.workspace_id and a.api_key_id = c.api_key_id
-      and a.sender is not distinct from c.sender and a.template is not distinct from c.template
-      and a.language is not distinct from c.language and a.month = c.month and a.limits = c.limits
+    from json_populate_recordset(null::wac_send, commands) with ordinality c
+    join looked_up a on a.kind = c.kind
     cross join lateral (
-      select x.pair_key, coalesce(b.full_at, 0) as pair_full_at, b.counted_at, m.m, h.h,
-        case
-          when m.verdict is null then 'Unbound'
-          when m.verdict not in ('Unbound', 'Released') then m.verdict
-          -- somebody is at it: we came before they will be done
-          when (h.h).id is null then 'Running'
-          when (h.h).key is null or (h.h).expires_at <= c.now then 'Unbound'
-          else 'Released'
-        end as verdict,
-        case when (n.n).key is not null then wac_contact(n.n) end as contact,
-        coalesce((n.n).opted_out, false) as opted_out, wac_window_is_open((n.n).last_inbound_at, c.now) as is_open
+      select x.pair_key, coalesce(b.full_at, 0) as pair_full_at, b.counted_at, m.id as bound,
+        n.n as contact, coalesce((n.n).opted_out, false) as opted_out, wac_window_is_open((n.n).last_inbound_at, c.now) as is_open
       from (select 'pair:' || a.number_id || ':' || c.customer as pair_key offset 0) x
       left join lateral (
-        select m, wac_verdict(m, c.fingerprint, c.now) as verdict from messages m
-        where m.workspace_id = c.workspace_id and m.route = c.route and m.key = c.key offset 0
+        select m.id from messages m where m.workspace_id = a.workspace_id and m.route = a.route and m.key = c.key offset 0
       ) m on true
-      -- a key that may be claimed although it is bound: its try certainly sent nothing, or it has expired
-      left join lateral (
-        select h from messages h
-        where h.id = (m.m).id and wac_verdict(h, c.fingerprint, c.now) in ('Unbound', 'Released')
-        for update skip locked
-      ) h on true
       left join lateral (
         select n from contacts n where n.phone_number_id = a.number_id and n.key = c.customer offset 0
       ) n on true
       left join lateral (select b.full_at, b.counted_at from buckets b where b.key = x.pair_key offset 0) b on true
       offset 0
     ) s
-    order by c.workspace_id collate "C", a.number_id collate "C", c.customer collate "C", c.ordinality
+    order by a.workspace_id collate "C", a.number_id collate "C", c.customer collate "C", c.ordinality
   loop
     -- ApiKey.refusal, Workspace.suspension
+    if of_kinds[r.kind + 1] is null then
+      of_kinds[r.kind + 1] := r.found;
+    end if;
     if not r.is_known then
       answers[r.place] := '{"_tag":"Stranger"}';
       continue;
@@ -588,12 +587,25 @@ begin
     end if;
     workspace_next := wac_take(workspace_at, r.now, r.workspace_refill, r.workspace_capacity);
     if workspace_next is null then
-      answers[r.place] := json_build_object('_tag', 'Limited', 'tier', r.tier, 'workspaceFullAt', workspace_at);
+      answers[r.place] := json_build_object('_tag', 'Limited', 'workspaceFullAt', workspace_at);
       continue;
     end if;
 
-    verdict := r.verdict;
-    if has_twins and verdict in ('Unbound', 'Released') then
+    if r.bound is null then
+      verdict := 'Unbound';
+    else
+      select m.* into bound from messages m where m.id = r.bound;
+      verdict := wac_verdict(bound, (r.claim).fingerprint, r.now);
+      -- a key that may be claimed although it is bound: its try certainly sent nothing, or it has expired
+      if verdict in ('Unbound', 'Released') then
+        select m.* into bound from messages m
+        where m.id = r.bound and wac_verdict(m, (r.claim).fingerprint, r.now) in ('Unbound', 'Released')
+        for update skip locked;
+        -- somebody is at it: we came before they will be done
+        verdict := case when bound.id is null then 'Running' else wac_verdict(bound, (r.claim).fingerprint, r.now) end;
+      end if;
+    end if;
+    if r.has_twin and verdict in ('Unbound', 'Released') then
       select * into twin from unnest(claims || retries) c
       where c.workspace_id = workspace and c.route = (r.claim).route and c.key = (r.claim).key;
       if found then
@@ -602,8 +614,8 @@ begin
       end if;
     end if;
     if verdict not in ('Unbound', 'Released') then
-      answers[r.place] := json_build_object('_tag', 'Judged', 'tier', r.tier, 'workspaceFullAt', workspace_at,
-        'verdict', wac_told_verdict(r.m, verdict));
+      answers[r.place] := json_build_object('_tag', 'Judged', 'workspaceFullAt', workspace_at,
+        'verdict', wac_told_verdict(bound, verdict));
       workspace_at := workspace_next;
       spent_workspaces[workspaces] := (workspace, workspace_at, (r.claim).month, taken)::wac_spent_workspace;
       continue;
@@ -617,18 +629,18 @@ begin
         counted := r.customers_counted;
         found_new := 0;
         pruned := '{}';
-        number_is_spent := false;
+        numbers := numbers + 1;
       end if;
       pair := r.pair_key;
       pair_at := r.pair_full_at;
       noted_at := case when pair <> all (pruned) then r.counted_at end;
       note := null;
-      pair_is_spent := false;
+      pairs := pairs + 1;
     end if;
 
     -- Policy.refusal
     if r.is_refused or r.quota is not null or r.customer_limit is not null then
-      quota := case when not again or (r.h).quota_month is null then r.quota end;
+      quota := case when not again or bound.quota_month is null then r.quota end;
       if one_month then
         used := coalesce(r.used, 0) + taken;
       else
@@ -665,8 +677,8 @@ begin
       if r.is_refused or coalesce(used >= quota, false)
         or not r.is_open and not is_counted and coalesce(counted >= r.customer_limit, false)
       then
-        answers[r.place] := json_build_object('_tag', 'Refused', 'tier', r.tier, 'workspaceFullAt', workspace_at,
-          'sender', r.number, 'template', r.told_template, 'contact', r.contact, 'quota', quota, 'quotaUsed', used,
+        answers[r.place] := json_build_object('_tag', 'Refused', 'workspaceFullAt', workspace_at,
+          'contact', case when (r.contact).key is not null then wac_contact(r.contact) end, 'quota', quota, 'quotaUsed', used,
           'messagingLimit', r.customer_limit, 'customersCounted', counted, 'customerCounted', is_counted);
         continue;
       end if;
@@ -675,41 +687,34 @@ begin
     number_next := wac_take(number_at, r.now, r.number_refill, r.number_capacity);
     pair_next := wac_take(pair_at, r.now, r.pair_refill, r.pair_capacity);
     if number_next is null or pair_next is null then
-      answers[r.place] := json_build_object('_tag', 'Limited', 'tier', r.tier, 'workspaceFullAt', workspace_at,
-        'sender', r.number, 'numberFullAt', number_at, 'pairFullAt', pair_at);
+      answers[r.place] := json_build_object('_tag', 'Limited', 'workspaceFullAt', workspace_at,
+        'numberFullAt', number_at, 'pairFullAt', pair_at);
       continue;
     end if;
 
-    answers[r.place] := json_build_object('_tag', 'Claimed', 'tier', r.tier, 'workspaceFullAt', workspace_at,
-      'sender', r.number, 'numberFullAt', number_at, 'pairFullAt', pair_at, 'template', r.told_template,
-      'contact', r.contact, 'before', case when again then wac_message(r.h) end);
+    answers[r.place] := json_build_object('_tag', 'Claimed', 'workspaceFullAt', workspace_at,
+      'numberFullAt', number_at, 'pairFullAt', pair_at,
+      'contact', case when (r.contact).key is not null then wac_contact(r.contact) end,
+      'before', case when again then wac_message(bound) end);
     workspace_at := workspace_next;
     number_at := number_next;
     pair_at := pair_next;
-    if not number_is_spent then
-      number_is_spent := true;
-      numbers := numbers + 1;
-    end if;
-    if not pair_is_spent then
-      pair_is_spent := true;
-      pairs := pairs + 1;
-    end if;
     if again then
       retries := retries || r.claim;
       update messages m set status = 'sending', status_at = r.now, api_key_id = (r.claim).api_key_id,
         quota_month = coalesce(m.quota_month, (r.claim).month), claim_token = (r.claim).claim_token,
         lease_until = (r.claim).lease_until, tried_before = m.status_at, counted_at = (r.claim).counted_at,
         counted_before = case when not r.is_open then noted_at end
-      where m.id = (r.h).id;
+      where m.id = bound.id;
     else
-      if (r.h).id is not null then
-        perform wac_forget_keys(array[(r.h).id]);
+      if r.bound is not null then
+        perform wac_forget_keys(array[r.bound]);
       end if;
       claimed := claimed + 1;
       claims[claimed] := r.claim;
       claims_before[claimed] := case when not r.is_open then noted_at end;
     end if;
-    if not again or (r.h).quota_month is null then
+    if not again or bound.quota_month is null then
       if one_month then
         taken := taken + 1;
       else
@@ -741,19 +746,19 @@ begin
   if workspaces > 0 then
     update workspaces w set bucket_full_at = s.full_at from unnest(spent_workspaces) s where w.id = s.id;
   end if;
-  if pairs > 0 then
+  if cardinality(spent_pairs) > 0 then
     update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
     from unnest(spent_numbers) s
     where p.id = s.id;
     insert into buckets as b (key, full_at, phone_number_id, counted_at)
-    select s.key, s.full_at, s.number_id, s.noted_at from unnest(spent_pairs) s
+    select s.key, s.full_at, s.number_id, s.noted_at from unnest(spent_pairs) s where s.key is not null
     on conflict (key) do update set full_at = excluded.full_at, phone_number_id = excluded.phone_number_id,
       counted_at = coalesce(excluded.counted_at, b.counted_at);
     insert into quota_usage as q (workspace_id, month, used)
     select s.id, s.month, s.quota from unnest(spent_workspaces) s where s.quota > 0
     on conflict (workspace_id, month) do update set used = q.used + excluded.used;
   end if;
-  return array_to_json(answers);
+  return json_build_object('found', array_to_json(of_kinds), 'answers', array_to_json(answers));
 end
 $$;
 
@@ -919,7 +924,7 @@ $$;
 -- settle
 
 -- The common end: upstream took the send, and nobody has told of its message before. Message.apply has one outcome then,
--- so this is one update, at half of what wac_move costs. False for all others, which it leaves to wac_settle_any.
+-- so this is one statement, at half of what wac_move costs. False for all others, which it leaves to wac_settle_any.
 create function wac_settle(commands json) returns json
 language plpgsql
 ${byIndexes}
@@ -927,44 +932,49 @@ as $$
 declare
   answers boolean[] := array_fill(false, array[json_array_length(commands)]);
   places bigint[];
-  told wac_recorded[];
   place bigint;
+  is_due boolean;
 begin
   with settled as (
     update messages m set status = 'sent', status_at = s.now, provider_message_id = s.provider_message_id,
-      sent_at = greatest(s.at, m.created_at), sequence = m.sequence + 1, claim_token = null, lease_until = null,
+      sent_at = greatest(s.now, m.created_at), sequence = 1, claim_token = null, lease_until = null,
       expires_at = s.now + 86400000
     from (
-      select s.* from json_populate_recordset(null::wac_step, commands) with ordinality s order by s.message_id, s.ordinality
+      select s.* from rows from (json_to_recordset(commands)
+        as (now bigint, workspace_id text, message_id text, claim_token text, provider_message_id text, event text,
+          delivery text))
+        with ordinality as s (now, workspace_id, message_id, claim_token, provider_message_id, event, delivery, place)
+      order by s.message_id, s.place
       offset 0
     ) s
     where m.id = s.message_id
       -- not in the planner's terms: it would expect none, and read them all to see
-      and case when m.status = 'sending' and m.provider_message_id is null
+      and case when m.status = 'sending' and m.provider_message_id is null and m.sequence = 0
         then m.claim_token = s.claim_token and m.workspace_id = s.workspace_id end
-    returning m.id, m.workspace_id, m.provider_message_id, m.content, m.sent_at, m.sequence, m.status_at as now,
-      s.ordinality, s.events, s.deliveries
+    returning m.id, m.workspace_id, m.provider_message_id, m.content, m.sent_at, m.status_at, s.place, s.event, s.delivery
   ), named as (
     -- the first to bear a name keeps it
     insert into message_names (provider_message_id, message_id)
-    select m.provider_message_id, m.id from settled m order by m.provider_message_id, m.ordinality
+    select m.provider_message_id, m.id from settled m order by m.provider_message_id, m.place
     on conflict do nothing
-  )
-  select array_agg(m.ordinality), array_agg(
-    (
-      m.events[1], m.deliveries[1], m.workspace_id, 'message.sent', m.now, m.id, m.sequence,
-      wac_transition(m.id, m.provider_message_id, m.content, 'sent', m.sent_at, null, m.sequence)
-    )::wac_recorded
-  )
-  into places, told
-  from settled m;
+  ), announced as materialized (
+    ${announce}
+  ), told as materialized (
+    select m.event as id, m.delivery as delivery_id, m.workspace_id, 'message.sent' as type, m.status_at as created_at,
+      m.id as order_key, 1::smallint as sequence,
+      wac_transition(m.id, m.provider_message_id, m.content, 'sent', m.sent_at, null, 1) as data,
+      false as waits, nextval('positions') as position
+    from announced, settled m
+  ), ${recording}
+  select (select array_agg(m.place) from settled m), (select bool_or(e.paused_at is null) from wanted e)
+  into places, is_due;
 
-  if places is not null then
-    perform wac_record_events(told);
-    foreach place in array places loop
-      answers[place] := true;
-    end loop;
+  if is_due then
+    ${wake};
   end if;
+  foreach place in array coalesce(places, '{}') loop
+    answers[place] := true;
+  end loop;
   return array_to_json(answers);
 end
 $$;
