@@ -62,7 +62,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
           }
           const recorded = yield* store.complete({
             now: endedAt,
-            deliveryId: delivery.id,
+            delivery,
             token,
             attempt: ended,
             jitter: yield* Random.next

@@ -21,6 +21,9 @@ export interface ClaimedDelivery {
   readonly standing: Standing
 }
 
+/** Which delivery a claim is of, and where the storage finds it: beside others of its webhook. */
+export type ClaimedName = Pick<Delivery, "id" | "webhookId">
+
 /** What a claim gave. */
 export interface Claimed {
   readonly deliveries: ReadonlyArray<ClaimedDelivery>
@@ -93,14 +96,14 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
    */
   readonly complete: (command: {
     readonly now: Instant
-    readonly deliveryId: DeliveryId
+    readonly delivery: ClaimedName
     readonly token: string
     readonly attempt: Attempt
     /** Random in [0, 1). */
     readonly jitter: number
   }) => Effect.Effect<boolean, StoreError>
   /** Gives claims back without counting an attempt; they are due again as before. Lost claims are passed over. */
-  readonly release: (token: string, ids: ReadonlyArray<DeliveryId>) => Effect.Effect<void, StoreError>
+  readonly release: (token: string, deliveries: ReadonlyArray<ClaimedName>) => Effect.Effect<void, StoreError>
   /**
    * Suspends until something may have become due for another reason than time passing: a hint, which may come late
    * or not at all, so claimers look by themselves too.

@@ -68,7 +68,7 @@ export const layer = Layer.effectDiscard(
 
     const carryOut = (claimed: ClaimedDelivery, token: string) =>
       attempt(claimed, token).pipe(
-        Effect.onInterrupt(() => Effect.ignore(store.release(token, [claimed.delivery.id]))),
+        Effect.onInterrupt(() => Effect.ignore(store.release(token, [claimed.delivery]))),
         // our own fault must not cost the receiver an attempt: the lease's end makes the delivery due again, which is
         // also how often one is looked at whose secret does not open; the vault has told of it
         Effect.catchTag("UnreadableSecret", () => Effect.void),

@@ -181,7 +181,7 @@ export class Webhooks extends Context.Service<Webhooks, {
         })
         if (Option.isNone(claimed)) return yield* none()
         const made = yield* attempt(claimed.value, token).pipe(
-          Effect.onInterrupt(() => Effect.ignore(deliveries.release(token, [claimed.value.delivery.id]))),
+          Effect.onInterrupt(() => Effect.ignore(deliveries.release(token, [claimed.value.delivery]))),
           Effect.catchTag("UnreadableSecret", () => Effect.fail(unsignable()))
         )
         return shown(claimed.value.event, claimed.value.delivery.envelope, made.attempt)

@@ -73,17 +73,17 @@ const earliest = (outboxes: Iterable<Outbox>, now: Time.Instant): Time.Instant |
 
 const complete = (
   memory: Memory,
-  { attempt, deliveryId, jitter, now, token }: Parameters<Store["complete"]>[0]
+  { attempt, delivery, jitter, now, token }: Parameters<Store["complete"]>[0]
 ): boolean => {
-  const consignment = memory.deliveries.get(deliveryId)
+  const consignment = memory.deliveries.get(delivery.id)
   if (consignment?.lease?.token !== token) return false
   consignment.outbox.complete(consignment, attempt, jitter, now)
   memory.hint.notify()
   return true
 }
 
-const release = (memory: Memory, token: string, ids: Parameters<Store["release"]>[1]): void => {
-  for (const id of ids) {
+const release = (memory: Memory, token: string, deliveries: Parameters<Store["release"]>[1]): void => {
+  for (const { id } of deliveries) {
     const consignment = memory.deliveries.get(id)
     if (consignment?.lease?.token === token) consignment.outbox.release(consignment)
   }
@@ -133,7 +133,7 @@ export const layer = Layer.effect(
       claimDue: (command) => Effect.sync(() => claimDue(memory, command)),
       beginTest: (command) => Effect.sync(() => beginTest(memory, command)),
       complete: (command) => Effect.sync(() => complete(memory, command)),
-      release: (token, ids) => Effect.sync(() => release(memory, token, ids)),
+      release: (token, deliveries) => Effect.sync(() => release(memory, token, deliveries)),
       retry: (workspaceId, id, now) =>
         Effect.sync(() => Option.map(Option.fromUndefinedOr(retry(memory, workspaceId, id, now)), view)),
       awaitHint: memory.hint.wait,

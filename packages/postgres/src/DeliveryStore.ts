@@ -120,9 +120,10 @@ interface TestAnswer {
 }
 
 /** A command for `wac_complete`. */
-const commandOf = ({ attempt, deliveryId, jitter, now, token }: Parameters<Store["complete"]>[0]) => ({
+const commandOf = ({ attempt, delivery, jitter, now, token }: Parameters<Store["complete"]>[0]) => ({
   now,
-  delivery_id: deliveryId,
+  delivery_id: delivery.id,
+  webhook_id: delivery.webhookId,
   token,
   jitter,
   attempt_id: attempt.id,
@@ -279,9 +280,13 @@ export const layer = Layer.effect(
             return answer !== 0
           })
         ),
-      release: (token, ids) =>
-        ids.length === 0 ? Effect.void : Effect.map(
-          query("DeliveryStore.release", "select wac_release($1, $2)", [token, ids]),
+      release: (token, deliveries) =>
+        deliveries.length === 0 ? Effect.void : Effect.map(
+          query("DeliveryStore.release", "select wac_release($1, $2, $3)", [
+            token,
+            deliveries.map(({ webhookId }) => webhookId),
+            deliveries.map(({ id }) => id)
+          ]),
           hint.tell
         ),
       retry: (workspaceId, id, now) =>

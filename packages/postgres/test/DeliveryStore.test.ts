@@ -55,7 +55,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
         assert.strictEqual(new Set(ids).size, ids.length)
         const counts = countsOf(all)
         assert.deepStrictEqual([...counts.values()].sort((a, b) => a - b), [1, 16, 16, 16, 16])
-        for (const claimed of all) yield* deliveries.release(claimed.token, idsOf(claimed))
+        for (const claimed of all) yield* deliveries.release(claimed.token, claimed.deliveries.map(({ delivery }) => delivery))
       }
     }))
 
@@ -78,7 +78,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.deepStrictEqual((yield* claim(own, { now: retryAt })).deliveries, [])
 
       // given back there, taken here, and left lying
-      yield* elsewhere(DeliveryStore.DeliveryStore.use(({ release }) => release(retry.token, [retry.delivery.id])))
+      yield* elsewhere(DeliveryStore.DeliveryStore.use(({ release }) => release(retry.token, [retry.delivery])))
       const again = yield* claimOne(own, { now: retryAt })
       const late = yield* elsewhere(claimOne(own, { now: retryAt + DeliveryFixture.lease }))
       assert.strictEqual(late.delivery.id, again.delivery.id)
@@ -105,7 +105,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* Fiber.join(recording).pipe(Effect.timeout("2 seconds"))
       const claimed = yield* claimOne(own, { now: own.start })
       const releasing = yield* elsewhere(waiter)
-      yield* DeliveryStore.DeliveryStore.use(({ release }) => release(claimed.token, [claimed.delivery.id]))
+      yield* DeliveryStore.DeliveryStore.use(({ release }) => release(claimed.token, [claimed.delivery]))
       yield* Fiber.join(releasing).pipe(Effect.timeout("2 seconds"))
     }))
 
@@ -196,6 +196,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
           const ending = yield* open(client.unsafe("select wac_complete($1::text::json)", [JSON.stringify([{
             now: own.start + attempt.durationMs,
             delivery_id: predecessor.delivery.id,
+            webhook_id: predecessor.delivery.webhookId,
             token: predecessor.token,
             jitter: 0,
             attempt_id: attempt.id,
@@ -346,7 +347,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
               }),
               (attempt) => ({
                 now: attempt.startedAt + attempt.durationMs,
-                deliveryId: delivery.id,
+                delivery,
                 token: random.pick(["mine", "mine", "mine", "not mine"]),
                 attempt,
                 jitter: random.pick([0, 0.1, 1 / 3, 0.5, 0.999999999, random.below(1_000_000) / 1_000_000])
@@ -354,12 +355,12 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
             )
         )
         const recorded = yield* Effect.forEach(commands, deliveries.complete, { concurrency: "unbounded" })
-        for (const [i, { attempt, deliveryId, jitter, token }] of commands.entries()) {
-          const counts = token === "mine" && open.delete(deliveryId)
+        for (const [i, { attempt, delivery, jitter, token }] of commands.entries()) {
+          const counts = token === "mine" && open.delete(delivery.id)
           assert.strictEqual(recorded[i], counts)
           if (!counts) continue
-          const after = Delivery.afterAttempt(rows.get(deliveryId)!, webhook, attempt, jitter)
-          rows.set(deliveryId, after.delivery)
+          const after = Delivery.afterAttempt(rows.get(delivery.id)!, webhook, attempt, jitter)
+          rows.set(delivery.id, after.delivery)
           webhook = after.webhook
         }
         for (const [id, expected] of rows) assert.deepStrictEqual((yield* view(own, id)).delivery, expected)

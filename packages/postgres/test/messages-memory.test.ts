@@ -468,7 +468,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
               response: null,
               retryAfter: null
             }
-            assert.isTrue(yield* store.complete({ now, deliveryId: delivery.id, token, attempt, jitter: 0 }))
+            assert.isTrue(yield* store.complete({ now, delivery, token, attempt, jitter: 0 }))
             ended.push(delivery)
           }
         }

@@ -197,10 +197,12 @@ for (const { layer: database, name } of databases) {
             { readonly answer: { readonly deliveries: ReadonlyArray<ReadonlyArray<unknown>> } }
           >(claimText, claim({ limit: 64, seen: yield* settled }))
           const ids = row!.answer.deliveries.map(([id]) => id)
+          const webhooks = row!.answer.deliveries.map(([, , webhookId]) => webhookId)
           assert.strictEqual(ids.length, 64)
           const commands = ids.map((deliveryId, i) => ({
             now,
             delivery_id: deliveryId,
+            webhook_id: webhooks[i],
             token: "mine",
             jitter: 0,
             attempt_id: id("att", i),
@@ -222,10 +224,10 @@ for (const { layer: database, name } of databases) {
           })
           assert.strictEqual(completed("deliveries").written, 64)
           assert.strictEqual(completed("attempts").written, 64)
-          const released = yield* touched("select wac_release($1, $2)", ["mine", ids])
+          const released = yield* touched("select wac_release($1, $2, $3)", ["mine", webhooks, ids])
           assertReads(released, { deliveries: 64, delivery_claims: 2 * 64, webhooks: 64, webhook_health: 2 * 64 })
           assert.strictEqual(released("deliveries").written, 0)
-          yield* client`select wac_release('mine', ${ids})`
+          yield* client`select wac_release('mine', ${webhooks}, ${ids})`
         }))
 
       it.effect("a webhook's pause, resume and removal write none of its deliveries", () =>

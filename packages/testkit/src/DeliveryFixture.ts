@@ -37,7 +37,7 @@ export const claim = (
       leaseUntil: options.now + (options.lease ?? lease)
     })
     const foreign = deliveries.filter(({ delivery }) => !workspaces.has(delivery.workspaceId))
-    if (foreign.length > 0) yield* store.release(token, foreign.map(({ delivery }) => delivery.id))
+    if (foreign.length > 0) yield* store.release(token, foreign.map(({ delivery }) => delivery))
     return {
       token,
       nextDueAt,
@@ -133,7 +133,7 @@ export const complete = (
     const ended = yield* attempt(claimed.delivery, options)
     const recorded = yield* store.complete({
       now: options.now ?? ended.startedAt + ended.durationMs,
-      deliveryId: claimed.delivery.id,
+      delivery: claimed.delivery,
       token: claimed.token,
       attempt: ended,
       jitter: options.jitter ?? 0

@@ -123,10 +123,10 @@ export const tests = (it: Fixture.It): void => {
       yield* putWebhook(own)
       yield* record(own, 1)
       const first = yield* claimOne(own, { now: own.start })
-      yield* store.release("nobody's token", [first.delivery.id])
+      yield* store.release("nobody's token", [first.delivery])
       assert.deepStrictEqual((yield* claim(own, { now: own.start })).deliveries, [])
-      yield* store.release(first.token, [first.delivery.id, yield* Fixture.id("dlv")])
-      yield* store.release(first.token, [first.delivery.id])
+      yield* store.release(first.token, [first.delivery, { ...first.delivery, id: yield* Fixture.id("dlv") }])
+      yield* store.release(first.token, [first.delivery])
       yield* store.release(first.token, [])
       const again = yield* claimOne(own, { now: own.start })
       assert.deepStrictEqual(again.delivery, first.delivery)
@@ -134,9 +134,9 @@ export const tests = (it: Fixture.It): void => {
 
       const retry = yield* claimOne(own, { now: own.start + minute })
       assert.strictEqual(retry.delivery.attemptCount, 1)
-      yield* store.release(first.token, [retry.delivery.id])
+      yield* store.release(first.token, [retry.delivery])
       assert.deepStrictEqual((yield* claim(own, { now: own.start + minute })).deliveries, [])
-      yield* store.release(retry.token, [retry.delivery.id])
+      yield* store.release(retry.token, [retry.delivery])
       const { delivery } = yield* view(own, retry.delivery.id)
       assert.deepStrictEqual(delivery, retry.delivery)
       assert.deepStrictEqual((yield* claimOne(own, { now: own.start + minute })).delivery, retry.delivery)
@@ -187,7 +187,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* claim(own, { now: now + second })).deliveries.length, 1)
       yield* Effect.flatMap(
         DeliveryStore.DeliveryStore,
-        (store) => store.release(taken[1]!.token, [taken[1]!.delivery.id])
+        (store) => store.release(taken[1]!.token, [taken[1]!.delivery])
       )
       assert.strictEqual((yield* claim(own, { now: now + second })).deliveries.length, 1)
       // claims whose lease ended hold no place
@@ -213,7 +213,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(one.deliveries.length, 1)
       assert.strictEqual(one.nextDueAt, own.start + 1500)
       // more is due than was asked for: ask again at once
-      yield* DeliveryStore.DeliveryStore.use((store) => store.release(one.token, idsOf(one)))
+      yield* DeliveryStore.DeliveryStore.use((store) => store.release(one.token, one.deliveries.map(({ delivery }) => delivery)))
       const more = yield* claim(both, { now: own.start + minute, limit: 1 })
       assert.strictEqual(more.deliveries.length, 1)
       assert.isNotNull(more.nextDueAt)

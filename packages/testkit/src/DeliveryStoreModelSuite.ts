@@ -259,7 +259,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const release = Effect.fnUntraced(function*(side: Side) {
       const row = inFlight(side)[0]
       if (row === undefined) return
-      yield* deliveries.release(row.lease!.token, [row.delivery.id])
+      yield* deliveries.release(row.lease!.token, [row.delivery])
       row.lease = null
     })
 

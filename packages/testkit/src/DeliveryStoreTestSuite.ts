@@ -150,7 +150,7 @@ export const tests = (it: Fixture.It): void => {
       const lost = yield* begun(own, { now: own.start })
       const given = yield* begun(own, { now: own.start })
       const kept = yield* begun(own, { now: own.start + second })
-      yield* store.release(given.token, [given.delivery.id])
+      yield* store.release(given.token, [given.delivery])
       const end = own.start + DeliveryFixture.lease
       assert.deepStrictEqual((yield* claim(own, { now: end })).deliveries, [])
       for (const { delivery: { id } } of [lost, given]) {

@@ -498,14 +498,14 @@ comment on index deliveries_ended is 'What a replay covers, oldest first';
 comment on index deliveries_open is 'What is held or to be skipped, and lists of what is pending';
 
 create table delivery_claims (
-  delivery_id text primary key,
-  workspace_id text not null,
   webhook_id text not null,
+  delivery_id text not null,
+  workspace_id text not null,
   token text not null,
   lease_until bigint not null,
-  backlog boolean not null default false
+  backlog boolean not null default false,
+  primary key (webhook_id, delivery_id)
 );
-create index delivery_claims_webhook on delivery_claims (webhook_id);
 comment on table delivery_claims is
   'Who attempts what, apart from deliveries so that a claim rewrites none of them; a claim stays after its lease until '
   'somebody else claims';

@@ -268,7 +268,7 @@ begin
       continue;
     end if;
 
-    delete from delivery_claims k where k.delivery_id = any (ids);
+    delete from delivery_claims k where k.webhook_id = s.webhook_id and k.delivery_id = any (ids);
     update deliveries d set status = 'skipped', next_attempt_at = null, completed_at = s.skipped_at
     from unnest(workspaces, ids) as u (workspace_id, id)
     where d.workspace_id = u.workspace_id and d.id = u.id;
@@ -392,6 +392,21 @@ begin
 end
 $$;
 
+create type wac_claimed as (
+  delivery_id text,
+  workspace_id text,
+  webhook_id text,
+  doubtful boolean
+);
+
+-- A place in line, and slots_taken where it is known; with it what was seen of changes.
+create type wac_place as (
+  webhook_id text,
+  changes bigint,
+  at bigint,
+  taken boolean
+);
+
 -- Claims what is due.
 --
 -- Its cost is that of the webhooks whose turn it is: a webhook is looked at when its ready_at says so, or when a
@@ -422,20 +437,21 @@ declare
   seen constant bigint := command ->> 'seen';
   again text[] := array(select json_array_elements_text(command -> 'again'));
   settled bigint;
-  line text[];
+  left_healthy bigint := most_healthy;
+  left_doubtful bigint := most_doubtful;
+  line_healthy text[];
+  line_doubtful text[];
   line_end bigint;
-  share_healthy bigint;
-  share_doubtful bigint;
-  lapsed text[];
-  marked text[];
-  marked_changes bigint[];
-  marked_at bigint[];
-  turn_changes bigint[];
-  turn_at bigint[];
-  turn_taken boolean[];
+  -- so many have their turn at once
+  step integer := greatest(ceil(greatest(most_healthy, most_doubtful) / 8.0), 8);
   turn text[];
-  claimed json;
-  senders json;
+  passed text[] := '{}';
+  lapsed text[];
+  claims wac_claimed[];
+  claimed wac_claimed[] := '{}';
+  places wac_place[];
+  marked wac_place[];
+  moved wac_place[] := '{}';
 begin
   perform pg_advisory_xact_lock(7305148210);
   -- a claim that a crash of the server loses is one whose attempt is made again; nobody need wait for the disk
@@ -483,45 +499,49 @@ begin
       ) as at
     ) heads
     where seen is null and heads.at is not null
-  ), known as (
-    select a.webhook_id, min(a.at) as at from arrived a group by a.webhook_id
-    union all
-    select one, at_time from unnest(again) as one
-    union all
+  ), placed as (
     (
-      select h.webhook_id, h.ready_at from webhook_health h
+      select h.webhook_id, h.changes, h.ready_at, h.doubtful, h.ready_at as at from webhook_health h
       where not h.doubtful and h.ready_at <= at_time order by h.ready_at limit most_healthy
     )
     union all
     (
-      select h.webhook_id, h.ready_at from webhook_health h
+      select h.webhook_id, h.changes, h.ready_at, h.doubtful, h.ready_at from webhook_health h
       where h.doubtful and h.ready_at <= at_time order by h.ready_at limit most_doubtful
     )
-  ), placed as (
-    -- one that stands in line keeps its place
+    union all
+    -- Who comes to the line goes next after its head: what stands there has waited for no longer than since its last turn,
+    -- and this one has had none meanwhile.
     select k.webhook_id, h.changes, h.ready_at, h.doubtful,
-      case
-        when w.paused_at is not null then at_time
-        when h.ready_at <= at_time then h.ready_at
-        else least(h.ready_at, k.at)
-      end as at
-    from (select k.webhook_id, min(k.at) as at from known k group by k.webhook_id) k
+      case when e.at <= at_time
+        then least(e.at, 1 + (
+          select o.ready_at from webhook_health o where o.doubtful = h.doubtful and o.ready_at <= at_time
+          order by o.ready_at limit 1
+        ))
+        else e.at
+      end
+    from (
+      select k.webhook_id, min(k.at) as at from (
+        select a.webhook_id, a.at from arrived a
+        union all
+        select one, at_time from unnest(again) as one
+      ) k
+      group by k.webhook_id
+    ) k
     cross join lateral (
-      select h.changes, h.ready_at, h.doubtful from webhook_health h where h.webhook_id = k.webhook_id offset 0
+      select h.changes, h.ready_at, h.doubtful from webhook_health h
+      where h.webhook_id = k.webhook_id and coalesce(h.ready_at > at_time, true) offset 0
     ) h
     cross join lateral (select w.paused_at from webhooks w where w.id = k.webhook_id offset 0) w
+    cross join lateral (select case when w.paused_at is null then least(h.ready_at, k.at) else at_time end as at) e
     -- one that was paused meanwhile leaves the line
     where w.paused_at is null or h.ready_at is not null
-  ), ranked as (
-    select p.*,
-      p.at <= at_time and row_number() over (partition by p.doubtful order by p.at, p.webhook_id)
-        <= case when p.doubtful then most_doubtful else most_healthy end as now
-    from placed p
   )
   select
-    coalesce(array_agg(r.webhook_id order by r.at, r.webhook_id) filter (where r.now), '{}'),
+    (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= at_time and not p.doubtful))[:most_healthy],
+    (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= at_time and p.doubtful))[:most_doubtful],
     greatest(
-      max(r.at) filter (where r.at <= at_time),
+      max(p.at) filter (where p.at <= at_time),
       (
         select h.ready_at from webhook_health h where not h.doubtful and h.ready_at <= at_time
         order by h.ready_at desc limit 1
@@ -531,20 +551,28 @@ begin
         order by h.ready_at desc limit 1
       )
     ),
-    -- fair shares, so that a long line is not gone through for the few that can be taken of it
-    ceil(most_healthy::numeric / greatest(count(*) filter (where r.now and not r.doubtful), 1)) + 1,
-    ceil(most_doubtful::numeric / greatest(count(*) filter (where r.now and r.doubtful), 1)) + 1,
-    coalesce(array_agg(r.webhook_id order by r.webhook_id) filter (where m.mark), '{}'),
-    coalesce(array_agg(r.changes order by r.webhook_id) filter (where m.mark), '{}'),
-    coalesce(array_agg(r.at order by r.webhook_id) filter (where m.mark), '{}')
-  into line, line_end, share_healthy, share_doubtful, marked, marked_changes, marked_at
-  from ranked r cross join lateral (select not r.now and (r.ready_at is null or r.ready_at > r.at) as mark) m;
+    array_agg((p.webhook_id, p.changes, p.at, null)::wac_place) filter (where p.ready_at is null or p.ready_at > p.at)
+  into line_healthy, line_doubtful, line_end, marked
+  from placed p;
 
-  if line <> '{}' then
+  loop
+    turn := '{}';
+    if left_healthy > 0 then
+      turn := line_healthy[:step];
+      line_healthy := line_healthy[step + 1:];
+    end if;
+    if left_doubtful > 0 then
+      turn := turn || line_doubtful[:step];
+      line_doubtful := line_doubtful[step + 1:];
+    end if;
+    exit when coalesce(turn, '{}') = '{}';
+    passed := passed || turn;
+    step := step * 2;
+
     -- claims whose lease has ended and which nobody is just ending late
     select coalesce(array_agg(l.delivery_id), '{}') into lapsed from (
       select k.delivery_id from delivery_claims k
-      where k.webhook_id = any (line) and k.lease_until <= at_time
+      where k.webhook_id = any (turn) and k.lease_until <= at_time
       for update skip locked
     ) l;
 
@@ -554,8 +582,11 @@ begin
         coalesce(w.replayed_from, 0) as replayed_from, coalesce(n.next_at, 0) as drain_at,
         h.consecutive_failures >= 5 as failing, h.last_attempt_at + 1000 as gap_end,
         case when h.doubtful then 4 else 16 end as capacity,
+        -- a fair share, so that a long line of deliveries is not gone through for the few that can be taken of it
+        ceil(case when h.doubtful then left_doubtful else left_healthy end::numeric / count(*) over (partition by h.doubtful)) + 1
+          as share,
         f.claimed, f.in_flight, f.draining, f.first_end, f.last_end
-      from unnest(line) with ordinality as t (webhook_id, place)
+      from unnest(turn) with ordinality as t (webhook_id, place)
       cross join lateral (select h.* from webhook_health h where h.webhook_id = t.webhook_id offset 0) h
       cross join lateral (select w.* from webhooks w where w.id = t.webhook_id offset 0) w
       left join lateral (select n.next_at from webhook_drains n where n.webhook_id = t.webhook_id offset 0) n on true
@@ -574,9 +605,7 @@ begin
       from chosen c cross join lateral (
         select case
           when c.paused then 0
-          when not c.failing then greatest(
-            least(c.capacity - c.in_flight, case when c.doubtful then share_doubtful else share_healthy end), 0
-          )
+          when not c.failing then greatest(least(c.capacity - c.in_flight, c.share), 0)
           when c.in_flight = 0 and coalesce(c.gap_end, at_time) <= at_time then 1
           else 0
         end as slots
@@ -664,13 +693,13 @@ begin
       ) d on not o.paused
     ), turns as (
       select c.*, e.eligible and row_number() over (partition by e.eligible, c.doubtful order by c.turn, c.place)
-        <= case when c.doubtful then most_doubtful else most_healthy end as taken
+        <= case when c.doubtful then left_doubtful else left_healthy end as taken
       from candidates c
       cross join lateral (select coalesce(c.turn <= c.slots and c.may, false) as eligible) e
-    ), claims as (
-      insert into delivery_claims as k (delivery_id, workspace_id, webhook_id, token, lease_until, backlog)
-      select t.id, t.workspace_id, t.webhook_id, claimer, lease_end, t.line = 1 from turns t where t.taken
-      on conflict (delivery_id) do update
+    ), taken as (
+      insert into delivery_claims as k (webhook_id, delivery_id, workspace_id, token, lease_until, backlog)
+      select t.webhook_id, t.id, t.workspace_id, claimer, lease_end, t.line = 1 from turns t where t.taken
+      on conflict (webhook_id, delivery_id) do update
       set token = excluded.token, lease_until = excluded.lease_until, backlog = excluded.backlog
     ), served as (
       select t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end, t.capacity,
@@ -712,65 +741,73 @@ begin
       from served s
     )
     select
+      array_agg((r.webhook_id, r.changes, r.at, r.taken)::wac_place)
+        -- a place that is too early, but not in the past, is corrected when it comes: it is not worth a write
+        filter (
+          where r.taken <> r.were_taken
+            or (r.was is distinct from r.at and not coalesce(r.was > at_time and r.was <= r.at, false))
+        ),
       (
-        select json_agg(
+        select array_agg((t.id, t.workspace_id, t.webhook_id, t.doubtful)::wac_claimed order by t.turn, t.place) from turns t
+        where t.taken
+      ),
+      left_healthy - (select count(*) from turns t where t.taken and not t.doubtful),
+      left_doubtful - (select count(*) from turns t where t.taken and t.doubtful)
+    into places, claims, left_healthy, left_doubtful
+    from ready r;
+
+    moved := moved || places;
+    claimed := claimed || claims;
+  end loop;
+
+  with wanted as (
+    -- slots_taken stays as it is where a place is only marked
+    select * from unnest(moved)
+    union all
+    select * from unnest(marked) m where m.webhook_id <> all (passed)
+  ), free as (
+    select h.webhook_id, w.at, coalesce(w.taken, h.slots_taken) as taken
+    from wanted w join webhook_health h on h.webhook_id = w.webhook_id
+    where h.changes = w.changes
+    for no key update of h skip locked
+  ), done as (
+    update webhook_health h set ready_at = f.at, slots_taken = f.taken from free f where h.webhook_id = f.webhook_id
+    returning h.webhook_id
+  )
+  select array(select w.webhook_id from wanted w where w.webhook_id not in (select d.webhook_id from done d))
+  into again;
+
+  return json_build_object(
+    'deliveries', (
+      select coalesce(
+        json_agg(
           -- by position: names would be half of what is written and read
           json_build_array(
             d.id, d.workspace_id, d.webhook_id, d.event_id, d.event_type, d.envelope, d.order_key, d.sequence, d.trigger,
             d.attempt_count, d.round_attempts, d.first_attempt_at, d.last_attempt_at, d.next_attempt_at, d.created_at,
-            e.created_at, e.order_key, e.sequence, e.data, t.doubtful
-          ) order by t.turn, t.place
-        )
-        from turns t
-        join deliveries d on d.workspace_id = t.workspace_id and d.id = t.id
-        join events e on e.id = d.event_id
-        where t.taken
-      ),
-      (
-        select json_agg(json_build_object(
+            e.created_at, e.order_key, e.sequence, e.data, c.doubtful
+          ) order by c.place
+        ),
+        '[]'
+      )
+      from unnest(claimed) with ordinality as c (delivery_id, workspace_id, webhook_id, doubtful, place)
+      join deliveries d on d.workspace_id = c.workspace_id and d.id = c.delivery_id
+      join events e on e.id = d.event_id
+    ),
+    'webhooks', (
+      select coalesce(
+        json_agg(json_build_object(
           'id', w.id,
           'url', w.url,
           'secrets', (
             select coalesce(json_agg(wac_webhook_secret(s) order by s.position), '[]') from webhook_secrets s
             where s.webhook_id = w.id and (s.expires_at is null or s.expires_at > at_time)
           )
-        ))
-        from (select distinct t.webhook_id from turns t where t.taken) t join webhooks w on w.id = t.webhook_id
-      ),
-      array_agg(r.webhook_id order by r.webhook_id),
-      array_agg(r.changes order by r.webhook_id),
-      array_agg(r.at order by r.webhook_id),
-      array_agg(r.taken order by r.webhook_id)
-    into claimed, senders, turn, turn_changes, turn_at, turn_taken
-    from ready r
-    -- a place that is too early, but not in the past, is corrected when it comes: it is not worth a write
-    where r.taken <> r.were_taken
-      or (r.was is distinct from r.at and not coalesce(r.was > at_time and r.was <= r.at, false));
-  end if;
-
-  if turn || marked <> '{}' then
-    with wanted as (
-      -- slots_taken stays as it is where a place is only marked
-      select * from unnest(turn || marked, turn_changes || marked_changes, turn_at || marked_at, turn_taken)
-        as w (webhook_id, changes, at, taken)
-    ), free as (
-      select h.webhook_id, w.at, coalesce(w.taken, h.slots_taken) as taken
-      from wanted w join webhook_health h on h.webhook_id = w.webhook_id
-      where h.changes = w.changes
-      for no key update of h skip locked
-    ), done as (
-      update webhook_health h set ready_at = f.at, slots_taken = f.taken from free f where h.webhook_id = f.webhook_id
-      returning h.webhook_id
-    )
-    select array(select w.webhook_id from wanted w where w.webhook_id not in (select d.webhook_id from done d))
-    into again;
-  else
-    again := '{}';
-  end if;
-
-  return json_build_object(
-    'deliveries', coalesce(claimed, '[]'),
-    'webhooks', coalesce(senders, '[]'),
+        )),
+        '[]'
+      )
+      from (select distinct c.webhook_id from unnest(claimed) c) c join webhooks w on w.id = c.webhook_id
+    ),
     'nextDueAt', least(
       (
         select h.ready_at from webhook_health h
@@ -794,6 +831,7 @@ $$;
 create type wac_ended_attempt as (
   now bigint,
   delivery_id text,
+  webhook_id text,
   token text,
   jitter double precision,
   attempt_id text,
@@ -826,176 +864,152 @@ declare
   given constant wac_ended_attempt[] := array(
     select a from json_populate_recordset(null::wac_ended_attempt, commands) a
   );
-  answers integer[] := array_fill(0, array[cardinality(given)]);
-  concerned text[];
-  lowers boolean := false;
-  c record;
-  -- the webhook whose commands are being gone through, and how it is after them
-  health webhook_health;
-  pause bigint;
-  ready_before bigint;
-  -- what is written in the end, an entry per command, per ended order key and per webhook
-  places integer[] := '{}';
-  workspaces text[] := '{}';
-  statuses text[] := '{}';
-  rounds integer[] := '{}';
-  generations bigint[] := '{}';
-  firsts bigint[] := '{}';
-  ends bigint[] := '{}';
-  nexts bigint[] := '{}';
-  keys text[] := '{}';
-  key_webhooks text[] := '{}';
-  key_times bigint[] := '{}';
-  key_floors bigint[] := '{}';
-  healths webhook_health[] := '{}';
-  paused text[] := '{}';
-  pauses bigint[] := '{}';
-  followers text[] := '{}';
-  follower_times bigint[] := '{}';
-  was_failing boolean;
-  round_attempts integer;
-  ended_at bigint;
-  first_at bigint;
-  last_at bigint;
-  next_at bigint;
-  new_status text;
+  recorded bigint[];
+  lowers boolean;
+  paused text[];
+  pauses bigint[];
+  -- of order keys that one has ended of
+  keys text[];
+  key_webhooks text[];
+  key_floors bigint[];
+  key_times bigint[];
 begin
-  concerned := array(
-    select distinct k.webhook_id from unnest(given) g join delivery_claims k on k.delivery_id = g.delivery_id
-  );
-  perform from webhook_health h where h.webhook_id = any (concerned) order by h.webhook_id for no key update;
+  perform from webhook_health h
+  where h.webhook_id = any (array(select distinct g.webhook_id from unnest(given) g))
+  order by h.webhook_id
+  for no key update;
 
-  for c in
-    with ended as (
-      delete from delivery_claims k
-      using (
-        -- a claim ends with the first command
-        select distinct on (g.delivery_id, g.token) g.* from unnest(given) with ordinality g
-        order by g.delivery_id, g.token, g.ordinality
-      ) g
-      where k.delivery_id = g.delivery_id and k.token = g.token
-      returning g.*, k.workspace_id, k.webhook_id
-    )
-    select e.*, d.first_attempt_at, d.order_key, d.status = 'testing' as is_test, w.paused_at, w.resumed_at, w.skipped_until,
-      h as health,
-      -- attempts of the round that the next is of: none if the webhook was resumed since
-      case when d.first_attempt_at < w.resumed_at then 0 else d.round_attempts end as round_attempts
+  with ended as (
+    delete from delivery_claims k
+    using (
+      -- a claim ends with the first command
+      select distinct on (g.delivery_id, g.token) g.* from unnest(given) with ordinality g
+      order by g.delivery_id, g.token, g.ordinality
+    ) g
+    where k.delivery_id = g.delivery_id and k.webhook_id = g.webhook_id and k.token = g.token
+    returning g.*, k.workspace_id
+  ), counted as (
+    select e.*, a.*, h.consecutive_failures,
+      greatest(h.last_success_at, max(a.ended_at) filter (where a.succeeded) over so_far) as last_success_at,
+      count(*) filter (where a.failed) over so_far as failures
     from ended e
-    join deliveries d on d.workspace_id = e.workspace_id and d.id = e.delivery_id
-    join webhooks w on w.id = e.webhook_id
     join webhook_health h on h.webhook_id = e.webhook_id
-    order by e.webhook_id, e.ordinality
-  loop
-    if health.webhook_id is distinct from (c.health).webhook_id then
-      if health.webhook_id is not null then
-        healths := healths || health;
-      end if;
-      health := c.health;
-      ready_before := health.ready_at;
-      pause := c.paused_at;
-      if pause is not null then
-        paused := paused || health.webhook_id;
-        pauses := pauses || pause;
-      end if;
-    end if;
-    ended_at := c.started_at + c.duration_ms;
-    was_failing := health.consecutive_failures >= 5;
-    round_attempts := c.round_attempts + 1;
-    first_at := case when c.round_attempts = 0 then c.started_at else c.first_attempt_at end;
-    next_at := null;
-
-    if c.outcome = 'delivered' then
-      health.last_attempt_at := ended_at;
-      health.consecutive_failures := 0;
-      health.failures_since := null;
-      health.last_success_at := greatest(ended_at, health.last_success_at);
-      if was_failing then
-        health.recovered_at := ended_at;
-      end if;
-      new_status := 'delivered';
-    elsif c.is_test then
-      new_status := 'exhausted';
-    else
-      health.last_attempt_at := ended_at;
-      health.consecutive_failures := health.consecutive_failures + 1;
-      health.failures_since := coalesce(health.failures_since, ended_at);
-      health.last_failure_at := ended_at;
-      health.last_failure_message := c.message;
-      last_at := first_at + 86400000;
-      new_status := 'pending';
-      if c.started_at < last_at then
-        next_at := least(
-          ended_at + ceil(greatest(
-            delays[least(round_attempts, 7)] * (1 + 0.1::double precision * c.jitter),
-            least(coalesce(c.retry_after_ms, 0), 3600000)
-          ))::bigint,
-          last_at
-        );
-      elsif health.last_success_at >= first_at then
-        new_status := 'exhausted';
-      else
-        next_at := ended_at;
-        if pause is null then
-          pause := ended_at;
-          paused := paused || health.webhook_id;
-          pauses := pauses || pause;
-        end if;
-      end if;
-    end if;
-
-    health.ready_at := case when pause is null then least(
-      health.ready_at,
+    cross join lateral (
+      select e.started_at + e.duration_ms as ended_at,
+        e.outcome = 'delivered' as succeeded,
+        -- of a test it says nothing
+        e.outcome <> 'delivered' and e.trigger not in ('test', 'probe') as failed
+    ) a
+    window so_far as (partition by e.webhook_id order by e.ordinality rows unbounded preceding)
+  ), run as (
+    -- failures in a row before and after each
+    select c.*, f.before, case when c.succeeded then 0 when c.failed then f.before + 1 else f.before end as after
+    from (
+      select c.*, max(c.failures) filter (where c.succeeded) over (
+        partition by c.webhook_id order by c.ordinality rows between unbounded preceding and 1 preceding
+      ) as failures_at_success
+      from counted c
+    ) c
+    cross join lateral (
+      select c.failures - case when c.failed then 1 else 0 end - coalesce(c.failures_at_success, -c.consecutive_failures)
+        as before
+    ) f
+  ), written as (
+    update deliveries d set (
+      status, attempt_count, round_attempts, resumed_at, first_attempt_at, last_attempt_at, next_attempt_at, completed_at
+    ) = (
+      select s.status, r.number, t.round_attempts, case when t.first_at >= w.resumed_at then w.resumed_at else d.resumed_at end,
+        t.first_at, r.ended_at, s.next_at, case when s.status <> 'pending' then r.ended_at end
+      from (
+        -- none of the round that the next is of, if the webhook was resumed since
+        select case when d.round_attempts = 0 or d.first_attempt_at < w.resumed_at then 1 else d.round_attempts + 1 end
+            as round_attempts,
+          case when d.round_attempts = 0 or d.first_attempt_at < w.resumed_at then r.started_at else d.first_attempt_at end
+            as first_at
+      ) t
+      cross join lateral (
+        select case
+            when r.succeeded then 'delivered'
+            when not r.failed or r.started_at >= t.first_at + 86400000 and r.last_success_at >= t.first_at then 'exhausted'
+            else 'pending'
+          end as status,
+          case
+            when not r.failed then null
+            when r.started_at < t.first_at + 86400000 then least(
+              r.ended_at + ceil(greatest(
+                delays[least(t.round_attempts, 7)] * (1 + 0.1::double precision * r.jitter),
+                least(coalesce(r.retry_after_ms, 0), 3600000)
+              ))::bigint,
+              t.first_at + 86400000
+            )
+            when coalesce(r.last_success_at < t.first_at, true) then r.ended_at
+          end as next_at
+      ) s
+    )
+    from run r join webhooks w on w.id = r.webhook_id
+    where d.workspace_id = r.workspace_id and d.id = r.delivery_id
+    returning r.*, d.status, d.order_key, d.first_attempt_at, d.next_attempt_at, w.paused_at, w.resumed_at, w.skipped_until,
+      d.status = 'pending' and r.started_at >= d.first_attempt_at + 86400000 as pauses
+  ), kept as (
+    insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
+      message, url, address, timings, response, retry_after_ms)
+    select e.delivery_id, e.number, e.attempt_id, e.workspace_id, e.trigger, e.started_at, e.duration_ms, e.outcome,
+      e.status_code, e.message, e.url, e.address, e.timings, e.response::json, e.retry_after_ms
+    from ended e
+  ), after as (
+    select u.webhook_id,
+      (array_agg(u.after order by u.ordinality desc))[1] as consecutive_failures,
+      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.failed and u.before = 0))[1] as failures_since,
+      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.failed))[1] as last_failure_at,
+      (array_agg(u.message order by u.ordinality desc) filter (where u.failed))[1] as last_failure_message,
+      max(u.ended_at) filter (where u.succeeded) as last_success_at,
+      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.failed or u.succeeded))[1] as last_attempt_at,
+      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.succeeded and u.before >= 5))[1] as recovered_at,
+      bool_or(u.pauses or u.paused_at is not null) as is_paused,
       -- one that was begun before a resume is due with its backlog
-      case when first_at < c.resumed_at and next_at is not null then ended_at else next_at end,
+      min(case when u.first_attempt_at < u.resumed_at and u.next_attempt_at is not null then u.ended_at else u.next_attempt_at end)
+        as next_at,
       -- a slot that somebody may have waited for
-      case
-        when health.consecutive_failures >= 5 then ended_at + 1000
-        when was_failing or health.slots_taken then c.now
-      end
-    ) end;
-    health.slots_taken := false;
+      min(case when u.after >= 5 then u.ended_at + 1000 when u.before >= 5 then u.now end) as slot_at,
+      min(u.now) as now
+    from written u
+    group by u.webhook_id
+  ), healths as (
+    update webhook_health h set
+      consecutive_failures = a.consecutive_failures,
+      failures_since = case when a.consecutive_failures > 0 then coalesce(a.failures_since, h.failures_since) end,
+      last_failure_at = coalesce(a.last_failure_at, h.last_failure_at),
+      last_failure_message = coalesce(a.last_failure_message, h.last_failure_message),
+      last_success_at = greatest(a.last_success_at, h.last_success_at),
+      last_attempt_at = coalesce(a.last_attempt_at, h.last_attempt_at),
+      recovered_at = coalesce(a.recovered_at, h.recovered_at),
+      slots_taken = false,
+      ready_at = case when not a.is_paused then
+        least(h.ready_at, a.next_at, a.slot_at, case when h.slots_taken and a.consecutive_failures < 5 then a.now end)
+      end,
+      changes = h.changes + 1
+    from after a
+    where h.webhook_id = a.webhook_id
+    returning h.ready_at, a.now, least(a.next_at, a.slot_at, a.now) as lowered
+  )
+  select
+    coalesce(array_agg(u.ordinality), '{}'),
+    array_agg(u.webhook_id order by u.ordinality) filter (where u.pauses),
+    array_agg(u.ended_at order by u.ordinality) filter (where u.pauses),
+    array_agg(u.order_key) filter (where e.ends),
+    array_agg(u.webhook_id) filter (where e.ends),
+    array_agg(u.skipped_until) filter (where e.ends),
+    array_agg(u.now) filter (where e.ends),
     -- claimers look every second by themselves (WebhookScheduler)
-    lowers := lowers or health.ready_at < c.now + 1000 and health.ready_at is distinct from ready_before;
-    answers[c.ordinality] := 1;
-    places := places || c.ordinality;
-    workspaces := workspaces || c.workspace_id;
-    statuses := statuses || new_status;
-    rounds := rounds || round_attempts;
-    generations := generations || case when first_at >= c.resumed_at then c.resumed_at end;
-    firsts := firsts || first_at;
-    ends := ends || ended_at;
-    nexts := nexts || next_at;
-    if new_status <> 'pending' and c.order_key is not null then
-      keys := keys || c.order_key;
-      key_webhooks := key_webhooks || health.webhook_id;
-      key_times := key_times || c.now;
-      key_floors := key_floors || c.skipped_until;
-    end if;
-  end loop;
-  if health.webhook_id is null then
-    return to_json(answers);
+    (select bool_or(h.ready_at < h.now + 1000 and h.ready_at >= h.lowered) from healths h)
+  into recorded, paused, pauses, keys, key_webhooks, key_floors, key_times, lowers
+  from written u cross join lateral (select u.status <> 'pending' and u.order_key is not null as ends) e;
+
+  if paused <> '{}' then
+    update webhooks w set paused_at = p.at
+    from (select p.webhook_id, min(p.at) as at from unnest(paused, pauses) as p (webhook_id, at) group by p.webhook_id) p
+    where w.id = p.webhook_id and w.paused_at is null;
   end if;
-  healths := healths || health;
-
-  update deliveries d set
-    status = u.status,
-    attempt_count = given[u.place].number,
-    round_attempts = u.round_attempts,
-    resumed_at = coalesce(u.resumed_at, d.resumed_at),
-    first_attempt_at = u.first_at,
-    last_attempt_at = u.ended_at,
-    next_attempt_at = u.next_at,
-    completed_at = case when u.status <> 'pending' then u.ended_at end
-  from unnest(places, workspaces, statuses, rounds, generations, firsts, ends, nexts)
-    as u (place, workspace_id, status, round_attempts, resumed_at, first_at, ended_at, next_at)
-  where d.workspace_id = u.workspace_id and d.id = given[u.place].delivery_id;
-
-  insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
-    message, url, address, timings, response, retry_after_ms)
-  select g.delivery_id, g.number, g.attempt_id, u.workspace_id, g.trigger, g.started_at, g.duration_ms, g.outcome,
-    g.status_code, g.message, g.url, g.address, g.timings, g.response::json, g.retry_after_ms
-  from unnest(places, workspaces) as u (place, workspace_id)
-  cross join lateral unnest(given[u.place:u.place]) g;
 
   -- whoever records a follower of something pending locks the webhook's health (wac_record_events), so that either they
   -- see that it has ended, or we see the follower
@@ -1014,58 +1028,33 @@ begin
       where d.workspace_id = n.workspace_id and d.id = n.id
       returning d.webhook_id, n.at
     )
-    select coalesce(array_agg(f.webhook_id), '{}'), coalesce(array_agg(f.at), '{}')
-    into followers, follower_times
-    from freed f;
-    lowers := lowers or followers <> '{}';
+    update webhook_health h set ready_at = least(h.ready_at, f.at)
+    from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f join webhooks w on w.id = f.webhook_id
+    where h.webhook_id = f.webhook_id and w.paused_at is null;
+    lowers := lowers or found;
   end if;
 
-  update webhook_health h set
-    consecutive_failures = u.consecutive_failures,
-    failures_since = u.failures_since,
-    last_failure_at = u.last_failure_at,
-    last_failure_message = u.last_failure_message,
-    last_success_at = u.last_success_at,
-    last_attempt_at = u.last_attempt_at,
-    recovered_at = u.recovered_at,
-    slots_taken = u.slots_taken,
-    ready_at = case when u.webhook_id <> all (paused) then least(u.ready_at, (
-      select min(f.at) from unnest(followers, follower_times) as f (webhook_id, at)
-      where f.webhook_id = u.webhook_id
-    )) end,
-    changes = u.changes + 1
-  from unnest(healths) as u
-  where h.webhook_id = u.webhook_id;
-
-  if paused <> '{}' then
-    update webhooks w set paused_at = p.at
-    from unnest(paused, pauses) as p (webhook_id, at)
-    where w.id = p.webhook_id and w.paused_at is null;
-  end if;
-
-  if lowers then
-    answers := array(select a * 2 from unnest(answers) with ordinality as u (a, place) order by place);
-  end if;
-  return to_json(answers);
+  return (
+    select json_agg(case when n <> all (recorded) then 0 when lowers then 2 else 1 end order by n)
+    from generate_series(1, cardinality(given)) as n
+  );
 end
 $$;
 
 -- Gives claims back.
-create function wac_release(claimer text, released text[]) returns void
+create function wac_release(claimer text, webhooks text[], released text[]) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
-declare
-  concerned text[];
 begin
-  concerned := array(select distinct k.webhook_id from delivery_claims k where k.delivery_id = any (released));
-  perform from webhook_health h where h.webhook_id = any (concerned) order by h.webhook_id for no key update;
+  perform from webhook_health h where h.webhook_id = any (webhooks) order by h.webhook_id for no key update;
 
   with given as (
-    delete from delivery_claims k where k.delivery_id = any (released) and k.token = claimer
+    delete from delivery_claims k using unnest(webhooks, released) as r (webhook_id, delivery_id)
+    where k.webhook_id = r.webhook_id and k.delivery_id = r.delivery_id and k.token = claimer
     returning k.workspace_id, k.delivery_id, k.webhook_id
   ), due as (
     select g.webhook_id, min(d.next_attempt_at) as at

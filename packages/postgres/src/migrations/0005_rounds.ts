@@ -84,15 +84,16 @@ $$;
 create function wac_end_tests(at_time bigint) returns void
 language sql as $$
   with left_over as (
-    select d.workspace_id, d.id, k.delivery_id is not null as is_claimed
-    from deliveries d left join delivery_claims k on k.delivery_id = d.id
+    select d.workspace_id, d.webhook_id, d.id, k.delivery_id is not null as is_claimed
+    from deliveries d left join delivery_claims k on k.webhook_id = d.webhook_id and k.delivery_id = d.id
     where d.status = 'testing' and (k.delivery_id is null or k.lease_until <= at_time)
   ), held as (
-    select k.delivery_id from delivery_claims k
-    where k.delivery_id in (select l.id from left_over l where l.is_claimed) and k.lease_until <= at_time
+    select k.webhook_id, k.delivery_id from delivery_claims k
+    where (k.webhook_id, k.delivery_id) in (select l.webhook_id, l.id from left_over l where l.is_claimed)
+      and k.lease_until <= at_time
     for update skip locked
   ), freed as (
-    delete from delivery_claims k using held h where k.delivery_id = h.delivery_id
+    delete from delivery_claims k using held h where k.webhook_id = h.webhook_id and k.delivery_id = h.delivery_id
     returning k.delivery_id
   )
   update deliveries d set status = 'exhausted', completed_at = at_time
