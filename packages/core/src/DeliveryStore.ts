@@ -64,7 +64,8 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
    * Claims deliveries that are due (`Delivery.dueAt`), until `leaseUntil`: up to `limit.healthy` of healthy webhooks and
    * up to `limit.doubtful` of others (`Webhook.standing`); one whose lease ended is due again. Fair over webhooks: they
-   * take turns. Within a webhook the lines go one after the other while it is failing (`Delivery.line`), else who has
+   * take turns, of several deliveries where many are asked for, and one that had nothing due goes before those that have
+   * just had theirs. Within a webhook the lines go one after the other while it is failing (`Delivery.line`), else who has
    * waited for longest comes first (`Delivery.place`); never more than `Webhook.freeSlots`, and of its backlog never
    * more than `Webhook.drainSlots`. A delivery is claimed by one claimer at a time; of one order key only the first
    * open sequence is ever due. `nextDueAt` leaves out whom a limit of 0 kept from being asked for.

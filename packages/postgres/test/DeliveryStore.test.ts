@@ -55,7 +55,12 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
         assert.strictEqual(new Set(ids).size, ids.length)
         const counts = countsOf(all)
         assert.deepStrictEqual([...counts.values()].sort((a, b) => a - b), [1, 16, 16, 16, 16])
-        for (const claimed of all) yield* deliveries.release(claimed.token, claimed.deliveries.map(({ delivery }) => delivery))
+        for (const claimed of all) {
+          yield* deliveries.release(
+            claimed.token,
+            claimed.deliveries.map(({ delivery }) => delivery)
+          )
+        }
       }
     }))
 

@@ -171,6 +171,30 @@ for (const { layer: database, name } of databases) {
             delivery_claims: 0
           })
           assert.strictEqual(many("delivery_claims").written, 256)
+          // no more webhooks than can fill it, eight each
+          const some = yield* touched(claimText, claim({ limit: 64, seen }))
+          assertReads(some, { deliveries: 64 + 8 * 10, events: 64, webhooks: 3 * 8, webhook_health: active + 6 * 8 })
+          assert.deepStrictEqual([some("delivery_claims").written, some("webhook_health").written], [64, 8])
+        }))
+
+      it.effect("one that comes to a long line has its turn with the next claim", () =>
+        Effect.gen(function*() {
+          const client = yield* PgClient.PgClient
+          const comer = String(webhooks - active - 1)
+          const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+            const seen = yield* settled
+            yield* client`update webhook_health set ready_at = 10 * right(webhook_id, 4)::int where ready_at = 0`
+            yield* client.unsafe(claimText, claim({ limit: 64, seen }))
+            yield* client.unsafe(
+              deliveries(1, 6_000_000, comer, `'pending', 0, 0, null, null, ${now}, ${now}, null`)
+            )
+            yield* client.unsafe(claimText, claim({ limit: 64, seen }))
+            const [row] = yield* client<{ readonly count: number }>`
+              select count(*)::int as count from delivery_claims where webhook_id = ${id("whk", comer)}`
+            assert.strictEqual(row!.count, 1)
+            return yield* Effect.fail("undone" as const)
+          })))
+          assert.strictEqual(undone, "undone")
         }))
 
       it.effect("a claim that finds nothing reads nearly nothing", () =>

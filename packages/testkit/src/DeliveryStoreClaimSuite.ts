@@ -213,7 +213,9 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(one.deliveries.length, 1)
       assert.strictEqual(one.nextDueAt, own.start + 1500)
       // more is due than was asked for: ask again at once
-      yield* DeliveryStore.DeliveryStore.use((store) => store.release(one.token, one.deliveries.map(({ delivery }) => delivery)))
+      yield* DeliveryStore.DeliveryStore.use((store) =>
+        store.release(one.token, one.deliveries.map(({ delivery }) => delivery))
+      )
       const more = yield* claim(both, { now: own.start + minute, limit: 1 })
       assert.strictEqual(more.deliveries.length, 1)
       assert.isNotNull(more.nextDueAt)

@@ -442,7 +442,8 @@ declare
   line_healthy text[];
   line_doubtful text[];
   line_end bigint;
-  -- so many have their turn at once
+  -- So many have their turn at once, and then twice as many while there are places: to look at a webhook costs as much as
+  -- ten of its deliveries do, so that a turn is of about eight where they have them.
   step integer := greatest(ceil(greatest(most_healthy, most_doubtful) / 8.0), 8);
   turn text[];
   passed text[] := '{}';
@@ -510,8 +511,7 @@ begin
       where h.doubtful and h.ready_at <= at_time order by h.ready_at limit most_doubtful
     )
     union all
-    -- Who comes to the line goes next after its head: what stands there has waited for no longer than since its last turn,
-    -- and this one has had none meanwhile.
+    -- Who comes to the line goes next after its head, not behind everybody: they have had their turns while it had nothing.
     select k.webhook_id, h.changes, h.ready_at, h.doubtful,
       case when e.at <= at_time
         then least(e.at, 1 + (
