@@ -2,14 +2,7 @@
  * Signatures (specification §6 *Verifying a signature*, contract §5): of what we deliver and of what callers ask.
  * Their format has one home, `@wac/verifier`.
  */
-import {
-  requestPayload,
-  sign,
-  SIGNATURE_HEADER,
-  signStandardWebhook,
-  STANDARD_WEBHOOK_HEADERS,
-  verify
-} from "@wac/verifier"
+import { type DeliveryHeaders, requestPayload, SIGNATURE_HEADER, signDelivery, verify } from "@wac/verifier"
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Base62 from "./Base62.ts"
@@ -22,6 +15,8 @@ export const generateSecret = (random: SecureRandom.SecureRandom["Service"]): Ef
 
 const seconds = (at: Instant): number => Math.floor(at / 1000)
 
+const ofJson = (signed: DeliveryHeaders): DeliveryHeaders => ({ "content-type": "application/json", ...signed })
+
 /**
  * The headers of one attempt at a delivery: both families, made afresh with the attempt's own time, one signature per
  * secret in the order given.
@@ -31,21 +26,11 @@ export const deliveryHeaders = (delivery: {
   readonly body: string
   readonly secrets: ReadonlyArray<string>
   readonly now: Instant
-}): Effect.Effect<{ readonly [name: string]: string }> =>
-  Effect.promise(async () => {
-    const timestamp = seconds(delivery.now)
-    const { body, eventId: id, secrets } = delivery
-    const [ours, standard] = await Promise.all([
-      sign(body, secrets, timestamp),
-      signStandardWebhook({ id, timestamp, body, secret: secrets })
-    ])
-    return {
-      "content-type": "application/json",
-      [SIGNATURE_HEADER]: ours,
-      [STANDARD_WEBHOOK_HEADERS.id]: id,
-      [STANDARD_WEBHOOK_HEADERS.timestamp]: `${timestamp}`,
-      [STANDARD_WEBHOOK_HEADERS.signature]: standard
-    }
+}): Effect.Effect<DeliveryHeaders> =>
+  Effect.suspend(() => {
+    const { body, eventId: id, now, secrets } = delivery
+    const signed = signDelivery({ id, timestamp: seconds(now), body, secret: secrets })
+    return signed instanceof Promise ? Effect.map(Effect.promise(() => signed), ofJson) : Effect.succeed(ofJson(signed))
   })
 
 /** A request as its signature covers it. */

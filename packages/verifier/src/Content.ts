@@ -18,6 +18,12 @@ export type Hmac = (
   encoding: "hex" | "base64"
 ) => string | Promise<string>
 
+/** What `join` makes of the MACs: at once where all are here already, as on Node. */
+export const joined = (
+  macs: ReadonlyArray<string | Promise<string>>,
+  join: (macs: ReadonlyArray<string>) => string
+): string | Promise<string> => macs.every((mac) => typeof mac === "string") ? join(macs) : Promise.all(macs).then(join)
+
 /** The UTF-8 bytes of `text`; a lone surrogate becomes U+FFFD, as everywhere on the web. */
 export const utf8 = (text: string): Bytes => encoder.encode(text)
 

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from "node:crypto"
-import type { Hmac } from "./Content.ts"
+import type { Bytes, Hmac } from "./Content.ts"
 
 /**
  * By `node:crypto`: WebCrypto would make each of its two steps a job for another thread, for a few microseconds' work.
@@ -10,3 +10,6 @@ export const hmac: Hmac = (key, head, body, encoding) => {
   const mac = createHmac("sha256", typeof key === "string" ? key : createSecretKey(key))
   return (typeof body === "string" ? mac.update(head + body) : mac.update(head).update(body)).digest(encoding)
 }
+
+/** The bytes that base64 stands for. */
+export const fromBase64 = (text: string): Bytes => Buffer.from(text, "base64")

@@ -1,4 +1,4 @@
-import { type Hmac, toHex, utf8, withBody } from "./Content.ts"
+import { type Bytes, type Hmac, toHex, utf8, withBody } from "./Content.ts"
 
 /** By WebCrypto, which every runtime has. */
 export const hmac: Hmac = async (key, head, body, encoding) => {
@@ -9,3 +9,6 @@ export const hmac: Hmac = async (key, head, body, encoding) => {
   const mac = new Uint8Array(await subtle.sign("HMAC", imported, message))
   return encoding === "hex" ? toHex(mac) : btoa(String.fromCharCode(...mac))
 }
+
+/** The bytes that base64 stands for. */
+export const fromBase64 = (text: string): Bytes => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))

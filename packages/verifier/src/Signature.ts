@@ -1,5 +1,5 @@
 import { hmac } from "#hmac"
-import { bodyOf, isSecret, secondsOf, secretsOf } from "./Content.ts"
+import { bodyOf, isSecret, joined, secondsOf, secretsOf } from "./Content.ts"
 
 /**
  * The header that carries a signature, on webhook deliveries and on signed requests alike (service specification §6).
@@ -63,6 +63,24 @@ export interface VerifyOptions {
   readonly now?: number | undefined
 }
 
+/** {@link sign}, at once on Node. */
+export const signatureOf = (
+  rawBody: string | Uint8Array,
+  secret: string | ReadonlyArray<string>,
+  timestamp: number
+): string | Promise<string> => {
+  const secrets = secretsOf(secret)
+  if (secrets.length > maxSignatures) {
+    throw new RangeError(`At most ${maxSignatures} secrets can sign`)
+  }
+  const head = `${secondsOf(timestamp)}.`
+  const body = bodyOf(rawBody)
+  return joined(
+    secrets.map((each) => hmac(each, head, body, "hex")),
+    (macs) => `t=${timestamp}${macs.map((mac) => `,v1=${mac}`).join("")}`
+  )
+}
+
 /**
  * Makes the value of the header `X-Service-Signature`: `t=<timestamp>,v1=<hex>`, with one `v1` for every secret in the
  * order given. During a rotation give all live secrets, newest first (at most 8).
@@ -81,16 +99,7 @@ export const sign = async (
   rawBody: string | Uint8Array,
   secret: string | ReadonlyArray<string>,
   timestamp: number = unixNow()
-): Promise<string> => {
-  const secrets = secretsOf(secret)
-  if (secrets.length > maxSignatures) {
-    throw new RangeError(`At most ${maxSignatures} secrets can sign`)
-  }
-  const head = `${secondsOf(timestamp)}.`
-  const body = bodyOf(rawBody)
-  const macs = await Promise.all(secrets.map((each) => hmac(each, head, body, "hex")))
-  return `t=${timestamp}${macs.map((mac) => `,v1=${mac}`).join("")}`
-}
+): Promise<string> => signatureOf(rawBody, secret, timestamp)
 
 /**
  * Checks the value of the header `X-Service-Signature` against the raw body as received, before any parsing.

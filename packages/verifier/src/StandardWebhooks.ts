@@ -1,5 +1,5 @@
-import { hmac } from "#hmac"
-import { bodyOf, secondsOf, secretsOf } from "./Content.ts"
+import { fromBase64, hmac } from "#hmac"
+import { bodyOf, type Bytes, joined, secondsOf, secretsOf } from "./Content.ts"
 
 /** The three headers of the Standard Webhooks specification (version 1). */
 export const STANDARD_WEBHOOK_HEADERS = {
@@ -20,15 +20,28 @@ export interface StandardWebhookInput {
   readonly secret: string | ReadonlyArray<string>
 }
 
-const keyOf = (secret: string): Uint8Array<ArrayBuffer> => {
-  // Not `atob` alone: it also takes white space and missing padding, which other implementations refuse or read as
+const keyOf = (secret: string): Bytes => {
+  // Not the decoder alone: it also takes white space and missing padding, which other implementations refuse or read as
   // another key.
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1] ?? ""
   if (encoded === "" || encoded.length % 4 !== 0) {
     throw new TypeError("A Standard Webhooks secret must be whsec_ and then base64")
   }
-  const decoded = atob(encoded)
-  return Uint8Array.from({ length: decoded.length }, (_, index) => decoded.charCodeAt(index))
+  return fromBase64(encoded)
+}
+
+/** {@link signStandardWebhook}, at once on Node. */
+export const standardSignatureOf = (input: StandardWebhookInput): string | Promise<string> => {
+  if (typeof input.id !== "string" || !/^[!-\-/-~]+$/.test(input.id)) {
+    throw new TypeError("The id must be visible ASCII without a dot")
+  }
+  const keys = secretsOf(input.secret).map(keyOf)
+  const head = `${input.id}.${secondsOf(input.timestamp)}.`
+  const body = bodyOf(input.body)
+  return joined(
+    keys.map((key) => hmac(key, head, body, "base64")),
+    (macs) => macs.map((mac) => `v1,${mac}`).join(" ")
+  )
 }
 
 /**
@@ -39,13 +52,4 @@ const keyOf = (secret: string): Uint8Array<ArrayBuffer> => {
  *
  * Rejects with a `TypeError` or `RangeError` when an argument cannot be signed with; the message never holds a secret.
  */
-export const signStandardWebhook = async (input: StandardWebhookInput): Promise<string> => {
-  if (typeof input.id !== "string" || !/^[!-\-/-~]+$/.test(input.id)) {
-    throw new TypeError("The id must be visible ASCII without a dot")
-  }
-  const keys = secretsOf(input.secret).map(keyOf)
-  const head = `${input.id}.${secondsOf(input.timestamp)}.`
-  const body = bodyOf(input.body)
-  const macs = await Promise.all(keys.map((key) => hmac(key, head, body, "base64")))
-  return macs.map((mac) => `v1,${mac}`).join(" ")
-}
+export const signStandardWebhook = async (input: StandardWebhookInput): Promise<string> => standardSignatureOf(input)

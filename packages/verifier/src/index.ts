@@ -4,6 +4,7 @@
  * @module
  */
 
+export { type DeliveryHeaders, signDelivery } from "./Delivery.ts"
 export type {
   CampaignCompletedData,
   Envelope,
