@@ -47,7 +47,8 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
         function*({ delivery, event, secrets, url }: ClaimedDelivery, token: string) {
           const body = Event.body(event, delivery.envelope)
           const startedAt = yield* Clock.currentTimeMillis
-          const opened = yield* Effect.forEach(secrets, ({ sealed }) => vault.open(sealed, delivery.webhookId))
+          const opened: Array<string> = []
+          for (const { sealed } of secrets) opened.push(yield* vault.open(sealed, delivery.webhookId))
           const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: startedAt })
           const answer = yield* transport.post({ url, headers, body, timeout })
           const endedAt = yield* Clock.currentTimeMillis

@@ -3,7 +3,7 @@
  *
  * Kept in the registry of the running instance; `/metrics` shows them, and OTLP sends them.
  */
-import { Effect, Metric } from "effect"
+import { type Context, Effect, Metric } from "effect"
 import type { AttemptOutcome } from "./Delivery.ts"
 import { type BacklogReport, backlogSizes } from "./DeliveryStore.ts"
 import type { InboundItem } from "./InboundItem.ts"
@@ -46,10 +46,11 @@ export const attempted = (
   attempt: { readonly outcome: AttemptOutcome; readonly durationMs: number },
   waited: number | null
 ): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    yield* Metric.update(attemptsBy[attempt.outcome], 1)
-    yield* Metric.update(attemptSeconds, attempt.durationMs / 1000)
-    if (waited !== null) yield* Metric.update(firstAttemptSeconds, waited / 1000)
+  Effect.contextWith((context: Context.Context<never>) => {
+    attemptsBy[attempt.outcome].updateUnsafe(1, context)
+    attemptSeconds.updateUnsafe(attempt.durationMs / 1000, context)
+    if (waited !== null) firstAttemptSeconds.updateUnsafe(waited / 1000, context)
+    return Effect.void
   })
 
 const oldestDueSeconds = Metric.gauge("wac_webhook_oldest_due_age_seconds", {

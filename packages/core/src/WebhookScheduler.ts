@@ -1,10 +1,12 @@
 /**
  * The webhook road (contract §6): claims deliveries that are due and carries out an attempt at each.
  */
-import { Clock, Duration, Effect, FiberSet, Latch, Layer } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, FiberSet, Latch, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { DeliveryAttempt, lease } from "./DeliveryAttempt.ts"
-import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
+import { type ClaimedDelivery, type ClaimedName, DeliveryStore } from "./DeliveryStore.ts"
+import type { StoreError } from "./StoreError.ts"
+import type { UnreadableSecret } from "./Vault.ts"
 import type { Standing } from "./Webhook.ts"
 
 /**
@@ -66,18 +68,26 @@ export const layer = Layer.effectDiscard(
         orElse: () => Effect.void
       })
 
-    const carryOut = (claimed: ClaimedDelivery, token: string) =>
-      attempt(claimed, token).pipe(
-        Effect.onInterrupt(() => Effect.ignore(store.release(token, [claimed.delivery]))),
-        // our own fault must not cost the receiver an attempt: the lease's end makes the delivery due again, which is
-        // also how often one is looked at whose secret does not open; the vault has told of it
-        Effect.catchTag("UnreadableSecret", () => Effect.void),
-        Effect.catchCause((cause) => Effect.logError(`attempt at ${claimed.delivery.id} was not recorded`, cause)),
-        Effect.ensuring(Effect.sync(() => {
-          if (free[claimed.standing]++ === 0) Latch.openUnsafe(place)
-          if (!isCramped()) Latch.openUnsafe(room)
-        }))
-      )
+    const vacate = (standing: Standing) => {
+      if (free[standing]++ === 0) Latch.openUnsafe(place)
+      if (!isCramped()) Latch.openUnsafe(room)
+    }
+
+    const afterFailure = (delivery: ClaimedName, token: string, cause: Cause.Cause<StoreError | UnreadableSecret>) => {
+      if (Cause.hasInterrupts(cause)) return Effect.ignore(store.release(token, [delivery]))
+      // our own fault must not cost the receiver an attempt: the lease's end makes the delivery due again, which is
+      // also how often one is looked at whose secret does not open; the vault has told of it
+      const told = Option.exists(Cause.findErrorOption(cause), (error) => error._tag === "UnreadableSecret")
+      return told ? Effect.void : Effect.logError(`attempt at ${delivery.id} was not recorded`, cause)
+    }
+
+    const carryOut = (claimed: ClaimedDelivery, token: string) => {
+      const leave = () => vacate(claimed.standing)
+      return Effect.onExit(attempt(claimed, token), (exit) =>
+        Exit.isFailure(exit)
+          ? Effect.ensuring(afterFailure(claimed.delivery, token, exit.cause), Effect.sync(leave))
+          : Effect.sync(leave))
+    }
 
     const claim = Effect.gen(function*() {
       yield* gather
