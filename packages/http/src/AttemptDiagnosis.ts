@@ -101,17 +101,21 @@ const one = (value: string | ReadonlyArray<string> | undefined): string =>
   typeof value === "string" ? value : value?.join(", ") ?? ""
 
 /** Names are lower case already. Cookies are not kept: they are the receiver's secrets, and never sent back. */
-const keptHeaders = (headers: IncomingHttpHeaders): Delivery.AttemptResponse["headers"] =>
-  Object.fromEntries(
-    Object.entries(headers)
-      .filter(([name]) => name !== "set-cookie")
-      .slice(0, maxHeaders)
-      .map(([name, value]) => [name.slice(0, maxHeaderLength), one(value).slice(0, maxHeaderLength)])
-  )
+const keptHeaders = (headers: IncomingHttpHeaders): Delivery.AttemptResponse["headers"] => {
+  const kept: Array<[name: string, value: string]> = []
+  for (const [name, value] of Object.entries(headers)) {
+    if (kept.length === maxHeaders) break
+    if (name !== "set-cookie") kept.push([name.slice(0, maxHeaderLength), one(value).slice(0, maxHeaderLength)])
+  }
+  return Object.fromEntries(kept)
+}
+
+const utf8 = new TextDecoder()
 
 /** As text that every storage can hold: no NUL, and no half character where it was cut. */
 const keptBody = (body: Buffer): string =>
-  new TextDecoder().decode(body, { stream: body.length === maxBodyBytes }).replaceAll("\u0000", "\uFFFD")
+  (body.length < maxBodyBytes ? utf8.decode(body) : new TextDecoder().decode(body, { stream: true }))
+    .replaceAll("\u0000", "\uFFFD")
 
 const httpDate = /^[A-Z][a-z]{2,8},? .+ GMT$/
 

@@ -62,7 +62,8 @@ export class ReceiverExchange {
 
   /** The first {@link maxBodyBytes} of the answer's body. */
   get body(): Buffer {
-    return Buffer.concat(this.#chunks).subarray(0, maxBodyBytes)
+    const [first] = this.#chunks
+    return (first?.length === this.#length ? first : Buffer.concat(this.#chunks)).subarray(0, maxBodyBytes)
   }
 
   /** How long the phases that are over took together, in milliseconds. */
