@@ -206,12 +206,15 @@ for (const { layer: database, name } of databases) {
 
       it.effect("a claimer's first look reads the heads of what waits", () =>
         Effect.gen(function*() {
-          const tables = yield* touched(claimText, claim({ limit: 10, seen: null }))
-          assertReads(
-            tables,
-            { deliveries: webhooks + 100, events: 10, webhooks: webhooks + 200, webhook_health: webhooks + 400 },
-            ["webhook_health"]
-          )
+          // as does one after which a great many have appeared
+          for (const seen of [null, 0]) {
+            const tables = yield* touched(claimText, claim({ limit: 10, seen }))
+            assertReads(
+              tables,
+              { deliveries: webhooks + 100, events: 10, webhooks: webhooks + 200, webhook_health: webhooks + 400 },
+              ["webhook_health"]
+            )
+          }
         }))
 
       it.effect("completions and releases read and write their own rows", () =>
