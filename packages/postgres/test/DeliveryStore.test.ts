@@ -240,6 +240,29 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.strictEqual(seen.deliveries.length, 2)
     }))
 
+  it.effect("a process that was held still while thousands came and went finds all that is left of them", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      yield* putWebhook(own)
+      yield* putWebhook(other)
+      const both = [own, other]
+      yield* claim(both, { now: own.start })
+      const events = [...yield* DeliveryFixture.record(own, 3), ...yield* DeliveryFixture.record(other, 3)]
+      yield* client`select setval('positions', (select last_value from positions) + 1000000)`
+      const now = own.start + minute
+      const first = yield* claim(both, { now, limit: 2 })
+      const rest = yield* claim(both, { now })
+      assert.deepStrictEqual(
+        [...first.deliveries, ...rest.deliveries].map(({ event }) => event.id).sort(),
+        events.sort()
+      )
+      // and from then on what comes one by one
+      const [later] = yield* DeliveryFixture.record(other, 1, now)
+      assert.deepStrictEqual(DeliveryFixture.eventsOf(yield* claim(both, { now })), [later!])
+    }))
+
   it.effect("an ended lease is taken over, unless its owner is just recording its attempt", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
