@@ -42,16 +42,17 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
       const transport = yield* WebhookTransport
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
+      const clock = yield* Clock.Clock
 
       const attempt = Effect.fnUntraced(
         function*({ delivery, event, secrets, url }: ClaimedDelivery, token: string) {
           const body = Event.body(event, delivery.envelope)
-          const startedAt = yield* Clock.currentTimeMillis
+          const startedAt = clock.currentTimeMillisUnsafe()
           const opened: Array<string> = []
           for (const { sealed } of secrets) opened.push(yield* vault.open(sealed, delivery.webhookId))
           const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: startedAt })
           const answer = yield* transport.post({ url, headers, body, timeout })
-          const endedAt = yield* Clock.currentTimeMillis
+          const endedAt = clock.currentTimeMillisUnsafe()
           const ended: Attempt = {
             ...answer,
             id: yield* Id.generate(random, "att"),

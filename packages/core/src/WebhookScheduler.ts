@@ -41,7 +41,7 @@ export const layer = Layer.effectDiscard(
     const store = yield* DeliveryStore
     const { attempt } = yield* DeliveryAttempt
     const random = yield* SecureRandom.SecureRandom
-    const attempts = yield* FiberSet.make()
+    const fork = yield* FiberSet.makeRuntime<never>()
     const free = { ...maxInFlight }
     /** Whether the last claim that asked for healthy ones took all that there was place for. */
     let isFull = false
@@ -105,11 +105,13 @@ export const layer = Layer.effectDiscard(
       // whole, also while it stops: what is claimed and under way nowhere would wait for its lease's end
       const claimed = yield* store.claimDue({ now, limit, token, leaseUntil: now + Duration.toMillis(lease) }).pipe(
         Effect.tap(({ deliveries }) =>
-          Effect.forEach(deliveries, (one) => {
-            taken[one.standing]++
-            free[one.standing]--
-            return FiberSet.run(attempts, carryOut(one, token))
-          }, { discard: true })
+          Effect.sync(() =>
+            deliveries.forEach((one) => {
+              taken[one.standing]++
+              free[one.standing]--
+              fork(carryOut(one, token))
+            })
+          )
         ),
         Effect.uninterruptible
       )
