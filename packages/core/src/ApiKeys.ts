@@ -86,7 +86,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
 
-      const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+      const monotonicOf = (clock: Clock.Clock) => Number(clock.currentTimeNanosUnsafe() / 1_000_000n)
+      const monotonic = Effect.map(Clock.Clock, monotonicOf)
       /** Milliseconds in which what was asked at `askedAt` is still believed. */
       const believedFor = (askedAt: number, now: number) => Math.max(0, Duration.toMillis(cacheFor) - (now - askedAt))
 
@@ -107,14 +108,13 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       )
 
       /** What the storage says of a token, asked not longer than {@link cacheFor} before now. */
-      const find = Effect.fnUntraced(function*(token: string) {
-        const now = yield* monotonic
-        const first = yield* Cache.get(remembered, token)
-        // an answer that was long on its way, or a clock that was set back; the next question is ours, or later
-        if (believedFor(first.askedAt, now) > 0) return first.found
-        yield* Cache.invalidate(remembered, token)
-        return (yield* Cache.get(remembered, token)).found
-      })
+      const find = (token: string, now: number) =>
+        Effect.flatMap(Cache.get(remembered, token), (first) =>
+          // an answer that was long on its way, or a clock that was set back; the next question is ours, or later
+          believedFor(first.askedAt, now) > 0 ? Effect.succeed(first.found) : Effect.map(
+            Effect.andThen(Cache.invalidate(remembered, token), Cache.get(remembered, token)),
+            ({ found }) => found
+          ))
 
       // a look-up that began before a revocation may fill the cache after it: these outlive any such entry
       const revoked = new Map<Id.ApiKeyId, Instant>()
@@ -198,26 +198,34 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         }
       })
 
-      const authenticate = Effect.fnUntraced(function*(token: string | undefined) {
-        if (token === undefined) {
-          return yield* new Unauthorized({
-            reason: "missing_key",
-            message: "an API key is required: Authorization: Bearer wac_live_…"
-          })
-        }
-        if (!ApiKey.isWellFormed(token)) return yield* ApiKey.invalid()
-        const principal = yield* find(token)
-        if (Option.isNone(principal)) return yield* ApiKey.invalid()
-        const { key } = principal.value
-        const now = yield* Clock.currentTimeMillis
-        const refusal = ApiKey.refusal(
-          revoked.has(key.id) ? { ...key, revokedAt: revoked.get(key.id)! } : key,
-          now
-        )
-        if (refusal !== undefined) return yield* refusal
+      const judged = (principal: Principal, now: Instant) => {
+        const { key } = principal
+        const refusal = ApiKey.refusal(revoked.has(key.id) ? { ...key, revokedAt: revoked.get(key.id)! } : key, now)
+        if (refusal !== undefined) return Effect.fail(refusal)
         uses.set(key.id, now)
-        return principal.value
-      })
+        return Effect.succeed(principal)
+      }
+
+      // every request comes here: as few steps as there can be
+      const authenticate = (token: string | undefined) =>
+        Effect.flatMap(Clock.Clock, (clock): Effect.Effect<Principal, Unauthorized | StoreError> => {
+          if (token === undefined) {
+            return Effect.fail(
+              new Unauthorized({
+                reason: "missing_key",
+                message: "an API key is required: Authorization: Bearer wac_live_…"
+              })
+            )
+          }
+          if (!ApiKey.isWellFormed(token)) return Effect.fail(ApiKey.invalid())
+          return Effect.flatMap(
+            find(token, monotonicOf(clock)),
+            (found) =>
+              Option.isNone(found)
+                ? Effect.fail(ApiKey.invalid())
+                : judged(found.value, clock.currentTimeMillisUnsafe())
+          )
+        })
 
       const get = (workspaceId: Id.WorkspaceId, text: string) => lookUp(text, (id) => store.get(workspaceId, id))
 

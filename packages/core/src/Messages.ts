@@ -3,20 +3,14 @@
  */
 import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
+import * as Deadlines from "./Deadlines.ts"
 import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "./Errors.ts"
 import * as Id from "./Id.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { CurrentLimits } from "./Limits.ts"
 import * as Lookup from "./Lookup.ts"
 import type { Message, MessageError, OutboundMessage } from "./Message.ts"
-import {
-  type ClaimedSend,
-  type EventIds,
-  type KeyedRequest,
-  type MessageFilter,
-  MessageStore,
-  type SendEnd
-} from "./MessageStore.ts"
+import { type ClaimedSend, type KeyedRequest, type MessageFilter, MessageStore, type SendEnd } from "./MessageStore.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import * as Policy from "./Policy.ts"
 import { Provider, type ProviderOutcome } from "./Provider.ts"
@@ -79,6 +73,7 @@ export class Messages extends Context.Service<Messages, {
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
 
+      const deadlines = yield* Deadlines.make
       const inFlight = yield* FiberSet.make()
       yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(inFlight), stopTimeout))
       /** Claims whose making nobody heard of. */
@@ -86,25 +81,27 @@ export class Messages extends Context.Service<Messages, {
       /** Sends that this process is carrying out, by key, and how each ends: those who join get the same. */
       const running = new Map<string, Deferred.Deferred<Idempotency.Answer>>()
 
-      const eventIds: Effect.Effect<EventIds> = Effect.zipWith(
-        Id.generate(random, "evt"),
-        Id.generate(random, "dlv"),
-        (event, delivery) => ({ events: [event], deliveries: [delivery] })
-      )
-
       /** Asks the provider; whatever cuts the question short leaves its outcome unknown. */
       const ask = (claimed: ClaimedSend): Effect.Effect<ProviderOutcome> =>
-        Effect.suspend(() =>
-          provider.send({
-            messageId: claimed.message.id,
-            sender: claimed.sender,
-            message: claimed.message.content,
-            template: claimed.template
-          })
-        ).pipe(
-          Effect.timeoutOrElse({
-            duration: providerTimeout,
-            orElse: () => Effect.succeed<ProviderOutcome>({ _tag: "Unknown" })
+        Effect.contextWith((context: Context.Context<never>) =>
+          Effect.callback((resume) => {
+            const asked = Effect.runForkWith(context)(Effect.suspend(() =>
+              provider.send({
+                messageId: claimed.message.id,
+                sender: claimed.sender,
+                message: claimed.message.content,
+                template: claimed.template
+              })
+            ))
+            const meet = deadlines.set(providerTimeout, () => {
+              resume(Effect.succeed({ _tag: "Unknown" }))
+              asked.interruptUnsafe()
+            })
+            asked.addObserver((exit) => {
+              meet()
+              resume(exit)
+            })
+            return Fiber.interrupt(asked)
           })
         )
 
@@ -118,7 +115,7 @@ export class Messages extends Context.Service<Messages, {
             messageId,
             claimToken,
             end: endOf(outcome, now, requestId),
-            ids: yield* eventIds
+            ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
           }).pipe(
             // whatever kept it from being recorded, the message may be out
             Effect.catchCause((cause) => Effect.as(Effect.logError("a send's end is not recorded", cause), false))

@@ -10,6 +10,7 @@ import * as BodyBytes from "./BodyBytes.ts"
 
 /** Contract §2. */
 const maxSize = ByteSize.kibibytes(64)
+const limit = ByteSize.toNumberUnsafe(maxSize)
 
 export const tooLarge = (limit: ByteSize.ByteSize) =>
   new Errors.InvalidBody({
@@ -43,14 +44,23 @@ export const read = (
   if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
     return Effect.fail(unsupported("Content-Encoding", "the body must not be compressed: leave Content-Encoding out"))
   }
-  return Effect.filterOrFail(bytes(request), isUtf8, () => malformed("the body is not UTF-8"))
+  if (Number(request.headers["content-length"] ?? 0) > limit) return Effect.fail(tooLarge(maxSize))
+  return Effect.matchEffect(bytes(request), {
+    onSuccess: (body) => {
+      if (!isUtf8(body)) return Effect.fail(malformed("the body is not UTF-8"))
+      leave(request, body)
+      return Effect.succeed(body)
+    },
+    onFailure: (missing) =>
+      Effect.fail(missing === "too large" ? tooLarge(maxSize) : malformed("the body did not arrive whole"))
+  })
 }
 
-const bytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, Errors.InvalidBody> => {
-  const limit = ByteSize.toNumberUnsafe(maxSize)
-  if (Number(request.headers["content-length"] ?? 0) > limit) return Effect.fail(tooLarge(maxSize))
-  const read = request.headers["expect"] === undefined
-    ? Effect.tap(BodyBytes.read(request, limit), (body) => Effect.sync(() => leave(request, body)))
+const bytes = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<Uint8Array<ArrayBuffer>, BodyBytes.Missing> =>
+  request.headers["expect"] === undefined
+    ? BodyBytes.read(request, limit)
     // the caller waits to be told to go on, which the request itself can do
     : request.arrayBuffer.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, maxSize),
@@ -59,11 +69,6 @@ const bytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint
         onFailure: (error): BodyBytes.Missing => isTooLarge(error) ? "too large" : "not whole"
       })
     )
-  return Effect.mapError(
-    read,
-    (missing) => missing === "too large" ? tooLarge(maxSize) : malformed("the body did not arrive whole")
-  )
-}
 
 /** Leaves the bytes with the request, for who decodes them next. */
 const leave = (request: HttpServerRequest.HttpServerRequest, { buffer }: Uint8Array<ArrayBuffer>): void => {

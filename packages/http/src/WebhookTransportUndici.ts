@@ -2,10 +2,9 @@
  * `WebhookTransport` over undici (contract §6 *Attempt*, *Receiver addresses*): one POST, no redirect, no proxy, no
  * cookie, and a connection only to an address that was judged.
  */
-import { WebhookTransport } from "@wac/core"
+import { Deadlines, WebhookTransport } from "@wac/core"
 import { Clock, Effect, Layer } from "effect"
 import * as AttemptDiagnosis from "./AttemptDiagnosis.ts"
-import * as Deadlines from "./Deadlines.ts"
 import * as ReceiverConnections from "./ReceiverConnections.ts"
 import * as ReceiverConnector from "./ReceiverConnector.ts"
 import { ReceiverExchange } from "./ReceiverExchange.ts"
