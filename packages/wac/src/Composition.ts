@@ -90,8 +90,8 @@ export interface Adapters {
 /** Our own accounts, and the sandbox. */
 export const standard: Adapters = { authenticator: LocalAuthenticator.layer, provider: SandboxProvider.layer }
 
-/** Ports that stand in front of the storage's own, or of the process's cryptography, over which they are made. */
-export type InFront<E> = Layer.Layer<never, E, MemoryStorage.Ports | Layer.Success<typeof Cryptography.layer>>
+/** Ports that stand in front of the storage's own, over which they are made. */
+export type InFront<E> = Layer.Layer<never, E, MemoryStorage.Ports>
 
 /** Only who uses PostgreSQL waits for its client, and for PGlite, to be loaded. */
 const postgres = Effect.promise(() => import("@wac/postgres"))
@@ -119,10 +119,10 @@ const masterKeys = Effect.fnUntraced(function*(
 })
 
 /** The storage with its vault, and nothing that runs: for an operator's commands, beside servers or without one. */
-export const layerKept = (config: Kept) =>
+export const layerKept = (config: Kept, cryptography = Cryptography.layer) =>
   Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer)).pipe(
     Layer.provideMerge(layerStorage(config.storage)),
-    Layer.provideMerge(Cryptography.layer),
+    Layer.provideMerge(cryptography),
     Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
   )
 
@@ -130,7 +130,12 @@ const receivers = ({ receiverRules }: Config) =>
   Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportUndici.layer(receiverRules))
 
 /** The domain's services over storage, provider and receivers. */
-const services = <E>(config: Config, { authenticator, provider }: Adapters, inFront: InFront<E>) =>
+const services = <E>(
+  config: Config,
+  { authenticator, provider }: Adapters,
+  inFront: InFront<E>,
+  cryptography: typeof Cryptography.layer
+) =>
   Layer.mergeAll(
     ApiKeys.ApiKeys.layer,
     Messages.Messages.layer,
@@ -150,7 +155,7 @@ const services = <E>(config: Config, { authenticator, provider }: Adapters, inFr
     Layer.provideMerge(TemplateRequests.TemplateRequests.layer),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(inFront),
-    Layer.provideMerge(layerKept(config))
+    Layer.provideMerge(layerKept(config, cryptography))
   )
 
 const background = Layer.mergeAll(
@@ -168,5 +173,9 @@ const background = Layer.mergeAll(
  * Every service of the domain, and all that runs in the background. Closing the scope stops it gracefully: deliveries
  * in flight are given back, sends in flight end.
  */
-export const layer = <E = never>(config: Config, adapters: Adapters = standard, inFront: InFront<E> = Layer.empty) =>
-  background.pipe(Layer.provideMerge(services(config, adapters, inFront)))
+export const layer = <E = never>(
+  config: Config,
+  adapters: Adapters = standard,
+  inFront: InFront<E> = Layer.empty,
+  cryptography = Cryptography.layer
+) => background.pipe(Layer.provideMerge(services(config, adapters, inFront, cryptography)))

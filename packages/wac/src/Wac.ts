@@ -10,6 +10,7 @@ import * as ApiKeys from "./ApiKeys.ts"
 import * as Auth from "./Auth.ts"
 import * as Composition from "./Composition.ts"
 import * as Contacts from "./Contacts.ts"
+import * as Cryptography from "./Cryptography.ts"
 import * as Events from "./Events.ts"
 import { type Steered, steeredOf } from "./FakeClock.ts"
 import * as Handlers from "./Handlers.ts"
@@ -107,7 +108,7 @@ const held = ({ hold }: Steered) =>
       encrypt: (...given) => hold(aead.encrypt(...given)),
       decrypt: (...given) => hold(aead.decrypt(...given))
     }))
-  )
+  ).pipe(Layer.provideMerge(Cryptography.layer))
 
 /** The first workspace: with an owner where accounts are ours. */
 const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Owner | undefined) {
@@ -202,10 +203,8 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
             Composition.layer(
               config,
               adapters,
-              Layer.merge(
-                Layer.provide(Recorded.inFront, recorded),
-                steered === undefined ? Layer.empty : held(steered)
-              )
+              Layer.provide(Recorded.inFront, recorded),
+              steered === undefined ? undefined : held(steered)
             )
           ),
           Layer.provideMerge(recorded),

@@ -1,3 +1,4 @@
+import { pbkdf2 } from "node:crypto"
 import { assert, describe, it } from "vitest"
 import { fakeClock, type Span } from "../src/index.ts"
 import { failure, fresh, hello, start } from "./instance.ts"
@@ -39,6 +40,29 @@ describe("a fake clock", () => {
     const { clock } = await start()
     await Promise.all((["1 second", 500, "1 minute"] satisfies Array<Span>).map((by) => clock.advance(by)))
     assert.strictEqual(clock.now().getTime() - Date.UTC(2026, 0, 1), 61_500)
+  })
+
+  it("waits for what is sealed on another thread, however busy those are", async () => {
+    const { clock, wac } = await start({
+      provider: {
+        phoneNumber: "+15005550100",
+        send: () => new Promise(() => {}),
+        templates: async () => [{
+          providerTemplateId: "1",
+          name: "hello_world",
+          language: "en_US",
+          category: "utility",
+          status: "approved",
+          components: []
+        }]
+      }
+    })
+    // one for each thread; the first send seals the secret of the host's own key
+    for (let i = 0; i < 4; i++) pbkdf2("password", "salt", 40_000, 64, "sha512", () => {})
+    let reason: string | undefined
+    void failure(wac.messages.send(hello(), fresh())).then((error) => reason = error.reason)
+    await clock.advance("8 seconds")
+    assert.strictEqual(reason, "outcome_unknown")
   })
 
   it("waits for the host's own promises", async () => {
