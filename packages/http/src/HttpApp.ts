@@ -8,7 +8,6 @@ import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { IpNetwork } from "effect/net"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
 import * as Boundary from "./Boundary.ts"
 import * as ContactsHandlers from "./ContactsHandlers.ts"
@@ -40,15 +39,6 @@ export const TrustedProxies = Context.Reference<ReadonlyArray<IpNetwork.IpNetwor
     defaultValue: () => []
   }
 )
-
-// decoding by the interpreter is much of what a small body costs; where code may not be generated it stays with that
-for (const { endpoints } of Object.values(Api.groups)) {
-  for (const { payload } of Object.values(endpoints)) {
-    for (const { schemas } of payload.values()) {
-      for (const { ast } of schemas) SchemaJITCompiler.enable(ast)
-    }
-  }
-}
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
