@@ -81,15 +81,17 @@ it.effect("a batch holds no more than its size, and no more are under way than m
     assert.strictEqual((yield* Effect.forEach(callers, Fiber.join)).length, 5)
   }))
 
-it.effect("the next batch leaves before the callers of the last one go on", () =>
+it.effect("who is answered and asks again at once goes along with those who waited", () =>
   Effect.gen(function*() {
-    const { ask: call, next, size } = yield* operation()
-    const one = yield* Effect.forkChild(Effect.andThen(call(1), size), { startImmediately: true })
+    const { ask: call, next } = yield* operation()
+    const one = yield* Effect.forkChild(Effect.andThen(call(1), call(3)), { startImmediately: true })
     const first = yield* next
     const [two] = yield* ask(call, 2)
     yield* answered(first)
-    assert.strictEqual(yield* Fiber.join(one), 1)
-    yield* Effect.flatMap(next, answered)
+    const second = yield* next
+    assert.deepStrictEqual(second.commands, [2, 3])
+    yield* answered(second)
+    assert.strictEqual(yield* Fiber.join(one), "answer 3")
     assert.strictEqual(yield* Fiber.join(two!), "answer 2")
   }))
 
