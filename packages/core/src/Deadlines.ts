@@ -1,6 +1,5 @@
 /**
- * Deadlines of many short undertakings: a timer, and a fiber, for each would cost a good part of a
- * send or an attempt.
+ * Deadlines of many short undertakings: a timer, and a fiber, for each would cost a good part of a send or an attempt.
  */
 import { Clock, Duration, Effect, FiberSet, type Scope } from "effect"
 

@@ -55,10 +55,10 @@ export class Database extends Context.Service<Database, {
    * batch is under way go into the next one; a lone caller leaves at once.
    *
    * `fn` is an SQL function from a JSON array of commands to a JSON array of answers in the same order:
-   * `fn(commands json) returns json`, or as {@link BatchOptions.given} says. An answer `{"_tag": "StoreError", "cause": "…"}`
-   * fails its own caller alone. An error that PostgreSQL raises for what is in a command (a value, a constraint, `raise`)
-   * fails the command that it is raised for and no other: the batch is split until that one is found, so no function
-   * needs to catch.
+   * `fn(commands json) returns json`, or as {@link BatchOptions.given} says. An answer
+   * `{"_tag": "StoreError", "cause": "…"}` fails its own caller alone. An error that PostgreSQL raises for what is in a
+   * command (a value, a constraint, `raise`) fails the command that it is raised for and no other: the batch is split
+   * until that one is found, so no function needs to catch.
    */
   readonly batched: <Command, Answer>(
     operation: string,
