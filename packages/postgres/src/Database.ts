@@ -20,13 +20,10 @@ export const Deadline = Context.Reference<number>("@wac/postgres/Database/Deadli
 const patience = "2 seconds"
 
 /**
- * Commands in one statement, and statements under way at once, per operation. With 64 callers on two cores a second
- * statement at once made both smaller and wait for the same workspace's rows: PostgreSQL took a quarter longer for a send,
- * and a seventh fewer were sent. Of an answer that takes 20 ms, one of 64 is still more than a process sends. With 64 to
- * 256 callers, half the size cost PostgreSQL a sixth more; a larger one gained nothing.
+ * Commands in one statement, per operation. Of an answer that takes 20 ms, one of 64 is still more than a process sends.
+ * With 64 to 256 callers, half the size cost PostgreSQL a sixth more; a larger one gained nothing.
  */
 const size = 64
-const inFlight = 1
 
 /** A batch as its function is given it, and how to read what that returns. */
 export interface Given<Answer> {
@@ -178,7 +175,6 @@ const make = Effect.gen(function*() {
       Batch.make({
         run: batch<Command, Answer>(operation, fn, options.given),
         maxSize: options.size ?? size,
-        maxInFlight: inFlight,
         maxWait: deadline,
         unavailable: () => new StoreError.StoreError({ operation })
       }),
