@@ -2,10 +2,9 @@
  * What Node refuses before it becomes a request: malformed HTTP, headers that are too large or too slow, expectations
  * that nobody meets. They get the one shape of contract §2 too.
  */
-import { ErrorBody } from "@wac/api"
 import { Errors } from "@wac/core"
-import { SecureRandom } from "effect/crypto"
 import { type Server, STATUS_CODES } from "node:http"
+import * as ErrorResponse from "./ErrorResponse.ts"
 
 const refusals: { readonly [code: string]: readonly [status: number, message: string] } = {
   HPE_HEADER_OVERFLOW: [431, "the headers are too large"],
@@ -25,17 +24,8 @@ interface ParseError extends NodeJS.ErrnoException {
 
 /** An answer after which nothing is read of who asked. */
 const last = (error: Errors.InvalidBody) => {
-  const requestId = `req_${SecureRandom.ulidUnsafe()}`
-  const body = JSON.stringify(ErrorBody.bodyOf(error, requestId))
-  const headers = {
-    "content-type": "application/json",
-    "content-length": `${Buffer.byteLength(body)}`,
-    "request-id": requestId,
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "connection": "close"
-  }
-  return { body, headers }
+  const { body, headers } = ErrorResponse.outside(error)
+  return { body, headers: { ...headers, "content-length": `${Buffer.byteLength(body)}`, "connection": "close" } }
 }
 
 /** Has a server answer them. */

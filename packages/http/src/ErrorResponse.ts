@@ -4,8 +4,9 @@
 import { ErrorBody } from "@wac/api"
 import { type Errors } from "@wac/core"
 import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { HttpServerResponse } from "effect/http"
-import { Exchange } from "./Exchange.ts"
+import { Exchange, headersOf } from "./Exchange.ts"
 
 /**
  * Renders an error for the exchange under way. One that another request got first keeps that request's id, in the
@@ -19,3 +20,20 @@ export const of = (error: Errors.DomainError): Effect.Effect<HttpServerResponse.
       headers: { ...ErrorBody.headersOf(error), ...exchange.headers }
     })
   })
+
+/** An answer for who writes it out without Effect. */
+export interface Plain {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+}
+
+/** Renders an error for a request that comes to no exchange, under an id of its own. */
+export const outside = (error: Errors.DomainError): Plain => {
+  const requestId = `req_${SecureRandom.ulidUnsafe()}`
+  return {
+    status: ErrorBody.statusOf(error),
+    headers: { "content-type": "application/json", ...headersOf(requestId), ...ErrorBody.headersOf(error) },
+    body: JSON.stringify(ErrorBody.bodyOf(error, requestId))
+  }
+}

@@ -26,3 +26,10 @@ export const make = (requestId: Id.RequestId): Exchange => ({
 export const Exchange = Context.Reference<Exchange>("@wac/http/Exchange", {
   defaultValue: () => make(Id.RequestId.make("req_00000000000000000000000000"))
 })
+
+/** What every answer tells of itself. */
+export const headersOf = (requestId: string): { readonly [name: string]: string } => ({
+  "request-id": requestId,
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff"
+})

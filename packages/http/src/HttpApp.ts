@@ -81,9 +81,7 @@ const unanswered = Effect.map(
 )
 
 const headersOf = (exchange: Exchange.Exchange): { readonly [name: string]: string } => ({
-  "request-id": exchange.requestId,
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
+  ...Exchange.headersOf(exchange.requestId),
   ...RateLimitHeaders.of(exchange.readings),
   ...(exchange.replayed === undefined ? {} : { "idempotent-replayed": "true" }),
   ...exchange.headers

@@ -3,11 +3,9 @@
  * handler for `node:http`.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ErrorBody } from "@wac/api"
 import { Errors } from "@wac/core"
-import { HttpApp, MountPath } from "@wac/http"
+import { ErrorResponse, HttpApp, MountPath } from "@wac/http"
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { InFlight } from "./InFlight.ts"
@@ -71,29 +69,13 @@ const stopping = new Errors.ServerError({
   retryAfter: Duration.seconds(1)
 })
 
-/** An answer that no route gives. */
-const refusal = (error: Errors.DomainError) => {
-  const requestId = `req_${SecureRandom.ulidUnsafe()}`
-  return {
-    status: ErrorBody.statusOf(error),
-    headers: {
-      "content-type": "application/json",
-      "request-id": requestId,
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      ...ErrorBody.headersOf(error)
-    },
-    body: JSON.stringify(ErrorBody.bodyOf(error, requestId))
-  }
-}
-
 const refuseWeb = (error: Errors.DomainError): Promise<Response> => {
-  const { body, ...head } = refusal(error)
+  const { body, ...head } = ErrorResponse.outside(error)
   return Promise.resolve(new Response(body, head))
 }
 
 const refuseNode = (error: Errors.DomainError, response: ServerResponse): void => {
-  const { body, headers, status } = refusal(error)
+  const { body, headers, status } = ErrorResponse.outside(error)
   response.writeHead(status, headers).end(body)
 }
 
