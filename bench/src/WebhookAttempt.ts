@@ -11,8 +11,8 @@ import type { Job, Webhook } from "./WebhookEvent.ts"
 /** Specification §8. */
 const deadline = 5000
 
-/** Connections to one origin, as our server has them. */
-const connections = 128
+/** Connections to one origin: as many as attempts at once, as our server has them. */
+const connections = 256
 
 /** So much of an answer is read. */
 const maxAnswer = 16 * 1024

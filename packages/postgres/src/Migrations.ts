@@ -98,6 +98,8 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
       checksum text not null,
       applied_at timestamptz not null default now()
     )`
+    yield* client`comment on table schema_versions is
+      'The steps that made this schema; another checksum under a known name is of another build, and refused'`
   }
   // the wire protocol of parameters takes one statement at a time; a dynamic one may hold many
   yield* client.unsafe(`do $step$ begin execute $statements$${next.sql}$statements$; end $step$`).pipe(

@@ -35,6 +35,17 @@ for (const { layer: clientLayer, name } of clients) {
         )
       }))
 
+    it.effect("the schema says of every table what it is", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        yield* Migrations.run()
+        const tables = yield* client`
+          select c.relname as name, obj_description(c.oid, 'pg_class') as words from pg_class c
+          where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`
+        assert.isAbove(tables.length, 20)
+        assert.deepStrictEqual(tables.filter(({ words }) => words === null).map(({ name }) => name), [])
+      }))
+
     it.effect("an older one comes on by the steps that it lacks", () =>
       Effect.gen(function*() {
         const client = yield* emptied

@@ -51,6 +51,8 @@ create table members (
   created_at bigint not null
 );
 create index members_workspace on members (workspace_id);
+comment on table members is 'Who may use the dashboard of a workspace, where accounts are ours';
+comment on column members.email is 'In small letters: one account, however it is written';
 
 create table sessions (
   token_hash text primary key,
@@ -97,6 +99,12 @@ comment on column phone_numbers.customers_counted is 'How many of its buckets ha
 comment on column phone_numbers.blocked_until is 'Null in a block that has no end of its own';
 create unique index phone_numbers_default on phone_numbers (workspace_id) where is_default;
 create index phone_numbers_account on phone_numbers (provider_account_id);
+comment on table phone_numbers is
+  'The numbers that workspaces send from: the operator''s settings, upstream''s words, and what sends have spent of them';
+comment on column phone_numbers.bucket_full_at is 'Rate limit, as workspaces.bucket_full_at';
+comment on column phone_numbers.block_scope is 'What upstream''s block stops: all, or what is outside of a service window';
+comment on column phone_numbers.block_provider is 'Upstream''s code and words for the block';
+comment on column phone_numbers.credentials_version is 'Changes with phone_number_credentials, so that a process knows its copy is old';
 
 create table phone_number_credentials (
   phone_number_id text primary key references phone_numbers on delete cascade,
@@ -146,6 +154,8 @@ create table api_keys (
 create index api_keys_workspace on api_keys (workspace_id, id desc);
 create index api_keys_master_key on api_keys (secret_key_id, id);
 comment on index api_keys_master_key is 'What a change of the master key has to seal anew; also of webhook_secrets';
+comment on table api_keys is 'Keys of callers of the API: live, expired and revoked ones';
+comment on column api_keys.prefix is 'The beginning of the token, which people know it by';
 comment on column api_keys.token_hash is 'HMAC under the pepper; the token itself is never kept';
 comment on column api_keys.secret_ciphertext is 'Signing secret, AES-256-GCM under the master key, bound to the row id';
 
@@ -164,6 +174,8 @@ create table api_key_requests (
   primary key (workspace_id, idempotency_key)
 );
 create index api_key_requests_expiry on api_key_requests (expires_at);
+comment on table api_key_requests is 'Idempotency keys of requests for new API keys; for 24 h the same request gets the same key';
+comment on column api_key_requests.fingerprint is 'Of the request''s body: another one under the same key is a conflict';
 
 create table templates (
   id text primary key,
@@ -184,6 +196,8 @@ create table templates (
   told jsonb not null default '{}',
   unique (workspace_id, provider_account_id, name, language)
 );
+comment on table templates is 'Message templates as upstream lists and changes them';
+comment on column templates.variables is 'What a send has to give values for, in order';
 comment on column templates.unfillable is 'Why a send cannot give it all that it needs; null when it can';
 comment on column templates.synced_at is 'When the listing began that it was last in';
 comment on column templates.told is 'When upstream told each of its fields, where that was not before the listing';
@@ -202,6 +216,8 @@ create table contacts (
 );
 create index contacts_list on contacts (workspace_id, phone_number_id, key) where key > '';
 create unique index contacts_user on contacts (phone_number_id, user_id) where user_id is not null;
+comment on table contacts is 'Customers, as seen from one number: whether they have written, and whether they want to be written to';
+comment on column contacts.user_id is 'Upstream''s name for who hides the phone number';
 comment on index contacts_list is 'Of part of the rows in name only: so no plan looks one customer up in it';
 comment on column contacts.preference_at is 'When the customer last said whether they want to be written to';
 comment on column contacts.key is 'Contact.keyFor; the customer of pair buckets is the same';
@@ -224,6 +240,8 @@ create table quota_usage (
   used integer not null check (used >= 0),
   primary key (workspace_id, month)
 );
+comment on table quota_usage is 'Messages that count against a workspace''s monthly quota; what was certainly not sent is given back';
+comment on column quota_usage.month is 'Quota.monthOf: YYYY-MM, UTC';
 
 -- A domain, not a check of the table: those are read anew, from their text, by every statement that writes
 create domain message_status as text
@@ -276,6 +294,12 @@ create index messages_list on messages (workspace_id, id) where id > '';
 create index messages_deadline on messages (deadline) where deadline is not null;
 comment on table messages is
   'A message, and the idempotency key that it was sent under: one row, since a send reads and writes them together';
+comment on column messages.content is 'What the caller asked for (Message.OutboundMessage)';
+comment on column messages.status_at is 'When it came to this status; deadlines of sending and unknown count from it';
+comment on column messages.sequence is 'Of its last event; the next has one more';
+comment on column messages.route is 'With key and fingerprint the idempotency key and what was asked under it, until forgotten';
+comment on column messages.claim_token is 'Whose try it is, until lease_until; only its owner settles or abandons it';
+comment on column messages.last_failure is 'What a try was told that certainly sent nothing; who repeats it while nobody tries gets that';
 comment on column messages.delivery_unknown is 'Failed by our conclusion from silence, which alone yields to a later report';
 comment on column messages.quota_month is 'The month whose quota it was counted in; null once given back';
 comment on column messages.answer is 'Null also where the message itself tells the answer (Idempotency.settledByReport)';
@@ -344,6 +368,8 @@ create table events (
 );
 create index events_list on events (workspace_id, type, position);
 create index events_time on events (workspace_id, created_at);
+comment on table events is 'What happened, as it is told: written once, in the step that made it so';
+comment on column events.order_key is 'The message: events of one are delivered in the order of sequence';
 comment on column events.data is 'json, not jsonb: the order of fields is part of the signed body';
 comment on column events.position is
   'Lists are in this order; identifiers are made before the transaction, and would skip the events of a slow one';
@@ -429,6 +455,7 @@ create table webhook_secrets (
   primary key (webhook_id, position)
 );
 create index webhook_secrets_master_key on webhook_secrets (key_id, webhook_id);
+comment on table webhook_secrets is 'Signing secrets, AES-256-GCM under the master key, bound to the webhook; several live during a rotation';
 
 create table deliveries (
   id text not null,
@@ -476,6 +503,9 @@ create index deliveries_testing on deliveries (webhook_id) where status = 'testi
 create index deliveries_exhausted on deliveries (workspace_id, id) where status = 'exhausted';
 create index deliveries_ended on deliveries (webhook_id, created_at, id)
   where status in ('delivered', 'exhausted', 'skipped');
+comment on table deliveries is 'An event on its way to a webhook; the event''s body is in events, attempts in attempts';
+comment on column deliveries.envelope is 'The webhook''s when the event was recorded';
+comment on column deliveries.order_key is 'As the event''s, with sequence: a copy, so that followers are found without it';
 comment on column deliveries.status is
   'pending also while its webhook is paused (held), and until what was skipped is written out (webhook_skips); testing: '
   'a test that is being made, which is shown as pending and is never due';
@@ -529,6 +559,12 @@ create table attempts (
   -- no foreign key: one function writes both, and to have every row looked up again costs a tenth of it
   primary key (delivery_id, number)
 );
+comment on table attempts is 'Posts to a receiver and what came of each; written once';
+comment on column attempts.trigger is 'Why it was made, as deliveries.trigger';
+comment on column attempts.address is 'What it connected to; null when it came to no connection';
+comment on column attempts.timings is 'Milliseconds of each phase that took place (Delivery.AttemptTimings)';
+comment on column attempts.response is 'Headers and the first 16 KiB of what was answered';
+comment on column attempts.message is 'The diagnosis in one sentence';
 
 create table replays (
   id text primary key,
