@@ -1,0 +1,132 @@
+/**
+ * The limits of a workspace that two processes send for at once, on one database: what they let through together, and
+ * what is spent for it.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Contact, Limits, Quota } from "@wac/core"
+import { Fixture, MessageFixture } from "@wac/testkit"
+import { Effect, Fiber } from "effect"
+import * as DeliveryProcesses from "./DeliveryProcesses.ts"
+
+const { roomy, world } = Fixture
+const { accept, customer, describe, template } = MessageFixture
+const { elsewhere, open } = DeliveryProcesses
+
+/** How many sends each limit lets through: more than a process has in one wave, and fewer than both have. */
+const most = 30
+/** How many sends a process has at once in each of two waves. */
+const wave = 20
+
+/** A bucket holds the tokens of two seconds. */
+const rate = most / 2
+
+interface Kind {
+  readonly name: string
+  readonly refusal: string
+  readonly limits?: Partial<Limits.Limits>
+  readonly world?: Fixture.WorldOptions
+  /** Whether all sends are to one customer, not each to another. */
+  readonly isToOne?: boolean
+}
+
+const kinds: ReadonlyArray<Kind> = [
+  {
+    name: "the workspace's rate",
+    refusal: "rate_limited/workspace",
+    limits: { workspaceTiers: { ...roomy.workspaceTiers, roomy: rate } }
+  },
+  {
+    name: "the phone number's rate",
+    refusal: "rate_limited/phone_number",
+    limits: { phoneNumberTiers: { ...roomy.phoneNumberTiers, roomy: rate } }
+  },
+  {
+    name: "the pair's rate",
+    refusal: "rate_limited/pair",
+    limits: { pair: { everySeconds: 6, burst: most } },
+    isToOne: true
+  },
+  {
+    name: "the monthly quota",
+    refusal: "forbidden/quota_exhausted",
+    world: { workspace: { monthlyQuota: most } }
+  },
+  {
+    name: "the messaging limit",
+    refusal: "forbidden/messaging_limit_reached",
+    world: { number: { messagingLimit: most } }
+  }
+]
+
+/** Suspends until so many wait for a lock. */
+const waiting = (count: number) =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    for (;;) {
+      const those = yield* client`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      if (those.length >= count) return
+    }
+  })
+
+layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (it) => {
+  it.effect.each(kinds)(
+    "together let through exactly what $name has left, and note all of it",
+    (kind) =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const own = yield* world(kind.world)
+        const limits: Limits.Limits = { ...roomy, ...kind.limits }
+        let customers = 0
+        const send = Effect.suspend(() => {
+          const to = customer(kind.isToOne === true ? 1 : ++customers)
+          return Effect.map(
+            accept(own, { limits, message: template({ to }) }),
+            ({ accepted, command }) => ({ to, id: command.messageId, told: describe(accepted) })
+          )
+        })
+        const half = Effect.all(Array.from({ length: wave }, () => send), { concurrency: "unbounded" })
+        const crowd = Effect.forkChild(Effect.all([half, elsewhere(half)], { concurrency: "unbounded" }), {
+          startImmediately: true
+        })
+
+        // both are under way before either gets anywhere, and more come behind them
+        const start = yield* open(client`select from workspaces where id = ${own.workspace.id} for no key update`)
+        const first = yield* crowd
+        yield* waiting(2)
+        const second = yield* crowd
+        yield* start.commit
+        const all = [...yield* Fiber.join(first), ...yield* Fiber.join(second)].flat()
+
+        const claimed = all.filter(({ told }) => told === "Claimed")
+        const refused = all.filter(({ told }) => told !== "Claimed")
+        assert.deepStrictEqual([claimed.length, refused.length], [most, 4 * wave - most])
+        assert.deepStrictEqual([...new Set(refused.map(({ told }) => told))], [kind.refusal])
+
+        const messages = yield* client<{ id: string }>`select id from messages where workspace_id = ${own.workspace.id}`
+        assert.deepStrictEqual(messages.map(({ id }) => id).sort(), claimed.map(({ id }) => id).sort())
+        const usage = yield* client`select month, used from quota_usage where workspace_id = ${own.workspace.id}`
+        assert.deepStrictEqual(usage, [{ month: Quota.monthOf(own.start), used: most }])
+        const recipients = [...new Set(claimed.map(({ to }) => to))]
+        const spent =
+          yield* client`select w.bucket_full_at as workspace, p.bucket_full_at as number, p.customers_counted
+        from workspaces w join phone_numbers p on p.workspace_id = w.id where w.id = ${own.workspace.id}`
+        assert.deepStrictEqual(spent, [{
+          workspace: own.start + most * Limits.workspace(limits, null).interval,
+          number: own.start + most * Limits.phoneNumber(limits, null).interval,
+          customers_counted: recipients.length
+        }])
+        const pairs = yield* client`select key, full_at, counted_at::float8 from buckets
+        where phone_number_id = ${own.number.id} order by key collate "C"`
+        assert.deepStrictEqual(
+          pairs,
+          recipients.sort().map((to) => ({
+            key: Limits.pairBucket(own.number.id, Contact.keyOf(to)),
+            full_at: own.start + claimed.filter((other) => other.to === to).length * Limits.pair(limits).interval,
+            counted_at: own.start
+          }))
+        )
+      })
+  )
+})
