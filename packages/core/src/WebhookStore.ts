@@ -37,6 +37,9 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   readonly put: (
     candidate: Webhook
   ) => Effect.Effect<{ readonly webhook: Webhook; readonly created: boolean }, StoreError>
+  /** The workspace's webhook, at the cost of its one row. */
+  readonly find: (workspaceId: WorkspaceId) => Effect.Effect<Option.Option<Webhook>, StoreError>
+  /** The same with what waits for it, which is counted: a million that are held take a quarter of a second. */
   readonly get: (workspaceId: WorkspaceId) => Effect.Effect<Option.Option<WebhookState>, StoreError>
   /**
    * Gives the webhook another secret, by `Webhook.rotateSecrets`; `None` when the workspace's webhook is not (or no

@@ -167,8 +167,13 @@ export class Webhooks extends Context.Service<Webhooks, {
         return Option.isSome(state) ? report(state.value) : yield* none()
       })
 
+      const find = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId) {
+        const webhook = yield* store.find(workspaceId)
+        return Option.isSome(webhook) ? webhook.value : yield* none()
+      })
+
       const test = Effect.fn("Webhooks.test")(function*(workspaceId: Id.WorkspaceId, trigger: "test" | "probe") {
-        const { webhook } = yield* get(workspaceId)
+        const webhook = yield* find(workspaceId)
         const now = yield* Clock.currentTimeMillis
         const token = yield* random.uuidV4({})
         const claimed = yield* deliveries.beginTest({
@@ -193,8 +198,8 @@ export class Webhooks extends Context.Service<Webhooks, {
       })
 
       const resume = Effect.fn("Webhooks.resume")(function*({ force, replay, workspaceId }: ResumeWebhook) {
-        const before = yield* get(workspaceId)
-        if (before.webhook.pausedAt === null) return { report: before, probe: null }
+        const { pausedAt } = yield* find(workspaceId)
+        if (pausedAt === null) return { report: yield* get(workspaceId), probe: null }
         const probe = force ? null : yield* test(workspaceId, "probe")
         if (probe === null || probe.outcome === "delivered") {
           yield* store.resume({ workspaceId, now: yield* Clock.currentTimeMillis, replay })
@@ -207,7 +212,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           readonly workspaceId: Id.WorkspaceId
           readonly overlap: Duration.Duration
         }) {
-          const { webhook: { id } } = yield* get(workspaceId)
+          const { id } = yield* find(workspaceId)
           const now = yield* Clock.currentTimeMillis
           const previousExpiresAt = now + Duration.toMillis(overlap)
           const signingSecret = yield* Signature.generateSecret(random)
@@ -231,7 +236,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           readonly header: string
           readonly body: string
         }) {
-          const { webhook } = yield* get(workspaceId)
+          const webhook = yield* find(workspaceId)
           const secrets = yield* open(webhook)
           return yield* diagnose({ header, body, secrets, now: yield* Clock.currentTimeMillis })
         },
@@ -243,7 +248,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           readonly workspaceId: Id.WorkspaceId
           readonly deliveryId: Id.DeliveryId
         }) {
-          const { webhook } = yield* get(workspaceId)
+          const webhook = yield* find(workspaceId)
           const shown = yield* deliveries.get(workspaceId, deliveryId)
           if (Option.isNone(shown)) return yield* new NotFound({ message: "the workspace has no such delivery" })
           const { delivery } = shown.value

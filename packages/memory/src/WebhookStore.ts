@@ -73,6 +73,7 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     WebhookStore.WebhookStore.of({
       put: (candidate) => Effect.sync(() => put(memory, candidate)),
+      find: (workspaceId) => Effect.sync(() => Option.fromUndefinedOr(memory.outboxes.get(workspaceId)?.webhook)),
       get: (workspaceId) =>
         Effect.sync(() => Option.map(Option.fromUndefinedOr(memory.outboxes.get(workspaceId)), stateOf)),
       rotateSecret: (command) => Effect.sync(() => rotateSecret(memory, command)),

@@ -40,6 +40,8 @@ const optional = (stored: StoredWebhook | null): Option.Option<Webhook.Webhook> 
 
 const held = "d.webhook_id = w.id and d.status = 'pending'"
 
+const findText = "select wac_webhook(w.id) as webhook from webhooks w where w.workspace_id = $1"
+
 /** Until what a resume has skipped is written out, it is gone through. */
 const notSkipped = "d.position > w.skipped_until"
 
@@ -84,6 +86,9 @@ export const layer = Layer.effect(
             return { webhook: webhookOf(put.webhook), created: put.created }
           }
         ),
+      find: (workspaceId) =>
+        Effect.map(query("WebhookStore.find", findText, [workspaceId]), ([row]) =>
+          row === undefined ? Option.none() : optional(plain(row, "webhook"))),
       get: (workspaceId) =>
         Effect.map(query("WebhookStore.get", getText, [workspaceId]), ([row]) =>
           Option.map(Option.fromUndefinedOr(row), (row): WebhookStore.WebhookState => ({
@@ -115,12 +120,14 @@ export const layer = Layer.effect(
               ...typeof replay === "string" ? { replay } : { replay: "since", ...replay }
             })
           ]),
-          ([row]) => optional(plain(row!, "webhook"))
+          ([row]) =>
+            optional(plain(row!, "webhook"))
         ),
       remove: (workspaceId: Id.WorkspaceId, now: Time.Instant): Effect.Effect<boolean, StoreError.StoreError> =>
         Effect.map(
           query("WebhookStore.remove", "select wac_remove_webhook($1, $2) as removed", [workspaceId, now]),
-          ([row]) => plain(row!, "removed")
+          ([row]) =>
+            plain(row!, "removed")
         )
     }))
 )

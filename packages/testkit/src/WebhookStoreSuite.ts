@@ -23,6 +23,7 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* WebhookStore.WebhookStore
       const own = yield* world()
       assert.deepStrictEqual(yield* store.get(own.workspace.id), Option.none())
+      assert.deepStrictEqual(yield* store.find(own.workspace.id), Option.none())
       const candidate = yield* webhook(own, {
         url: "https://receiver.example/pfad?ä=1",
         envelope: "b",
@@ -37,6 +38,7 @@ export const tests = (it: Fixture.It): void => {
         yield* store.get(own.workspace.id),
         Option.some({ webhook: candidate, heldCount: 0, oldestHeldAt: null, oldestTriedAt: null })
       )
+      assert.deepStrictEqual(yield* store.find(own.workspace.id), Option.some(candidate))
     }))
 
   it.effect("put changes url, envelope, types and time; id, secrets, state and health stay", () =>
