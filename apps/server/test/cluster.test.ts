@@ -4,7 +4,7 @@
 import { assert, it, layer } from "@effect/vitest"
 import { ApiKeys, DeliveryAttempt } from "@wac/core"
 import { Migrations } from "@wac/postgres"
-import { RecordingReceiver } from "@wac/testkit"
+import { PostgresProxy, RecordingReceiver } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import * as checks from "./checks.ts"
@@ -84,6 +84,17 @@ const countsOf = (database: string, messageId: string) =>
 
 const total = (database: string) =>
   Effect.map(sql<{ count: number }>(database, "select count(*)::int as count from messages"), (rows) => rows[0]!.count)
+
+/** The sessions in which a process listens for notifications. */
+const listeners = (database: string) =>
+  Effect.map(
+    sql<{ pid: number }>(
+      database,
+      `select pid from pg_stat_activity
+      where datname = current_database() and query like 'LISTEN %' order by pid`
+    ),
+    (rows) => rows.map(({ pid }) => pid)
+  )
 
 /** What a process says that does not start beside the two, which go on. */
 const refused = Effect.fnUntraced(function*(env: Record<string, string>) {
@@ -175,16 +186,21 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
     "refuse a key within 2 s of its revocation in the other though no notification comes, and its sends at once",
     () =>
       Effect.gen(function*() {
-        const { a, b, database, key, session } = yield* Cluster
+        const { a, database, env, key, session } = yield* Cluster
+        const others = yield* checks.until(listeners(database), ({ length }) => length === 2)
+        const proxy = yield* Effect.acquireRelease(
+          Effect.promise(() => PostgresProxy.start(database)),
+          (proxy) => Effect.sync(proxy.close)
+        )
+        // all its channels share the connection, which carries nothing from then on
+        const held = proxy.stopAt("LISTEN ", "sent")
+        const deaf = yield* start({ ...env, DATABASE_URL: proxy.url })
+        yield* Effect.promise(() => held)
         const { body: { message_id } } = yield* send({ url: a.url, key }, hello())
         const revoked = yield* createKey(a.url, session)
-        const watching = { url: b.url, key: revoked }
+        const watching = { url: deaf.url, key: revoked }
+        assert.deepStrictEqual(yield* listeners(database), others)
         assert.strictEqual((yield* checks.stored(watching, message_id)).status, 200)
-        yield* sql(
-          database,
-          `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and query ilike 'listen%'`
-        )
         const { status } = yield* call(`${a.url}/internal/api-keys/${revoked.id}`, {
           method: "DELETE",
           headers: session
@@ -212,7 +228,8 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
         checks.assertError(yield* Fiber.join(watch), 401, refused)
         assert.isBelow(lastGood - revokedAt, 2000)
         assert.strictEqual(yield* total(database), before)
-      })
+        assert.deepStrictEqual(yield* listeners(database), others)
+      }).pipe(Effect.scoped)
   )
 
   it.effect("bring an empty database to the newest schema together, each step once", () =>
