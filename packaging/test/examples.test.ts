@@ -279,6 +279,41 @@ describe("receiver", () => {
   })
 })
 
+describe("receivers", () => {
+  const body = JSON.stringify(delivered(1))
+  const signed = (at: number) => `t=${at},v1=${createHmac("sha256", secret).update(`${at}.${body}`).digest("hex")}`
+
+  it("on Node tells a delivery from one that was changed", async () => {
+    const now = 1_795_000_000
+    const checked = run(process.execPath, ["node.ts", "check"], { cwd: projectOf("receivers") })
+    const lines = [body, `${body} `].map((sent) =>
+      JSON.stringify({ body: Buffer.from(sent).toString("base64"), header: signed(now), now, secret })
+    )
+    checked.child.stdin!.end(`${lines.join("\n")}\n`)
+    assert.strictEqual((await checked).stdout, "ok\nrefused\n")
+  })
+
+  it("on hosts of fetch takes a delivery, and refuses one that was changed", async () => {
+    const script = `
+      import receiver from "./fetch.ts"
+      const { BODY, HEADER } = process.env
+      for (const body of [BODY, BODY + " "]) {
+        const headers = { "content-type": "application/json", "x-service-signature": HEADER }
+        const request = new Request("http://localhost/", { method: "POST", body, headers })
+        console.log((await receiver.fetch(request, process.env, { waitUntil: () => {} })).status)
+      }`
+    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", script], {
+      cwd: projectOf("receivers"),
+      env: { BODY: body, HEADER: signed(Math.floor(Date.now() / 1000)), WEBHOOK_SECRET: secret }
+    })
+    assert.deepStrictEqual(stdout.trimEnd().split("\n"), [
+      "msg_1 arrived at 2026-11-21T09:00:00.000Z",
+      "200",
+      "400"
+    ])
+  })
+})
+
 describe("caller", () => {
   it("sends once per order however often it runs, and says what is wrong with what is refused", async () => {
     const host = await start("express-host")
