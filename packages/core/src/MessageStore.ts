@@ -45,6 +45,33 @@ export interface AcceptSend {
   readonly limits: Limits
 }
 
+/** The message as *accept* claims it: a new one, or that of the try before. Pure. */
+export const claimedMessage = (
+  { apiKeyId, message, messageId, now, request }: AcceptSend,
+  sender: PhoneNumber,
+  before: Message | undefined
+): Message =>
+  before === undefined
+    ? {
+      id: messageId,
+      workspaceId: request.workspaceId,
+      apiKeyId,
+      phoneNumberId: sender.id,
+      from: sender.phoneNumber,
+      content: message,
+      status: "sending",
+      statusAt: now,
+      providerMessageId: null,
+      createdAt: now,
+      sentAt: null,
+      deliveredAt: null,
+      readAt: null,
+      failedAt: null,
+      error: null,
+      sequence: 0
+    }
+    : { ...before, apiKeyId, status: "sending", statusAt: now }
+
 /** A send that its asker now owns, until `leaseUntil`. */
 export interface ClaimedSend {
   readonly _tag: "Claimed"

@@ -6,7 +6,7 @@ import {
   Contact,
   Limits,
   type Message,
-  type MessageStore,
+  MessageStore,
   PhoneNumber,
   Policy,
   Quota,
@@ -81,9 +81,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
 
   spent.spend()
   const before = again && messageOf(memory, again)
-  const message: Message.Message = before === undefined
-    ? firstTry(command, from)
-    : { ...before, apiKeyId: command.apiKeyId, status: "sending", statusAt: now }
+  const message = MessageStore.claimedMessage(command, from, before)
   memory.messages.set(message)
   const claim = { token: command.claimToken, leaseUntil: command.leaseUntil }
   const lastTry: Send["lastTry"] = {
@@ -139,25 +137,6 @@ export const abandon = (
   forget(memory, send)
   memory.messages.delete(message)
 }
-
-const firstTry = (command: MessageStore.AcceptSend, sender: PhoneNumber.PhoneNumber): Message.Message => ({
-  id: command.messageId,
-  workspaceId: command.request.workspaceId,
-  apiKeyId: command.apiKeyId,
-  phoneNumberId: sender.id,
-  from: sender.phoneNumber,
-  content: command.message,
-  status: "sending",
-  statusAt: command.now,
-  providerMessageId: null,
-  createdAt: command.now,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  error: null,
-  sequence: 0
-})
 
 /** Keeps a new send under its key; one whose key had expired makes room. */
 const keep = (memory: Memory, expired: Send | undefined, send: Send): Send => {

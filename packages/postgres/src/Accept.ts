@@ -7,7 +7,7 @@ import {
   Contact,
   Limits,
   type Message,
-  type MessageStore,
+  MessageStore,
   PhoneNumber,
   Policy,
   Quota,
@@ -167,16 +167,11 @@ export const acceptedOf = (command: MessageStore.AcceptSend, { answer, found }: 
         })
       )
     case "Claimed": {
-      const { apiKeyId } = command
-      const { before } = answer
       if (sender === null) throw new Error("the database claimed a send without a sender")
-      const message: Message.Message = before === null
-        ? firstTry(command, sender)
-        : { ...before, apiKeyId, status: "sending", statusAt: now }
       return {
         _tag: "Claimed",
         readings: ofCall(answer),
-        message,
+        message: MessageStore.claimedMessage(command, sender, answer.before ?? undefined),
         sender,
         template: template ?? undefined,
         contact: answer.contact ?? undefined
@@ -184,28 +179,6 @@ export const acceptedOf = (command: MessageStore.AcceptSend, { answer, found }: 
     }
   }
 }
-
-const firstTry = (
-  { apiKeyId, message, messageId, now, request }: MessageStore.AcceptSend,
-  sender: PhoneNumber.PhoneNumber
-): Message.Message => ({
-  id: messageId,
-  workspaceId: request.workspaceId,
-  apiKeyId,
-  phoneNumberId: sender.id,
-  from: sender.phoneNumber,
-  content: message,
-  status: "sending",
-  statusAt: now,
-  providerMessageId: null,
-  createdAt: now,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  error: null,
-  sequence: 0
-})
 
 /** A batch of sends. */
 export const batch = (commands: ReadonlyArray<MessageStore.AcceptSend>): Given<Answered> => {

@@ -3,6 +3,16 @@ import { assert, describe, it } from "vitest"
 import { fakeClock, type Span } from "../src/index.ts"
 import { failure, fresh, hello, start } from "./instance.ts"
 
+/** What a host's provider lists. */
+const templates = [{
+  providerTemplateId: "1",
+  name: "hello_world",
+  language: "en_US",
+  category: "utility",
+  status: "approved",
+  components: [{ type: "BODY", text: "Hello" }]
+}]
+
 describe("a fake clock", () => {
   it("stands still until it is told to move", async () => {
     const clock = fakeClock({ now: "2030-05-01T12:00:00Z" })
@@ -47,14 +57,7 @@ describe("a fake clock", () => {
       provider: {
         phoneNumber: "+15005550100",
         send: () => new Promise(() => {}),
-        templates: async () => [{
-          providerTemplateId: "1",
-          name: "hello_world",
-          language: "en_US",
-          category: "utility",
-          status: "approved",
-          components: []
-        }]
+        templates: async () => templates
       }
     })
     // one for each thread; the first send seals the secret of the host's own key
@@ -76,14 +79,7 @@ describe("a fake clock", () => {
           answers.push("sent")
           return { status: "accepted", providerMessageId: "p-1" }
         },
-        templates: async () => [{
-          providerTemplateId: "1",
-          name: "hello_world",
-          language: "en_US",
-          category: "utility",
-          status: "approved",
-          components: [{ type: "BODY", text: "Hello" }]
-        }]
+        templates: async () => templates
       }
     })
     const sending = wac.messages.send(hello(), fresh())
