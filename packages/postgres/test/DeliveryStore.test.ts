@@ -210,6 +210,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
             started_at: attempt.startedAt,
             duration_ms: attempt.durationMs,
             outcome: attempt.outcome,
+            status_code: attempt.statusCode,
             message: attempt.message,
             url: attempt.url
           }])]))

@@ -24,10 +24,10 @@ const other = id("ws", 2)
 
 const message = (count: number, first: number, workspace: string) =>
   `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
-    failed_at)
+    sent_at, failed_at)
   select ${sqlId("msg", `${first} + i * 1000`)}, '${workspace}', 'key', 'pn', '+14155550000',
     json_build_object('type', 'text', 'to', '+1202' || i, 'text', json_build_object('body', repeat('x', 200))),
-    case when i % 7000 = 0 then 'failed' else 'sent' end, 1, 1, case when i % 7000 = 0 then 1 end
+    case when i % 7000 = 0 then 'failed' else 'sent' end, 1, 1, 1, case when i % 7000 = 0 then 1 end
   from generate_series(1, ${count}) i`
 
 const fill = [

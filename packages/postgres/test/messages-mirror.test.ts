@@ -64,6 +64,14 @@ const lives = combinations<Life>({
   sequence: [0, 2]
 }).filter(({ error, status }) => status === "failed" || error === null)
 
+/** Whether it can be stored: what has come to a step has its time. */
+const isPossible = ({ deliveredAt, readAt, sentAt, status }: Life): boolean =>
+  status === "sent"
+    ? sentAt !== null
+    : status === "delivered"
+    ? deliveredAt !== null
+    : status !== "read" || readAt !== null
+
 const messageOf = ({ clientReference, ...life }: Life): Message.Message => ({
   id: "msg_01" as Id.MessageId,
   workspaceId: "ws_01" as Id.WorkspaceId,
@@ -118,7 +126,7 @@ for (const { layer: database, name } of databases) {
           providerMessageId: [null, "wamid.one", "wamid.two"],
           error: failures
         }).filter(({ error, status }) => status === "failed" || error === null)
-        const cases = lives.flatMap((life) => reports.map((report) => ({ life, report }))).map((
+        const cases = lives.filter(isPossible).flatMap((life) => reports.map((report) => ({ life, report }))).map((
           { life, report },
           i
         ) => ({

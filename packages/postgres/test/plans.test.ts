@@ -49,7 +49,7 @@ const fill = [
   select ${sqlId("whk", "100000 + i")}, 9223372036854775807, 0, 9223372036854775807
   from generate_series(1, ${webhooks}) i`,
   `insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext)
-  select id, 0, 'one', '\\x00', '\\x00' from webhooks`,
+  select id, 0, 'one', substr(sha256('nonce'), 1, 12), sha256('ciphertext') from webhooks`,
   // the first workspace has every other event, and all types; a campaign ends rarely
   `insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
   select ${sqlId("evt", "i")}, ${sqlId("ws", `case when i % 2 = 0 then 1 else i % ${webhooks} + 1 end`)},
@@ -237,7 +237,7 @@ for (const { layer: database, name } of databases) {
             trigger: "automatic",
             started_at: now,
             duration_ms: 1,
-            outcome: i % 8 === 0 ? "status" : "delivered",
+            ...i % 8 === 0 ? { outcome: "status", status_code: 500 } : { outcome: "delivered", status_code: 200 },
             message: "so",
             url: "https://receiver.example/"
           }))

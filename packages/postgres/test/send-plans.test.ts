@@ -80,7 +80,7 @@ const found = [
   values ('pn', 'ws', '+14155550000', 'p', 'a', true)`,
   `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at)
-  values ('key', 'ws', 'k', 'p', '{}', 'h', 'one', '', '', false, 0)`,
+  values ('key', 'ws', 'k', 'p', '{}', 'h', 'one', substr(sha256('nonce'), 1, 12), sha256('ciphertext'), false, 0)`,
   `insert into templates (id, workspace_id, provider_account_id, name, language, category, status, parameter_format,
     components, variables, provider_template_id, synced_at)
   values ('tpl', 'ws', 'a', 't', 'en', 'utility', 'approved', 'positional', '[]', '{}', 'p', 0)`,
@@ -92,8 +92,8 @@ const found = [
 /** As after so many sends, half of which wait for their deliveries. */
 const fill = [
   `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
-    provider_message_id, route, key, fingerprint, expires_at)
-  select 'msg of old ' || i, 'ws', 'key', 'pn', '+14155550000', '{}', 'sent', 1, 1, 'wamid of old ' || i, 'r',
+    sent_at, provider_message_id, route, key, fingerprint, expires_at)
+  select 'msg of old ' || i, 'ws', 'key', 'pn', '+14155550000', '{}', 'sent', 1, 1, 1, 'wamid of old ' || i, 'r',
     'key of old ' || i, 'f', ${now + 1000} + i
   from generate_series(1, ${stored}) i`,
   `insert into message_names (provider_message_id, message_id)

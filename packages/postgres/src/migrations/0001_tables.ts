@@ -20,11 +20,37 @@ const announced = "7305148000000000000"
 export const announce = `select pg_advisory_xact_lock_shared(${announced} + p.last_value) from positions p`
 
 export const sql = `
+-- Words that rows have. Domains, not checks of the tables: those are read anew, from their text, by every statement that
+-- writes.
+create domain message_status as text constraint message_status
+  check (value in ('queued', 'sending', 'unknown', 'sent', 'delivered', 'read', 'failed'));
+create domain event_type as text constraint event_type check (value in ('message.sent', 'message.delivered',
+  'message.read', 'message.failed', 'message.received', 'campaign.completed', 'webhook.test'));
+create domain envelope as text constraint envelope check (value in ('combined', 'a', 'b'));
+create domain delivery_status as text constraint delivery_status
+  check (value in ('pending', 'testing', 'delivered', 'exhausted', 'skipped'));
+create domain attempt_trigger as text constraint attempt_trigger
+  check (value in ('automatic', 'manual', 'replay', 'test', 'probe'));
+create domain attempt_outcome as text constraint attempt_outcome
+  check (value in ('delivered', 'dns', 'connect', 'tls', 'timeout', 'status', 'redirect', 'blocked_address'));
+create domain block_reason as text constraint block_reason
+  check (value in ('quality', 'restricted', 'credentials', 'registration', 'payment', 'display_name'));
+create domain block_scope as text constraint block_scope check (value in ('all', 'outside_window'));
+create domain tally as smallint constraint tally check (value >= 0);
+create domain ordinal as smallint constraint ordinal check (value > 0);
+create domain amount as integer constraint amount check (value >= 0);
+create domain seal_nonce as bytea constraint seal_nonce check (octet_length(value) = 12);
+create domain seal_ciphertext as bytea constraint seal_ciphertext check (octet_length(value) >= 16);
+comment on domain event_type is 'A closed list: who adds a type adds it here, so that no reader meets one that it cannot read';
+comment on domain amount is 'How many';
+comment on domain seal_nonce is 'Of AES-256-GCM; used once';
+comment on domain seal_ciphertext is 'Of AES-256-GCM, the tag of 16 bytes at its end';
+
 create table peppers (
-  single boolean primary key default true check (single),
+  single boolean primary key default true constraint peppers_single check (single),
   key_id text not null,
-  nonce bytea not null,
-  ciphertext bytea not null
+  nonce seal_nonce not null,
+  ciphertext seal_ciphertext not null
 );
 comment on table peppers is 'The one pepper of API key hashes, wrapped under the master key';
 
@@ -33,7 +59,7 @@ create table workspaces (
   name text not null,
   created_at bigint not null,
   tier text,
-  monthly_quota integer check (monthly_quota >= 0),
+  monthly_quota amount,
   suspended boolean not null default false,
   -- where accept leaves the workspace's rate limit; on this row because accept locks it anyway
   bucket_full_at double precision not null default 0
@@ -45,9 +71,9 @@ comment on column workspaces.bucket_full_at is 'Rate limit: when the bucket is f
 create table members (
   user_id text primary key,
   workspace_id text not null references workspaces,
-  email text not null unique check (email = lower(email)),
+  email text not null unique constraint members_email check (email = lower(email)),
   password_hash text not null,
-  role text not null check (role in ('member', 'developer', 'admin', 'owner')),
+  role text not null constraint members_role check (role in ('member', 'developer', 'admin', 'owner')),
   created_at bigint not null
 );
 create index members_workspace on members (workspace_id);
@@ -59,7 +85,8 @@ create table sessions (
   user_id text not null references members on delete cascade,
   created_at bigint not null,
   idle_until bigint not null,
-  absolute_until bigint not null
+  absolute_until bigint not null,
+  constraint sessions_ends check (idle_until <= absolute_until)
 );
 create index sessions_ended on sessions (absolute_until);
 comment on table sessions is 'Dashboard sessions; only the hash of the token is kept';
@@ -71,18 +98,18 @@ create table phone_numbers (
   provider_number_id text not null unique,
   provider_account_id text not null,
   tier text,
-  messaging_limit integer check (messaging_limit >= 0),
+  messaging_limit amount,
   available boolean not null default true,
   is_default boolean not null default false,
   bucket_full_at double precision not null default 0,
-  customers_counted integer not null default 0 check (customers_counted >= 0),
-  block_reason text,
-  block_scope text check (block_scope in ('all', 'outside_window')),
+  customers_counted amount not null default 0,
+  block_reason block_reason,
+  block_scope block_scope,
   blocked_since bigint,
   blocked_until bigint,
   block_provider json,
   learned_tier text,
-  learned_messaging_limit integer check (learned_messaging_limit >= 0),
+  learned_messaging_limit amount,
   learned_quality text,
   credentials_version text,
   -- when upstream told what is in these columns
@@ -91,8 +118,11 @@ create table phone_numbers (
   messaging_limit_told_at bigint,
   quality_told_at bigint,
   unique (workspace_id, phone_number),
-  check ((block_reason is null) = (blocked_since is null) and (block_reason is null) = (block_scope is null)),
-  check (block_reason is not null or blocked_until is null and block_provider is null)
+  constraint phone_numbers_block check (
+    case when block_reason is null then (block_scope, blocked_since, blocked_until, block_provider) is null
+      else (block_scope, blocked_since, block_told_at) is not null
+    end
+  )
 );
 comment on column phone_numbers.tier is 'The operator''s, as messaging_limit and available are; learned_… are upstream''s words';
 comment on column phone_numbers.customers_counted is 'How many of its buckets have counted_at, so that accept need not count';
@@ -109,8 +139,8 @@ comment on column phone_numbers.credentials_version is 'Changes with phone_numbe
 create table phone_number_credentials (
   phone_number_id text primary key references phone_numbers on delete cascade,
   key_id text not null,
-  nonce bytea not null,
-  ciphertext bytea not null,
+  nonce seal_nonce not null,
+  ciphertext seal_ciphertext not null,
   base_url text,
   api_version text
 );
@@ -123,7 +153,7 @@ create table buckets (
   full_at double precision not null,
   phone_number_id text,
   counted_at bigint,
-  check (counted_at is null or phone_number_id is not null)
+  constraint buckets_counted_at check (counted_at is null or phone_number_id is not null)
 );
 create index buckets_full on buckets (full_at) where counted_at is null;
 create index buckets_counted on buckets (phone_number_id, counted_at) where counted_at is not null;
@@ -141,11 +171,11 @@ create table api_keys (
   workspace_id text not null references workspaces,
   name text not null,
   prefix text not null,
-  scopes text[] not null,
+  scopes text[] not null constraint api_keys_scopes check (scopes <@ '{messages:send}'),
   token_hash text not null unique,
   secret_key_id text not null,
-  secret_nonce bytea not null,
-  secret_ciphertext bytea not null,
+  secret_nonce seal_nonce not null,
+  secret_ciphertext seal_ciphertext not null,
   require_signature boolean not null,
   created_at bigint not null,
   expires_at bigint,
@@ -185,7 +215,8 @@ create table templates (
   language text not null,
   category text not null,
   status text not null,
-  parameter_format text not null check (parameter_format in ('positional', 'named')),
+  parameter_format text not null
+    constraint templates_parameter_format check (parameter_format in ('positional', 'named')),
   components json not null,
   variables text[] not null,
   unfillable text,
@@ -212,7 +243,8 @@ create table contacts (
   opted_out boolean not null default false,
   preference_at bigint,
   primary key (phone_number_id, key),
-  check (phone is not null or user_id is not null)
+  constraint contacts_customer check (phone is not null or user_id is not null),
+  constraint contacts_preference check (not opted_out or preference_at is not null)
 );
 create index contacts_list on contacts (workspace_id, phone_number_id, key) where key > '';
 create unique index contacts_user on contacts (phone_number_id, user_id) where user_id is not null;
@@ -237,15 +269,11 @@ comment on table inbound_messages is 'Which customers'' messages were recorded, 
 create table quota_usage (
   workspace_id text not null,
   month text not null,
-  used integer not null check (used >= 0),
+  used amount not null,
   primary key (workspace_id, month)
 );
 comment on table quota_usage is 'Messages that count against a workspace''s monthly quota; what was certainly not sent is given back';
 comment on column quota_usage.month is 'Quota.monthOf: YYYY-MM, UTC';
-
--- A domain, not a check of the table: those are read anew, from their text, by every statement that writes
-create domain message_status as text
-  check (value in ('queued', 'sending', 'unknown', 'sent', 'delivered', 'read', 'failed'));
 
 create table messages (
   id text primary key,
@@ -264,7 +292,7 @@ create table messages (
   failed_at bigint,
   error json,
   delivery_unknown boolean not null default false,
-  sequence smallint not null default 0 check (sequence >= 0),
+  sequence tally not null default 0,
   quota_month text,
   -- the idempotency key, until it is forgotten
   route text,
@@ -283,11 +311,28 @@ create table messages (
     when 'unknown' then status_at + 600000
     when 'sending' then status_at + 86400000
   end)) stored,
-  check ((status = 'failed') = (failed_at is not null)),
-  check (not delivery_unknown or status = 'failed'),
-  check ((key is null) = (route is null) and (key is null) = (fingerprint is null)),
-  check ((claim_token is null) = (lease_until is null)),
-  check (claim_token is null or key is not null and answer is null and expires_at is null)
+  -- the provider's id is not asked for: a report that finds its message by our reference may bring none
+  constraint messages_life check (
+    case status
+      when 'sent' then sent_at
+      when 'delivered' then delivered_at
+      when 'read' then read_at
+      when 'failed' then failed_at
+      else status_at
+    end is not null
+  ),
+  constraint messages_failure check (status = 'failed' or failed_at is null and not delivery_unknown),
+  constraint messages_binding check (
+    case when key is null
+      then (route, fingerprint, claim_token, answer, last_failure, expires_at) is null
+      else (route, fingerprint) is not null
+    end
+  ),
+  constraint messages_claim check (
+    case when claim_token is null then lease_until is null
+      else lease_until is not null and (answer, expires_at) is null and status <> 'unknown'
+    end
+  )
 ) with (fillfactor = 70);
 create unique index messages_key on messages (workspace_id, route, key) where key is not null;
 create index messages_list on messages (workspace_id, id) where id > '';
@@ -357,13 +402,13 @@ $$;
 create table events (
   id text primary key,
   workspace_id text not null,
-  type text not null,
+  type event_type not null,
   created_at bigint not null,
   order_key text,
-  sequence smallint,
+  sequence ordinal,
   data json not null,
   position bigint not null default wac_next_position(),
-  check ((order_key is null) = (sequence is null)),
+  constraint events_order check ((order_key is null) = (sequence is null)),
   unique (order_key, sequence)
 );
 create index events_list on events (workspace_id, type, position);
@@ -380,8 +425,9 @@ create table webhooks (
   id text primary key,
   workspace_id text not null unique references workspaces,
   url text not null,
-  envelope text not null check (envelope in ('combined', 'a', 'b')),
-  event_types text[] not null,
+  envelope envelope not null,
+  event_types text[] not null constraint webhooks_event_types check (event_types <@ '{message.sent,message.delivered,
+    message.read,message.failed,message.received,campaign.completed,webhook.test}'),
   created_at bigint not null,
   updated_at bigint not null,
   paused_at bigint,
@@ -399,7 +445,7 @@ comment on column webhooks.replayed_from is
 
 create table webhook_health (
   webhook_id text primary key references webhooks on delete cascade,
-  consecutive_failures integer not null default 0 check (consecutive_failures >= 0),
+  consecutive_failures amount not null default 0,
   failures_since bigint,
   last_failure_at bigint,
   last_failure_message text,
@@ -410,8 +456,8 @@ create table webhook_health (
   doubtful boolean not null generated always as (consecutive_failures > 0 or last_success_at is null) stored,
   slots_taken boolean not null default false,
   changes bigint not null default 0,
-  check ((consecutive_failures = 0) = (failures_since is null)),
-  check ((last_failure_at is null) = (last_failure_message is null))
+  constraint webhook_health_failures_since check ((consecutive_failures = 0) = (failures_since is null)),
+  constraint webhook_health_last_failure check ((last_failure_at is null) = (last_failure_message is null))
 ) with (fillfactor = 50);
 create index webhook_health_ready on webhook_health (doubtful, ready_at) where ready_at is not null;
 create index webhook_health_failing on webhook_health (webhook_id) where consecutive_failures >= 5;
@@ -449,10 +495,11 @@ create table webhook_secrets (
   -- 0 is the newest
   position smallint not null,
   key_id text not null,
-  nonce bytea not null,
-  ciphertext bytea not null,
+  nonce seal_nonce not null,
+  ciphertext seal_ciphertext not null,
   expires_at bigint,
-  primary key (webhook_id, position)
+  primary key (webhook_id, position),
+  constraint webhook_secrets_newest check (position >= 0 and (position = 0) = (expires_at is null))
 );
 create index webhook_secrets_master_key on webhook_secrets (key_id, webhook_id);
 comment on table webhook_secrets is 'Signing secrets, AES-256-GCM under the master key, bound to the webhook; several live during a rotation';
@@ -464,11 +511,11 @@ create table deliveries (
   webhook_id text not null,
   event_id text not null,
   event_type text not null,
-  envelope text not null,
+  envelope envelope not null,
   order_key text,
-  sequence smallint,
-  status text not null check (status in ('pending', 'testing', 'delivered', 'exhausted', 'skipped')),
-  trigger text not null default 'automatic',
+  sequence ordinal,
+  status delivery_status not null,
+  trigger attempt_trigger not null default 'automatic',
   attempt_count smallint not null default 0,
   round_attempts smallint not null default 0,
   first_attempt_at bigint,
@@ -479,11 +526,14 @@ create table deliveries (
   position bigint not null default wac_next_position(),
   resumed_at bigint not null default 0,
   primary key (workspace_id, id),
-  check ((order_key is null) = (sequence is null)),
-  check ((status in ('pending', 'testing')) = (completed_at is null)),
-  check (status = 'pending' or next_attempt_at is null),
-  check (round_attempts between 0 and attempt_count),
-  check ((round_attempts = 0) = (first_attempt_at is null) and (attempt_count = 0) = (last_attempt_at is null))
+  constraint deliveries_order check ((order_key is null) = (sequence is null)),
+  constraint deliveries_completed_at check ((status in ('pending', 'testing')) = (completed_at is null)),
+  constraint deliveries_next_attempt_at check (status = 'pending' or next_attempt_at is null),
+  constraint deliveries_delivered check (status <> 'delivered' or round_attempts > 0),
+  constraint deliveries_attempts check (
+    round_attempts between 0 and attempt_count
+      and (round_attempts = 0) = (first_attempt_at is null) and (attempt_count = 0) = (last_attempt_at is null)
+  )
 ) with (fillfactor = 70);
 create index deliveries_first on deliveries (webhook_id, next_attempt_at)
   where status = 'pending' and next_attempt_at is not null and round_attempts = 0 and trigger <> 'replay';
@@ -542,13 +592,13 @@ comment on table delivery_claims is
 
 create table attempts (
   delivery_id text not null,
-  number smallint not null check (number > 0),
+  number ordinal not null,
   id text not null,
   workspace_id text not null,
-  trigger text not null,
+  trigger attempt_trigger not null,
   started_at bigint not null,
   duration_ms integer not null,
-  outcome text not null,
+  outcome attempt_outcome not null,
   status_code smallint,
   message text not null,
   url text not null,
@@ -557,7 +607,8 @@ create table attempts (
   response json,
   retry_after_ms bigint,
   -- no foreign key: one function writes both, and to have every row looked up again costs a tenth of it
-  primary key (delivery_id, number)
+  primary key (delivery_id, number),
+  constraint attempts_delivered check ((outcome <> 'delivered' or status_code = 200) is true)
 );
 comment on table attempts is 'Posts to a receiver and what came of each; written once';
 comment on column attempts.trigger is 'Why it was made, as deliveries.trigger';
@@ -572,16 +623,17 @@ create table replays (
   webhook_id text not null,
   since bigint not null,
   until bigint not null,
-  status text check (status in ('delivered', 'exhausted', 'skipped')),
-  state text not null default 'running' check (state in ('running', 'completed', 'cancelled')),
-  total integer,
-  replayed integer not null default 0,
+  status text constraint replays_status check (status in ('delivered', 'exhausted', 'skipped')),
+  state text not null default 'running' constraint replays_state check (state in ('running', 'completed', 'cancelled')),
+  total amount,
+  replayed amount not null default 0,
   created_at bigint not null,
   completed_at bigint,
   reached_at bigint not null,
   reached_id text not null default '',
   step_at bigint not null,
-  check ((state = 'running') = (completed_at is null))
+  constraint replays_completed_at check ((state = 'running') = (completed_at is null)),
+  constraint replays_total check (state <> 'completed' or total is not null and total = replayed)
 ) with (fillfactor = 50);
 create index replays_list on replays (workspace_id, id);
 create index replays_due on replays (step_at) where state = 'running';

@@ -8,17 +8,19 @@
 export const sql = `
 create table inbound_posts (
   provider text not null,
-  digest bytea not null,
+  digest bytea not null constraint inbound_posts_digest check (octet_length(digest) = 32),
   position bigint generated always as identity,
-  size integer not null,
+  size integer not null constraint inbound_posts_size check (size >= 0),
   received_at bigint not null,
   due_at bigint,
   token text,
   tries integer not null default 0,
-  problem text check (problem in ('unreadable', 'storage', 'defect')),
+  problem text constraint inbound_posts_problem check (problem in ('unreadable', 'storage', 'defect')),
   expires_at bigint,
   primary key (provider, digest),
-  check (due_at is not null or expires_at is not null)
+  constraint inbound_posts_due_at check (due_at is not null or expires_at is not null),
+  constraint inbound_posts_claim check (token is null or due_at is not null),
+  constraint inbound_posts_tries check (tries >= 0 and (problem is null or tries > 0 and expires_at is not null))
 );
 create index inbound_posts_due on inbound_posts (provider, due_at, position) where due_at is not null;
 create index inbound_posts_problems on inbound_posts (received_at) where problem is not null;

@@ -1,0 +1,276 @@
+/**
+ * Rows that the domain never makes are refused by the database too, each by the constraint that says so. A constraint
+ * without a case here fails, as does a column whose words or numbers are not those of the domain.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { type Delivery, Event, type InboundPost, Member, Message, Replay, SenderBlock, type Template } from "@wac/core"
+import { Effect, Layer, Predicate } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { ciphertext, nonce, possible, type Row, write } from "./rows.ts"
+import { databases } from "./servers.ts"
+
+/** The words of a type of the domain, none of them left out. */
+const words = <Word extends string>(all: { readonly [_ in Word]: true }) => Object.keys(all)
+
+const noBlock = { block_reason: null, block_scope: null, blocked_since: null, block_told_at: null }
+const noClaim = { claim_token: null, lease_until: null }
+const noKey = { route: null, key: null, fingerprint: null, ...noClaim }
+const ended = { next_attempt_at: null, completed_at: 2 }
+const tried = { attempt_count: 1, round_attempts: 1, first_attempt_at: 1, last_attempt_at: 2 }
+
+/** By constraint or unique index: its table, and what makes the possible row an impossible one. */
+const impossible: { readonly [constraint: string]: readonly [table: string, ...changes: ReadonlyArray<Row>] } = {
+  peppers_single: ["peppers", { single: false }],
+  members_email: ["members", { email: "A@example.com" }],
+  members_role: ["members", { role: "guest" }],
+  sessions_ends: ["sessions", { idle_until: 6 }],
+  phone_numbers_block: [
+    "phone_numbers",
+    { block_scope: null },
+    { blocked_since: null },
+    { block_told_at: null },
+    { ...noBlock, block_scope: "all" },
+    { ...noBlock, blocked_since: 1 },
+    { ...noBlock, blocked_until: 1 },
+    { ...noBlock, block_provider: {} }
+  ],
+  buckets_counted_at: ["buckets", { phone_number_id: null }],
+  api_keys_scopes: ["api_keys", { scopes: ["messages:send", "all"] }],
+  templates_parameter_format: ["templates", { parameter_format: "none" }],
+  contacts_customer: ["contacts", { phone: null, user_id: null }],
+  contacts_preference: ["contacts", { opted_out: true }],
+  messages_life: [
+    "messages",
+    { status: "sent" },
+    { status: "delivered", sent_at: 1 },
+    { status: "read", sent_at: 1, delivered_at: 1 },
+    { status: "failed" }
+  ],
+  messages_failure: [
+    "messages",
+    { failed_at: 2 },
+    { delivery_unknown: true },
+    { status: "sent", sent_at: 1, failed_at: 2 }
+  ],
+  messages_binding: [
+    "messages",
+    { route: null },
+    { fingerprint: null },
+    { ...noClaim, key: null },
+    { ...noKey, route: "r" },
+    { ...noKey, fingerprint: "f" },
+    { ...noKey, claim_token: "t", lease_until: 2 },
+    { ...noKey, answer: {} },
+    { ...noKey, last_failure: {} },
+    { ...noKey, expires_at: 2 }
+  ],
+  messages_claim: [
+    "messages",
+    { lease_until: null },
+    { claim_token: null },
+    { status: "unknown" },
+    { answer: {} },
+    { expires_at: 2 }
+  ],
+  events_order: ["events", { order_key: null }, { sequence: null }],
+  webhooks_event_types: ["webhooks", { event_types: ["message.sent", "message.lost"] }],
+  webhook_health_failures_since: ["webhook_health", { consecutive_failures: 1 }, { failures_since: 1 }],
+  webhook_health_last_failure: ["webhook_health", { last_failure_at: 1 }, { last_failure_message: "so" }],
+  webhook_secrets_newest: ["webhook_secrets", { position: -1, expires_at: 1 }, { position: 1 }, { expires_at: 1 }],
+  deliveries_order: ["deliveries", { order_key: null }, { sequence: null }],
+  deliveries_completed_at: [
+    "deliveries",
+    { completed_at: 2 },
+    { status: "testing", ...ended },
+    ...["delivered", "exhausted", "skipped"].map((status) => ({ ...tried, status, next_attempt_at: null }))
+  ],
+  deliveries_next_attempt_at: [
+    "deliveries",
+    { status: "testing" },
+    ...["delivered", "exhausted", "skipped"].map((status) => ({ ...tried, status, completed_at: 2 }))
+  ],
+  deliveries_delivered: ["deliveries", { status: "delivered", ...ended }],
+  deliveries_attempts: [
+    "deliveries",
+    { ...tried, attempt_count: 0, last_attempt_at: null },
+    { ...tried, round_attempts: -1 },
+    { ...tried, first_attempt_at: null },
+    { ...tried, last_attempt_at: null },
+    { first_attempt_at: 1 },
+    { last_attempt_at: 1 }
+  ],
+  attempts_delivered: ["attempts", { status_code: 204 }, { status_code: null }],
+  replays_status: ["replays", { status: "pending" }],
+  replays_state: ["replays", { state: "paused", completed_at: 1 }],
+  replays_completed_at: ["replays", { completed_at: 1 }, { state: "cancelled" }],
+  replays_total: [
+    "replays",
+    { state: "completed", completed_at: 1 },
+    { state: "completed", completed_at: 1, total: 2, replayed: 1 }
+  ],
+  inbound_posts_digest: ["inbound_posts", { digest: "\\x0c" }],
+  inbound_posts_size: ["inbound_posts", { size: -1 }],
+  inbound_posts_problem: ["inbound_posts", { problem: "boredom", tries: 1, expires_at: 2 }],
+  inbound_posts_due_at: ["inbound_posts", { due_at: null }],
+  inbound_posts_claim: ["inbound_posts", { token: "t", due_at: null, expires_at: 2 }],
+  inbound_posts_tries: [
+    "inbound_posts",
+    { tries: -1 },
+    { problem: "storage", expires_at: 2 },
+    { problem: "storage", tries: 1 }
+  ],
+
+  members_email_key: ["members", { user_id: "other" }],
+  phone_numbers_default: ["phone_numbers", { id: "other", phone_number: "+2", provider_number_id: "q" }],
+  phone_numbers_provider_number_id_key: ["phone_numbers", { id: "other", phone_number: "+2", is_default: false }],
+  phone_numbers_workspace_id_phone_number_key: [
+    "phone_numbers",
+    { id: "other", provider_number_id: "q", is_default: false }
+  ],
+  api_keys_token_hash_key: ["api_keys", { id: "other" }],
+  templates_workspace_id_provider_account_id_name_language_key: ["templates", { id: "other" }],
+  contacts_user: ["contacts", { key: "+2", phone: "+2" }],
+  messages_key: ["messages", { id: "other" }],
+  events_order_key_sequence_key: ["events", { id: "other" }],
+  webhooks_workspace_id_key: ["webhooks", { id: "other" }],
+
+  members_workspace_id_fkey: ["members", { user_id: "other", email: "b@example.com", workspace_id: "nobody's" }],
+  sessions_user_id_fkey: ["sessions", { token_hash: "other", user_id: "nobody" }],
+  phone_numbers_workspace_id_fkey: [
+    "phone_numbers",
+    { id: "other", provider_number_id: "q", workspace_id: "nobody's" }
+  ],
+  phone_number_credentials_phone_number_id_fkey: ["phone_number_credentials", { phone_number_id: "nobody's" }],
+  api_keys_workspace_id_fkey: ["api_keys", { id: "other", token_hash: "other", workspace_id: "nobody's" }],
+  api_key_uses_api_key_id_fkey: ["api_key_uses", { api_key_id: "nobody's" }],
+  api_key_requests_workspace_id_fkey: ["api_key_requests", { workspace_id: "nobody's" }],
+  api_key_requests_api_key_id_fkey: ["api_key_requests", { idempotency_key: "other", api_key_id: "nobody's" }],
+  templates_workspace_id_fkey: ["templates", { id: "other", workspace_id: "nobody's" }],
+  contacts_workspace_id_fkey: ["contacts", { workspace_id: "nobody's", key: "+2", phone: "+2", user_id: null }],
+  contacts_phone_number_id_fkey: ["contacts", { phone_number_id: "nobody's" }],
+  inbound_messages_phone_number_id_fkey: ["inbound_messages", { phone_number_id: "nobody's" }],
+  webhooks_workspace_id_fkey: ["webhooks", { id: "other", workspace_id: "nobody's" }],
+  webhook_health_webhook_id_fkey: ["webhook_health", { webhook_id: "nobody's" }],
+  webhook_secrets_webhook_id_fkey: ["webhook_secrets", { webhook_id: "nobody's" }],
+  replays_workspace_id_fkey: ["replays", { id: "other", workspace_id: "nobody's" }]
+}
+
+/** By domain: values that it has, and one that it has not. */
+const domains: { readonly [domain: string]: { readonly has: ReadonlyArray<unknown>; readonly refuses: unknown } } = {
+  message_status: { has: [...Object.keys(Message.ranks), "failed"], refuses: "held" },
+  event_type: { has: Event.EventType.literals, refuses: "message.lost" },
+  envelope: { has: Event.Envelope.literals, refuses: "c" },
+  delivery_status: {
+    has: [
+      "testing",
+      ...words<Delivery.Delivery["status"]>({ pending: true, delivered: true, exhausted: true, skipped: true })
+    ],
+    refuses: "held"
+  },
+  attempt_trigger: {
+    has: words<Delivery.AttemptTrigger>({ automatic: true, manual: true, replay: true, test: true, probe: true }),
+    refuses: "resume"
+  },
+  attempt_outcome: {
+    has: words<Delivery.AttemptOutcome>({
+      delivered: true,
+      dns: true,
+      connect: true,
+      tls: true,
+      timeout: true,
+      status: true,
+      redirect: true,
+      blocked_address: true
+    }),
+    refuses: "unknown"
+  },
+  block_reason: { has: SenderBlock.SenderBlockReason.literals, refuses: "mood" },
+  block_scope: { has: SenderBlock.SenderBlockScope.literals, refuses: "none" },
+  amount: { has: [0, 1], refuses: -1 },
+  tally: { has: [0, 1], refuses: -1 },
+  ordinal: { has: [1], refuses: 0 },
+  seal_nonce: { has: [nonce], refuses: "\\x0a" },
+  seal_ciphertext: { has: [ciphertext], refuses: "\\x0b" }
+}
+
+/** Words that columns of rare tables are checked for. */
+const listed: ReadonlyArray<readonly [table: string, column: string, has: ReadonlyArray<string>, Row]> = [
+  ["members", "role", Member.Role.literals, {}],
+  ["templates", "parameter_format", words<Template.Template["parameterFormat"]>({ positional: true, named: true }), {}],
+  ["replays", "status", Replay.statuses, {}],
+  ["inbound_posts", "problem", words<InboundPost.Problem>({ unreadable: true, storage: true, defect: true }), {
+    tries: 1,
+    expires_at: 2
+  }]
+]
+
+/** What comes of a step, which is undone. */
+const outcome = <R>(step: Effect.Effect<unknown, SqlError, R>) =>
+  PgClient.PgClient.use((client) =>
+    Effect.flip(client.withTransaction(Effect.andThen(step, Effect.fail("written" as const))))
+  )
+
+/** What comes of writing a row that differs so from the possible one. */
+const tries = (table: string, change: Row) => outcome(write(table, { ...possible[table]!, ...change }))
+
+const constraintOf = (error: "written" | SqlError) =>
+  error !== "written" && Predicate.hasProperty(error.reason.cause, "constraint") ? error.reason.cause.constraint : error
+
+for (const { layer: database, name } of databases) {
+  const filled = Layer.effectDiscard(
+    Effect.forEach(Object.entries(possible), ([table, row]) => write(table, row), { discard: true })
+  )
+
+  layer(filled.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(name, (it) => {
+    it.effect("each constraint refuses what it is there for", () =>
+      Effect.gen(function*() {
+        for (const [constraint, [table, ...changes]] of Object.entries(impossible)) {
+          for (const change of changes) {
+            assert.strictEqual(constraintOf(yield* tries(table, change)), constraint, JSON.stringify([table, change]))
+          }
+        }
+      }))
+
+    it.effect("every constraint has its case", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const rows = yield* client<{ readonly name: string }>`
+          select c.conname as name from pg_constraint c join pg_class t on t.oid = c.conrelid
+          where c.connamespace = 'public'::regnamespace and c.contype in ('c', 'u', 'f')
+          union
+          select i.indexrelid::regclass::text from pg_index i join pg_class t on t.oid = i.indrelid
+          where t.relnamespace = 'public'::regnamespace and i.indisunique and not i.indisprimary`
+        assert.sameMembers(rows.map(({ name }) => name), Object.keys(impossible))
+      }))
+
+    it.effect("every column of a domain has its values only", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const columns = yield* client<{ readonly table: string; readonly column: string; readonly domain: string }>`
+          select c.relname as table, a.attname as column, t.typname as domain
+          from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_type t on t.oid = a.atttypid
+          where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and t.typtype = 'd'`
+        assert.sameMembers([...new Set(columns.map(({ domain }) => domain))], Object.keys(domains))
+        for (const { column, domain, table } of columns) {
+          const refused = yield* tries(table, { [column]: domains[domain]!.refuses })
+          assert.strictEqual(constraintOf(refused), domain, `${table}.${column}`)
+        }
+        for (const [domain, { has }] of Object.entries(domains)) {
+          for (const value of has) yield* client.unsafe(`select $1::text::${domain}`, [String(value)])
+        }
+      }))
+
+    it.effect("lists of words have all of them", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        for (const [table, column, has, change] of listed) {
+          for (const word of has) {
+            const row = { ...possible[table]!, ...change, [column]: word }
+            const written = yield* outcome(Effect.andThen(client.unsafe(`delete from ${table}`), write(table, row)))
+            assert.strictEqual(written, "written", `${table}.${column} ${word}`)
+          }
+        }
+      }))
+  })
+}

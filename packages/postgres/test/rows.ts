@@ -1,0 +1,174 @@
+/**
+ * Rows as the domain makes them, for tests of the tables themselves.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Event } from "@wac/core"
+import { Effect } from "effect"
+
+/** A row, or some of its columns; bytes are in PostgreSQL's hexadecimal form. */
+export type Row = { readonly [column: string]: unknown }
+
+export const nonce = `\\x${"0a".repeat(12)}`
+export const ciphertext = `\\x${"0b".repeat(48)}`
+const digest = `\\x${"0c".repeat(32)}`
+
+/** A row of each table, in an order in which they can be written. */
+export const possible: { readonly [table: string]: Row } = {
+  peppers: { key_id: "k", nonce, ciphertext },
+  workspaces: { id: "ws", name: "one", created_at: 0, monthly_quota: 7 },
+  members: {
+    user_id: "usr",
+    workspace_id: "ws",
+    email: "a@example.com",
+    password_hash: "h",
+    role: "owner",
+    created_at: 0
+  },
+  sessions: { token_hash: "h", user_id: "usr", created_at: 0, idle_until: 5, absolute_until: 5 },
+  phone_numbers: {
+    id: "pn",
+    workspace_id: "ws",
+    phone_number: "+14155550000",
+    provider_number_id: "p",
+    provider_account_id: "a",
+    is_default: true,
+    block_reason: "quality",
+    block_scope: "all",
+    blocked_since: 1,
+    block_told_at: 1
+  },
+  phone_number_credentials: { phone_number_id: "pn", key_id: "k", nonce, ciphertext },
+  buckets: { key: "pair:pn:+1", full_at: 1, phone_number_id: "pn", counted_at: 1 },
+  api_keys: {
+    id: "key",
+    workspace_id: "ws",
+    name: "one",
+    prefix: "wac_live_abcd",
+    scopes: ["messages:send"],
+    token_hash: "h",
+    secret_key_id: "k",
+    secret_nonce: nonce,
+    secret_ciphertext: ciphertext,
+    require_signature: false,
+    created_at: 0
+  },
+  api_key_uses: { api_key_id: "key", last_used_at: 1 },
+  api_key_requests: { workspace_id: "ws", idempotency_key: "i", fingerprint: "f", api_key_id: "key", expires_at: 1 },
+  templates: {
+    id: "tpl",
+    workspace_id: "ws",
+    provider_account_id: "a",
+    name: "order",
+    language: "en",
+    category: "utility",
+    status: "approved",
+    parameter_format: "positional",
+    components: [],
+    variables: [],
+    provider_template_id: "p",
+    synced_at: 0,
+    told: {}
+  },
+  contacts: { workspace_id: "ws", phone_number_id: "pn", key: "+1", phone: "+1", user_id: "u" },
+  inbound_messages: {
+    workspace_id: "ws",
+    phone_number_id: "pn",
+    provider_message_id: "p",
+    message_id: "m",
+    expires_at: 1
+  },
+  quota_usage: { workspace_id: "ws", month: "2026-01", used: 0 },
+  messages: {
+    id: "msg",
+    workspace_id: "ws",
+    api_key_id: "key",
+    phone_number_id: "pn",
+    from_number: "+14155550000",
+    content: {},
+    status: "sending",
+    status_at: 1,
+    created_at: 1,
+    route: "r",
+    key: "k",
+    fingerprint: "f",
+    claim_token: "t",
+    lease_until: 2
+  },
+  message_names: { provider_message_id: "p", message_id: "msg" },
+  events: {
+    id: "evt",
+    workspace_id: "ws",
+    type: "message.sent",
+    created_at: 1,
+    order_key: "msg",
+    sequence: 1,
+    data: {},
+    position: 1
+  },
+  webhooks: {
+    id: "whk",
+    workspace_id: "ws",
+    url: "https://receiver.example/",
+    envelope: "combined",
+    event_types: Event.EventType.literals,
+    created_at: 0,
+    updated_at: 0
+  },
+  webhook_health: { webhook_id: "whk" },
+  webhook_drains: { webhook_id: "whk", next_at: 1 },
+  webhook_skips: { webhook_id: "whk", until: 1, skipped_at: 1, created_before: 1 },
+  webhook_secrets: { webhook_id: "whk", position: 0, key_id: "k", nonce, ciphertext },
+  deliveries: {
+    id: "dlv",
+    workspace_id: "ws",
+    webhook_id: "whk",
+    event_id: "evt",
+    event_type: "message.sent",
+    envelope: "combined",
+    order_key: "msg",
+    sequence: 1,
+    status: "pending",
+    trigger: "automatic",
+    next_attempt_at: 1,
+    created_at: 1,
+    position: 1
+  },
+  delivery_claims: { webhook_id: "whk", delivery_id: "dlv", workspace_id: "ws", token: "t", lease_until: 2 },
+  attempts: {
+    delivery_id: "dlv",
+    number: 1,
+    id: "att",
+    workspace_id: "ws",
+    trigger: "automatic",
+    started_at: 1,
+    duration_ms: 1,
+    outcome: "delivered",
+    status_code: 200,
+    message: "answered 200",
+    url: "https://receiver.example/"
+  },
+  replays: {
+    id: "job",
+    workspace_id: "ws",
+    webhook_id: "whk",
+    since: 0,
+    until: 1,
+    status: "exhausted",
+    created_at: 1,
+    reached_at: 0,
+    step_at: 1
+  },
+  inbound_posts: { provider: "whatsapp", digest, size: 1, received_at: 1, due_at: 1 },
+  inbound_post_bodies: { provider: "whatsapp", digest, body: "\\x00" }
+}
+
+/** Writes a row. */
+export const write = (table: string, row: Row) =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    const columns = Object.keys(row).join(", ")
+    yield* client.unsafe(
+      `insert into ${table} (${columns}) select ${columns} from json_populate_record(null::${table}, $1::text::json)`,
+      [JSON.stringify(row)]
+    )
+  })
