@@ -20,8 +20,8 @@ const announced = "7305148000000000000"
 export const announce = `select pg_advisory_xact_lock_shared(${announced} + p.last_value) from positions p`
 
 export const sql = `
--- Words that rows have. Domains, not checks of the tables: those are read anew, from their text, by every statement that
--- writes.
+-- What columns may hold, where that is a matter of one column. Domains, not checks of the tables: those are read anew,
+-- from their text, by every statement that writes.
 create domain message_status as text constraint message_status
   check (value in ('queued', 'sending', 'unknown', 'sent', 'delivered', 'read', 'failed'));
 create domain event_type as text constraint event_type check (value in ('message.sent', 'message.delivered',
@@ -41,7 +41,10 @@ create domain ordinal as smallint constraint ordinal check (value > 0);
 create domain amount as integer constraint amount check (value >= 0);
 create domain seal_nonce as bytea constraint seal_nonce check (octet_length(value) = 12);
 create domain seal_ciphertext as bytea constraint seal_ciphertext check (octet_length(value) >= 16);
-comment on domain event_type is 'A closed list: who adds a type adds it here, so that no reader meets one that it cannot read';
+comment on domain event_type is
+  'A closed list: who adds a type adds it here, so that no reader meets one that it cannot read';
+comment on domain tally is 'How many, of few';
+comment on domain ordinal is 'The how-manieth, from 1';
 comment on domain amount is 'How many';
 comment on domain seal_nonce is 'Of AES-256-GCM; used once';
 comment on domain seal_ciphertext is 'Of AES-256-GCM, the tag of 16 bytes at its end';
@@ -53,6 +56,8 @@ create table peppers (
   ciphertext seal_ciphertext not null
 );
 comment on table peppers is 'The one pepper of API key hashes, wrapped under the master key';
+comment on column peppers.key_id is
+  'Which master key it is wrapped under, as everywhere beside a nonce and a ciphertext';
 
 create table workspaces (
   id text primary key,
@@ -66,6 +71,7 @@ create table workspaces (
 );
 comment on table workspaces is 'Tenants. accept locks the row, which makes everything it judges atomic';
 comment on column workspaces.tier is 'Belongs to the operator; null is the default of the limits in force';
+comment on column workspaces.monthly_quota is 'As the tier';
 comment on column workspaces.bucket_full_at is 'Rate limit: when the bucket is full again (ms); see RateLimit.ts';
 
 create table members (
@@ -90,6 +96,7 @@ create table sessions (
 );
 create index sessions_ended on sessions (absolute_until);
 comment on table sessions is 'Dashboard sessions; only the hash of the token is kept';
+comment on column sessions.idle_until is 'Moves on with use; the session is over from then on, or from absolute_until';
 
 create table phone_numbers (
   id text primary key,
@@ -112,7 +119,6 @@ create table phone_numbers (
   learned_messaging_limit amount,
   learned_quality text,
   credentials_version text,
-  -- when upstream told what is in these columns
   block_told_at bigint,
   tier_told_at bigint,
   messaging_limit_told_at bigint,
@@ -132,6 +138,15 @@ create index phone_numbers_account on phone_numbers (provider_account_id);
 comment on table phone_numbers is
   'The numbers that workspaces send from: the operator''s settings, upstream''s words, and what sends have spent of them';
 comment on column phone_numbers.bucket_full_at is 'Rate limit, as workspaces.bucket_full_at';
+comment on column phone_numbers.provider_number_id is 'Upstream''s name for it, which its posts are matched by';
+comment on column phone_numbers.provider_account_id is
+  'Upstream''s name for the account that the number and its templates belong to';
+comment on column phone_numbers.messaging_limit is 'Customers who may be written to outside of a window in 24 h';
+comment on column phone_numbers.block_reason is 'Why upstream lets nothing be sent (SenderBlock); null without a block';
+comment on column phone_numbers.blocked_since is 'When a block of this reason was first told';
+comment on column phone_numbers.block_told_at is
+  'Upstream''s time of its last word on the block, as tier_told_at, messaging_limit_told_at and quality_told_at are: '
+  'an older word that comes later changes nothing. Null: it never spoke of it';
 comment on column phone_numbers.block_scope is 'What upstream''s block stops: all, or what is outside of a service window';
 comment on column phone_numbers.block_provider is 'Upstream''s code and words for the block';
 comment on column phone_numbers.credentials_version is 'Changes with phone_number_credentials, so that a process knows its copy is old';
@@ -160,6 +175,11 @@ create index buckets_counted on buckets (phone_number_id, counted_at) where coun
 comment on table buckets is
   'Rate limits that are no column elsewhere: pairs, sign-ins. A full bucket (full_at in the past) may go. That of a pair '
   'also tells whether the customer counts against the number''s messaging limit: a send reads and writes both together';
+comment on column buckets.key is
+  'pair:<phone number id>:<customer>, or login: and the account or address that somebody signs in with or from';
+comment on column buckets.full_at is
+  'When it is full again (ms): each token that is taken moves that on; see RateLimit.ts';
+comment on column buckets.phone_number_id is 'Of a pair';
 comment on column buckets.counted_at is
   'When the customer of a pair was last written to outside a window: those of the last 24 h count; null when not, or once '
   'it is known to be longer ago';
@@ -188,6 +208,7 @@ comment on table api_keys is 'Keys of callers of the API: live, expired and revo
 comment on column api_keys.prefix is 'The beginning of the token, which people know it by';
 comment on column api_keys.token_hash is 'HMAC under the pepper; the token itself is never kept';
 comment on column api_keys.secret_ciphertext is 'Signing secret, AES-256-GCM under the master key, bound to the row id';
+comment on column api_keys.require_signature is 'Whether requests that change something must be signed';
 
 create table api_key_uses (
   api_key_id text primary key references api_keys on delete cascade,
@@ -206,6 +227,7 @@ create table api_key_requests (
 create index api_key_requests_expiry on api_key_requests (expires_at);
 comment on table api_key_requests is 'Idempotency keys of requests for new API keys; for 24 h the same request gets the same key';
 comment on column api_key_requests.fingerprint is 'Of the request''s body: another one under the same key is a conflict';
+comment on column api_key_requests.api_key_id is 'What the first request made';
 
 create table templates (
   id text primary key,
@@ -228,6 +250,8 @@ create table templates (
   unique (workspace_id, provider_account_id, name, language)
 );
 comment on table templates is 'Message templates as upstream lists and changes them';
+comment on column templates.category is
+  'Upstream''s word in lower case, as status and quality are; one that is unknown is kept';
 comment on column templates.variables is 'What a send has to give values for, in order';
 comment on column templates.unfillable is 'Why a send cannot give it all that it needs; null when it can';
 comment on column templates.synced_at is 'When the listing began that it was last in';
@@ -250,6 +274,7 @@ create index contacts_list on contacts (workspace_id, phone_number_id, key) wher
 create unique index contacts_user on contacts (phone_number_id, user_id) where user_id is not null;
 comment on table contacts is 'Customers, as seen from one number: whether they have written, and whether they want to be written to';
 comment on column contacts.user_id is 'Upstream''s name for who hides the phone number';
+comment on column contacts.phone is 'As upstream writes it; null while the customer hides it';
 comment on index contacts_list is 'Of part of the rows in name only: so no plan looks one customer up in it';
 comment on column contacts.preference_at is 'When the customer last said whether they want to be written to';
 comment on column contacts.key is 'Contact.keyFor; the customer of pair buckets is the same';
@@ -265,6 +290,8 @@ create table inbound_messages (
 );
 create index inbound_messages_expiry on inbound_messages (expires_at);
 comment on table inbound_messages is 'Which customers'' messages were recorded, so that each is recorded once';
+comment on column inbound_messages.message_id is 'Our name for it, which its event tells';
+comment on column inbound_messages.expires_at is 'Upstream does not post it again after that';
 
 create table quota_usage (
   workspace_id text not null,
@@ -340,10 +367,18 @@ create index messages_deadline on messages (deadline) where deadline is not null
 comment on table messages is
   'A message, and the idempotency key that it was sent under: one row, since a send reads and writes them together';
 comment on column messages.content is 'What the caller asked for (Message.OutboundMessage)';
+comment on column messages.status is
+  'A message goes up through sending, unknown, sent, delivered and read, or fails (Message.apply)';
 comment on column messages.status_at is 'When it came to this status; deadlines of sending and unknown count from it';
+comment on column messages.provider_message_id is
+  'Upstream''s name, the first if it was given two; null also in one that was reported on without it';
+comment on column messages.sent_at is
+  'By upstream''s clock, as delivered_at, read_at and failed_at are, but not before the step before it';
+comment on column messages.error is 'Why it failed (Message.MessageError)';
 comment on column messages.sequence is 'Of its last event; the next has one more';
 comment on column messages.route is 'With key and fingerprint the idempotency key and what was asked under it, until forgotten';
 comment on column messages.claim_token is 'Whose try it is, until lease_until; only its owner settles or abandons it';
+comment on column messages.expires_at is 'When its key is forgotten; null while the send has no end';
 comment on column messages.last_failure is 'What a try was told that certainly sent nothing; who repeats it while nobody tries gets that';
 comment on column messages.delivery_unknown is 'Failed by our conclusion from silence, which alone yields to a later report';
 comment on column messages.quota_month is 'The month whose quota it was counted in; null once given back';
@@ -415,6 +450,7 @@ create index events_list on events (workspace_id, type, position);
 create index events_time on events (workspace_id, created_at);
 comment on table events is 'What happened, as it is told: written once, in the step that made it so';
 comment on column events.order_key is 'The message: events of one are delivered in the order of sequence';
+comment on column events.sequence is 'From 1 in each message; null, as order_key, of an event in no order';
 comment on column events.data is 'json, not jsonb: the order of fields is part of the signed body';
 comment on column events.position is
   'Lists are in this order; identifiers are made before the transaction, and would skip the events of a slow one';
@@ -438,6 +474,8 @@ create table webhooks (
 create index webhooks_paused on webhooks (id) where paused_at is not null;
 comment on table webhooks is 'Configuration and state, read with every event: pausing or resuming updates this one row';
 comment on index webhooks_paused is 'Counted for whoever runs the service';
+comment on column webhooks.envelope is 'The shape of what is posted (Event.body)';
+comment on column webhooks.paused_at is 'Null while it is active';
 comment on column webhooks.resumed_at is 'Whatever was pending then is its backlog, and starts a new round with its next attempt';
 comment on column webhooks.skipped_until is 'A place: what is pending up to there is skipped';
 comment on column webhooks.replayed_from is
@@ -463,6 +501,11 @@ create index webhook_health_ready on webhook_health (doubtful, ready_at) where r
 create index webhook_health_failing on webhook_health (webhook_id) where consecutive_failures >= 5;
 comment on table webhook_health is
   'What attempts have told of a receiver; apart from webhooks, since every attempt writes it';
+comment on column webhook_health.failures_since is 'When the first of the failures in a row ended';
+comment on column webhook_health.last_attempt_at is
+  'When it ended; a failing receiver gets the next a second later at the earliest';
+comment on column webhook_health.recovered_at is
+  'When its last run of failures ended: retries from before that are due at once';
 comment on column webhook_health.ready_at is
   'Its place in line: nothing of it can be claimed before, as far as is recorded here (see wac_claim_due)';
 comment on column webhook_health.doubtful is 'Webhook.standing: healthy ones and others stand in lines of their own';
@@ -488,11 +531,11 @@ comment on table webhook_skips is
   'Whose pending deliveries up to a place a resume or a removal has skipped: they may be a million, so they are written '
   'in the background, and the row goes when they are';
 comment on column webhook_skips.created_before is 'Nothing that it skips was recorded later';
+comment on column webhook_skips.until is 'A place, as webhooks.skipped_until; the greatest number after a removal';
 comment on column webhook_skips.tidied_until is 'Up to this time of recording they have been written';
 
 create table webhook_secrets (
   webhook_id text not null references webhooks on delete cascade,
-  -- 0 is the newest
   position smallint not null,
   key_id text not null,
   nonce seal_nonce not null,
@@ -503,6 +546,8 @@ create table webhook_secrets (
 );
 create index webhook_secrets_master_key on webhook_secrets (key_id, webhook_id);
 comment on table webhook_secrets is 'Signing secrets, AES-256-GCM under the master key, bound to the webhook; several live during a rotation';
+comment on column webhook_secrets.position is '0 is the newest, and has no expires_at';
+comment on column webhook_secrets.expires_at is 'Until then it signs beside the newest';
 
 create table deliveries (
   id text not null,
@@ -562,7 +607,9 @@ comment on column deliveries.status is
 comment on column deliveries.next_attempt_at is
   'null while a predecessor of the same order key is on its way, and at the end';
 comment on column deliveries.trigger is 'What its present round was begun by; a round is one run of the retry schedule';
+comment on column deliveries.attempt_count is 'Attempts that have ended, over all rounds';
 comment on column deliveries.round_attempts is 'Attempts of the present round, which began at first_attempt_at';
+comment on column deliveries.last_attempt_at is 'When the last attempt ended, of whatever round';
 comment on column deliveries.position is 'Tells a claimer what has appeared since its last look';
 comment on column deliveries.resumed_at is
   'The resume after which its round began, 0 before any: of the retries that are not backlog it is the webhook''s';
@@ -589,6 +636,9 @@ create table delivery_claims (
 comment on table delivery_claims is
   'Who attempts what, apart from deliveries so that a claim rewrites none of them; a claim stays after its lease until '
   'somebody else claims';
+comment on column delivery_claims.token is 'Of whoever claimed; only they record the attempt or give the claim back';
+comment on column delivery_claims.backlog is
+  'Whether it takes one of the few places that the webhook''s backlog has at once';
 
 create table attempts (
   delivery_id text not null,
@@ -612,6 +662,11 @@ create table attempts (
 );
 comment on table attempts is 'Posts to a receiver and what came of each; written once';
 comment on column attempts.trigger is 'Why it was made, as deliveries.trigger';
+comment on column attempts.number is 'From 1, over all rounds';
+comment on column attempts.outcome is 'delivered, or what failed; status is any answer but 200';
+comment on column attempts.status_code is 'Null when no answer began';
+comment on column attempts.url is 'The webhook''s at that time';
+comment on column attempts.retry_after_ms is 'What the receiver asked for';
 comment on column attempts.address is 'What it connected to; null when it came to no connection';
 comment on column attempts.timings is 'Milliseconds of each phase that took place (Delivery.AttemptTimings)';
 comment on column attempts.response is 'Headers and the first 16 KiB of what was answered';
@@ -639,6 +694,9 @@ create index replays_list on replays (workspace_id, id);
 create index replays_due on replays (step_at) where state = 'running';
 comment on table replays is 'Jobs that have deliveries attempted again';
 comment on column replays.status is 'Covers those that have ended so; null: all that have ended';
+comment on column replays.since is 'Covers what was recorded from then on, and before until';
+comment on column replays.total is 'How many it covers; null while that is not known';
+comment on column replays.replayed is 'How many have begun a new round';
 comment on column replays.reached_at is 'With reached_id the last delivery looked at, in the order of deliveries_ended';
 comment on column replays.step_at is 'When the next step is due';
 `

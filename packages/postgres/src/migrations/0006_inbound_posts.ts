@@ -28,6 +28,8 @@ create index inbound_posts_expiry on inbound_posts (expires_at) where expires_at
 comment on table inbound_posts is
   'What providers posted, by the SHA-256 of its bytes: what is posted again is known for as long as the row is there';
 comment on column inbound_posts.position is 'The order of coming, for those that are due since the same millisecond';
+comment on column inbound_posts.size is 'Bytes of its body, so that a claim takes no more of them than it may';
+comment on column inbound_posts.tries is 'How often it has failed';
 comment on column inbound_posts.due_at is
   'When it may be claimed, which a claim puts off to the end of its lease; null when it was processed or is unreadable';
 comment on column inbound_posts.token is 'Of the claim under way, or of one whose lease has ended';
