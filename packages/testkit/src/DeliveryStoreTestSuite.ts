@@ -182,6 +182,21 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* view(own, test.delivery.id)).status, "skipped")
     }))
 
+  it.effect("a test that is being made is not held, and none of what a resume skips", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* record(own, 1)
+      const test = yield* begun(own, { now: own.start })
+      const webhooks = yield* WebhookStore.WebhookStore
+      yield* webhooks.pause(own.workspace.id, own.start)
+      yield* webhooks.resume({ workspaceId: own.workspace.id, now: own.start, replay: "none" })
+      assert.deepStrictEqual((yield* claim(own, { now: own.start + second })).deliveries, [])
+      assert.deepStrictEqual((yield* views(own)).map(({ status }) => status), ["skipped", "pending"])
+      assert.isTrue((yield* complete(test, { startedAt: own.start, outcome: "delivered" })).recorded)
+      assert.strictEqual((yield* view(own, test.delivery.id)).status, "delivered")
+    }))
+
   it.effect("a test in flight takes a slot", () =>
     Effect.gen(function*() {
       const own = yield* world()

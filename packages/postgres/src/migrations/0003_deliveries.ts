@@ -205,8 +205,10 @@ begin
     w.skipped_until := until;
     insert into webhook_skips (webhook_id, until, skipped_at, created_before)
     values (w.id, until, at_time, created_before);
+    -- a test is never held
     delete from delivery_claims k using deliveries d
-    where k.webhook_id = w.id and d.workspace_id = k.workspace_id and d.id = k.delivery_id and d.position <= until;
+    where k.webhook_id = w.id and d.workspace_id = k.workspace_id and d.id = k.delivery_id and d.status = 'pending'
+      and d.position <= until;
   else
     w.replayed_from := (select t.replayed_from from webhooks t where t.id = w.id);
   end if;
