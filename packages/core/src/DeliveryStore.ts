@@ -35,6 +35,7 @@ export interface Claimed {
 export interface DeliveryView {
   readonly delivery: Delivery
   readonly status: DeliveryStatus
+  /** That it goes to, or went to: one that was removed is not paused. */
   readonly webhook: Pick<Webhook, "id" | "pausedAt">
 }
 

@@ -236,6 +236,7 @@ export class Outbox {
 
   /** Ends all that waits, for a webhook that goes. */
   skipAll(now: Time.Instant): void {
+    this.webhook = { ...this.webhook, pausedAt: null }
     this.#skip(new Set([...this.open, ...this.#leased]), now)
   }
 

@@ -88,6 +88,16 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* views(own), listed)
     }))
 
+  it.effect("what has gone with its webhook is shown under one that is not paused", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const webhook = yield* putWebhook(own, { pausedAt: own.start })
+      yield* record(own, 1)
+      yield* WebhookStore.WebhookStore.use((store) => store.remove(own.workspace.id, own.start + hour))
+      const [shown] = yield* views(own)
+      assert.deepStrictEqual([shown!.status, shown!.webhook], ["skipped", { id: webhook.id, pausedAt: null }])
+    }))
+
   it.effect("get finds a delivery without attempts, and none that does not exist", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore.DeliveryStore
