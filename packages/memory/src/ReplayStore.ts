@@ -1,23 +1,40 @@
-import { type Id, Replay, ReplayStore, type Time } from "@wac/core"
+import { Delivery, type Id, Replay, ReplayStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
-import type { Outbox } from "./Outbox.ts"
+import type { Consignment, Outbox } from "./Outbox.ts"
 import { type Memory, type ReplayJob, State } from "./State.ts"
 
 type Store = ReplayStore.ReplayStore["Service"]
+
+/** What a job looks at, up to `limit`, oldest first: what has ended of its range. */
+const endedIn = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  { since, until, webhookId }: Replay.ReplayRange,
+  after: Id.DeliveryId | null,
+  limit: number
+): ReadonlyArray<Consignment> =>
+  memory.deliveries.after(
+    workspaceId,
+    after,
+    limit,
+    ({ delivery }) =>
+      delivery.webhookId === webhookId && !Delivery.isOpen(delivery) &&
+      delivery.createdAt >= since && delivery.createdAt < until
+  )
 
 const create = (memory: Memory, { id, now, workspaceId, ...range }: Parameters<Store["create"]>[0]) => {
   const webhook = memory.outboxes.get(workspaceId)?.webhook
   if (webhook === undefined) return undefined
   const covered = { ...range, webhookId: webhook.id }
-  const among = memory.deliveries.after(workspaceId, null, Replay.countedAtOnce + 1)
+  const ended = endedIn(memory, workspaceId, covered, null, Replay.countedAtOnce + 1)
   const replay: Replay.Replay = {
     ...covered,
     id,
     workspaceId,
     state: "running",
-    total: among.length > Replay.countedAtOnce
+    total: ended.length > Replay.countedAtOnce
       ? null
-      : among.filter(({ delivery }) => Replay.covers(covered, delivery)).length,
+      : ended.filter(({ delivery }) => Replay.covers(covered, delivery)).length,
     replayed: 0,
     createdAt: now,
     completedAt: null
@@ -55,7 +72,7 @@ const take = (memory: Memory, job: ReplayJob, outbox: Outbox, now: Time.Instant,
   memory.runningReplays.add(job.id)
   job.stepAt = now
   let room = Replay.maxWaiting - outbox.replaysWaiting()
-  const batch = memory.deliveries.after(job.workspaceId, job.after, limit)
+  const batch = endedIn(memory, job.workspaceId, job.replay, job.after, limit)
   for (const consignment of batch) {
     if (Replay.covers(job.replay, consignment.delivery)) {
       if (room <= 0) {

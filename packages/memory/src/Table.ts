@@ -48,11 +48,20 @@ export class Table<A extends Row> {
   }
 
   /** Up to `limit` of a workspace's rows behind an identifier, oldest first. */
-  after(workspaceId: Id.WorkspaceId, id: A["id"] | null, limit: number): ReadonlyArray<A> {
+  after(
+    workspaceId: Id.WorkspaceId,
+    id: A["id"] | null,
+    limit: number,
+    keep: (row: A) => boolean = () => true
+  ): ReadonlyArray<A> {
     const ids = this.#ids.get(workspaceId) ?? []
+    const found: Array<A> = []
     const at = id === null ? 0 : position(ids, id)
-    const start = ids[at] === id ? at + 1 : at
-    return ids.slice(start, start + limit).map((one) => this.#rows.get(one)!)
+    for (let i = ids[at] === id ? at + 1 : at; i < ids.length && found.length < limit; i++) {
+      const row = this.#rows.get(ids[i]!)!
+      if (keep(row)) found.push(row)
+    }
+    return found
   }
 
   /** A page of a workspace's rows, newest first. */
