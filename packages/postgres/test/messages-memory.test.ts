@@ -1,9 +1,8 @@
 /**
- * The same random commands to PostgreSQL and to memory: both must answer alike and hold the same afterwards. Commands
- * come in groups, each of which is one batch, so that those in a batch must see what the others did. A test's name
- * holds its seed; a failure also tells what led to it.
+ * Messages, contacts, templates and webhooks. Commands come in groups, each of which is one batch, so that those in a
+ * batch must see what the others did.
  */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import {
   type ApiKey,
   ApiKeyStore,
@@ -11,7 +10,6 @@ import {
   ContactStore,
   type Delivery,
   DeliveryStore,
-  Errors,
   Event,
   EventStore,
   type Id,
@@ -19,7 +17,6 @@ import {
   type Limits,
   type Message,
   MessageStore,
-  type Page,
   PhoneNumberStore,
   SenderBlock,
   type Template,
@@ -27,53 +24,16 @@ import {
   WebhookStore,
   WorkspaceStore
 } from "@wac/core"
-import { MemoryStorage } from "@wac/memory"
-import { Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
-import { Cause, Context, Effect, Layer, Option, type Schema, type Scope } from "effect"
-import * as PostgresStorage from "../src/PostgresStorage.ts"
-import * as Storage from "../src/Storage.ts"
-import { databases } from "./servers.ts"
+import { Fixture, MessageFixture } from "@wac/testkit"
+import { Effect, Option, type Schema } from "effect"
+import { all, ask, type Game, property, world } from "./agreement.ts"
 
 const { day, hour, minute, second } = Fixture
 const { customer } = MessageFixture
 
-/** Groups of commands per seed, how many commands a group has at most, and how far their time goes. */
-const length = 70
+/** How many commands a group has at most, and how far their time goes. */
 const groupSize = 8
 const horizon = 20 * day
-
-class Memory extends Context.Service<Memory, Context.Context<Fixture.Ports>>()(
-  "@wac/postgres/test/messages-memory.test/Memory"
-) {}
-
-const memory = Layer.effect(Memory, Layer.build(MemoryStorage.layer))
-
-type Needs = Fixture.Services | Scope.Scope | Memory
-
-/** An answer with its errors by class, fields and words. */
-const plain = (value: unknown): unknown =>
-  Errors.isDomainError(value)
-    ? { class: value._tag, ...value, message: value.message }
-    : Array.isArray(value)
-    ? value.map(plain)
-    : typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
-    ? Object.fromEntries(Object.entries(value).map(([name, field]) => [name, plain(field)]))
-    : value
-
-/** Asks PostgreSQL in one batch, and memory one after the other; both must answer alike. */
-const ask = <A, E>(
-  questions: ReadonlyArray<Effect.Effect<A, E, Fixture.Ports>>
-): Effect.Effect<ReadonlyArray<A>, E, Needs> =>
-  Effect.gen(function*() {
-    const remembered = yield* Memory
-    const answers = yield* Effect.all(questions, { concurrency: "unbounded" })
-    const expected = yield* Effect.provide(Effect.all(questions), remembered)
-    answers.forEach((answer, i) => {
-      const both = `${JSON.stringify(plain(answer))} is not memory's ${JSON.stringify(plain(expected[i]))}`
-      assert.deepStrictEqual(plain(answer), plain(expected[i]), `command ${i + 1} of ${answers.length}: ${both}`)
-    })
-    return answers
-  })
 
 /** Limits that are met now and then. */
 const limits: Limits.Limits = {
@@ -122,58 +82,32 @@ const journal = ({ workspace: { id } }: Fixture.World) =>
     }
   })
 
-const all = <A, E, R>(
-  page: (request: Page.PageRequest) => Effect.Effect<Page.Page<A>, E, R>
-): Effect.Effect<ReadonlyArray<A>, E, R> =>
-  Effect.gen(function*() {
-    const found: Array<A> = []
-    let after: string | null = null
-    do {
-      const { items, next }: Page.Page<A> = yield* page({ limit: 100, after })
-      found.push(...items)
-      after = next
-    } while (after !== null)
-    return found
-  })
-
 /** The first two are of one line. */
 const phones = ["+551187654321", "+5511987654321", customer(0), customer(1)]
 const users = ["US.1", "US.2", "US.3"]
 
-const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown, Needs> =>
+property({ length: 70, checkEvery: 5 }, (random, note) =>
   Effect.gen(function*() {
-    const random = SeededRandom.make(seed)
-    const remembered = yield* Memory
     const some = <A>(make: () => A): ReadonlyArray<A> => Array.from({ length: 1 + random.below(groupSize) }, make)
     const someone = (): Contact.Customer =>
       random.below(5) === 0
         ? { phone: null, userId: random.pick(users) }
         : { phone: random.pick(phones), userId: random.pick([null, ...users]) }
-    const often = <A>(usual: A, ...others: ReadonlyArray<A>): A => random.below(4) > 0 ? usual : random.pick(others)
-
-    const worlds = yield* Effect.replicateEffect(Fixture.world(), 2)
+    const worlds = yield* Effect.replicateEffect(world(), 2)
     const keys = new Map<Id.WorkspaceId, ReadonlyArray<ApiKey.ApiKey>>()
     const start = Math.max(...worlds.map(({ start }) => start))
-    for (const { key, number, workspace } of worlds) {
-      const founded = WorkspaceStore.WorkspaceStore.use((store) => store.create({ workspace, phoneNumber: number }))
-      yield* Effect.provide(founded, remembered)
-      const words = yield* Effect.replicateEffect(Fixture.word, 3)
+    for (const { workspace } of worlds) {
+      const words = yield* Effect.replicateEffect(Fixture.word, 2)
       const issue = (key: ApiKey.ApiKey, word: string) =>
         ApiKeyStore.ApiKeyStore.use((store) =>
           store.issue(key, { key: word as Idempotency.IdempotencyKey, fingerprint: "one" })
         )
-      yield* Effect.provide(issue(key, words[0]!), remembered)
       const ending = yield* Fixture.apiKey(workspace.id, start, { expiresAt: start + 2 * day })
       const revoked = yield* Fixture.apiKey(workspace.id, start)
-      yield* ask([issue(ending, words[1]!)])
-      yield* ask([issue(revoked, words[2]!)])
+      yield* ask([issue(ending, words[0]!)])
+      yield* ask([issue(revoked, words[1]!)])
       yield* ask([ApiKeyStore.ApiKeyStore.use((store) => store.revoke(workspace.id, revoked.id, start))])
       keys.set(workspace.id, [ending, revoked])
-      const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), Fixture.templates.length)
-      const listing = { listedAt: start, workspaceId: workspace.id, providerAccountId: number.providerAccountId, ids }
-      for (const listed of [[], Fixture.templates]) {
-        yield* ask([TemplateStore.TemplateStore.use((store) => store.replaceAll({ ...listing, listed }))])
-      }
     }
 
     let now = start
@@ -188,16 +122,16 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
     const sendOf = Effect.fnUntraced(function*() {
       const own = random.pick(worlds)
       const to = random.pick(phones)
-      const from = often(undefined, own.number.id, own.number.phoneNumber, "+14155550000")
+      const from = random.often(undefined, own.number.id, own.number.phoneNumber, "+14155550000")
       const content = random.below(3) === 0 ? MessageFixture.text(to) : { ...random.pick(templates), to }
       return yield* MessageFixture.send(own, {
         now,
-        key: often(`key ${random.below(12)}`, yield* Fixture.word).replace(" ", "-"),
-        fingerprint: often("usual", "other"),
-        route: often("POST /v1/messages", "POST /v1/others"),
-        apiKeyId: often(own.key.id, ...keys.get(own.workspace.id)!.map(({ id }) => id), worlds[0]!.key.id),
+        key: random.often(`key ${random.below(12)}`, yield* Fixture.word).replace(" ", "-"),
+        fingerprint: random.often("usual", "other"),
+        route: random.often("POST /v1/messages", "POST /v1/others"),
+        apiKeyId: random.often(own.key.id, ...keys.get(own.workspace.id)!.map(({ id }) => id), worlds[0]!.key.id),
         message: from === undefined ? content : { ...content, from },
-        limits: often(limits, otherLimits)
+        limits: random.often(limits, otherLimits)
       })
     })
 
@@ -216,7 +150,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         commands.map((command) => MessageStore.MessageStore.use((store) => store.accept(command)))
       )
       answers.forEach((accepted, i) => {
-        history.push(`  ${MessageFixture.describe(accepted)}`)
+        note(`${MessageFixture.describe(accepted)}`)
         if (accepted._tag === "Claimed") claims.push({ ...commands[i]!, messageId: accepted.message.id })
       })
     })
@@ -228,7 +162,10 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
 
     const endOf = Effect.fnUntraced(function*() {
       const ends: ReadonlyArray<MessageStore.SendEnd> = [
-        often(yield* MessageFixture.tookIt, { _tag: "Accepted", providerMessageId: random.pick(names) } as const),
+        random.often(
+          yield* MessageFixture.tookIt,
+          { _tag: "Accepted", providerMessageId: random.pick(names) } as const
+        ),
         yield* MessageFixture.refusedIt(now - random.below(3)),
         yield* MessageFixture.notSent,
         yield* MessageFixture.notSent,
@@ -242,9 +179,9 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       for (const { claimToken, messageId, request } of pickClaims()) {
         commands.push({
           now,
-          workspaceId: often(request.workspaceId, worlds[0]!.workspace.id),
+          workspaceId: random.often(request.workspaceId, worlds[0]!.workspace.id),
           messageId,
-          claimToken: often(claimToken, yield* Fixture.word),
+          claimToken: random.often(claimToken, yield* Fixture.word),
           end: yield* endOf(),
           ids: yield* Fixture.eventIds
         })
@@ -254,7 +191,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       )
       answers.forEach((settled, i) => {
         const { end, messageId } = commands[i]!
-        history.push(`  ${end._tag} ${settled}`)
+        note(`${end._tag} ${settled}`)
         if (settled && end._tag === "Accepted" && !owners.has(end.providerMessageId)) {
           owners.set(end.providerMessageId, messageId)
         }
@@ -268,8 +205,8 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         const error = random.pick([failure, MessageFixture.refusedError])
         commands.push({
           now,
-          providerNumberId: often<string | null>(null, "nobody's"),
-          reference: often<Id.MessageId | null>(messageId, null, yield* Fixture.id("msg")),
+          providerNumberId: random.often<string | null>(null, "nobody's"),
+          reference: random.often<Id.MessageId | null>(messageId, null, yield* Fixture.id("msg")),
           report: {
             status,
             at: now - random.below(5) * second,
@@ -298,7 +235,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       )
       answers.forEach((found, i) => {
         const { report: { providerMessageId, status } } = commands[i]!
-        history.push(`  ${status} ${found}`)
+        note(`${status} ${found}`)
         if (found && providerMessageId !== null && !owners.has(providerMessageId)) {
           owners.set(providerMessageId, targets[i] as Id.MessageId)
         }
@@ -308,7 +245,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
     const abandon = Effect.gen(function*() {
       const commands = []
       for (const claim of pickClaims()) {
-        commands.push({ ...claim, now, claimToken: often(claim.claimToken, yield* Fixture.word) })
+        commands.push({ ...claim, now, claimToken: random.often(claim.claimToken, yield* Fixture.word) })
       }
       const place = ({ messageId, request }: MessageStore.AcceptSend) => `${request.workspaceId} ${messageId}`
       commands.sort((a, b) => place(a) < place(b) ? -1 : 1)
@@ -323,8 +260,8 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         return {
           now,
           message: {
-            providerNumberId: often(number.providerNumberId, "nobody"),
-            providerMessageId: often(yield* Fixture.word, "wamid.again"),
+            providerNumberId: random.often(number.providerNumberId, "nobody"),
+            providerMessageId: random.often(yield* Fixture.word, "wamid.again"),
             customer: someone(),
             at,
             type,
@@ -343,7 +280,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       ask(some(() => {
         const command = {
           now,
-          providerNumberId: often(random.pick(worlds).number.providerNumberId, "nobody"),
+          providerNumberId: random.often(random.pick(worlds).number.providerNumberId, "nobody"),
           customer: someone(),
           preference: random.pick(["opt_out", "opt_in"] as const),
           at: now + random.pick([0, -minute, -hour, hour])
@@ -356,7 +293,7 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       ask(some(() => {
         const command = {
           now,
-          providerNumberId: often(random.pick(worlds).number.providerNumberId, "nobody"),
+          providerNumberId: random.often(random.pick(worlds).number.providerNumberId, "nobody"),
           from: someone(),
           to: someone(),
           at: now + random.pick([0, -minute, -hour, hour])
@@ -392,13 +329,13 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
     const configure = Effect.gen(function*() {
       const { number, workspace } = random.pick(worlds)
       const settings = {
-        tier: often(null, "narrow", "unknown"),
-        monthlyQuota: often<number | null>(null, 3, 30),
+        tier: random.often(null, "narrow", "unknown"),
+        monthlyQuota: random.often<number | null>(null, 3, 30),
         suspended: random.below(12) === 0
       }
       const ofNumber = {
-        tier: often(null, "narrow", "unknown"),
-        messagingLimit: often<number | null>(null, 1, 2, 3),
+        tier: random.often(null, "narrow", "unknown"),
+        messagingLimit: random.often<number | null>(null, 1, 2, 3),
         available: random.below(12) > 0
       }
       const block: SenderBlock.SenderBlock = {
@@ -412,9 +349,9 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
         name: { providerNumberId: number.providerNumberId },
         at: now - random.below(2) * hour,
         change: {
-          block: often(null, block),
+          block: random.often(null, block),
           tier: random.pick(["narrow", "wide", "unknown"]),
-          messagingLimit: often<number | null>(null, 1, 2, 3)
+          messagingLimit: random.often<number | null>(null, 1, 2, 3)
         }
       }
       yield* ask([WorkspaceStore.WorkspaceStore.use((store) => store.configure(workspace.id, settings))])
@@ -480,34 +417,36 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
     const wait = Effect.sync(() => {
       now += random.pick([1, second, 10 * second, 29 * second, 30 * second, 10 * minute, hour, 8 * hour, day])
       if (now > start + horizon) now = start + horizon
-      history.push(`  until ${now - start} ms`)
+      note(`until ${now - start} ms`)
     })
 
     const check = Effect.gen(function*() {
       const messages = [...new Set(claims.map(({ messageId }) => messageId))]
-      yield* ask(worlds.flatMap(({ workspace: { id } }) =>
-        messages.map((message) => MessageStore.MessageStore.use((store) => store.get(id, message)))
-      ))
+      yield* ask(
+        worlds.flatMap(({ workspace: { id } }) =>
+          messages.map((message) => MessageStore.MessageStore.use((store) => store.get(id, message)))
+        )
+      )
       const requests = new Map(claims.map(({ request }) => [JSON.stringify(request), request]))
-      yield* ask([...requests.values()].map((request) =>
-        MessageStore.MessageStore.use((store) =>
-          store.lookUp(request, now)
+      yield* ask(
+        [...requests.values()].map((request) => MessageStore.MessageStore.use((store) => store.lookUp(request, now)))
+      )
+      yield* ask(
+        worlds.flatMap(({ number, workspace }) =>
+          [...users, ...phones.slice(1)].map((key) =>
+            ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, key))
+          )
         )
-      ))
-      yield* ask(worlds.flatMap(({ number, workspace }) =>
-        [...users, ...phones.slice(1)].map((key) =>
-          ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, key))
+      )
+      yield* ask(
+        worlds.map(({ workspace: { id } }) =>
+          TemplateStore.TemplateStore.use((store) => store.list(id, {}, { limit: 100, after: null }))
         )
-      ))
-      yield* ask(worlds.map(({ workspace: { id } }) =>
-        TemplateStore.TemplateStore.use((store) =>
-          store.list(id, {}, { limit: 100, after: null })
-        )
-      ))
+      )
       yield* ask(worlds.map(journal))
     })
 
-    const steps: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown, Needs>]> = [
+    const steps: Game["steps"] = [
       ["accept", accept],
       ["accept", accept],
       ["accept", accept],
@@ -531,27 +470,5 @@ const run = (seed: number, history: Array<string>): Effect.Effect<void, unknown,
       ["wait", wait],
       ["wait", wait]
     ]
-    for (let i = 0; i < length; i++) {
-      const [name, step] = random.pick(steps)
-      history.push(name)
-      yield* step
-      if (i % 5 === 4 || i === length - 1) {
-        yield* check
-      }
-    }
-  })
-
-for (const { layer: database, name } of databases) {
-  const storage = Layer.mergeAll(PostgresStorage.layer, Storage.layer(name, false)).pipe(Layer.provide(database))
-  const services = Layer.mergeAll(storage, memory, Fixture.layer)
-
-  layer(services, { excludeTestServices: true })(name, (it) => {
-    const seeds = Array.from({ length: name === "PGlite" ? 4 : 25 }, (_, i) => ({ seed: i + 1 }))
-    it.effect.each(seeds)("agrees with memory, seed $seed", ({ seed }) =>
-      Effect.suspend(() => {
-        const history: Array<string> = []
-        return Effect.catchCause(run(seed, history), (cause) =>
-          Effect.die(new Error(`seed ${seed}, after:\n${history.slice(-40).join("\n")}\n${Cause.pretty(cause)}`)))
-      }))
-  })
-}
+    return { steps, check }
+  }))

@@ -7,6 +7,8 @@ export interface SeededRandom {
   /** A whole number from 0 to `limit` - 1. */
   readonly below: (limit: number) => number
   readonly pick: <A>(values: ReadonlyArray<A>) => A
+  /** The usual value, but for one time in four. */
+  readonly often: <A>(usual: A, ...others: ReadonlyArray<A>) => A
   readonly shuffle: <A>(values: ReadonlyArray<A>) => ReadonlyArray<A>
 }
 
@@ -19,9 +21,11 @@ export const make = (seed: number): SeededRandom => {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit)
   }
+  const pick = <A>(values: ReadonlyArray<A>): A => values[below(values.length)]!
   return {
     below,
-    pick: (values) => values[below(values.length)]!,
+    pick,
+    often: (usual, ...others) => below(4) > 0 ? usual : pick(others),
     shuffle: (values) => {
       const shuffled = [...values]
       for (let i = shuffled.length - 1; i > 0; i--) {
