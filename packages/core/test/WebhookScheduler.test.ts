@@ -1014,6 +1014,28 @@ describe("stopping and starting", () => {
 
 describe("our own faults", () => {
   it.effect(
+    "where no hint comes it looks every second by itself",
+    scheduling(({ interfere }) =>
+      Effect.gen(function*() {
+        interfere.awaitHint = Effect.never
+        const { happens } = yield* receiver()
+        yield* startScheduler
+        yield* advance("1 millis")
+        const first = yield* happens
+        yield* advance("998 millis")
+        assert.deepStrictEqual(yield* posted, [])
+        yield* advance("1 millis")
+        assert.deepStrictEqual(yield* startsOf(first), [1000])
+        yield* advance("1 minute")
+        yield* advance("500 millis")
+        const second = yield* happens
+        yield* advance("1 second")
+        assert.deepStrictEqual(yield* startsOf(second), [62_000])
+      })
+    )
+  )
+
+  it.effect(
     "a storage that fails to claim is asked again after a second",
     scheduling(({ interfere }) =>
       Effect.gen(function*() {

@@ -28,6 +28,7 @@ const setUp = () => {
   const interfere: {
     claimDue?: (real: Store["claimDue"]) => Store["claimDue"]
     complete?: (real: Store["complete"]) => Store["complete"]
+    awaitHint?: Store["awaitHint"]
   } = {}
   const store = Layer.effect(
     DeliveryStore,
@@ -40,7 +41,8 @@ const setUp = () => {
             (interfere.claimDue?.(real.claimDue) ?? real.claimDue)(command),
             ({ deliveries }) => deliveries.length === 0 ? Effect.void : hold
           ),
-        complete: (command) => (interfere.complete?.(real.complete) ?? real.complete)(command)
+        complete: (command) => (interfere.complete?.(real.complete) ?? real.complete)(command),
+        awaitHint: Effect.suspend(() => interfere.awaitHint ?? real.awaitHint)
       }))
   )
   const guard = Layer.succeed(ReceiverGuard, ReceiverGuard.of({ allowInsecure: false, check: () => Effect.void }))
