@@ -1,4 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { RecordingReceiver } from "@wac/testkit"
+import * as FreePort from "@wac/testkit/FreePort"
+import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { Effect, Fiber, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
@@ -488,14 +491,54 @@ describe("the demo", () => {
 })
 
 describe("on embedded storage", () => {
+  /** A directory for its data. */
+  const temporary = Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "wac-data-"))),
+    (made) => Effect.promise(() => rm(made, { recursive: true }))
+  )
+
+  it.live("an event that waits and the webhook's settings survive a kill", () =>
+    Effect.gen(function*() {
+      const env = { ...asOwner, DATABASE_URL: `pglite:${yield* temporary}/data` }
+      const first = yield* started(env)
+      const session = yield* signIn(first.url)
+      const port = yield* Effect.promise(FreePort.find)
+      const settings = { url: `http://127.0.0.1:${port}/hook?from=wac`, envelope: "b", eventTypes: ["message.sent"] }
+      const { id, signingSecret } = yield* setWebhook({ url: first.url, session }, settings)
+      const key = yield* createKey(first.url, session)
+      const sent = yield* send({ url: first.url, key }, hello())
+      assert.strictEqual(sent.status, 200, sent.text)
+      const deliveries = (url: string) => call(`${url}/internal/webhook/deliveries`, { headers: session })
+      const { body: { data: [waiting] } } = yield* until(
+        deliveries(first.url),
+        ({ body }) => body.data[0]?.attemptCount > 0,
+        400
+      )
+      assert.deepStrictEqual([waiting.status, waiting.eventType], ["pending", "message.sent"])
+      first.child.kill("SIGKILL")
+      yield* first.ended
+
+      const receiver = yield* RecordingReceiver.makeOn(port)
+      const second = yield* service(env)
+      const [url] = /http:\/\/.*/.exec(yield* second.written(/listening on http:\/\/127\.0\.0\.1:\d+/))!
+      const { body, headers, target } = yield* receiver.next
+      assert.deepStrictEqual([target, headers["webhook-id"]], ["/hook?from=wac", waiting.eventId])
+      const verified = yield* Effect.promise(() => verify(body, headers[SIGNATURE_HEADER.toLowerCase()], signingSecret))
+      assert.isTrue(verified.ok)
+      const event = JSON.parse(new TextDecoder().decode(body))
+      assert.strictEqual(event.data.message_id, sent.body.message_id)
+      const { body: kept } = yield* call(`${url}/internal/webhook`, { headers: session })
+      assert.deepInclude(kept, { id, status: "active", ...settings })
+      const { body: { data } } = yield* until(deliveries(url), ({ body }) => body.data[0].status === "delivered", 400)
+      assert.deepStrictEqual(data.map(({ eventId }: typeof waiting) => eventId), [waiting.eventId])
+      assert.deepStrictEqual((yield* stop(second)).ended, obeyed)
+    }).pipe(Effect.scoped))
+
   it.live(
     "keys, sessions and messages survive a kill, and the master key is kept for its owner alone",
     () =>
       Effect.gen(function*() {
-        const directory = yield* Effect.acquireRelease(
-          Effect.promise(() => mkdtemp(join(tmpdir(), "wac-data-"))),
-          (made) => Effect.promise(() => rm(made, { recursive: true }))
-        )
+        const directory = yield* temporary
         const env = { DATABASE_URL: `pglite:${directory}/data` }
         const first = yield* started(env)
         const [session, apiKey, sent] = yield* bash(commandsOf(first.output().stdout))
