@@ -154,8 +154,9 @@ export const layer = Layer.effect(
           "ApiKeyStore.touch",
           // in one order, so that processes that touch the same keys wait for each other in a row
           `insert into api_key_uses as u (api_key_id, last_used_at)
-          select id, at from json_to_recordset($1::text::json) as used (id text, at bigint)
-          where exists (select from api_keys k where k.id = used.id) order by id
+          select used.id, used.at from json_to_recordset($1::text::json) as used (id text, at bigint)
+          cross join lateral (select from api_keys k where k.id = used.id offset 0) k
+          order by used.id
           on conflict (api_key_id) do update set last_used_at = excluded.last_used_at
             where u.last_used_at < excluded.last_used_at`,
           [JSON.stringify(Array.from(uses, ([id, at]) => ({ id, at })))]

@@ -4,21 +4,27 @@ import { Hex } from "effect/encoding"
 import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
 
-/** Each table by its own index; a page never ends within a webhook's secrets. */
+/**
+ * Each table by its own index, which only a query that is in its order must use: with "=" the planner may go by the
+ * primary key, past all that is under another master key. A page never ends within a webhook's secrets.
+ */
 const underText = `
   select row, nonce, ciphertext from (
     select 'pepper' as row, nonce, ciphertext from peppers where key_id = $1 and 'pepper' > $2
     union all (
-      select id, secret_nonce, secret_ciphertext from api_keys where secret_key_id = $1 and id > $2
-      order by id limit $3
+      select id, secret_nonce, secret_ciphertext from api_keys
+      where secret_key_id <= $1 and (secret_key_id, id) > ($1, $2)
+      order by secret_key_id, id limit $3
     )
     union all (
-      select phone_number_id, nonce, ciphertext from phone_number_credentials where key_id = $1 and phone_number_id > $2
-      order by phone_number_id limit $3
+      select phone_number_id, nonce, ciphertext from phone_number_credentials
+      where key_id <= $1 and (key_id, phone_number_id) > ($1, $2)
+      order by key_id, phone_number_id limit $3
     )
     union all (
-      select webhook_id, nonce, ciphertext from webhook_secrets where key_id = $1 and webhook_id > $2
-      order by webhook_id fetch first $3 rows with ties
+      select webhook_id, nonce, ciphertext from webhook_secrets
+      where key_id <= $1 and (key_id, webhook_id) > ($1, $2)
+      order by key_id, webhook_id fetch first $3 rows with ties
     )
   ) found
   order by row fetch first $3 rows with ties`

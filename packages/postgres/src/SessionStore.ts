@@ -15,11 +15,15 @@ export const layer = Layer.effect(
   SessionStore.SessionStore,
   Effect.map(Database, ({ query }) =>
     SessionStore.SessionStore.of({
-      // sessions that have ended leave when somebody signs in: that is when new ones come
+      // sessions that have ended leave when somebody signs in, more than come
       create: ({ absoluteUntil, createdAt, idleUntil, tokenHash, userId }) =>
         Effect.asVoid(query(
           "SessionStore.create",
-          `with ended as (delete from sessions where absolute_until <= $3)
+          `with ended as (
+            delete from sessions where token_hash = any (array(
+              select s.token_hash from sessions s where s.absolute_until <= $3 order by s.absolute_until limit 100
+            ))
+          )
           insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until)
           values ($1, $2, $3, $4, $5)
           on conflict (token_hash) do nothing`,

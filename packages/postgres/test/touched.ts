@@ -24,14 +24,14 @@ export const counters = Effect.gen(function*() {
 
 export const nothing: Touched = { scans: 0, read: 0, written: 0 }
 
-/** What a statement touches, by table; it is undone. */
-export const touched = (statement: string, params: ReadonlyArray<unknown> = []) =>
+/** What a step touches, by table; it is undone. */
+export const touchedBy = <A, E, R>(step: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     const tables = new Map<string, Touched>()
     const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
       const before = yield* counters
-      yield* client.unsafe(statement, params)
+      yield* step
       for (const [name, { read, scans, written }] of yield* counters) {
         const was = before.get(name) ?? nothing
         tables.set(name, { scans: scans - was.scans, read: read - was.read, written: written - was.written })
@@ -41,3 +41,7 @@ export const touched = (statement: string, params: ReadonlyArray<unknown> = []) 
     assert.strictEqual(undone, "undone")
     return (name: string): Touched => tables.get(name) ?? nothing
   })
+
+/** What a statement touches, by table; it is undone. */
+export const touched = (statement: string, params: ReadonlyArray<unknown> = []) =>
+  touchedBy(PgClient.PgClient.use((client) => client.unsafe(statement, params)))

@@ -224,7 +224,10 @@ $$;
 -- Token buckets, as in RateLimit.ts. The state of a workspace's and a number's bucket is on their rows, where accept
 -- keeps it; all others are in buckets. Answers, per command, each bucket's state before its token was asked for.
 create function wac_spend_tokens(commands json) returns json
-language plpgsql as $$
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
 declare
   keys text[] := array(
     select distinct b.key from json_to_recordset(commands) as c (buckets json), json_to_recordset(c.buckets) as b (key text)

@@ -1,0 +1,190 @@
+/**
+ * What one key, session, person, message, bucket or page of sealed secrets costs: the rows that it is about, whatever
+ * else is stored, and whatever the planner believes of the tables. Every statement is first repeated while they are
+ * empty, until its plan is one that stays.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import {
+  ApiKeyStore as ApiKeys,
+  type Id,
+  MemberStore as Members,
+  MessageStore as Messages,
+  SealedSecretStore as SealedSecrets,
+  SessionStore as Sessions,
+  WorkspaceStore as Workspaces
+} from "@wac/core"
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as ApiKeyStore from "../src/ApiKeyStore.ts"
+import * as MemberStore from "../src/MemberStore.ts"
+import * as MessageStore from "../src/MessageStore.ts"
+import * as SealedSecretStore from "../src/SealedSecretStore.ts"
+import * as SessionStore from "../src/SessionStore.ts"
+import * as WorkspaceStore from "../src/WorkspaceStore.ts"
+import { databases } from "./servers.ts"
+import { touchedBy } from "./touched.ts"
+
+const now = 1_800_000_000_000
+const stored = 10_000
+const some = 5000
+
+const sealed = "substr(sha256('nonce'), 1, 12), sha256('ciphertext')"
+
+/** Who signs in first. */
+const first = [
+  "insert into workspaces (id, name, created_at) values ('ws 0', 'one', 0)",
+  `insert into members (user_id, workspace_id, email, password_hash, role, created_at)
+  values ('usr 0', 'ws 0', 'a@example.com', 'h', 'owner', 0)`
+]
+
+/** As after many sign-ins, keys and sends; of the sealed secrets 64 are under an older master key. */
+const fill = [
+  `insert into workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(1, ${stored}) i`,
+  `insert into members (user_id, workspace_id, email, password_hash, role, created_at)
+  select 'usr ' || i, 'ws ' || i, 'a' || i || '@example.com', 'h', 'owner', 0 from generate_series(1, ${stored}) i`,
+  `insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until)
+  select 'hash ' || i, 'usr ' || i, 0, ${now} + i, ${now} + i from generate_series(1, ${stored}) i`,
+  `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
+    secret_ciphertext, require_signature, created_at)
+  select 'key ' || i, 'ws ' || i, 'one', 'p', '{messages:send}', 'hash ' || i,
+    case when i <= 64 then 'older' else 'newer' end, ${sealed}, false, 0
+  from generate_series(1, ${stored}) i`,
+  `insert into api_key_uses (api_key_id, last_used_at) select 'key ' || i, 1 from generate_series(1, ${stored}) i`,
+  `insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, provider_account_id)
+  select 'pn ' || i, 'ws ' || i, '+1' || i, 'p' || i, 'a' from generate_series(1, ${stored}) i`,
+  `insert into phone_number_credentials (phone_number_id, key_id, nonce, ciphertext)
+  select 'pn ' || i, 'newer', ${sealed} from generate_series(1, ${stored}) i`,
+  `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
+  select 'whk ' || i, 'ws ' || i, 'https://receiver.example/', 'combined', '{}', 0, 0 from generate_series(1, ${stored}) i`,
+  `insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext)
+  select 'whk ' || i, 0, 'newer', ${sealed} from generate_series(1, ${stored}) i`,
+  `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
+    created_at, sent_at)
+  select 'msg ' || i, 'ws ' || i, 'key ' || i, 'pn ' || i, '+1', '{}', 'sent', 1, 1, 1
+  from generate_series(1, ${stored}) i`,
+  `insert into buckets (key, full_at) select 'login:account:' || i, ${now} from generate_series(1, ${stored}) i`
+]
+
+const tables = [
+  "workspaces",
+  "members",
+  "sessions",
+  "api_keys",
+  "api_key_uses",
+  "phone_numbers",
+  "phone_number_credentials",
+  "webhooks",
+  "webhook_secrets",
+  "messages",
+  "buckets"
+]
+
+const workspace = `ws ${some}` as Id.WorkspaceId
+const keyIds = (count: number) => Array.from({ length: count }, (_, i) => `key ${some + i}` as Id.ApiKeyId)
+
+const session: Sessions.StoredSession = {
+  tokenHash: "new",
+  userId: "usr 0" as Id.UserId,
+  createdAt: now,
+  idleUntil: now + 1000,
+  absoluteUntil: now + 1000
+}
+
+const spend = (count: number) => {
+  const keys = Array.from({ length: count }, (_, i) => `login:account:${some + i}`)
+  const commands = ["workspace:ws 7", "phone_number:pn 7", ...keys].map((key) => ({
+    now,
+    buckets: [{ key, interval: 1, capacity: 10 }]
+  }))
+  return PgClient.PgClient.use((client) =>
+    client.unsafe("select wac_spend_tokens($1::text::json)", [JSON.stringify(commands)])
+  )
+}
+
+/** What is done, and the most rows of each table that it may read. */
+type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { readonly [table: string]: number }]
+
+const steps = Effect.gen(function*() {
+  const keys = yield* ApiKeys.ApiKeyStore
+  const members = yield* Members.MemberStore
+  const messages = yield* Messages.MessageStore
+  const secrets = yield* SealedSecrets.SealedSecretStore
+  const sessions = yield* Sessions.SessionStore
+  const workspaces = yield* Workspaces.WorkspaceStore
+  const all: { readonly [step: string]: Step } = {
+    "a key by its token": [keys.findByTokenHash(`hash ${some}`), { api_keys: 1, api_key_uses: 1, workspaces: 1 }],
+    "a key by its id": [keys.get(workspace, keyIds(1)[0]!), { api_keys: 1, api_key_uses: 1 }],
+    "uses of 64 keys": [keys.touch(new Map(keyIds(64).map((id) => [id, now]))), {
+      api_keys: 2 * 64,
+      api_key_uses: 2 * 64
+    }],
+    "a revocation": [keys.revoke(workspace, keyIds(1)[0]!, now), { api_keys: 2, api_key_uses: 1, workspaces: 1 }],
+    "a session's use": [sessions.use(`hash ${some}`, now, now + 1), { sessions: 2, members: 1 }],
+    "a new session": [sessions.create(session), { sessions: 1, members: 1 }],
+    "a session's end": [sessions.remove(`hash ${some}`), { sessions: 2 }],
+    "a person by their address": [members.findByEmail(`a${some}@example.com`), { members: 1, workspaces: 1 }],
+    "a person by their id": [members.findByUserId(`usr ${some}` as Id.UserId), { members: 1, workspaces: 1 }],
+    "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
+    "a message": [messages.get(workspace, `msg ${some}` as Id.MessageId), { messages: 1 }],
+    "tokens of 64 buckets": [spend(64), { workspaces: 3, phone_numbers: 3, buckets: 4 * 64 }],
+    "the first secrets under a master key": [secrets.under("newer", { after: null, limit: 32 }), {
+      peppers: 1,
+      api_keys: 32,
+      phone_number_credentials: 32,
+      webhook_secrets: 33
+    }],
+    "the last secrets under a master key": [secrets.under("older", { after: "key 60" as Id.ApiKeyId, limit: 32 }), {
+      peppers: 1,
+      api_keys: 32
+    }]
+  }
+  return all
+})
+
+/** What the planner goes by: a guess from when the tables were empty, or what they hold. */
+const beliefs = ["guessed", "seen"] as const
+
+const stores = Layer.mergeAll(
+  ApiKeyStore.layer,
+  MemberStore.layer,
+  MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto)),
+  SealedSecretStore.layer,
+  SessionStore.layer,
+  WorkspaceStore.layer
+)
+
+for (
+  const { belief, database, name } of databases.flatMap(({ layer, name }) =>
+    beliefs.map((belief) => ({ belief, database: layer, name: `${name}, tables ${belief}` }))
+  )
+) {
+  layer(stores.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(name, (it) => {
+    it.effect("each step reads its own rows", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const all = Object.entries(yield* steps)
+        // one connection, whose plans stay
+        yield* client.withTransaction(Effect.gen(function*() {
+          yield* client`set local statement_timeout = 0`
+          for (const statement of first) yield* client.unsafe(statement)
+          for (const [, [step]] of all) {
+            for (let i = 0; i < 8; i++) yield* touchedBy(step)
+          }
+          for (const statement of fill) yield* client.unsafe(statement)
+          if (belief === "seen") yield* client.unsafe(`analyze ${tables.join(", ")}`)
+          const over: Array<string> = []
+          for (const [what, [step, most]] of all) {
+            // where it is planned anew, the planner reads ends of indexes
+            yield* touchedBy(step)
+            const touched = yield* touchedBy(step)
+            for (const table of tables) {
+              const { read } = touched(table)
+              if (read > (most[table] ?? 0)) over.push(`${what} reads ${read} rows of ${table}`)
+            }
+          }
+          assert.deepStrictEqual(over, [])
+        }))
+      }))
+  })
+}
