@@ -177,6 +177,32 @@ for (const { layer: database, name } of databases) {
           assert.deepStrictEqual([some("delivery_claims").written, some("webhook_health").written], [64, 8])
         }))
 
+      it.effect("failing webhooks have one attempt each, and what waits for them is not gone through", () =>
+        Effect.gen(function*() {
+          const client = yield* PgClient.PgClient
+          const at = now + hour
+          // every retry is due; the second time the gap since the last attempt is not over
+          for (const [endedAt, attempts] of [[now, retrying], [at - 1, 0]]) {
+            const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+              yield* client`update webhook_health set consecutive_failures = 7, failures_since = 1, last_failure_at = 1,
+                last_failure_message = 'so', last_attempt_at = ${endedAt}, ready_at = ${now}
+                where ready_at = ${now + 1000}`
+              const [command] = claim({ limit: 0, seen: yield* settled, at })
+              const doubtful = { ...JSON.parse(command!), limit: { healthy: 0, doubtful: 256 } }
+              const before = yield* counters
+              yield* client.unsafe(claimText, [JSON.stringify(doubtful)])
+              const after = yield* counters
+              const spent = (name: string, what: keyof Touched) =>
+                (after.get(name) ?? nothing)[what] - (before.get(name) ?? nothing)[what]
+              assert.strictEqual(spent("delivery_claims", "written"), attempts)
+              assert.strictEqual(spent("deliveries", "scans"), 0)
+              assert.isAtMost(spent("deliveries", "read"), 6 * retrying)
+              return yield* Effect.fail("undone" as const)
+            })))
+            assert.strictEqual(undone, "undone")
+          }
+        }))
+
       it.effect("one that comes to a long line has its turn with the next claim", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient

@@ -74,6 +74,48 @@ const reports = (first: number, count: number) =>
     deliveries: [`dlv ${first + i} delivered`]
   }))
 
+/** Ends of every other kind. */
+const ends = (first: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    now,
+    workspace_id: "ws",
+    message_id: `msg ${first + i}`,
+    claim_token: "mine",
+    ...[
+      { end: "NotSent", answer: "{}" },
+      { end: "Unknown" },
+      {
+        end: "Refused",
+        answer: "{}",
+        status: "failed",
+        at: now,
+        error: "{}",
+        concludes: false,
+        events: [`evt ${first + i}`],
+        deliveries: [`dlv ${first + i}`]
+      }
+    ][i % 3]
+  }))
+
+const abandoned = (first: number, count: number) =>
+  sends(first, count).map(({ customer, key }) => ({
+    now,
+    workspace_id: "ws",
+    route: "r",
+    key,
+    customer,
+    claim_token: "mine",
+    limits
+  }))
+
+const sweep = (at: number) => ({
+  now: at,
+  events: Array.from({ length: batch }, (_, i) => `evt swept ${i}`),
+  deliveries: Array.from({ length: batch }, (_, i) => `dlv swept ${i}`),
+  deliveryUnknown: {},
+  notSent: {}
+})
+
 const found = [
   "insert into workspaces (id, name, created_at) values ('ws', 'one', 0)",
   `insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, provider_account_id, is_default)
@@ -123,7 +165,7 @@ const reads = Effect.gen(function*() {
   return new Map(rows.map(({ name, read }) => [name, read]))
 })
 
-const call = (name: string, commands: ReadonlyArray<unknown>) =>
+const call = (name: string, commands: unknown) =>
   Effect.map(
     PgClient.PgClient.use((client) => {
       const given = name === "wac_accept" ? [commands, [kind], [limits]] : [commands]
@@ -136,7 +178,7 @@ const call = (name: string, commands: ReadonlyArray<unknown>) =>
   )
 
 /** Asserts that a call reads at most so many rows of any table. */
-const assertReads = (name: string, commands: ReadonlyArray<unknown>, most: number) =>
+const assertReads = (name: string, commands: unknown, most: number) =>
   Effect.gen(function*() {
     const before = yield* reads
     const answers = yield* call(name, commands)
@@ -158,7 +200,7 @@ for (
   )
 ) {
   layer(database, { excludeTestServices: true })(name, (it) => {
-    it.effect("a batch of sends, of their ends and of reports reads a few rows of each table per command", () =>
+    it.effect("a batch of sends, of their ends and of reports, and a sweep, reads a few rows of each table per command", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         // one connection, whose plans stay
@@ -169,6 +211,10 @@ for (
           yield* call("wac_accept", sends(0, 1))
           yield* call("wac_settle", settlements(0, 1))
           yield* call("wac_apply_reports", reports(0, 1))
+          yield* call("wac_accept", sends(200, 4))
+          yield* call("wac_settle_any", ends(200, 3))
+          yield* call("wac_abandon", abandoned(203, 1))
+          yield* call("wac_sweep", sweep(now))
           for (const statement of fill) yield* client.unsafe(statement)
 
           const few = 6 * batch
@@ -185,6 +231,15 @@ for (
             Array(batch).fill(true)
           )
           yield* assertReads("wac_look_up", requests(1, batch), few)
+
+          yield* call("wac_accept", sends(300, 2 * batch))
+          assert.deepStrictEqual(yield* assertReads("wac_settle_any", ends(300, batch), few), Array(batch).fill(true))
+          yield* assertReads("wac_abandon", abandoned(300 + batch, batch), few)
+          const left = yield* client`select 1 from messages where key is not null and claim_token is not null`
+          assert.lengthOf(left, 0)
+          // of those that were sent long ago so many keys have expired, and more
+          const swept = yield* assertReads("wac_sweep", sweep(now + 1000 + 2 * batch), few)
+          assert.deepStrictEqual(swept, { unknown: 0, failed: 0, forgotten: batch, more: true })
         }))
       }))
   })
