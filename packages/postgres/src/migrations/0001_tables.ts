@@ -2,8 +2,8 @@
  * Tables. Names are the domain's; every instant is a `bigint` of milliseconds since the epoch (UTC), the domain's own
  * form, so that a rule compares numbers and never asks the database for the time.
  *
- * Every table is keyed by, or reached through, its workspace, so that a distributed PostgreSQL can spread it. Rows that
- * change often are narrow.
+ * A table is keyed by its workspace or leads to it, but for the few that have none (docs/decisions/0006-postgresql.md).
+ * Rows that change often are narrow.
  *
  * What a send writes has no foreign keys: each refers to a row that the same function has locked or just written, and to
  * have all of them looked up once more cost a send a fifth of its time.

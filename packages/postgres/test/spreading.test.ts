@@ -1,0 +1,82 @@
+/**
+ * What a distributed PostgreSQL would need to spread the tables by workspace (docs/decisions/0006-postgresql.md): each is
+ * keyed by it or leads to it, and which unique keys stand in the way is known.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { databases } from "./servers.ts"
+
+/** Tables that lead to a workspace by a column that is no foreign key: what it refers to may be gone. */
+const known: ReadonlyArray<readonly [table: string, column: string, to: string]> = [
+  ["message_names", "message_id", "messages"],
+  ["webhook_drains", "webhook_id", "webhooks"],
+  ["webhook_skips", "webhook_id", "webhooks"]
+]
+
+/** Tables of no workspace, and why. */
+const global = {
+  peppers: "one row, which every workspace's keys are looked up with",
+  schema_versions: "of the schema itself",
+  buckets: "a pair leads to its number, but the limits of sign-ins are of nobody yet",
+  inbound_posts: "kept before anybody has read whose it is",
+  inbound_post_bodies: "as inbound_posts"
+}
+
+/** Unique keys without the workspace, of tables that have it. Our identifiers are unique by themselves. */
+const ours = [
+  "api_keys_pkey",
+  "attempts_pkey",
+  "contacts_pkey",
+  "contacts_user",
+  "delivery_claims_pkey",
+  "events_order_key_sequence_key",
+  "events_pkey",
+  "inbound_messages_pkey",
+  "members_pkey",
+  "messages_pkey",
+  "phone_numbers_pkey",
+  "replays_pkey",
+  "templates_pkey",
+  "webhooks_pkey"
+]
+
+/** Those that have to be unique over all workspaces, since it is by them that a workspace is found. */
+const directory = ["api_keys_token_hash_key", "members_email_key", "phone_numbers_provider_number_id_key"]
+
+for (const { layer: database, name } of databases) {
+  layer(database, { excludeTestServices: true })(name, (it) => {
+    it.effect("every table is keyed by its workspace, or leads to it, or is known to have none", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const tables = yield* client<{ readonly name: string; readonly isKeyed: boolean }>`
+          select c.relname as name, exists (
+            select from pg_attribute a where a.attrelid = c.oid and a.attname = 'workspace_id' and a.attnotnull
+          ) as "isKeyed"
+          from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`
+        const references = yield* client<{ readonly from: string; readonly to: string }>`
+          select f.conrelid::regclass::text as "from", f.confrelid::regclass::text as "to"
+          from pg_constraint f join pg_attribute a on a.attrelid = f.conrelid and a.attnum = f.conkey[1]
+          where f.connamespace = 'public'::regnamespace and f.contype = 'f' and a.attnotnull`
+        for (const [table, column] of known) yield* client.unsafe(`select ${column} from ${table} where ${column} = ''`)
+        const leads = [...references, ...known.map(([from, , to]) => ({ from, to }))]
+        const placed = new Set(["workspaces", ...tables.filter(({ isKeyed }) => isKeyed).map(({ name }) => name)])
+        for (let size = 0; size < placed.size;) {
+          size = placed.size
+          for (const { from, to } of leads) if (placed.has(to)) placed.add(from)
+        }
+        assert.sameMembers(tables.map(({ name }) => name).filter((name) => !placed.has(name)), Object.keys(global))
+      }))
+
+    it.effect("the unique keys that would have to be changed are known", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const keys = yield* client<{ readonly name: string }>`
+          select i.indexrelid::regclass::text as name
+          from pg_index i join pg_attribute w on w.attrelid = i.indrelid and w.attname = 'workspace_id'
+          where i.indisunique and w.attnum <> all (i.indkey::smallint[])
+            and i.indrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)`
+        assert.sameMembers(keys.map(({ name }) => name), [...ours, ...directory])
+      }))
+  })
+}
