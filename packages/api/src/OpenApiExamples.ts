@@ -97,12 +97,11 @@ const configuration = {
   updatedAt: "2026-01-02T03:00:00.000Z"
 }
 
+const webhookStatus = { ...configuration, failingSince: null, pausedAt: null, lastFailure: null }
+
 const webhook = {
-  ...configuration,
-  failingSince: null,
+  ...webhookStatus,
   pausesAt: null,
-  pausedAt: null,
-  lastFailure: null,
   heldCount: 0,
   oldestHeldAt: null
 }
@@ -287,10 +286,10 @@ export const byOperation: { readonly [operationId: string]: Example } = {
     response: { signingSecret: secret, previousExpiresAt: "2026-01-03T03:04:05.678Z" }
   },
   "webhook.test": { response: test },
-  "webhook.pause": { response: { ...webhook, status: "paused", pausedAt: "2026-01-02T03:04:05.678Z" } },
+  "webhook.pause": { response: { ...webhookStatus, status: "paused", pausedAt: "2026-01-02T03:04:05.678Z" } },
   "webhook.resume": {
     request: { replay: { since: "2026-01-01T00:00:00.000Z" } },
-    response: { ...webhook, probe: { ...test, trigger: "probe" } }
+    response: { ...webhookStatus, probe: { ...test, trigger: "probe" } }
   },
   "webhook.verify": {
     request: { header: "t=1767323045,v1=5257a869e7…", body: attempt.request.body },

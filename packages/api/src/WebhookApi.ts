@@ -34,13 +34,18 @@ const configuration = {
 export const SetWebhook = Schema.Struct({ ...configuration, signingSecret: Schema.optionalKey(Schema.String) })
   .annotate({ identifier: "SetWebhook" })
 
-/** A webhook and its health; never a secret. */
-export const Webhook = Schema.Struct({
+/** A webhook and its health, which is told at once however much waits for it. */
+export const WebhookStatus = Schema.Struct({
   ...configuration,
   failingSince: Schema.NullOr(Timestamp),
-  pausesAt: Schema.NullOr(Timestamp),
   pausedAt: Schema.NullOr(Timestamp),
-  lastFailure: Schema.NullOr(Schema.Struct({ at: Timestamp, message: Schema.String })),
+  lastFailure: Schema.NullOr(Schema.Struct({ at: Timestamp, message: Schema.String }))
+}).annotate({ identifier: "WebhookStatus" })
+
+/** A webhook, its health and what waits for it, counted; never a secret. */
+export const Webhook = Schema.Struct({
+  ...WebhookStatus.fields,
+  pausesAt: Schema.NullOr(Timestamp),
   heldCount: Schema.Int,
   oldestHeldAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "Webhook" })
@@ -74,7 +79,7 @@ export const ResumeWebhook = Schema.Struct({
 }).annotate({ identifier: "ResumeWebhook" })
 
 /** The webhook after it; paused still when the probe failed, whose message says why. */
-export const ResumedWebhook = Schema.Struct({ ...Webhook.fields, probe: Schema.NullOr(Attempt) })
+export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) })
   .annotate({ identifier: "ResumedWebhook" })
 
 /** A delivery as a receiver had it, to be told what is wrong with it. */
@@ -136,10 +141,10 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
       summary: "Send a test event",
       description: "Attempted once, also while paused; the answer says how it went."
     })),
-  HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: Webhook, error: reading })
+  HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: WebhookStatus, error: reading })
     .annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
       summary: "Pause the webhook",
-      description: "Events go on being recorded, and are held until a person resumes it."
+      description: "Events go on being recorded, and are held until a person resumes it. How many, getting it tells."
     })),
   HttpApiEndpoint.post("resume", "/internal/webhook/resume", {
     payload: ResumeWebhook,

@@ -77,6 +77,9 @@ export const drainGap = Duration.millis(10)
 /** Whether it has failed so often in a row that it gets one attempt at a time. */
 export const isFailing = (health: Health): boolean => health.consecutiveFailures >= failingAfter
 
+/** Since when it has been failing; `null` while it is not. */
+export const failingSince = (health: Health): Instant | null => isFailing(health) ? health.failuresSince : null
+
 /** Health after an attempt that ended at `at`. */
 export const afterAttempt = (
   health: Health,

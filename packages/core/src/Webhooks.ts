@@ -61,7 +61,7 @@ export interface ResumeWebhook {
 
 /** The webhook after a resume that was tried; still paused when the probe failed, which then tells why. */
 export interface Resumed {
-  readonly report: WebhookReport
+  readonly webhook: Webhook.Webhook
   /** `null` when none was made: it was forced, or the webhook was active already. */
   readonly probe: ShownAttempt | null
 }
@@ -73,11 +73,10 @@ const none = () => new NotFound({ message: "the workspace has no webhook" })
 /** Pure: what a webhook's state means to a person. */
 export const report = (state: WebhookState): WebhookReport => {
   const { health, pausedAt } = state.webhook
-  const failing = Webhook.isFailing(health)
   return {
     ...state,
-    failingSince: failing ? health.failuresSince : null,
-    pausesAt: failing && pausedAt === null && state.oldestTriedAt !== null
+    failingSince: Webhook.failingSince(health),
+    pausesAt: Webhook.isFailing(health) && pausedAt === null && state.oldestTriedAt !== null
       ? state.oldestTriedAt + Duration.toMillis(RetrySchedule.duration)
       : null
   }
@@ -92,8 +91,11 @@ export class Webhooks extends Context.Service<Webhooks, {
    * a failure counts neither against the webhook nor is it tried again, a success shows that the receiver has recovered.
    */
   readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<ShownAttempt, NotFound | ServerError | StoreError>
-  /** Pauses it, until a person resumes it: events go on being recorded, and are held. One that is paused stays so. */
-  readonly pause: (workspaceId: Id.WorkspaceId) => Effect.Effect<WebhookReport, NotFound | StoreError>
+  /**
+   * Pauses it, until a person resumes it: events go on being recorded, and are held. One that is paused stays so. What is
+   * held is not counted, here nor by a resume: their cost is that of the webhook's own rows, however much waits.
+   */
+  readonly pause: (workspaceId: Id.WorkspaceId) => Effect.Effect<Webhook.Webhook, NotFound | StoreError>
   /**
    * Resumes it. A probe, which is a `webhook.test` event, is posted first unless it is forced: when that fails, the
    * webhook stays paused. What was held drains at a bounded rate while new events flow, as far as it is to be replayed.
@@ -194,17 +196,16 @@ export class Webhooks extends Context.Service<Webhooks, {
 
       const pause = Effect.fn("Webhooks.pause")(function*(workspaceId: Id.WorkspaceId) {
         const paused = yield* store.pause(workspaceId, yield* Clock.currentTimeMillis)
-        return Option.isSome(paused) ? yield* get(workspaceId) : yield* none()
+        return Option.isSome(paused) ? paused.value : yield* none()
       })
 
       const resume = Effect.fn("Webhooks.resume")(function*({ force, replay, workspaceId }: ResumeWebhook) {
-        const { pausedAt } = yield* find(workspaceId)
-        if (pausedAt === null) return { report: yield* get(workspaceId), probe: null }
+        const before = yield* find(workspaceId)
+        if (before.pausedAt === null) return { webhook: before, probe: null }
         const probe = force ? null : yield* test(workspaceId, "probe")
-        if (probe === null || probe.outcome === "delivered") {
-          yield* store.resume({ workspaceId, now: yield* Clock.currentTimeMillis, replay })
-        }
-        return { report: yield* get(workspaceId), probe }
+        if (probe !== null && probe.outcome !== "delivered") return { webhook: yield* find(workspaceId), probe }
+        const resumed = yield* store.resume({ workspaceId, now: yield* Clock.currentTimeMillis, replay })
+        return { webhook: Option.isSome(resumed) ? resumed.value : yield* none(), probe }
       })
 
       const rotateSecret = Effect.fn("Webhooks.rotateSecret")(

@@ -76,14 +76,14 @@ describe("a receiver that is dead for a day", () => {
           // it is asked first, and stays paused while it does not answer well
           const refused = yield* resume(own, replay)
           assert.deepStrictEqual([refused.probe?.outcome, refused.probe?.trigger], ["status", "probe"])
-          assert.deepStrictEqual(refused.report.webhook.pausedAt, dead.webhook.pausedAt)
+          assert.deepStrictEqual(refused.webhook.pausedAt, dead.webhook.pausedAt)
           assert.deepStrictEqual(yield* counts(own), { held: 62 })
 
           yield* answerWith(ok)
           yield* advance("1 minute")
           const resumedAt = day + 11 * hour + minute + 2 * second - 1
           const resumed = yield* resume(own, replay)
-          assert.deepStrictEqual([resumed.probe?.outcome, resumed.report.webhook.pausedAt], ["delivered", null])
+          assert.deepStrictEqual([resumed.probe?.outcome, resumed.webhook.pausedAt], ["delivered", null])
           yield* advance("10 seconds")
           assert.deepStrictEqual(
             yield* counts(own),
@@ -121,7 +121,7 @@ describe("a receiver that is dead for a day", () => {
         yield* advance(day + 2 * second)
         const before = (yield* startsOf(eventId)).length
         const forced = yield* resume(own, "all", true)
-        assert.deepStrictEqual([forced.probe, forced.report.webhook.pausedAt], [null, null])
+        assert.deepStrictEqual([forced.probe, forced.webhook.pausedAt], [null, null])
         yield* advance(10)
         const { delivery } = yield* deliveryOf(own.workspace.id, eventId)
         assert.deepStrictEqual([delivery.roundAttempts, delivery.attemptCount], [1, before + 1])
@@ -150,7 +150,7 @@ describe("a person's pause", () => {
         yield* own.happens
         yield* advance("1 second")
         const paused = yield* pause(own)
-        assert.strictEqual(paused.webhook.pausedAt, start + second)
+        assert.strictEqual(paused.pausedAt, start + second)
         yield* own.happens
         yield* advance(3 * day)
         assert.deepStrictEqual(yield* counts(own), { delivered: 1, held: 1 })

@@ -20,20 +20,25 @@ export const configuration = (webhook: Webhook.Webhook) => ({
 })
 
 /** A webhook and its health. */
-export const shown = (report: Webhooks.WebhookReport) => {
-  const { health, pausedAt } = report.webhook
+export const status = (webhook: Webhook.Webhook) => {
+  const { health, pausedAt } = webhook
   return {
-    ...configuration(report.webhook),
-    failingSince: Time.isoOrNull(report.failingSince),
-    pausesAt: Time.isoOrNull(report.pausesAt),
+    ...configuration(webhook),
+    failingSince: Time.isoOrNull(Webhook.failingSince(health)),
     pausedAt: Time.isoOrNull(pausedAt),
     lastFailure: health.lastFailure === null
       ? null
-      : { at: Time.iso(health.lastFailure.at), message: health.lastFailure.message },
-    heldCount: report.heldCount,
-    oldestHeldAt: Time.isoOrNull(report.oldestHeldAt)
+      : { at: Time.iso(health.lastFailure.at), message: health.lastFailure.message }
   }
 }
+
+/** A webhook, its health and what waits for it. */
+export const shown = ({ heldCount, oldestHeldAt, pausesAt, webhook }: Webhooks.WebhookReport) => ({
+  ...status(webhook),
+  pausesAt: Time.isoOrNull(pausesAt),
+  heldCount,
+  oldestHeldAt: Time.isoOrNull(oldestHeldAt)
+})
 
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
@@ -75,16 +80,16 @@ export const layer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         pause: Effect.fnUntraced(function*() {
           const { workspaceId } = yield* Caller.CurrentSession
-          return shown(yield* webhooks.pause(workspaceId))
+          return status(yield* webhooks.pause(workspaceId))
         }, StoreError.orUnavailable),
         resume: Effect.fnUntraced(function*({ payload: { force = false, replay = "all" } }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const { probe, report } = yield* webhooks.resume({
+          const { probe, webhook } = yield* webhooks.resume({
             workspaceId,
             replay: typeof replay === "string" ? replay : { since: DateTime.toEpochMillis(replay.since) },
             force
           })
-          return { ...shown(report), probe: probe === null ? null : attempt(probe) }
+          return { ...status(webhook), probe: probe === null ? null : attempt(probe) }
         }, StoreError.orUnavailable),
         verify: Effect.fnUntraced(function*({ payload }) {
           const { workspaceId } = yield* Caller.CurrentSession

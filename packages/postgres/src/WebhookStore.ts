@@ -40,7 +40,7 @@ const optional = (stored: StoredWebhook | null): Option.Option<Webhook.Webhook> 
 
 const held = "d.webhook_id = w.id and d.status = 'pending'"
 
-const findText = "select wac_webhook(w.id) as webhook from webhooks w where w.workspace_id = $1"
+export const findText = "select wac_webhook(w.id) as webhook from webhooks w where w.workspace_id = $1"
 
 /** Until what a resume has skipped is written out, it is gone through. */
 const notSkipped = "d.position > w.skipped_until"

@@ -283,11 +283,22 @@ for (const { layer: database, name } of databases) {
           yield* client`select wac_release('mine', ${webhooks}, ${ids})`
         }))
 
-      it.effect("a webhook's pause, resume and removal write none of its deliveries", () =>
+      it.effect("a webhook's pause, resume and removal read and write none of its deliveries, nor does looking at it", () =>
         Effect.gen(function*() {
-          const paused_ = yield* touched("select wac_pause_webhook($1, $2)", [id("ws", 2), now])
-          assertReads(paused_, { webhooks: 3, webhook_health: 1 })
-          assert.deepStrictEqual([paused_("webhooks").written, paused_("deliveries").written], [1, 0])
+          const client = yield* PgClient.PgClient
+          const pause = ["select wac_pause_webhook($1, $2)", [paused.workspace, now]] as const
+          const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+            yield* client`update webhooks set paused_at = null where id = ${paused.webhook}`
+            const done = yield* touched(...pause)
+            assertReads(done, { webhooks: 3, webhook_health: 1 })
+            assert.deepStrictEqual([done("webhooks").written, done("deliveries").written], [1, 0])
+            return yield* Effect.fail("undone" as const)
+          })))
+          assert.strictEqual(undone, "undone")
+          const again = yield* touched(...pause)
+          assertReads(again, { webhooks: 3, webhook_health: 1 })
+          assert.strictEqual(again("webhooks").written, 0)
+          assertReads(yield* touched(WebhookStore.findText, [paused.workspace]), { webhooks: 2, webhook_health: 1 })
           // what is replayed of them is found through the times of recording
           const reads = { all: 0, none: 0, since: 10_000 }
           for (const replay of ["all", "none", "since"] as const) {

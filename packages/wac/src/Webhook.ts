@@ -33,13 +33,17 @@ export interface WebhookConfiguration {
 }
 
 /** A webhook and its health; never a secret. */
-export interface WebhookState extends WebhookConfiguration {
+export interface WebhookStatus extends WebhookConfiguration {
   /** `null` while it is not failing. */
   readonly failingSince: string | null
-  /** When it will be paused if nothing succeeds before. */
-  readonly pausesAt: string | null
   readonly pausedAt: string | null
   readonly lastFailure: { readonly at: string; readonly message: string } | null
+}
+
+/** A webhook with what waits for it, which is counted: a million deliveries take part of a second. */
+export interface WebhookState extends WebhookStatus {
+  /** When it will be paused if nothing succeeds before. */
+  readonly pausesAt: string | null
   /** Deliveries that wait for a resume. */
   readonly heldCount: number
   readonly oldestHeldAt: string | null
@@ -166,7 +170,7 @@ export interface Webhook {
   /** Posts a `webhook.test` event, and tells how the one attempt at it ended. */
   readonly test: () => Promise<Attempt>
   /** Holds deliveries until it is resumed. */
-  readonly pause: () => Promise<WebhookState>
+  readonly pause: () => Promise<WebhookStatus>
   /**
    * Resumes it, after a probe that must succeed unless `force` is set: while it fails, the webhook stays paused and
    * `probe` tells why. `replay` says which of the held events are delivered: all when left out.
@@ -174,7 +178,7 @@ export interface Webhook {
   readonly resume: (options?: {
     readonly replay?: "all" | "none" | { readonly since: Moment }
     readonly force?: boolean
-  }) => Promise<WebhookState & { readonly probe: Attempt | null }>
+  }) => Promise<WebhookStatus & { readonly probe: Attempt | null }>
   /**
    * Makes a new signing secret, given this once. The old one goes on signing beside it for `overlapSeconds`: a day when
    * left out, 0 ends it at once.
@@ -217,7 +221,7 @@ export const make = Effect.gen(function*() {
       get: () => run(Effect.map(webhooks.get(workspaceId), WebhookHandlers.shown)),
       remove: () => run(webhooks.remove(workspaceId)),
       test: () => run(Effect.map(webhooks.test(workspaceId), DeliveriesHandlers.attempt)),
-      pause: () => run(Effect.map(webhooks.pause(workspaceId), WebhookHandlers.shown)),
+      pause: () => run(Effect.map(webhooks.pause(workspaceId), WebhookHandlers.status)),
       resume: (options = {}) =>
         run(Effect.gen(function*() {
           const { replay } = options
@@ -225,12 +229,15 @@ export const make = Effect.gen(function*() {
             ...options,
             replay: typeof replay === "object" ? { since: iso(replay.since) } : replay
           }))
-          const { probe, report } = yield* webhooks.resume({
+          const { probe, webhook } = yield* webhooks.resume({
             workspaceId,
             replay: typeof wanted === "object" ? { since: DateTime.toEpochMillis(wanted.since) } : wanted ?? "all",
             force: force ?? false
           })
-          return { ...WebhookHandlers.shown(report), probe: probe === null ? null : DeliveriesHandlers.attempt(probe) }
+          return {
+            ...WebhookHandlers.status(webhook),
+            probe: probe === null ? null : DeliveriesHandlers.attempt(probe)
+          }
         })),
       rotateSecret: (options = {}) =>
         run(Effect.gen(function*() {

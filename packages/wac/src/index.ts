@@ -90,7 +90,8 @@ export type {
   SetWebhook,
   Webhook,
   WebhookConfiguration,
-  WebhookState
+  WebhookState,
+  WebhookStatus
 } from "./Webhook.ts"
 export { whatsapp, type WhatsAppOptions, type WhatsAppProvider } from "./WhatsApp.ts"
 export type { NewWorkspace, WorkspaceInfo, Workspaces } from "./Workspaces.ts"
