@@ -3,9 +3,10 @@
  */
 import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { because, type BenchFailed } from "./BenchFailed.ts"
+import type { BenchFailed } from "./BenchFailed.ts"
 import * as Child from "./Child.ts"
 import { type Contestant, counting, useOf } from "./Contestant.ts"
+import * as Dashboard from "./Dashboard.ts"
 import type { Cluster, Database } from "./Database.ts"
 import type { Loader } from "./Load.ts"
 import * as Probe from "./Probe.ts"
@@ -25,31 +26,6 @@ const limits = JSON.stringify({
   pair: { everySeconds: 0.001, burst: 1_000_000 },
   defaults: { workspaceTier: "bench", phoneNumberTier: "bench" }
 })
-
-const owner = { email: "owner@example.com", password: "correct horse battery staple" }
-
-const call = (
-  url: string,
-  headers: Record<string, string>,
-  init: { readonly method: string; readonly body: unknown }
-) =>
-  Effect.tryPromise({
-    try: async (signal) => {
-      const response = await fetch(url, {
-        method: init.method,
-        headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", ...headers },
-        body: JSON.stringify(init.body),
-        signal
-      })
-      const text = await response.text()
-      if (!response.ok) throw new Error(`${response.status} ${text}`)
-      return {
-        body: JSON.parse(text) as Record<string, string>,
-        cookie: response.headers.getSetCookie()[0]?.split(";")[0] ?? ""
-      }
-    },
-    catch: because(url)
-  })
 
 /** Sends that are recorded with all that belongs to one; those of {@link Stored} have other statuses. */
 const complete = `
@@ -74,21 +50,17 @@ export const start = (
       LOG_FORMAT: "json",
       WAC_LIMITS: limits,
       WAC_MASTER_KEY: randomBytes(32).toString("base64"),
-      WAC_OWNER_EMAIL: owner.email,
-      WAC_OWNER_PASSWORD: owner.password
+      ...Dashboard.environment
     }
     const { ask, pid, ready } = yield* Child.start<{ readonly url: string }>("WacProcess", options)
     const { url } = ready
 
-    const { cookie } = yield* call(`${url}/internal/session`, {}, { method: "POST", body: owner })
-    const { body } = yield* call(`${url}/internal/api-keys`, { cookie, "idempotency-key": "bench" }, {
-      method: "POST",
-      body: { name: "bench" }
-    })
+    const { ask: act } = yield* Dashboard.signIn(url)
+    const { body } = yield* act("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
     // events and deliveries are written, and wait: what delivering costs is another measurement
-    yield* call(`${url}/internal/webhook`, { cookie }, { method: "PUT", body: { url: "https://receiver.invalid/" } })
+    yield* act("PUT", "/internal/webhook", { url: "https://receiver.invalid/" })
     yield* database.query("update webhooks set paused_at = 1")
-    const target = { url, apiKey: body["apiKey"]! }
+    const target = { url, apiKey: String(body["apiKey"]) }
     yield* Probe.check(name, target)
     return {
       contestant: {

@@ -178,7 +178,12 @@ const urlsOf = ({ receiver, webhooks }: Stage) => Array.from({ length: webhooks 
 /** Our server with these receivers, on a fresh database, and a process that records events in it. */
 export const wacServer = (
   cluster: Cluster,
-  { database: name, urls }: { readonly database: string; readonly urls: ReadonlyArray<string> }
+  { database: name, environment, urls }: {
+    readonly database: string
+    readonly urls: ReadonlyArray<string>
+    /** More variables of the server. */
+    readonly environment?: { readonly [variable: string]: string }
+  }
 ) =>
   Effect.gen(function*() {
     const database = yield* cluster.database(name)
@@ -190,9 +195,10 @@ export const wacServer = (
       LOG_FORMAT: "json",
       WAC_MASTER_KEY: masterKey,
       WEBHOOK_ALLOW_INSECURE: "true",
-      WEBHOOK_ALLOW_CIDRS: loopback
+      WEBHOOK_ALLOW_CIDRS: loopback,
+      ...environment
     }
-    const { pid } = yield* Child.start("WacProcess", options)
+    const { pid, ready: { url } } = yield* Child.start<{ readonly url: string }>("WacProcess", options)
     const recorder = yield* Child.start<ReadonlyArray<WebhookEvent.Webhook>>(
       "RecorderProcess",
       {
@@ -201,7 +207,7 @@ export const wacServer = (
         urls
       } satisfies RecorderOptions
     )
-    return { database, recorder, pid, ...yield* holding(pid) }
+    return { database, recorder, pid, url, ...yield* holding(pid) }
   })
 
 /** (a) Our server. */

@@ -5,11 +5,16 @@ import { readdir, readFile } from "node:fs/promises"
 
 const read = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "")
 
-/** The most memory that a process has had, in bytes. */
-export const peakMemory = async (pid: number): Promise<number | undefined> => {
-  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(await read(`/proc/${pid}/status`))
-  return peak === null ? undefined : Number(peak[1]) * 1024
+const memoryOf = (field: "VmRSS" | "VmHWM") => async (pid: number): Promise<number | undefined> => {
+  const found = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(await read(`/proc/${pid}/status`))
+  return found === null ? undefined : Number(found[1]) * 1024
 }
+
+/** The memory that a process has in use, in bytes. */
+export const memory = memoryOf("VmRSS")
+
+/** The most memory that a process has had, in bytes. */
+export const peakMemory = memoryOf("VmHWM")
 
 /** Processor time in seconds. */
 export const processorTime = async (pid: number): Promise<number | undefined> => (await stat(pid))?.own

@@ -7,6 +7,7 @@ import { Command, Flag } from "effect/cli"
 import * as Deliveries from "./Deliveries.ts"
 import * as Embed from "./Embed.ts"
 import * as Growth from "./Growth.ts"
+import * as Held from "./Held.ts"
 import * as Neighbours from "./Neighbours.ts"
 import type * as Rounds from "./Rounds.ts"
 import * as Sends from "./Sends.ts"
@@ -112,6 +113,17 @@ const neighbours = Command.make(
   (plan) => Neighbours.run(plan)
 ).pipe(Command.withDescription("How long the events of healthy webhooks take beside dead ones with a backlog"))
 
+const held = Command.make(
+  "held",
+  {
+    retries: count("retries", 1_000_000, "Deliveries that wait to be tried again"),
+    held: count("held", 1_000_000, "Deliveries that a paused webhook holds"),
+    seconds: count("seconds", 30, "How long the memory is looked at, without the retries and with them"),
+    repetitions: count("repetitions", 20, "How often it is paused, resumed and looked at")
+  },
+  (plan) => Held.run(plan)
+).pipe(Command.withDescription("What a million waiting retries, and a million held deliveries, cost our server"))
+
 const verify = Command.make(
   "verify",
   {
@@ -140,7 +152,7 @@ Command.make("bench").pipe(
     "Measurements, side by side, in one run; PostgreSQL is started for it " +
       "unless BENCH_DATABASE_URL names one"
   ),
-  Command.withSubcommands([sends, growth, deliveries, neighbours, embed, verify]),
+  Command.withSubcommands([sends, growth, deliveries, neighbours, held, embed, verify]),
   Command.run({ version: "0.1.0" }),
   Effect.tapErrorTag("BenchFailed", ({ message }) => Console.error(`The run is invalid: ${message}`)),
   Effect.provide(NodeServices.layer),
