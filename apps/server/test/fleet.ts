@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { DeliveryAttempt, Webhook } from "@wac/core"
 import { Context, Duration, Effect, Latch, Layer, Redacted, Scope } from "effect"
 import * as checks from "./checks.ts"
-import { hello, receiver, send, setWebhook } from "./harness.ts"
+import { call, hello, receiver, send, setWebhook } from "./harness.ts"
 import {
   bundledSteered,
   freshDatabase,
@@ -151,6 +151,15 @@ export const make = Effect.gen(function*() {
       (rows) => new Set(tokens).size - new Set(rows.map(({ token }) => token)).size
     )
 
+  /** Waits until all of the living reach PostgreSQL. */
+  const ready = Effect.suspend(() =>
+    Effect.forEach(
+      alive,
+      ({ url }) => checks.until(call(`${url}/readyz`), ({ status }) => status === 200, 600),
+      { discard: true }
+    )
+  )
+
   /** Waits until every delivery has ended. */
   const drained = checks.until(
     ask("select id from deliveries where status = 'pending' limit 1"),
@@ -199,6 +208,7 @@ export const make = Effect.gen(function*() {
     abandoned,
     claims,
     lost,
+    ready,
     drained,
     passLease,
     killOne,
