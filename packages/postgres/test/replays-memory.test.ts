@@ -264,6 +264,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
       now += random.pick([second, second, 5 * second, minute, 10 * minute, hour])
     })
 
+    /** Without what waits, of which PostgreSQL takes what is being attempted for a part. */
     const backlog = deliveries.use(({ backlog }) =>
       Effect.map(
         backlog(now),

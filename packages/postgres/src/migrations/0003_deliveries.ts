@@ -303,8 +303,9 @@ begin
 end
 $$;
 
--- What waits over all workspaces. Of those in line, the first thousand tell since when, and how many of them have at
--- least so many waiting; above 10,000 deliveries the index's last analysis tells how many there are.
+-- What waits over all workspaces. Of those in line the first thousand, and those whom the last thousand deliveries are to,
+-- tell since when, and how many of them have at least so many waiting; above 10,000 deliveries the index's last analysis
+-- tells how many there are.
 create function wac_backlog(at_time bigint, sizes bigint[]) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -341,6 +342,16 @@ begin
         select h.webhook_id, h.recovered_at from webhook_health h where h.doubtful and h.ready_at <= at_time
         order by h.ready_at limit 500
       )
+      union
+      -- what has appeared lately may be in no line yet, as long as nobody claims
+      select h.webhook_id, h.recovered_at
+      from (
+        select distinct d.webhook_id from (
+          select d.webhook_id from deliveries d
+          where d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
+          order by d.position desc limit 1000
+        ) d
+      ) d join webhook_health h on h.webhook_id = d.webhook_id
     ) h
     join webhooks w on w.id = h.webhook_id and w.paused_at is null
     cross join lateral (
