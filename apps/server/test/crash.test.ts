@@ -167,6 +167,7 @@ const crashed = Effect.fnUntraced(function*(openAt: number) {
   yield* fleet.postgres.start
   const lost = yield* fleet.lost(claims.map(({ token }) => token))
   yield* fleet.gate.open
+  yield* fleet.recovered
   yield* fleet.quiet
   // what could not be recorded has its claim still, until its lease ends
   yield* fleet.passLease

@@ -151,6 +151,22 @@ export const make = Effect.gen(function*() {
       (rows) => new Set(tokens).size - new Set(rows.map(({ token }) => token)).size
     )
 
+  const isGivenUp = (deliveryId: string) =>
+    alive.some(({ output }) => output.stdout.includes(`attempt at ${deliveryId} was not recorded`))
+
+  /** Waits until the living ones have recorded all that they were at when PostgreSQL ended, or have given that up. */
+  const recovered = Effect.gen(function*() {
+    const claimed = yield* ask<{ readonly id: string }>("select delivery_id as id from delivery_claims")
+    yield* checks.until(
+      ask<{ readonly id: string }>(
+        "select delivery_id as id from delivery_claims where delivery_id = any ($1)",
+        claimed.map(({ id }) => id)
+      ),
+      (left) => left.every(({ id }) => isGivenUp(id)),
+      1200
+    )
+  })
+
   /** Waits until all of the living reach PostgreSQL. */
   const ready = Effect.suspend(() =>
     Effect.forEach(
@@ -209,6 +225,7 @@ export const make = Effect.gen(function*() {
     claims,
     lost,
     ready,
+    recovered,
     drained,
     passLease,
     killOne,
