@@ -68,6 +68,9 @@ export const maxInFlight = 16
 /** Attempts in flight to one webhook in doubt: enough to learn how it is, and few that a dead one can keep waiting. */
 export const maxInDoubt = 4
 
+/** To one that has never succeeded: nothing speaks for it, and the first success makes it a healthy one. */
+export const maxUnproven = 1
+
 /** Of the attempts in flight to one webhook so many are of its backlog at most: the others are for what is new. */
 export const maxDraining = 8
 
@@ -137,8 +140,11 @@ export const standing = (health: Health): Standing =>
   health.consecutiveFailures === 0 && health.lastSuccessAt !== null ? "healthy" : "doubtful"
 
 /** How many attempts may be in flight at once, by health alone. */
-export const slots = (health: Health): number =>
-  isFailing(health) ? 1 : standing(health) === "healthy" ? maxInFlight : maxInDoubt
+export const slots = (health: Health): number => {
+  if (isFailing(health)) return 1
+  if (standing(health) === "healthy") return maxInFlight
+  return health.lastSuccessAt === null ? maxUnproven : maxInDoubt
+}
 
 /** How many more attempts may begin now, with `inFlight` under way. */
 export const freeSlots = (webhook: Pick<Webhook, "pausedAt" | "health">, inFlight: number, now: Instant): number => {

@@ -25,12 +25,13 @@ export const pollEvery = Duration.seconds(1)
 const gatherFor = Duration.millis(20)
 
 /**
- * So many doubtful ones are begun in so long at most, and the clock alone has none claimed sooner than this after the
- * last: dead receivers' become due one by one, and hundreds at once when they are new, and healthy ones would wait for
- * each claim and each start.
+ * One doubtful attempt is begun in so many milliseconds on average, so many at once at most, and the clock alone has none claimed
+ * before there are so many. Dead receivers' become due one by one, and hundreds at once when they are new: healthy ones
+ * would wait for each claim and each start. Hanging ones, which hold their places for the whole deadline, cannot be
+ * begun half as often anyway.
  */
-const doubtfulAtOnce = 16
-const doubtfulEvery = Duration.millis(25)
+const doubtfulEvery = 3
+const doubtfulAtOnce = 4
 
 /**
  * Runs as long as its scope; closing it gives the claims of attempts in flight back without counting them. Delivery
@@ -47,8 +48,7 @@ export const layer = Layer.effectDiscard(
     let isFull = false
     const isCramped = () => isFull && free.healthy < maxInFlight.healthy / 2
     const room = yield* Latch.make()
-    /** How many doubtful ones may still be begun, and from when on as many as ever. */
-    let doubtfulLeft = 0
+    /** When as many doubtful ones as ever may be begun at once. */
     let doubtfulFrom = 0
     const place = yield* Latch.make()
 
@@ -94,10 +94,12 @@ export const layer = Layer.effectDiscard(
       Latch.closeUnsafe(place)
       const wasOut = isOut()
       const now = yield* Clock.currentTimeMillis
-      if (now >= doubtfulFrom) doubtfulLeft = doubtfulAtOnce
-      const limit = { healthy: free.healthy, doubtful: Math.min(free.doubtful, doubtfulLeft) }
+      // whatever the clock does
+      doubtfulFrom = Math.min(Math.max(doubtfulFrom, now), now + doubtfulAtOnce * doubtfulEvery)
+      const allowed = Math.floor(doubtfulAtOnce - (doubtfulFrom - now) / doubtfulEvery)
+      const limit = { healthy: free.healthy, doubtful: Math.min(free.doubtful, allowed) }
       const untilPoll = Duration.toMillis(pollEvery)
-      const untilDoubtful = () => free.doubtful === 0 ? untilPoll : Math.max(0, doubtfulFrom - now)
+      const untilDoubtful = () => free.doubtful === 0 ? untilPoll : doubtfulFrom - now
       if (limit.healthy + limit.doubtful === 0) return yield* rest(untilDoubtful(), wasOut)
       // one a claim, so that an attempt that outlived its lease cannot speak for the next one
       const token = yield* random.uuidV4({})
@@ -116,15 +118,18 @@ export const layer = Layer.effectDiscard(
         Effect.uninterruptible
       )
       if (limit.healthy > 0) isFull = taken.healthy === limit.healthy
-      if (taken.doubtful > 0) {
-        if (now >= doubtfulFrom) doubtfulFrom = now + Duration.toMillis(doubtfulEvery)
-        doubtfulLeft -= taken.doubtful
-      }
+      doubtfulFrom += taken.doubtful * doubtfulEvery
       if (limit.healthy > 0 && isFull) return
       const { nextDueAt } = claimed
-      // what is due already has been left for others' turns
-      const untilDue = nextDueAt === null ? untilPoll : nextDueAt <= now ? 0 : Math.max(nextDueAt, doubtfulFrom) - now
       const isDoubtfulLeft = taken.doubtful === limit.doubtful
+      // what is due already has been left for others' turns, or by the doubtful ones' allowance
+      const untilDue = nextDueAt === null
+        ? untilPoll
+        : nextDueAt > now
+        ? Math.max(nextDueAt, doubtfulFrom) - now
+        : isDoubtfulLeft
+        ? untilDoubtful()
+        : 0
       yield* rest(Math.min(untilDue, isDoubtfulLeft ? untilDoubtful() : untilPoll, untilPoll), wasOut)
     })
 

@@ -292,7 +292,8 @@ export const tests = (it: Fixture.It): void => {
       const doubtful = yield* world({ start: healthy.start })
       const worlds = [doubtful, healthy]
       yield* putWebhook(healthy)
-      yield* putWebhook(doubtful, { health: Webhook.unknownHealth })
+      const failed = { consecutiveFailures: 1, failuresSince: doubtful.start, lastSuccessAt: doubtful.start }
+      yield* putWebhook(doubtful, { health: { ...Webhook.unknownHealth, ...failed } })
       for (const own of worlds) yield* record(own, 9, own.start - (own === doubtful ? second : 0))
       const now = healthy.start + second
       const shares = ({ deliveries }: DeliveryStore.Claimed) =>
@@ -308,7 +309,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("who is not asked for does not count for nextDueAt, and its first success makes a webhook healthy", () =>
+  it.effect("who is not asked for does not count for nextDueAt, and a new webhook has one slot until its first success", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own, { health: Webhook.unknownHealth })
@@ -318,9 +319,10 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(none.deliveries, [])
       assert.isAbove(none.nextDueAt ?? Infinity, now)
       const { deliveries, token } = yield* claim(own, { now })
-      assert.strictEqual(deliveries.length, Webhook.maxInDoubt)
+      assert.strictEqual(deliveries.length, Webhook.maxUnproven)
+      assert.deepStrictEqual((yield* claim(own, { now: now + 1 })).deliveries, [])
       yield* complete({ ...deliveries[0]!, token }, { startedAt: now, outcome: "delivered" })
-      assert.strictEqual((yield* claim(own, { now: now + 600 })).deliveries.length, 13)
+      assert.strictEqual((yield* claim(own, { now: now + 600 })).deliveries.length, Webhook.maxInFlight)
     }))
 
   it.effect("backlog tells what waits", () =>

@@ -599,7 +599,7 @@ begin
         w.paused_at is not null as paused, w.resumed_at, coalesce(w.resumed_at, 0) as fresh_from, w.skipped_until,
         coalesce(w.replayed_from, 0) as replayed_from, coalesce(n.next_at, 0) as drain_at,
         h.consecutive_failures >= 5 as failing, h.last_attempt_at + 1000 as gap_end,
-        case when h.doubtful then 4 else 16 end as capacity,
+        case when not h.doubtful then 16 when h.last_success_at is null then 1 else 4 end as capacity,
         -- a fair share, so that a long line of deliveries is not gone through for the few that can be taken of it
         ceil(case when h.doubtful then left_doubtful else left_healthy end::numeric / count(*) over (partition by h.doubtful)) + 1
           as share,
