@@ -12,7 +12,7 @@ import type { Job, Webhook } from "./WebhookEvent.ts"
 const deadline = 5000
 
 /** Connections to one origin: as many as attempts at once, as our server has them. */
-const connections = 256
+const connections = 512
 
 /** So much of an answer is read. */
 const maxAnswer = 16 * 1024

@@ -715,23 +715,23 @@ describe("more that is due than there is place for", () => {
                 claims.push({ at: command.now - start, limit: command.limit.healthy, taken: deliveries.length })
               )
           )
-        const receivers = yield* Effect.replicateEffect(receiver(), 20)
+        const receivers = yield* Effect.replicateEffect(receiver(), 40)
         for (const one of receivers) {
           yield* one.proveItself
           yield* Effect.replicateEffect(one.happens, 20)
         }
         // one ends every millisecond
         let requests = 0
-        yield* answerWith((request) => after(`${50 + requests++ % 256} millis`, answered(200))(request))
+        yield* answerWith((request) => after(`${50 + requests++ % 512} millis`, answered(200))(request))
         yield* startScheduler
         yield* advance("2 seconds")
         const worthwhile = claims.filter(({ taken }) => taken > 0)
-        assert.deepStrictEqual(worthwhile[0], { at: 0, limit: 256, taken: 256 })
-        assert.isAtMost((yield* inFlight).most, 256)
+        assert.deepStrictEqual(worthwhile[0], { at: 0, limit: 512, taken: 512 })
+        assert.isAtMost((yield* inFlight).most, 512)
         // what was left after the first claim came in bunches
         const later = worthwhile.slice(1)
-        assert.strictEqual(later.reduce((sum, { taken }) => sum + taken, 0), 400 - 256)
-        assert.isAtMost(later.length, 144 / 20 + 2)
+        assert.strictEqual(later.reduce((sum, { taken }) => sum + taken, 0), 800 - 512)
+        assert.isAtMost(later.length, 288 / 20 + 2)
         for (const one of receivers) {
           assert.isTrue((yield* deliveries(one.workspace.id)).every(({ status }) => status === "delivered"))
         }

@@ -15,13 +15,13 @@ const userAgent = "wac"
  * So many unused connections are kept; beyond it the one unused longest is closed. As many as the scheduler has
  * attempts in flight at most, so that a steady load connects to nobody twice.
  */
-const maxIdle = 1024
+const maxIdle = 1280
 
 /**
  * Of them so many to one host, as many as healthy webhooks have attempts in flight; nobody waits for a connection, so
  * those in use are as many as the attempts. Thousands of webhooks may be one platform's, and it counts connections.
  */
-const maxIdlePerOrigin = 256
+const maxIdlePerOrigin = 512
 
 /** An unused connection is closed after this: common servers close theirs after 5 s, and then lose what is sent. */
 const idleTimeout = Duration.seconds(4)
