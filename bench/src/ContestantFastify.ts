@@ -9,6 +9,7 @@ import { type Contestant, counting, useOf } from "./Contestant.ts"
 import type { Cluster, Database } from "./Database.ts"
 import type { Loader } from "./Load.ts"
 import * as Probe from "./Probe.ts"
+import * as RoundTrips from "./RoundTrips.ts"
 import * as TwoTransactions from "./TwoTransactions.ts"
 
 /** Connections to PostgreSQL: on two cores, fewer and more were both slower at 64 callers. */
@@ -25,23 +26,32 @@ export const furnish = (database: Database, apiKey: string): Effect.Effect<void,
     ])
   })
 
-export const start = (cluster: Cluster, loader: Loader): Effect.Effect<Contestant, BenchFailed, Scope.Scope> =>
+export interface Service {
+  readonly contestant: Contestant
+  /** Sends to it one after the other, with the median (ms) of what each waited for the database. */
+  readonly watched: RoundTrips.Watched
+}
+
+export const start = (cluster: Cluster, loader: Loader): Effect.Effect<Service, BenchFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const name = "fastify + pg"
     const database = yield* cluster.database("wac_bench_fastify")
     const apiKey = randomBytes(24).toString("base64url")
     yield* furnish(database, apiKey)
-    const { pid, ready } = yield* Child.start<{ readonly url: string }>("FastifyProcess", {
+    const child = yield* Child.start<{ readonly url: string }>("FastifyProcess", {
       databaseUrl: database.url,
       connections: poolSize
     })
-    const target = { url: ready.url, apiKey }
+    const target = { url: child.ready.url, apiKey }
     yield* Probe.check(name, target)
     return {
-      name,
-      round: (load) => loader.run({ ...load, target, expected: "\"status\":\"sent\"" }),
-      use: useOf(pid),
-      database,
-      complete: counting(database, TwoTransactions.complete)
+      contestant: {
+        name,
+        round: (load) => loader.run({ ...load, target, expected: "\"status\":\"sent\"" }),
+        use: useOf(child.pid),
+        database,
+        complete: counting(database, TwoTransactions.complete)
+      },
+      watched: RoundTrips.watched(child)
     }
   })

@@ -10,11 +10,16 @@ import * as Dashboard from "./Dashboard.ts"
 import type { Cluster, Database } from "./Database.ts"
 import type { Loader } from "./Load.ts"
 import * as Probe from "./Probe.ts"
-import type { Options, TwoRoundTrips } from "./WacProcess.ts"
+import * as RoundTrips from "./RoundTrips.ts"
+import type { CoreSends, Options, TwoRoundTrips } from "./WacProcess.ts"
 
 export interface Wac {
   readonly contestant: Contestant
   readonly database: Database
+  /** Sends to it one after the other, with the median (ms) of what each waited for the database. */
+  readonly watched: RoundTrips.Watched
+  /** Sends of the core in the same process, without HTTP: the medians (ms) of all, and of what each waited. */
+  readonly coreSends: (sends: number) => Effect.Effect<{ readonly send: number; readonly waited: number }, BenchFailed>
   /** How long the same statement twice takes (median, ms) through the client that the server itself uses. */
   readonly twoRoundTrips: (statement: string, repetitions: number) => Effect.Effect<number, BenchFailed>
 }
@@ -52,8 +57,8 @@ export const start = (
       WAC_MASTER_KEY: randomBytes(32).toString("base64"),
       ...Dashboard.environment
     }
-    const { ask, pid, ready } = yield* Child.start<{ readonly url: string }>("WacProcess", options)
-    const { url } = ready
+    const child = yield* Child.start<{ readonly url: string }>("WacProcess", options)
+    const { ask, pid, ready: { url } } = child
 
     const { ask: act } = yield* Dashboard.signIn(url)
     const { body } = yield* act("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
@@ -71,6 +76,8 @@ export const start = (
         complete: counting(database, complete)
       },
       database,
+      watched: RoundTrips.watched(child),
+      coreSends: (sends) => ask({ apiKey: target.apiKey, sends } satisfies CoreSends),
       twoRoundTrips: (statement, repetitions) => ask<number>({ statement, repetitions } satisfies TwoRoundTrips)
     }
   })

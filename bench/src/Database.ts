@@ -35,11 +35,6 @@ export interface Database {
   readonly query: (sql: string, params?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, BenchFailed>
   /** Statements (or transactions, see {@link Cluster.counts}) that were carried out here so far. */
   readonly statements: Effect.Effect<number, BenchFailed>
-  /**
-   * Milliseconds that statements whose text matches this (a regular expression) took here so far, as the server has it: it
-   * counts neither their commits nor their way. Unknown where {@link Cluster.counts} is `transactions`.
-   */
-  readonly took: (text: string) => Effect.Effect<number | undefined, BenchFailed>
   /** Statistics and visibility as after some time of service; a fresh table's are misleading. */
   readonly tidy: Effect.Effect<void, BenchFailed>
 }
@@ -85,16 +80,6 @@ export const cluster: Effect.Effect<Cluster, BenchFailed, Scope.Scope> = Effect.
       ([row]) => row!["count"] as number
     )
 
-  const took = (name: string) => (text: string) =>
-    counts === "transactions" ? Effect.undefined : Effect.map(
-      admin(
-        `select coalesce(sum(total_exec_time), 0)::float8 as took from pg_stat_statements
-         where dbid = (select oid from pg_database where datname = '${name}') and toplevel and query ~ $1`,
-        [text]
-      ),
-      ([row]) => row!["took"] as number
-    )
-
   const database = (name: string) =>
     Effect.gen(function*() {
       const drop = admin(`drop database if exists ${name} with (force)`)
@@ -108,7 +93,6 @@ export const cluster: Effect.Effect<Cluster, BenchFailed, Scope.Scope> = Effect.
         url: own.href,
         query,
         statements: statements(name),
-        took: took(name),
         tidy: Effect.asVoid(query("vacuum (analyze)"))
       }
     })

@@ -8,6 +8,7 @@ import { createHash, randomUUID } from "node:crypto"
 import type { AddressInfo } from "node:net"
 import pg from "pg"
 import * as Child from "./Child.ts"
+import * as RoundTrips from "./RoundTrips.ts"
 import * as TwoTransactions from "./TwoTransactions.ts"
 import * as Workload from "./Workload.ts"
 
@@ -76,6 +77,7 @@ const canonical = ({ template, to, type }: Message): string =>
 const errorOf = (code: string, message: string) => ({ error: { code, message } })
 
 const start = async ({ connections, databaseUrl }: Options) => {
+  const watcher = RoundTrips.watcher(databaseUrl)
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections, min: connections, idleTimeoutMillis: 0 })
 
   /** Keys for two seconds, then they are looked up again: a revocation is noticed within that. */
@@ -167,7 +169,10 @@ const start = async ({ connections, databaseUrl }: Options) => {
   })
 
   await app.listen({ host: "127.0.0.1", port: 0 })
-  return { ready: { url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}` } }
+  return {
+    ready: { url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}` },
+    answer: (question: RoundTrips.Watch) => Promise.resolve(watcher.answer(question))
+  }
 }
 
 Child.serve(start)

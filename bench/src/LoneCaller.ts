@@ -5,61 +5,67 @@
 import { Effect } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"
 import type { Contestant } from "./Contestant.ts"
+import type { Service } from "./ContestantFastify.ts"
 import type { Wac } from "./ContestantWac.ts"
+import type { Watched } from "./RoundTrips.ts"
 import { median } from "./Statistics.ts"
+
+/** A send, and the two round trips to the database that it makes itself (see RoundTrips.ts): medians in milliseconds. */
+export interface Send {
+  readonly send: number
+  readonly waited: number
+}
 
 /** Medians in milliseconds. */
 export interface LoneCaller {
   /** One of our sends, over HTTP. */
-  readonly send: number
-  /**
-   * The two round trips of the send itself: two empty transactions that PostgreSQL has to make durable, and what it took
-   * to carry out the send's own two statements.
-   */
-  readonly own: number | undefined
+  readonly ours: Send
+  /** One of the core in the server's process, without HTTP. */
+  readonly core: Send
+  /** One of the service that one would write by hand, over HTTP. */
+  readonly fastify: Send
   /** Two empty statements through the server's own client. */
   readonly empty: number
   /** Two empty transactions through it that PostgreSQL has to make durable. */
   readonly durable: number
-  /** The two transactions of a send, by pgbench with one client. */
+  /** The two transactions of contestant c, by pgbench with one client. */
   readonly commits: number | undefined
 }
 
 /** What makes two round trips, in the order of {@link LoneCaller}. */
 const statements = { empty: "select 1", durable: "select pg_logical_emit_message(true, 'bench', '')::text" }
 
-/** The two statements of a send: *accept*, before the provider is asked, and *settle*, after it. */
-const ownStatements = "^select wac_(accept|settle)"
-
 const turns = 7
-const repetitions = 200
+const repetitions = 100
+const alone = { connections: 1, until: { sends: repetitions } }
+
+const sends = (contestant: Contestant, watched: Watched): Effect.Effect<Send, BenchFailed> =>
+  Effect.map(watched(contestant.round(alone)), ({ sends, waited }) => ({ send: sends.p50, waited }))
+
+/** The turn in the middle by the ratio, which is of neighbours in time, and not that of two medians. */
+const middle = (all: ReadonlyArray<Send>): Send =>
+  all.toSorted((one, other) => one.send / one.waited - other.send / other.waited)[all.length >> 1]!
 
 export const measure = (
   wac: Wac,
+  fastify: Service,
   pgbench: Contestant | undefined
 ): Effect.Effect<LoneCaller, BenchFailed> =>
   Effect.gen(function*() {
-    const alone = { connections: 1, until: { sends: repetitions } }
-    const sends = Effect.gen(function*() {
-      const before = yield* wac.database.took(ownStatements)
-      const { p50 } = yield* wac.contestant.round(alone)
-      const after = yield* wac.database.took(ownStatements)
-      return { send: p50, statements: before === undefined ? undefined : (after! - before) / repetitions }
-    })
     const turn = Effect.all({
-      sends,
+      ours: sends(wac.contestant, wac.watched),
+      core: wac.coreSends(repetitions),
+      fastify: sends(fastify.contestant, fastify.watched),
       empty: wac.twoRoundTrips(statements.empty, repetitions),
       durable: wac.twoRoundTrips(statements.durable, repetitions),
       commits: pgbench === undefined ? Effect.undefined : Effect.map(pgbench.round(alone), ({ p50 }) => p50)
     })
     yield* turn
     const all = yield* Effect.replicateEffect(turn, turns)
-    const known = all.flatMap(({ durable, sends }) =>
-      sends.statements === undefined ? [] : [durable + sends.statements]
-    )
     return {
-      send: median(all.map(({ sends }) => sends.send)),
-      own: known.length === 0 ? undefined : median(known),
+      ours: middle(all.map(({ ours }) => ours)),
+      core: middle(all.map(({ core }) => core)),
+      fastify: middle(all.map(({ fastify }) => fastify)),
       empty: median(all.map(({ empty }) => empty)),
       durable: median(all.map(({ durable }) => durable)),
       commits: pgbench === undefined ? undefined : median(all.map(({ commits }) => commits!))

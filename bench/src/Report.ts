@@ -4,7 +4,7 @@
 import { cpus } from "node:os"
 import { type Cluster, settings } from "./Database.ts"
 import type { Round, Until } from "./Load.ts"
-import type { LoneCaller } from "./LoneCaller.ts"
+import type { LoneCaller, Send } from "./LoneCaller.ts"
 import type { Measured, Outcome, Plan } from "./Rounds.ts"
 import { median } from "./Statistics.ts"
 
@@ -98,21 +98,31 @@ export const ratio = (name: string, over: Measured, under: Measured, goal?: numb
 }
 
 /** What a send costs who is alone. */
-export const loneCaller = ({ commits, durable, empty, own, send }: LoneCaller): string => {
-  const beside = (name: string, value: number | undefined) =>
-    value === undefined ? [name, "–", ""] : [name, decimals(value, 2), `${decimals(send / value, 2)} ×`]
+export const loneCaller = ({ commits, core, durable, empty, fastify, ours }: LoneCaller): string => {
+  const send = (name: string, { send, waited }: Send) => [
+    name,
+    decimals(send, 2),
+    decimals(waited, 2),
+    decimals(send / waited, 2)
+  ]
+  const beside = (name: string, value: number | undefined) => [name, value === undefined ? "–" : decimals(value, 2)]
+  const ratio = ours.send / ours.waited
   return [
     "A lone caller (medians, ms)",
     table([
-      ["", "ms", "send is"],
-      ["a send over HTTP", decimals(send, 2), ""],
-      beside("its own two round trips to the database", own),
-      beside("two empty statements (select 1)", empty),
-      beside("two empty durable commits", durable),
+      ["", "send", "its two round trips", "ratio"],
+      send("a  over HTTP", ours),
+      send("a  without HTTP: the core in the server's process", core),
+      send("b  over HTTP", fastify)
+    ]),
+    "",
+    table([
+      ["two round trips without a send", "ms"],
+      beside("empty statements (select 1)", empty),
+      beside("empty durable commits", durable),
       beside("the two transactions of c, by pgbench", commits)
     ]),
-    ...own === undefined
-      ? []
-      : ["", `a send / its two round trips  ${decimals(send / own, 2)}${verdict(send / own, { most: 1.3 })}`]
+    "",
+    `a send / its two round trips  ${decimals(ratio, 2)}${verdict(ratio, { most: 1.3 })}`
   ].join("\n")
 }

@@ -29,7 +29,7 @@ export const run = (
     const echo = yield* ContestantEcho.start(loader)
     const contestants: ReadonlyArray<Contestant> = [
       wac.contestant,
-      fastify,
+      fastify.contestant,
       ...pgbench === undefined ? [] : [pgbench],
       echo
     ]
@@ -41,6 +41,6 @@ export const run = (
     if (pgbench !== undefined) yield* Console.log(Report.ratio("a/c", a!, measured[2]!, 1))
     yield* Console.log(Report.ratio(pgbench === undefined ? "a/c" : "a/d", a!, measured.at(-1)!))
 
-    const alone = yield* LoneCaller.measure(wac, pgbench)
+    const alone = yield* LoneCaller.measure(wac, fastify, pgbench)
     yield* Console.log(`\n${Report.loneCaller(alone)}`)
   })

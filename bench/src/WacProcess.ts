@@ -2,13 +2,16 @@
  * Our server in a process of its own: that of `apps/server`, but for a provider that accepts at once.
  */
 import { PgClient } from "@effect/sql-pg"
-import { PhoneNumber, Provider } from "@wac/core"
-import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { ApiKeys, Id, Idempotency, Message, Messages, PhoneNumber, Provider } from "@wac/core"
+import { Context, Effect, Layer, Logger, ManagedRuntime, Metric, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { Composition } from "wac/effect"
 import { run } from "../../apps/server/src/Run.ts"
+import { fromEnvironment } from "../../apps/server/src/ServerConfig.ts"
 import * as Child from "./Child.ts"
+import * as RoundTrips from "./RoundTrips.ts"
 import { median } from "./Statistics.ts"
 import * as Workload from "./Workload.ts"
 
@@ -22,6 +25,12 @@ export interface Options {
 export interface TwoRoundTrips {
   readonly statement: string
   readonly repetitions: number
+}
+
+/** Asks what sends take, one after the other, of the core in this process, without HTTP. */
+export interface CoreSends {
+  readonly apiKey: string
+  readonly sends: number
 }
 
 const provider = Layer.succeed(Provider.Provider, {
@@ -59,15 +68,50 @@ const twoRoundTrips = Effect.fnUntraced(function*({ repetitions, statement }: Tw
   return median(times)
 })
 
-Child.serve<Options, TwoRoundTrips>(async (options) => {
-  const server = Layer.effectContext(
-    Effect.map(run(options, { ...Composition.standard, provider }), ({ services }) => services)
-  )
+const coreSends = Effect.fnUntraced(function*({ apiKey, sends }: CoreSends, { begin, end }: RoundTrips.Watcher) {
+  const random = yield* SecureRandom.SecureRandom
+  const messages = yield* Messages.Messages
+  const { key, workspace } = yield* ApiKeys.ApiKeys.use((keys) => keys.authenticate(apiKey))
+  const times: Array<number> = []
+  for (let i = 0; i < sends; i++) {
+    const body = Workload.bodyTo(Workload.someCustomer())
+    const idempotencyKey = Idempotency.IdempotencyKey.make(randomUUID())
+    const before = performance.now()
+    begin()
+    yield* messages.send({
+      workspaceId: workspace.id,
+      apiKeyId: key.id,
+      key: idempotencyKey,
+      requestId: yield* Id.generate(random, "req"),
+      message: yield* Schema.decodeUnknownEffect(Message.OutboundMessage)(JSON.parse(body))
+    })
+    end()
+    times.push(performance.now() - before)
+  }
+  return median(times)
+})
+
+type Question = RoundTrips.Watch | TwoRoundTrips | CoreSends
+
+Child.serve<Options, Question>(async (options) => {
+  const watcher = RoundTrips.watcher(options.DATABASE_URL)
+  const adapters = { ...Composition.standard, provider }
+  const server = Layer.effectContext(Effect.map(run(options, adapters), ({ services }) => services))
   const client = PgClient.layer({ url: Redacted.make(options.DATABASE_URL) })
   const runtime = ManagedRuntime.make(Layer.merge(server, client))
   const { address } = Context.get(await runtime.context(), HttpServer.HttpServer)
+  const core = ManagedRuntime.make(
+    Layer.unwrap(Effect.map(fromEnvironment(options), (config) => Composition.layer(config, adapters))).pipe(
+      Layer.provide(Layer.merge(Logger.layer([]), Layer.sync(Metric.MetricRegistry, () => new Map())))
+    )
+  )
   return {
     ready: { url: HttpServer.formatAddress(address) },
-    answer: (question) => runtime.runPromise(twoRoundTrips(question))
+    answer: async (question) => {
+      if ("watch" in question) return watcher.answer(question)
+      if ("statement" in question) return runtime.runPromise(twoRoundTrips(question))
+      const send = await core.runPromise(coreSends(question, watcher))
+      return { send, waited: watcher.waited() }
+    }
   }
 })

@@ -36,7 +36,9 @@ describe("every measurement runs", () => {
   it("sends", async () => {
     const printed = await measure("sends --no-pgbench --connections 4 --rounds 1 --seconds 1 --warm-up 1")
     assert.match(printed, /^a\/b +\d/m)
-    assert.match(printed, /^its own two round trips to the database +\d/m)
+    assert.match(printed, /^a {2}over HTTP +\d/m)
+    assert.match(printed, /^a {2}without HTTP\D+\d/m)
+    assert.match(printed, /^a send \/ its two round trips +\d/m)
   })
 
   it("growth", async () => {
