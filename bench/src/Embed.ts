@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- embed`: what the façade adds to a send of the core, and what a call of its fetch handler costs beside
- * the server's own route. All in this process, in memory, with a provider that accepts at once.
+ * the server's own route. All in this process, in memory, with a provider that accepts at once; only who calls the
+ * server does so from another.
  */
 import {
   ApiKeys,
@@ -17,11 +18,13 @@ import {
 import { Console, Effect, Layer, Logger, Metric, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { randomUUID } from "node:crypto"
-import { createServer, type Server } from "node:http"
+import { createServer, type RequestListener, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
 import { duplexPair } from "node:stream"
 import { createWac, memory } from "wac"
 import { Composition } from "wac/effect"
-import { because } from "./BenchFailed.ts"
+import { because, type BenchFailed } from "./BenchFailed.ts"
+import * as Load from "./Load.ts"
 import { decimals, table } from "./Report.ts"
 import { median } from "./Statistics.ts"
 import * as Workload from "./Workload.ts"
@@ -160,7 +163,8 @@ const core = Effect.gen(function*() {
 })
 
 /**
- * A connection to a server of `node:http` with no network under it. Takes one request at a time, and gives the status of
+ * A connection to a server of `node:http` with no socket under it: what the kernel does for one falls away, and what its
+ * other end does is counted. Takes one request at a time, and gives the status of
  * its answer once all of that is there.
  */
 const connection = (server: Server) => {
@@ -185,38 +189,51 @@ const connection = (server: Server) => {
     })
 }
 
+/** The standalone server's way to the routes, over loopback. */
+const listening = (handler: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.callback<Server>((resume) => {
+      const server = createServer(handler)
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => server.close())
+  )
+
+/** A contestant's calls of one round, `from` that number on. */
+type Round = (from: number, plan: Plan) => Effect.Effect<unknown, BenchFailed>
+
 /** Calls between two turns of the event loop: without any, nothing but these calls would happen. */
 const turnEvery = 32
 
-const times = async (call: Call, from: number, { callers, calls }: Plan): Promise<number> => {
-  let next = 0
-  const before = process.cpuUsage()
-  await Promise.all(Array.from({ length: callers }, async (_, caller) => {
-    while (next < calls) {
-      await call(from + next++, caller)
-      if (next % turnEvery === 0) await new Promise((resolve) => setImmediate(resolve))
-    }
-  }))
-  const { system, user } = process.cpuUsage(before)
-  return (system + user) / calls
-}
+const calling = (call: Call): Round => (from, { callers, calls }) =>
+  Effect.tryPromise({
+    try: () => {
+      let next = 0
+      return Promise.all(Array.from({ length: callers }, async (_, caller) => {
+        while (next < calls) {
+          await call(from + next++, caller)
+          if (next % turnEvery === 0) await new Promise((resolve) => setImmediate(resolve))
+        }
+      }))
+    },
+    catch: because("a call failed")
+  })
 
-/** Microseconds of processor time per call of each, round by round, taking turns in who goes first. */
-const interleaved = async (
-  contestants: ReadonlyArray<Call>,
-  plan: Plan
-): Promise<ReadonlyArray<ReadonlyArray<number>>> => {
+/** Microseconds of this process's time per call of each, round by round, taking turns in who goes first. */
+const interleaved = Effect.fnUntraced(function*(contestants: ReadonlyArray<Round>, plan: Plan) {
   const rounds: Array<Array<number>> = contestants.map(() => [])
   for (let round = -1; round < plan.rounds; round++) {
     const order = contestants.map((_, i) => (i + round + contestants.length) % contestants.length)
     for (const i of order) {
-      const took = await times(contestants[i]!, (round + 1) * plan.calls, plan)
+      const before = process.cpuUsage()
+      yield* contestants[i]!((round + 1) * plan.calls, plan)
+      const { system, user } = process.cpuUsage(before)
       // the first round warms up
-      if (round >= 0) rounds[i]!.push(took)
+      if (round >= 0) rounds[i]!.push((system + user) / plan.calls)
     }
   }
   return rounds
-}
+})
 
 const rows = (names: ReadonlyArray<string>, measured: ReadonlyArray<ReadonlyArray<number>>) => [
   ["", "µs of processor time a call", "to the first"],
@@ -234,15 +251,11 @@ export const run = Effect.fnUntraced(function*(plan: Plan) {
   const { sound } = yield* core
   const { reading } = yield* core
   const { apiKey } = yield* Effect.promise(() => other.keys.create({ name: "bench" }))
-  const sends = yield* Effect.tryPromise({
-    try: () =>
-      interleaved([
-        reading,
-        sound,
-        (n) => wac.messages.send(message(n), { idempotencyKey: `bench-${n}` })
-      ], plan),
-    catch: because("a send failed")
-  })
+  const sends = yield* interleaved([
+    calling(reading),
+    calling(sound),
+    calling((n) => wac.messages.send(message(n), { idempotencyKey: `bench-${n}` }))
+  ], plan)
   yield* Console.log(`${plan.callers} calls at once, ${plan.rounds} interleaved rounds of ${plan.calls}\n`)
   yield* Console.log(
     table(
@@ -253,33 +266,35 @@ export const run = Effect.fnUntraced(function*(plan: Plan) {
     )
   )
 
-  const target = { url: "http://127.0.0.1", apiKey: apiKey! }
+  const server = yield* listening(other.nodeHandler)
+  const { port } = server.address() as AddressInfo
+  const target = { url: `http://127.0.0.1:${port}`, apiKey: apiKey! }
+  const loader = yield* Load.make
   const ok = (status: number) => {
     if (status !== 200) throw new Error(`answered ${status}`)
   }
-  const request = (kind: string, n: number) => {
-    const body = Workload.bodyTo(Workload.customer(n % Workload.customers))
-    return { body, headers: { ...Workload.headersOf(target, `${kind}-${n}`), "content-length": `${body.length}` } }
+  const request = () => {
+    const body = Workload.bodyTo(Workload.someCustomer())
+    return { body, headers: { ...Workload.headersOf(target, randomUUID()), "content-length": `${body.length}` } }
   }
-  const server = createServer(other.nodeHandler)
   const connections = Array.from({ length: plan.callers }, () => connection(server))
-  const handlers = yield* Effect.tryPromise({
-    try: () =>
-      interleaved([
-        async (n, caller) => {
-          const { body, headers } = request("node", n)
-          ok(await connections[caller]!(Workload.path, headers, body))
-        },
-        async (n) => {
-          const { body, headers } = request("web", n)
-          const response = await other.handler(
-            new Request(target.url + Workload.path, { method: "POST", headers, body })
-          )
-          await response.arrayBuffer()
-          ok(response.status)
-        }
-      ], plan),
-    catch: because("a request failed")
-  })
-  yield* Console.log(`\n${table(rows(["the server's route", "the fetch handler"], handlers))}`)
+  const handlers = yield* interleaved([
+    (_, { callers, calls }) =>
+      loader.run({ connections: callers, until: { sends: calls }, target, expected: "\"status\":\"sent\"" }),
+    calling(async () => {
+      const { body, headers } = request()
+      const response = await other.handler(
+        new Request(target.url + Workload.path, { method: "POST", headers, body })
+      )
+      await response.arrayBuffer()
+      ok(response.status)
+    }),
+    calling(async (_, caller) => {
+      const { body, headers } = request()
+      ok(await connections[caller]!(Workload.path, headers, body))
+    })
+  ], plan)
+  yield* Console.log(
+    `\n${table(rows(["the server's route", "the fetch handler", "the route with no socket under it"], handlers))}`
+  )
 })
