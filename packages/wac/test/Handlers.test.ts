@@ -196,6 +196,26 @@ describe("a request", () => {
     assert.strictEqual((await writing.json()).error.reason, "role_not_allowed")
   })
 
+  it("of the Fetch API that is aborted ends: what it waits for is given up", async () => {
+    const reached = Promise.withResolvers<void>()
+    const wac = await startLive({
+      auth: {
+        session: () => {
+          reached.resolve()
+          return new Promise(() => {})
+        }
+      }
+    })
+    const caller = new AbortController()
+    const waiting = byFetch(wac)("/internal/session", { signal: caller.signal })
+    await reached.promise
+    caller.abort()
+    assert.strictEqual((await waiting).status, 499)
+    const aborted = byFetch(wac)("/internal/session", { signal: AbortSignal.abort() })
+    assert.strictEqual((await aborted).status, 499)
+    await wac.close()
+  })
+
   it("whose session the host cannot tell is answered with 500, and the log says why", async () => {
     const { log, wac } = await start({
       auth: {
