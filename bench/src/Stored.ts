@@ -38,6 +38,10 @@ const inserts = [
     ${at}, ${at}, ${at}, 1, to_char(now() at time zone 'UTC', 'YYYY-MM'), 'POST /v1/messages', md5('key' || n)::uuid::text,
     encode(sha256(n::text::bytea), 'hex'), ${at} + 86400000 + 3600000
   from ${from}`,
+  `insert into message_deadlines (workspace_id, due_at, message_ids)
+  select workspace_id, min(${at} + 86400000 + 3600000), array_agg(${
+    id("msg")
+  }) from ${from} group by workspace_id, n / 64`,
   `insert into message_names (provider_message_id, message_id)
   select ${providerMessageId}, ${id("msg")} from ${from}`,
   `insert into events (id, workspace_id, type, created_at, order_key, sequence, data)

@@ -18,7 +18,7 @@ class Memory extends Context.Service<Memory, Context.Context<Fixture.Ports>>()(
 ) {}
 
 /** Needs of a command, and of the whole of a property: the ports are those of PostgreSQL. */
-export type Needs = Fixture.Services | Scope.Scope | Memory
+export type Needs = Fixture.Services | Scope.Scope | Memory | PgClient.PgClient
 
 /** Carries out a step in memory alone. */
 const remember = <A, E, R>(

@@ -2,6 +2,7 @@
  * Messages, contacts, templates and webhooks. Commands come in groups, each of which is one batch, so that those in a
  * batch must see what the others did.
  */
+import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
 import {
   type ApiKey,
@@ -34,6 +35,17 @@ const { customer } = MessageFixture
 /** How many commands a group has at most, and how far their time goes. */
 const groupSize = 8
 const horizon = 20 * day
+
+/** Messages of a workspace whose deadline would pass unnoticed: no row of message_deadlines leads to them in time. */
+const unnoticed = ({ workspace: { id } }: Fixture.World) =>
+  PgClient.PgClient.use((client) =>
+    client`
+      select m.id, wac_deadline(m) as deadline from messages m
+      where m.workspace_id = ${id} and wac_deadline(m) is not null and not exists (
+        select from message_deadlines d
+        where d.workspace_id = m.workspace_id and d.due_at <= wac_deadline(m) and m.id = any (d.message_ids)
+      )`
+  )
 
 /** Limits that are met now and then. */
 const limits: Limits.Limits = {
@@ -444,6 +456,9 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
         )
       )
       yield* ask(worlds.map(journal))
+      for (const own of worlds) {
+        assert.deepStrictEqual(yield* unnoticed(own), [])
+      }
     })
 
     const steps: Game["steps"] = [

@@ -94,6 +94,7 @@ export const possible: { readonly [table: string]: Row } = {
     claim_token: "t",
     lease_until: 2
   },
+  message_deadlines: { due_at: 1, workspace_id: "ws", message_ids: ["msg"] },
   message_names: { provider_message_id: "p", message_id: "msg" },
   events: {
     id: "evt",

@@ -179,6 +179,29 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* sweep(at + day), { unknown: 0, failed: 1 })
     }))
 
+  it.effect("a retry's lease is noticed to the millisecond, whatever a sweep saw before it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const first = yield* claimed(own)
+      yield* settle(first.command, yield* MessageFixture.notSent)
+      assert.deepStrictEqual(yield* sweep(own.start + minute), nothing)
+      const again = yield* claimed(own, { key: first.command.request.key, now: own.start + 2 * minute })
+      assert.deepStrictEqual(yield* sweep(again.command.leaseUntil - 1), nothing)
+      assert.deepStrictEqual(yield* sweep(again.command.leaseUntil), { unknown: 1, failed: 0 })
+    }))
+
+  it.effect("a retry that is taken back leaves the 24 hours to count from the try before", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const first = yield* claimed(own)
+      yield* settle(first.command, yield* MessageFixture.notSent)
+      const again = yield* claimed(own, { key: first.command.request.key, now: own.start + day - second })
+      assert.deepStrictEqual(yield* sweep(own.start + day), nothing)
+      yield* store.abandon({ ...again.command, now: own.start + day + second })
+      assert.deepStrictEqual(yield* sweep(own.start + day + second), { unknown: 0, failed: 1 })
+    }))
+
   it.effect("expired keys are forgotten, their messages are not", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore

@@ -334,10 +334,6 @@ create table messages (
   tried_before bigint,
   counted_at bigint,
   counted_before bigint,
-  deadline bigint generated always as (coalesce(expires_at, lease_until, case status
-    when 'unknown' then status_at + 600000
-    when 'sending' then status_at + 86400000
-  end)) stored,
   -- the provider's id is not asked for: a report that finds its message by our reference may bring none
   constraint messages_life check (
     case status
@@ -360,10 +356,10 @@ create table messages (
       else lease_until is not null and (answer, expires_at) is null and status <> 'unknown'
     end
   )
-) with (fillfactor = 70);
+  -- room on the same page for what settle writes anew: no index knows of what that changes, so none is written
+) with (fillfactor = 50);
 create unique index messages_key on messages (workspace_id, route, key) where key is not null;
 create index messages_list on messages (workspace_id, id) where id > '';
-create index messages_deadline on messages (deadline) where deadline is not null;
 comment on table messages is
   'A message, and the idempotency key that it was sent under: one row, since a send reads and writes them together';
 comment on column messages.content is 'What the caller asked for (Message.OutboundMessage)';
@@ -386,13 +382,22 @@ comment on column messages.answer is 'Null also where the message itself tells t
 comment on column messages.tried_before is 'When the try before ended; null at the first';
 comment on column messages.counted_at is 'When the last try was noted as buckets.counted_at; null when it was not';
 comment on column messages.counted_before is 'What buckets.counted_at was before that';
-comment on column messages.deadline is
-  'When silence, or the key''s age, means something next. Reports of a message that has ended leave it, so that they '
-  'change no index';
 comment on index messages_list is
   'Of part of the rows in name only: so no plan that is made while the table is small looks a key up in it, and reads all '
   'of a workspace';
-comment on index messages_deadline is 'What the sweep looks for';
+
+create table message_deadlines (
+  due_at bigint not null,
+  id bigint generated always as identity,
+  workspace_id text not null,
+  message_ids text[] not null,
+  primary key (due_at, workspace_id, id)
+);
+comment on table message_deadlines is
+  'When to look whether silence, or a key''s age, means something: at or before wac_deadline of each message. Whoever '
+  'gives a message an earlier one adds a row; that it has a later one only who looks finds out. So a send writes one row '
+  'for all of its batch, and settle none';
+comment on column message_deadlines.id is 'Tells apart what is due at the same time';
 
 create table message_names (
   provider_message_id text primary key,

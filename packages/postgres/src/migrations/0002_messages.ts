@@ -9,7 +9,8 @@
  * `message_names`, `phone_numbers`, `buckets`, `quota_usage`, `webhook_health`.
  * - The workspace's row makes its accepts come one after the other. That makes limits, quotas and keys exact.
  * - A message's row holds its key: who changes or forgets a key has locked the message. Accept and the sweep, which
- *   come upon messages in another order, wait for none: what somebody else is at is theirs.
+ *   come upon messages in another order, wait for none: what somebody else is at is theirs. Nobody waits for
+ *   `message_deadlines`, to which rows are added, and from which the sweep takes what no other sweep is at.
  * Locks of workspaces leave their keys alone (`no key update`), so that foreign keys do not wait for them.
  *
  * Each statement of a function sees what was committed before it began, so whatever a lock guards is read in a
@@ -75,6 +76,15 @@ return coalesce(last_inbound_at <= at_time and at_time < last_inbound_at + 86400
 create function wac_is_settled(status text, delivery_unknown boolean) returns boolean
 language sql immutable
 return status not in ('sending', 'unknown') and not delivery_unknown;
+
+-- When silence, or the key's age, means something next; null when they mean nothing any more. Of what may follow a claim
+-- its lease ends first, so that who ends it (settle, a report) need not tell message_deadlines.
+create function wac_deadline(m messages) returns bigint
+language sql immutable
+return coalesce((m).expires_at, (m).lease_until, case (m).status
+  when 'unknown' then (m).status_at + 600000
+  when 'sending' then (m).status_at + 86400000
+end);
 
 -- Idempotency.judge: the verdict's tag, or the reason of the verdict Unknown. Without a message all of m is null.
 create function wac_verdict(m messages, asked text, at_time bigint) returns text
@@ -706,6 +716,8 @@ begin
         lease_until = (r.claim).lease_until, tried_before = m.status_at, counted_at = (r.claim).counted_at,
         counted_before = case when not r.is_open then noted_at end
       where m.id = bound.id;
+      insert into message_deadlines (workspace_id, due_at, message_ids)
+      values (workspace, (r.claim).lease_until, array[bound.id]);
     else
       if r.bound is not null then
         perform wac_forget_keys(array[r.bound]);
@@ -735,28 +747,34 @@ begin
     spent_pairs[pairs] := (pair, pair_at, number, note)::wac_spent_pair;
   end loop;
 
-  if claimed > 0 then
+  -- One statement, since to begin six of them takes longer than one does for a batch. PostgreSQL carries its parts out from
+  -- the last to the first, which is the order of locks; who waits for these rows has locked the workspace before, anyhow.
+  if workspaces > 0 then
+    with of_months as (
+      insert into quota_usage as q (workspace_id, month, used)
+      select s.id, s.month, s.quota from unnest(spent_workspaces) s where s.quota > 0
+      on conflict (workspace_id, month) do update set used = q.used + excluded.used
+    ), of_pairs as (
+      insert into buckets as b (key, full_at, phone_number_id, counted_at)
+      select s.key, s.full_at, s.number_id, s.noted_at from unnest(spent_pairs) s where s.key is not null
+      on conflict (key) do update set full_at = excluded.full_at, phone_number_id = excluded.phone_number_id,
+        counted_at = coalesce(excluded.counted_at, b.counted_at)
+    ), of_numbers as (
+      update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
+      from unnest(spent_numbers) s
+      where p.id = s.id
+    ), of_workspaces as (
+      update workspaces w set bucket_full_at = s.full_at from unnest(spent_workspaces) s where w.id = s.id
+    ), deadlines as (
+      insert into message_deadlines (workspace_id, due_at, message_ids)
+      select c.workspace_id, min(c.lease_until), array_agg(c.id) from unnest(claims) c group by c.workspace_id
+    )
     insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
       quota_month, route, key, fingerprint, claim_token, lease_until, counted_at, counted_before)
     select c.id, c.workspace_id, c.api_key_id, c.phone_number_id, c.from_number, c.content, 'sending', c.now, c.now, c.month,
       c.route, c.key, c.fingerprint, c.claim_token, c.lease_until, c.counted_at, c.counted_before
     from unnest(claims, claims_before) as c (id, workspace_id, api_key_id, phone_number_id, from_number, content, now, month,
       route, key, fingerprint, claim_token, lease_until, counted_at, counted_before);
-  end if;
-  if workspaces > 0 then
-    update workspaces w set bucket_full_at = s.full_at from unnest(spent_workspaces) s where w.id = s.id;
-  end if;
-  if cardinality(spent_pairs) > 0 then
-    update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
-    from unnest(spent_numbers) s
-    where p.id = s.id;
-    insert into buckets as b (key, full_at, phone_number_id, counted_at)
-    select s.key, s.full_at, s.number_id, s.noted_at from unnest(spent_pairs) s where s.key is not null
-    on conflict (key) do update set full_at = excluded.full_at, phone_number_id = excluded.phone_number_id,
-      counted_at = coalesce(excluded.counted_at, b.counted_at);
-    insert into quota_usage as q (workspace_id, month, used)
-    select s.id, s.month, s.quota from unnest(spent_workspaces) s where s.quota > 0
-    on conflict (workspace_id, month) do update set used = q.used + excluded.used;
   end if;
   return json_build_object('found', array_to_json(of_kinds), 'answers', array_to_json(answers));
 end
@@ -1087,6 +1105,8 @@ begin
     end if;
     -- the same command again
     continue when not found;
+    insert into message_deadlines (workspace_id, due_at, message_ids)
+    select t.workspace_id, wac_deadline(t), array[t.id] from messages t where t.id = m.id;
 
     -- RateLimit.giveBack
     update workspaces w set bucket_full_at = w.bucket_full_at - r.workspace_refill where w.id = m.workspace_id;
@@ -1126,8 +1146,9 @@ begin
 end
 $$;
 
--- One step of a sweep, over as many messages as there are identifiers for events. It waits for nobody: what somebody
--- else is at is theirs, or the next sweep's. more tells that there may be more to do.
+-- One step of a sweep: looks at messages that may have something due, and draws as many conclusions that are told as
+-- there are identifiers for events. It waits for nobody: what somebody else is at is theirs, or the next sweep's. more
+-- tells that there may be more to do.
 create function wac_sweep(command json) returns json
 language plpgsql
 ${byIndexes}
@@ -1140,16 +1161,44 @@ declare
   filled integer;
   remembered integer;
 begin
-  with due as materialized (
-    select d.*, row_number() over () as place, wac_is_settled(d.status, d.delivery_unknown) as was_settled,
-      -- what its deadline says (messages.deadline)
+  with taken as (
+    delete from message_deadlines a
+    using (
+      select o.due_at, o.workspace_id, o.id from message_deadlines o where o.due_at <= at_time
+      order by o.due_at, o.workspace_id, o.id limit 16
+      for update skip locked
+    ) o
+    where a.due_at = o.due_at and a.workspace_id = o.workspace_id and a.id = o.id
+    returning a.*
+  ), looked_at as materialized (
+    select t.id as entry, t.workspace_id as owner, t.due_at, x.message_id, m.deadline, m.is_told
+    from taken t
+    cross join lateral unnest(t.message_ids) as x (message_id)
+    cross join lateral (
+      select wac_deadline(m) as deadline, m.expires_at is null and m.lease_until is null as is_told
+      from messages m where m.id = x.message_id offset 0
+    ) m
+    where m.deadline is not null
+    -- read without a lock: whatever gives one of them an earlier deadline adds a row of its own
+  ), due as materialized (
+    select l.entry, l.owner, l.due_at, l.message_id, l.place, d.*,
+      wac_is_settled(d.status, d.delivery_unknown) as was_settled,
+      -- what its deadline says (wac_deadline)
       case when d.expires_at is not null then 'forget' when d.lease_until is not null then 'release'
         when d.status = 'unknown' then 'conclude' else 'drop' end as step
     from (
-      select m.* from messages m where m.deadline <= at_time
-      order by m.deadline limit cardinality(event_ids)
+      select l.*, count(*) filter (where l.is_told) over (rows unbounded preceding) as place
+      from looked_at l where l.deadline <= at_time
+      -- all of them, which the planner takes for few: else it may read every message to see which are due
+      limit (select sum(cardinality(t.message_ids)) from taken t)
+    ) l
+    left join lateral (
+      select m.* from messages m
+      where m.id = l.message_id and wac_deadline(m) <= at_time
+        and (m.expires_at is null and m.lease_until is null) = l.is_told
+        and (not l.is_told or l.place <= cardinality(event_ids))
       for update skip locked
-    ) d
+    ) d on true
   ), swept as (
     update messages m set
       status = case
@@ -1182,13 +1231,26 @@ begin
     from due d
     where m.id = d.id
     returning m.id, m.workspace_id, m.provider_message_id, m.content, m.error, m.sequence, d.place, d.step, d.was_settled,
-      d.quota_month as spent_month
+      d.quota_month as spent_month, d.entry, wac_deadline(m) as deadline
+  ), looked_at_again as (
+    insert into message_deadlines (workspace_id, due_at, message_ids)
+    select a.workspace_id, min(a.due_at), array_agg(a.message_id)
+    from (
+      select l.entry, l.owner as workspace_id, l.deadline as due_at, l.message_id from looked_at l where l.deadline > at_time
+      union all
+      select s.entry, s.workspace_id, s.deadline, s.id from swept s where s.deadline is not null
+      union all
+      select d.entry, d.owner, d.due_at, d.message_id from due d where d.id is null
+    ) a
+    -- those that are due at about the same time together
+    group by a.entry, a.workspace_id, a.due_at / 1000
   )
   select
     count(*) filter (where s.step = 'release' and not s.was_settled) as unknown,
     count(*) filter (where s.step in ('conclude', 'drop')) as failed,
     count(*) filter (where s.step in ('forget', 'drop')) as forgotten,
-    count(*) as touched,
+    (select coalesce(sum(cardinality(t.message_ids)), 0) from taken t) > (select count(*) from due d where d.id is null)
+      as has_progressed,
     array_agg(s.workspace_id) filter (where s.step = 'drop' and s.spent_month is not null) as quota_workspaces,
     array_agg(s.spent_month) filter (where s.step = 'drop' and s.spent_month is not null) as quota_months,
     array_agg(
@@ -1222,7 +1284,7 @@ begin
     perform wac_record_events(r.told);
   end if;
   return json_build_object('unknown', r.unknown, 'failed', r.failed, 'forgotten', r.forgotten,
-    'more', r.touched > 0 or filled = 1000 or remembered = 1000);
+    'more', r.has_progressed or filled = 1000 or remembered = 1000);
 end
 $$;
 
