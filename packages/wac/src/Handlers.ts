@@ -6,11 +6,13 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Errors } from "@wac/core"
 import { ErrorResponse, HttpApp, MountPath } from "@wac/http"
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
-import { HttpRouter, HttpServer, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as FetchHandler from "./FetchHandler.ts"
 import type { InFlight } from "./InFlight.ts"
 import { badOption } from "./WacError.ts"
+
+/** Answers a request of the Fetch API. */
+export type Handler = (request: Request) => Promise<Response>
 
 /**
  * Answers a request of `node:http`. Express and Connect take it as it is, also mounted at a path: they take that off the
@@ -94,7 +96,7 @@ export const make = Effect.fnUntraced(function*(
   context: Context.Context<never>,
   prefix: string,
   turn: Effect.Effect<void>
-): Effect.fn.Return<{ readonly web: FetchHandler.Handler; readonly node: NodeHandler }, never, Needs | Scope.Scope> {
+): Effect.fn.Return<{ readonly web: Handler; readonly node: NodeHandler }, never, Needs | Scope.Scope> {
   const built = yield* Layer.build(
     HttpApp.layer.pipe(
       Layer.provideMerge(HttpRouter.layer),
@@ -103,7 +105,9 @@ export const make = Effect.fnUntraced(function*(
     )
   )
   const app = mounted(Context.get(built, HttpRouter.HttpRouter).asHttpEffect(), prefix)
-  const web = FetchHandler.make(context, Effect.andThen(turn, app))
+  const web = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
+    Effect.andThen(turn, app)
+  )
   const node = yield* Effect.updateContext(
     NodeHttpServer.makeHandler(app, { scope: yield* Effect.scope }),
     (_: Context.Context<never>) => context
@@ -125,9 +129,9 @@ export const make = Effect.fnUntraced(function*(
 
 /** Both handlers, counted among what is in flight; when that is stopped, requests are refused. */
 export const counted = (
-  handlers: { readonly web: FetchHandler.Handler; readonly node: NodeHandler },
+  handlers: { readonly web: Handler; readonly node: NodeHandler },
   inFlight: InFlight
-): { readonly web: FetchHandler.Handler; readonly node: NodeHandler } => ({
+): { readonly web: Handler; readonly node: NodeHandler } => ({
   web: (request) => {
     if (inFlight.isStopped) return refuseWeb(stopping)
     inFlight.begin()

@@ -13,7 +13,6 @@ import * as Contacts from "./Contacts.ts"
 import * as Cryptography from "./Cryptography.ts"
 import * as Events from "./Events.ts"
 import { type Steered, steeredOf } from "./FakeClock.ts"
-import type * as FetchHandler from "./FetchHandler.ts"
 import * as Handlers from "./Handlers.ts"
 import { HostKeys } from "./HostKeys.ts"
 import * as Inbound from "./Inbound.ts"
@@ -60,7 +59,7 @@ export interface Wac extends Workspace {
   readonly workspaces: Workspaces.Workspaces
   readonly inbound: Inbound.Inbound
   /** The HTTP API for a fetch-style host: `/v1` for callers with API keys, `/internal` for people. */
-  readonly handler: FetchHandler.Handler
+  readonly handler: Handlers.Handler
   /** The same for `node:http`, Express and Fastify. */
   readonly nodeHandler: Handlers.NodeHandler
   /**

@@ -29,8 +29,7 @@ export type {
   WebhookTest
 } from "./Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
-export type { Handler } from "./FetchHandler.ts"
-export type { NodeHandler } from "./Handlers.ts"
+export type { Handler, NodeHandler } from "./Handlers.ts"
 export type { CustomerMessage, Inbound, StatusReport, Told } from "./Inbound.ts"
 export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
