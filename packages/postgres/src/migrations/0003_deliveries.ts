@@ -1030,7 +1030,11 @@ begin
 
   if paused <> '{}' then
     update webhooks w set paused_at = p.at
-    from (select p.webhook_id, min(p.at) as at from unnest(paused, pauses) as p (webhook_id, at) group by p.webhook_id) p
+    from (
+      select distinct on (p.webhook_id) p.webhook_id, p.at
+      from unnest(paused, pauses) with ordinality as p (webhook_id, at, place)
+      order by p.webhook_id, p.place
+    ) p
     where w.id = p.webhook_id and w.paused_at is null;
   end if;
 
