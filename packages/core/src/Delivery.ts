@@ -213,7 +213,11 @@ export const afterAttempt = (
     completedAt: endedAt
   })
   if (failed && isTest(delivery)) return { delivery: ended("exhausted"), webhook }
-  const health = Webhook.afterAttempt(webhook.health, { at: endedAt, failure: failed ? attempt.message : null })
+  const health = Webhook.afterAttempt(webhook.health, {
+    at: endedAt,
+    durationMs: attempt.durationMs,
+    failure: failed ? attempt.message : null
+  })
   if (!failed) return { delivery: ended("delivered"), webhook: { ...webhook, health } }
   const firstStartedAt = attempted.firstAttemptAt!
   const nextAttemptAt = RetrySchedule.next(

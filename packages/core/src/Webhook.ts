@@ -40,6 +40,8 @@ export interface Health {
   readonly failuresSince: Instant | null
   readonly lastFailure: { readonly at: Instant; readonly message: string } | null
   readonly lastSuccessAt: Instant | null
+  /** When the last success ended that took {@link slowAfter} or more. */
+  readonly slowAt: Instant | null
   /** When the last attempt ended: a failing webhook gets the next no sooner than {@link failingGap} later. */
   readonly lastAttemptAt: Instant | null
   /** Retries whose last attempt ended before this are due at once: the receiver has recovered. */
@@ -52,6 +54,7 @@ export const unknownHealth: Health = {
   failuresSince: null,
   lastFailure: null,
   lastSuccessAt: null,
+  slowAt: null,
   lastAttemptAt: null,
   recoveredAt: null
 }
@@ -62,14 +65,26 @@ export const failingAfter = 5
 /** A failing webhook's attempts are at least this far apart. */
 export const failingGap = Duration.seconds(1)
 
-/** Attempts in flight to one healthy webhook. */
+/** Attempts in flight to one webhook whose last attempt succeeded. */
 export const maxInFlight = 16
 
-/** Attempts in flight to one webhook in doubt: enough to learn how it is, and few that a dead one can keep waiting. */
+/** To one that has failed since its last success: enough to learn how it is, and few that a dead one can keep waiting. */
 export const maxInDoubt = 4
 
-/** To one that has never succeeded: nothing speaks for it, and the first success makes it a healthy one. */
+/** To one that has never succeeded: nothing speaks for it, and its first success gives it all slots. */
 export const maxUnproven = 1
+
+/**
+ * A success that took so long is slow. Most receivers answer in a tenth of it; thirty that take it, with a backlog, have
+ * all places of the healthy in a process, and leave others a few hundred a second.
+ */
+export const slowAfter = Duration.seconds(1)
+
+/**
+ * A webhook is slow until it succeeds so long after its last slow success: twice the deadline of an attempt, so that one
+ * that answers now in time and now late is not taken for healthy in between, while one late answer soon is forgotten.
+ */
+export const slowFor = Duration.seconds(10)
 
 /** Of the attempts in flight to one webhook so many are of its backlog at most: the others are for what is new. */
 export const maxDraining = 8
@@ -83,10 +98,14 @@ export const isFailing = (health: Health): boolean => health.consecutiveFailures
 /** Since when it has been failing; `null` while it is not. */
 export const failingSince = (health: Health): Instant | null => isFailing(health) ? health.failuresSince : null
 
+/** Whether its successes take long. In whichever order attempts are recorded, this comes out the same. */
+export const isSlow = ({ lastSuccessAt, slowAt }: Health): boolean =>
+  slowAt !== null && lastSuccessAt !== null && lastSuccessAt < slowAt + Duration.toMillis(slowFor)
+
 /** Health after an attempt that ended at `at`. */
 export const afterAttempt = (
   health: Health,
-  attempt: { readonly at: Instant; readonly failure: string | null }
+  attempt: { readonly at: Instant; readonly durationMs: number; readonly failure: string | null }
 ): Health =>
   attempt.failure === null
     ? {
@@ -94,6 +113,9 @@ export const afterAttempt = (
       consecutiveFailures: 0,
       failuresSince: null,
       lastSuccessAt: Math.max(attempt.at, health.lastSuccessAt ?? attempt.at),
+      slowAt: attempt.durationMs < Duration.toMillis(slowAfter)
+        ? health.slowAt
+        : Math.max(attempt.at, health.slowAt ?? attempt.at),
       lastAttemptAt: attempt.at,
       recoveredAt: isFailing(health) ? attempt.at : health.recoveredAt
     }
@@ -130,20 +152,20 @@ export const rotateSecrets = (
   ].slice(0, maxSecrets)
 
 /**
- * What is to be expected of a receiver. *Doubtful* is one that has failed since its last success, or never succeeded: it
- * must not take the places of healthy ones in a process.
+ * What is to be expected of a receiver. *Doubtful* is one that has failed since its last success, never succeeded, or is
+ * slow ({@link isSlow}): it must not take the places of healthy ones in a process.
  */
 export type Standing = "healthy" | "doubtful"
 
 /** What is to be expected of a receiver by its health. */
 export const standing = (health: Health): Standing =>
-  health.consecutiveFailures === 0 && health.lastSuccessAt !== null ? "healthy" : "doubtful"
+  health.consecutiveFailures === 0 && health.lastSuccessAt !== null && !isSlow(health) ? "healthy" : "doubtful"
 
-/** How many attempts may be in flight at once, by health alone. */
+/** How many attempts may be in flight at once, by health alone. A slow webhook needs as many as a healthy one, or more. */
 export const slots = (health: Health): number => {
   if (isFailing(health)) return 1
-  if (standing(health) === "healthy") return maxInFlight
-  return health.lastSuccessAt === null ? maxUnproven : maxInDoubt
+  if (health.lastSuccessAt === null) return maxUnproven
+  return health.consecutiveFailures === 0 ? maxInFlight : maxInDoubt
 }
 
 /** How many more attempts may begin now, with `inFlight` under way. */

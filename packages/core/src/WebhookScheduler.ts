@@ -11,7 +11,8 @@ import type { Standing } from "./Webhook.ts"
 
 /**
  * Attempts in flight in one process, over all webhooks of a standing. Doubtful ones have places of their own, and more
- * of them, since each may be held for the whole of its deadline: however many receivers hang, healthy ones do not wait.
+ * of them, since each may be held for the whole of its deadline: however many receivers hang or are slow, healthy ones
+ * do not wait.
  * With half as many healthy ones, claims and records are so small that PostgreSQL takes a tenth longer for each delivery.
  */
 export const maxInFlight: { readonly [standing in Standing]: number } = { healthy: 512, doubtful: 768 }
@@ -29,7 +30,8 @@ const gatherFor = Duration.millis(20)
  * One doubtful attempt is begun in so many milliseconds on average, so many at once at most, and the clock alone has none claimed
  * before there are so many. Dead receivers' become due one by one, and hundreds at once when they are new: healthy ones
  * would wait for each claim and each start. Hanging ones, which hold their places for the whole deadline, cannot be
- * begun half as often anyway.
+ * begun half as often anyway. Slow ones have their part in it: an event to one of them is claimed at once while fewer
+ * begin, and a few milliseconds later where many of theirs have just ended together.
  */
 const doubtfulEvery = 3
 const doubtfulAtOnce = 4

@@ -51,7 +51,7 @@ describe("a delivery after an attempt", () => {
         nextAttemptAt: null,
         completedAt: ended
       }),
-      webhook: webhook({ health: health({ lastSuccessAt: ended, lastAttemptAt: ended }) })
+      webhook: webhook({ health: health({ lastSuccessAt: ended, slowAt: ended, lastAttemptAt: ended }) })
     })
   })
 
@@ -256,7 +256,7 @@ describe("a test", () => {
     assert.strictEqual(after.delivery.status, "delivered")
     assert.deepStrictEqual(after.webhook, {
       ...before,
-      health: health({ lastSuccessAt: ended, lastAttemptAt: ended, recoveredAt: ended })
+      health: health({ lastSuccessAt: ended, slowAt: ended, lastAttemptAt: ended, recoveredAt: ended })
     })
   })
 

@@ -93,8 +93,9 @@ describe("a receiver's URL", () => {
   }, checks)
 })
 
-const fail = (before: Health, at: number) => afterAttempt(before, { at, failure: `failed at ${at}` })
-const succeed = (before: Health, at: number) => afterAttempt(before, { at, failure: null })
+const fail = (before: Health, at: number) => afterAttempt(before, { at, durationMs: 5000, failure: `failed at ${at}` })
+const succeed = (before: Health, at: number, durationMs = 999) =>
+  afterAttempt(before, { at, durationMs, failure: null })
 const failed = (times: number, before = unknownHealth) =>
   Array.from({ length: times }, (_, i) => start + i).reduce(fail, before)
 
@@ -105,6 +106,7 @@ describe("health after an attempt", () => {
       failuresSince: start,
       lastFailure: { at: start, message: `failed at ${start}` },
       lastSuccessAt: null,
+      slowAt: null,
       lastAttemptAt: start,
       recoveredAt: null
     })
@@ -117,6 +119,7 @@ describe("health after an attempt", () => {
       failuresSince: start,
       lastFailure: { at: start + 4, message: `failed at ${start + 4}` },
       lastSuccessAt: null,
+      slowAt: null,
       lastAttemptAt: start + 4,
       recoveredAt: null
     })
@@ -134,6 +137,7 @@ describe("health after an attempt", () => {
       failuresSince: null,
       lastFailure: { at: start + 6, message: `failed at ${start + 6}` },
       lastSuccessAt: start + 100,
+      slowAt: null,
       lastAttemptAt: start + 100,
       recoveredAt: start + 100
     })
@@ -175,10 +179,36 @@ describe("what is to be expected of a receiver", () => {
     ["never attempted", health(), "doubtful"],
     ["answered well", health({ lastSuccessAt: start }), "healthy"],
     ["failed since", health({ lastSuccessAt: start, consecutiveFailures: 1, failuresSince: start }), "doubtful"],
-    ["never succeeded", health({ consecutiveFailures: 3, failuresSince: start }), "doubtful"]
+    ["never succeeded", health({ consecutiveFailures: 3, failuresSince: start }), "doubtful"],
+    ["answered well, but slowly", health({ lastSuccessAt: start, slowAt: start }), "doubtful"],
+    ["quickly, but 9,999 ms after a slow one", health({ lastSuccessAt: start + 9_999, slowAt: start }), "doubtful"],
+    ["quickly, 10 seconds after a slow one", health({ lastSuccessAt: start + 10_000, slowAt: start }), "healthy"]
   ])("%s", (_, given, expected) => {
     assert.strictEqual(standing(given), expected)
   })
+
+  it("a success that took a second is slow, a failure never is", () => {
+    assert.deepStrictEqual(
+      [succeed(unknownHealth, start), succeed(unknownHealth, start, 1000), fail(unknownHealth, start)]
+        .map(({ slowAt }) => slowAt),
+      [null, start, null]
+    )
+  })
+
+  const successes = upTo(Schema.Struct({ at: between(0, 40_000), isSlow: Schema.Boolean }), 12)
+
+  it.prop("whoever was slow has to be quick for ten seconds, in whichever order that is told", { successes }, ({
+    successes
+  }) => {
+    const told = (given: typeof successes) =>
+      given.reduce((before, { at, isSlow }) => succeed(before, start + at, isSlow ? 1000 : 999), unknownHealth)
+    const after = told(successes)
+    const last = (among: typeof successes) => Math.max(-Infinity, ...among.map(({ at }) => at))
+    const isTrusted = successes.length > 0 && last(successes) >= last(successes.filter(({ isSlow }) => isSlow)) + 10_000
+    assert.strictEqual(standing(after), isTrusted ? "healthy" : "doubtful")
+    const backwards = told(successes.toReversed())
+    assert.deepStrictEqual([backwards.slowAt, standing(backwards)], [after.slowAt, standing(after)])
+  }, checks)
 })
 
 describe("a backlog", () => {
@@ -226,6 +256,8 @@ describe("how many attempts may begin", () => {
     ["healthy, some under way", healthy, 15, start, 1],
     ["healthy, all under way", healthy, 16, start, 0],
     ["healthy, more under way than there may be", healthy, 20, start, 0],
+    ["slow, some under way", health({ lastSuccessAt: start, slowAt: start }), 3, start, 13],
+    ["slow, failed since", health({ lastSuccessAt: start, slowAt: start, consecutiveFailures: 1 }), 0, start, 4],
     ["never attempted", health(), 0, start, 1],
     ["never attempted, one under way", health(), 1, start, 0],
     ["never succeeded", health({ consecutiveFailures: 4, failuresSince: start }), 0, start, 1],

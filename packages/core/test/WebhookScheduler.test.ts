@@ -7,6 +7,7 @@ import * as AttemptRequest from "../src/AttemptRequest.ts"
 import { lease } from "../src/DeliveryAttempt.ts"
 import { body } from "../src/Event.ts"
 import { EventStore } from "../src/EventStore.ts"
+import type { EventId } from "../src/Id.ts"
 import { Inbound } from "../src/Inbound.ts"
 import { Messages } from "../src/Messages.ts"
 import { type Rewrapped, SealedSecretStore } from "../src/SealedSecretStore.ts"
@@ -624,6 +625,8 @@ describe("a failing webhook", () => {
 })
 
 describe("isolation", () => {
+  const slowly = after("4 seconds", answered(200))
+
   it.effect(
     "at most 16 attempts are in flight to one webhook, and a dead one does not delay another",
     scheduling(() =>
@@ -643,9 +646,14 @@ describe("isolation", () => {
         yield* settle
         for (const eventId of ids) assert.deepStrictEqual(yield* startsOf(eventId), [0])
         yield* advance("21 seconds")
-        // sixteen every three seconds
+        // sixteen every three seconds; those that end together are followed by one in 3 ms, once it is known to be slow
         const slots = (yield* posted).filter(({ url }) => url === slow.url).map((request) => request.at)
-        assert.deepStrictEqual(slots, Array.from({ length: 100 }, (_, i) => Math.floor(i / 16) * 3000))
+        assert.strictEqual(slots.length, 100)
+        assert.deepStrictEqual(
+          slots.map((at) => Math.floor(at / 3000)),
+          Array.from({ length: 100 }, (_, i) => Math.floor(i / 16))
+        )
+        assert.isAtMost(Math.max(...slots.map((at) => at % 3000)), 16 * 3)
         assert.isTrue((yield* deliveries(slow.workspace.id)).every(({ status }) => status === "delivered"))
       })
     )
@@ -669,6 +677,62 @@ describe("isolation", () => {
           seen.push(...(yield* startsOf(eventId)))
         }
         assert.deepStrictEqual(seen, Array.from({ length: 30 }, (_, i) => 100 + i * 500))
+      })
+    )
+  )
+
+  it.effect(
+    "more slow receivers than there are places delay a quick one by one attempt of theirs, until they are known",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const slow = yield* Effect.replicateEffect(receiver(), 50)
+        const quick = yield* receiver()
+        yield* quick.proveItself
+        yield* answerWith((request) => request.url === quick.url ? ok(request) : slowly(request))
+        for (const one of slow) {
+          yield* one.proveItself
+          yield* Effect.replicateEffect(one.happens, 40)
+        }
+        yield* startScheduler
+        yield* settle
+        const ids: Array<EventId> = []
+        for (let at = 0; at < 8000; at += 200) {
+          ids.push(yield* quick.happens)
+          yield* advance(200)
+        }
+        // they have work enough for all places of the doubtful
+        assert.strictEqual((yield* inFlight).now, 768)
+        const starts = (yield* posted).filter(({ url }) => url === quick.url)
+        assert.deepStrictEqual(
+          ids.map((id) => starts.filter(({ eventId }) => eventId === id).map((request) => request.at)),
+          ids.map((_, i) => [Math.max(4000, i * 200)])
+        )
+        // and they are as quick as they can be: 40 events each, 16 at once, are three times four seconds
+        yield* advance(8000)
+        for (const one of slow) {
+          assert.isTrue((yield* deliveries(one.workspace.id)).every(({ status }) => status === "delivered"))
+        }
+      })
+    )
+  )
+
+  it.effect(
+    "a slow receiver with no more at once than its slots has each event at once",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const own = yield* receiver()
+        yield* own.proveItself
+        yield* answerWith(slowly)
+        yield* startScheduler
+        const seen: Array<number> = []
+        for (let i = 0; i < 60; i++) {
+          const eventId = yield* own.happens
+          yield* advance(300)
+          seen.push(...(yield* startsOf(eventId)))
+        }
+        assert.deepStrictEqual(seen, Array.from({ length: 60 }, (_, i) => i * 300))
+        const { webhook: { health } } = yield* own.health
+        assert.deepStrictEqual([health.slowAt, health.lastSuccessAt], [start + 17_800, start + 17_800])
       })
     )
   )

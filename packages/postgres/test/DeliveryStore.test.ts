@@ -320,6 +320,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
         const orNull = <A>(value: A) => random.pick([value, value, null])
         const failures = random.pick([0, 1, 4, 5, 6, 40])
         const lastFailure = orNull({ at: moment(), message: "before" })
+        const lastSuccessAt = orNull(moment())
         let webhook = yield* putWebhook(own, {
           pausedAt: random.pick([null, null, null, own.start - hour]),
           resumedAt: random.pick([null, null, own.start - 25 * hour, own.start - 1]),
@@ -327,7 +328,8 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
             consecutiveFailures: failures,
             failuresSince: failures === 0 ? null : moment(),
             lastFailure,
-            lastSuccessAt: orNull(moment()),
+            lastSuccessAt,
+            slowAt: lastSuccessAt === null ? null : orNull(lastSuccessAt - random.pick([0, 1, 9_999, 10_000, hour])),
             lastAttemptAt: orNull(moment()),
             recoveredAt: orNull(moment())
           }
@@ -414,6 +416,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.strictEqual(Duration.toMillis(RetrySchedule.duration), 86_400_000)
       assert.strictEqual(Webhook.failingAfter, 5)
       assert.strictEqual(Duration.toMillis(Webhook.failingGap), 1000)
+      assert.deepStrictEqual([Webhook.slowAfter, Webhook.slowFor].map(Duration.toMillis), [1000, 10_000])
       assert.deepStrictEqual([Webhook.maxInFlight, Webhook.maxInDoubt, Webhook.maxUnproven], [16, 4, 1])
       assert.strictEqual(Webhook.maxDraining, 8)
       assert.strictEqual(Duration.toMillis(Webhook.drainGap), 10)

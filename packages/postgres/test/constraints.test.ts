@@ -77,6 +77,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   webhooks_event_types: ["webhooks", { event_types: ["message.sent", "message.lost"] }],
   webhook_health_failures_since: ["webhook_health", { consecutive_failures: 1 }, { failures_since: 1 }],
   webhook_health_last_failure: ["webhook_health", { last_failure_at: 1 }, { last_failure_message: "so" }],
+  webhook_health_slow_at: ["webhook_health", { slow_at: 1 }, { slow_at: 2, last_success_at: 1 }],
   webhook_secrets_newest: ["webhook_secrets", { position: -1, expires_at: 1 }, { position: 1 }, { expires_at: 1 }],
   deliveries_order: ["deliveries", { order_key: null }, { sequence: null }],
   deliveries_completed_at: [

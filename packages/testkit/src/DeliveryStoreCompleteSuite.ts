@@ -72,6 +72,7 @@ export const tests = (it: Fixture.It): void => {
         failuresSince: null,
         lastFailure: null,
         lastSuccessAt: endedAt,
+        slowAt: null,
         lastAttemptAt: endedAt,
         recoveredAt: null
       })
@@ -102,6 +103,7 @@ export const tests = (it: Fixture.It): void => {
         failuresSince: endedAt,
         lastFailure: { at: endedAt, message: "connection refused" },
         lastSuccessAt: own.start - 30 * day,
+        slowAt: null,
         lastAttemptAt: endedAt,
         recoveredAt: null
       })
@@ -318,6 +320,7 @@ export const tests = (it: Fixture.It): void => {
         failuresSince: own.start + second + durationMs,
         lastFailure: { at: own.start + 5 * second + durationMs, message: "answered 500; only 200 counts" },
         lastSuccessAt: own.start - 30 * day,
+        slowAt: null,
         lastAttemptAt: own.start + 5 * second + durationMs,
         recoveredAt: null
       })

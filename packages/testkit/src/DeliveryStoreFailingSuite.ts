@@ -1,9 +1,9 @@
 /**
- * Conformance of `DeliveryStore`: a webhook that fails, and how it recovers.
+ * Conformance of `DeliveryStore`: a webhook that fails or is slow, and how it recovers.
  */
 import { assert } from "@effect/vitest"
-import { Webhook } from "@wac/core"
-import { Effect } from "effect"
+import { Webhook, WebhookStore } from "@wac/core"
+import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
 
@@ -120,6 +120,48 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(delivery.nextAttemptAt, endedAt + 2 * minute)
       const later = yield* claim(own, { now: endedAt + 2 * minute - 1, limit: 100 })
       assert.notInclude(idsOf(later), delivery.id)
+    }))
+
+  it.effect("a slow webhook is doubtful, with all its slots, until it succeeds ten seconds after its last slow success", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* record(own, 40)
+      const now = own.start + second
+      const doubtful = { healthy: 0, doubtful: 100 }
+      const healthy = { healthy: 100, doubtful: 0 }
+      const { deliveries: [first], token } = yield* claim(own, { now, limit: { healthy: 1, doubtful: 0 } })
+      const slowly = { outcome: "delivered", durationMs: 1000 } as const
+      yield* complete({ ...first!, token }, { startedAt: now, ...slowly })
+      const slowAt = now + 1000
+      assert.deepStrictEqual((yield* claim(own, { now: slowAt, limit: healthy })).deliveries, [])
+      const slow = yield* claim(own, { now: slowAt, limit: doubtful, lease: minute })
+      assert.deepStrictEqual(
+        slow.deliveries.map(({ standing }) => standing),
+        Array(Webhook.maxInFlight).fill("doubtful")
+      )
+      const [one, two, ...others] = slow.deliveries.map((delivery) => ({ ...delivery, token: slow.token }))
+      // one that took a millisecond less is not slow, and too soon to make up for the slow one
+      yield* complete(one!, { startedAt: slowAt + 9000, outcome: "delivered", durationMs: 999 })
+      assert.strictEqual((yield* claim(own, { now: slowAt + 10_000, limit: healthy })).deliveries.length, 0)
+      yield* complete(two!, { startedAt: slowAt + 9001, outcome: "delivered", durationMs: 999 })
+      const trusted = yield* claim(own, { now: slowAt + 10_000, limit: healthy })
+      assert.deepStrictEqual(trusted.deliveries.map(({ standing }) => standing), ["healthy", "healthy"])
+      // many at once, in whatever order they come: the last slow one counts
+      const ends = others.map((claimed, i) => ({ claimed, startedAt: slowAt + 20_000 - i * 100, isSlow: i >= 4 }))
+      const results = yield* Effect.forEach(
+        ends,
+        ({ claimed, isSlow, startedAt }) =>
+          complete(claimed, { startedAt, ...(isSlow ? slowly : { outcome: "delivered" }) }),
+        { concurrency: "unbounded" }
+      )
+      assert.isTrue(results.every(({ recorded }) => recorded))
+      const again = yield* claim(own, { now: slowAt + 30_000, limit: doubtful })
+      assert.isAbove(again.deliveries.length, 0)
+      const { health } = Option.getOrThrow(
+        yield* WebhookStore.WebhookStore.use((store) => store.get(own.workspace.id))
+      ).webhook
+      assert.deepStrictEqual([health.slowAt, health.lastSuccessAt], [slowAt + 20_600, slowAt + 20_600])
     }))
 }
 

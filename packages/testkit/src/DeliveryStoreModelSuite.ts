@@ -226,7 +226,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const complete = Effect.fnUntraced(function*(side: Side) {
       for (const row of random.shuffle(inFlight(side)).slice(0, 1 + random.below(10))) {
         const { token, until } = row.lease!
-        const durationMs = random.below(200)
+        const durationMs = random.below(12) === 0 ? 1000 : random.below(200)
         if (now + durationMs >= until) continue
         const outcome = random.below(12) < health ? "delivered" : "status"
         const retryAfter = random.pick([null, null, Duration.seconds(40)])

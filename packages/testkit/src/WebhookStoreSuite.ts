@@ -52,6 +52,7 @@ export const tests = (it: Fixture.It): void => {
           failuresSince: own.start - hour,
           lastFailure: { at: own.start, message: "answered 500; only 200 counts" },
           lastSuccessAt: own.start - day,
+          slowAt: own.start - day,
           lastAttemptAt: own.start,
           recoveredAt: own.start - 2 * day
         }

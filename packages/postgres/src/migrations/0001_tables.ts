@@ -493,20 +493,25 @@ create table webhook_health (
   last_failure_at bigint,
   last_failure_message text,
   last_success_at bigint,
+  slow_at bigint,
   last_attempt_at bigint,
   recovered_at bigint,
   ready_at bigint,
-  doubtful boolean not null generated always as (consecutive_failures > 0 or last_success_at is null) stored,
+  doubtful boolean not null generated always as (
+    consecutive_failures > 0 or last_success_at is null or coalesce(last_success_at < slow_at + 10000, false)
+  ) stored,
   slots_taken boolean not null default false,
   changes bigint not null default 0,
   constraint webhook_health_failures_since check ((consecutive_failures = 0) = (failures_since is null)),
-  constraint webhook_health_last_failure check ((last_failure_at is null) = (last_failure_message is null))
+  constraint webhook_health_last_failure check ((last_failure_at is null) = (last_failure_message is null)),
+  constraint webhook_health_slow_at check (slow_at is null or coalesce(slow_at <= last_success_at, false))
 ) with (fillfactor = 50);
 create index webhook_health_ready on webhook_health (doubtful, ready_at) where ready_at is not null;
 create index webhook_health_failing on webhook_health (webhook_id) where consecutive_failures >= 5;
 comment on table webhook_health is
   'What attempts have told of a receiver; apart from webhooks, since every attempt writes it';
 comment on column webhook_health.failures_since is 'When the first of the failures in a row ended';
+comment on column webhook_health.slow_at is 'When the last success ended that took a second or more';
 comment on column webhook_health.last_attempt_at is
   'When it ended; a failing receiver gets the next a second later at the earliest';
 comment on column webhook_health.recovered_at is

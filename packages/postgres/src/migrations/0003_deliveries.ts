@@ -76,6 +76,7 @@ return (
         json_build_object('at', h.last_failure_at, 'message', h.last_failure_message)
       end,
       'lastSuccessAt', h.last_success_at,
+      'slowAt', h.slow_at,
       'lastAttemptAt', h.last_attempt_at,
       'recoveredAt', h.recovered_at
     )
@@ -100,11 +101,11 @@ begin
     on conflict (workspace_id) do nothing;
     if found then
       insert into webhook_health (webhook_id, consecutive_failures, failures_since, last_failure_at,
-        last_failure_message, last_success_at, last_attempt_at, recovered_at)
+        last_failure_message, last_success_at, slow_at, last_attempt_at, recovered_at)
       select c.id, h."consecutiveFailures", h."failuresSince", (h."lastFailure" ->> 'at')::bigint,
-        h."lastFailure" ->> 'message', h."lastSuccessAt", h."lastAttemptAt", h."recoveredAt"
+        h."lastFailure" ->> 'message', h."lastSuccessAt", h."slowAt", h."lastAttemptAt", h."recoveredAt"
       from json_to_record(c.health) as h ("consecutiveFailures" integer, "failuresSince" bigint, "lastFailure" json,
-        "lastSuccessAt" bigint, "lastAttemptAt" bigint, "recoveredAt" bigint);
+        "lastSuccessAt" bigint, "slowAt" bigint, "lastAttemptAt" bigint, "recoveredAt" bigint);
       insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext, expires_at)
       select c.id, s.position - 1, s."keyId", decode(s.nonce, 'hex'), decode(s.ciphertext, 'hex'), s."expiresAt"
       from rows from (
@@ -599,7 +600,7 @@ begin
         w.paused_at is not null as paused, w.resumed_at, coalesce(w.resumed_at, 0) as fresh_from, w.skipped_until,
         coalesce(w.replayed_from, 0) as replayed_from, coalesce(n.next_at, 0) as drain_at,
         h.consecutive_failures >= 5 as failing, h.last_attempt_at + 1000 as gap_end,
-        case when not h.doubtful then 16 when h.last_success_at is null then 1 else 4 end as capacity,
+        case when h.last_success_at is null then 1 when h.consecutive_failures = 0 then 16 else 4 end as capacity,
         -- a fair share, so that a long line of deliveries is not gone through for the few that can be taken of it
         ceil(case when h.doubtful then left_doubtful else left_healthy end::numeric / count(*) over (partition by h.doubtful)) + 1
           as share,
@@ -986,6 +987,7 @@ begin
       (array_agg(u.ended_at order by u.ordinality desc) filter (where u.failed))[1] as last_failure_at,
       (array_agg(u.message order by u.ordinality desc) filter (where u.failed))[1] as last_failure_message,
       max(u.ended_at) filter (where u.succeeded) as last_success_at,
+      max(u.ended_at) filter (where u.succeeded and u.duration_ms >= 1000) as slow_at,
       (array_agg(u.ended_at order by u.ordinality desc) filter (where u.failed or u.succeeded))[1] as last_attempt_at,
       (array_agg(u.ended_at order by u.ordinality desc) filter (where u.succeeded and u.before >= 5))[1] as recovered_at,
       bool_or(u.pauses or u.paused_at is not null) as is_paused,
@@ -1004,6 +1006,7 @@ begin
       last_failure_at = coalesce(a.last_failure_at, h.last_failure_at),
       last_failure_message = coalesce(a.last_failure_message, h.last_failure_message),
       last_success_at = greatest(a.last_success_at, h.last_success_at),
+      slow_at = greatest(a.slow_at, h.slow_at),
       last_attempt_at = coalesce(a.last_attempt_at, h.last_attempt_at),
       recovered_at = coalesce(a.recovered_at, h.recovered_at),
       slots_taken = false,
