@@ -5,14 +5,17 @@
  * dearer for PostgreSQL; a second one at once made both smaller, and wait for the same workspace's rows.
  */
 import { Cause, Clock, Effect, Exit, FiberSet, type Scope } from "effect"
+import * as Timely from "./Timely.ts"
 
 export interface Options<Command, Answer, E> {
   /** Carries out commands, and answers in their order; when it fails, every caller of the batch gets that. */
   readonly run: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>
   /** How many commands go into one batch at most. */
   readonly maxSize: number
-  /** A caller who waited longer for a place in a batch (milliseconds) is turned away. */
-  readonly maxWait: number
+  /** A caller who waited longer for a place in a batch is turned away, and a batch that takes longer is late (milliseconds). */
+  readonly deadline: number
+  /** What every caller of a batch gets that is late. */
+  readonly late: Effect.Effect<never, E>
   /** What those get who are turned away, or are still there when the scope closes. */
   readonly unavailable: () => E
 }
@@ -47,7 +50,7 @@ export const make = <Command, Answer, E>(
     )
 
     const board = (): ReadonlyArray<Caller<Command, Answer, E>> => {
-      const oldest = clock.currentTimeMillisUnsafe() - options.maxWait
+      const oldest = clock.currentTimeMillisUnsafe() - options.deadline
       const batch: Array<Caller<Command, Answer, E>> = []
       for (const caller of waiting) {
         if (batch.length === options.maxSize) break
@@ -71,21 +74,22 @@ export const make = <Command, Answer, E>(
       if (isAway || closed || waiting.size === 0) return
       isAway = true
       // whoever comes in this turn of the event loop comes along
-      fork(Effect.andThen(Effect.yieldNow, Effect.suspend(() => fly(board()))))
+      setImmediate(() => fly(board()))
     }
 
-    const fly = (batch: ReadonlyArray<Caller<Command, Answer, E>>): Effect.Effect<void> =>
-      (batch.length === 0 ? Effect.succeed([]) : Effect.suspend(() => options.run(batch.map(({ command }) => command))))
-        .pipe(
-          Effect.onExit((exit) =>
-            Effect.sync(() => {
-              isAway = false
-              land(batch, exit)
-              launch()
-            })
-          ),
-          Effect.ignoreCause
-        )
+    const fly = (batch: ReadonlyArray<Caller<Command, Answer, E>>): void => {
+      const end = (exit: Exit.Exit<ReadonlyArray<Exit.Exit<Answer, E>>, E>): void => {
+        isAway = false
+        land(batch, exit)
+        launch()
+      }
+      if (batch.length === 0) return end(Exit.succeed([]))
+      const flight = fork(Effect.suspend(() => options.run(batch.map(({ command }) => command))))
+      Timely.watch(flight, options.deadline, (exit) => {
+        if (exit === "late") fork(options.late).addObserver(end)
+        else end(exit)
+      })
+    }
 
     return (command) =>
       Effect.callback<Answer, E>((resume) => {

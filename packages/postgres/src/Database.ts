@@ -9,6 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
 import { Notifications } from "./Notifications.ts"
 import { describe, isOfContent, isPassing } from "./SqlFailure.ts"
+import * as Timely from "./Timely.ts"
 
 /** A row by column name. `bigint` comes as `bigint`: cast to `double precision` or answer in JSON. */
 export type Row = Readonly<Record<string, unknown>>
@@ -18,6 +19,9 @@ export const Deadline = Context.Reference<number>("@wac/postgres/Database/Deadli
 
 /** For how long what certainly left nothing behind is tried again; a restart of PostgreSQL takes about that. */
 const patience = "2 seconds"
+
+/** Before the first repetition; each further one takes twice as long. */
+const firstPause = "20 millis"
 
 /**
  * Commands in one statement, per operation. Of an answer that takes 20 ms, one of 64 is still more than a process sends.
@@ -83,33 +87,29 @@ const make = Effect.gen(function*() {
   const fork = yield* FiberSet.makeRuntime<never>()
   const deadline = yield* Deadline
 
-  const again = Schedule.exponential("20 millis").pipe(
+  const again = Schedule.exponential(firstPause).pipe(
     Schedule.jittered,
     Schedule.upTo({ duration: patience })
   )
 
   /** The statement, until it has answered or failed for good. */
-  const run = (text: string, params: ReadonlyArray<unknown>) =>
-    Effect.retry(client.unsafe<Row>(text, params), { while: isPassing, schedule: again })
+  const run = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<Row>, SqlError> => {
+    const statement = client.unsafe<Row>(text, params)
+    // those that succeed need not pay for the schedule of those that fail
+    return Effect.catchIf(
+      statement,
+      isPassing,
+      () => Effect.retry(Effect.delay(statement, firstPause), { while: isPassing, schedule: again })
+    )
+  }
 
-  /**
-   * Answers within the deadline; what is left of the statement then is cancelled behind the caller's back, since the
-   * server's word for that may take as long again.
-   */
   const timely = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError | "late"> =>
     Effect.contextWith((context: Context.Context<never>) =>
       Effect.callback((resume) => {
         const fiber = fork(Effect.provideContext(statement, context))
-        const timer = setTimeout(() => {
-          resume(Effect.fail("late"))
-          fiber.interruptUnsafe()
-        }, deadline)
-        fiber.addObserver((exit) => {
-          clearTimeout(timer)
-          resume(exit)
-        })
+        const leave = Timely.watch(fiber, deadline, (end) => resume(end === "late" ? Effect.fail(end) : end))
         return Effect.sync(() => {
-          clearTimeout(timer)
+          leave()
           fiber.interruptUnsafe()
         })
       })
@@ -135,7 +135,7 @@ const make = Effect.gen(function*() {
       const { params, read } = given(commands)
       const places = params.map((_, i) => `$${i + 1}::text::json`)
       return Effect.map(
-        timely(run(`select ${fn}(${places.join(", ")}) as answers`, params.map((param) => JSON.stringify(param)))),
+        run(`select ${fn}(${places.join(", ")}) as answers`, params.map((param) => JSON.stringify(param))),
         ([row]) => read(row!["answers"])
       )
     }
@@ -146,7 +146,7 @@ const make = Effect.gen(function*() {
         onSuccess: (answers) =>
           answers.some(isFailure) ? Effect.forEach(answers, one) : Effect.succeed(answers.map(Exit.succeed)),
         onFailure: (error) => {
-          if (commands.length === 1 || error === "late" || !isOfContent(error)) return failed(operation)(error)
+          if (commands.length === 1 || !isOfContent(error)) return failed(operation)(error)
           const half = commands.length >> 1
           return Effect.map(
             Effect.forEach(
@@ -175,7 +175,8 @@ const make = Effect.gen(function*() {
       Batch.make({
         run: batch<Command, Answer>(operation, fn, options.given),
         maxSize: options.size ?? size,
-        maxWait: deadline,
+        deadline,
+        late: failed(operation)("late"),
         unavailable: () => new StoreError.StoreError({ operation })
       }),
     listen

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Queue, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Queue, Ref, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { vi } from "vitest"
 import * as Batch from "../src/Batch.ts"
 
 /** A batch that is under way: the commands in it, and how it ends. */
@@ -11,23 +12,25 @@ interface Flight {
 
 /** An operation whose batches the test sees leave, and ends. */
 const operation = (
-  options: { readonly maxSize?: number; readonly maxWait?: number } = {}
+  options: { readonly maxSize?: number; readonly deadline?: number } = {}
 ) =>
   Effect.gen(function*() {
     const flights = yield* Queue.unbounded<Flight>()
+    const givenUp = yield* Ref.make(0)
     const run = Effect.fnUntraced(function*(commands: ReadonlyArray<number>) {
       const landed = yield* Deferred.make<ReadonlyArray<Exit.Exit<string, string>>, string>()
       yield* Queue.offer(flights, { commands, end: (exit) => Deferred.done(landed, exit) })
-      return yield* Deferred.await(landed)
+      return yield* Effect.onInterrupt(Deferred.await(landed), () => Ref.update(givenUp, (n) => n + 1))
     })
     const ask = yield* Batch.make<number, string, string>({
       maxSize: 64,
-      maxWait: 5000,
+      deadline: 5000,
+      late: Effect.fail("late"),
       unavailable: () => "unavailable",
       ...options,
       run
     })
-    return { ask, next: Queue.take(flights), size: Queue.size(flights) }
+    return { ask, next: Queue.take(flights), size: Queue.size(flights), givenUp: Ref.get(givenUp) }
   })
 
 const answered = ({ commands, end }: Flight) => end(Exit.succeed(commands.map((n) => Exit.succeed(`answer ${n}`))))
@@ -148,7 +151,7 @@ it.effect("who is interrupted under way leaves the others their answers", () =>
 
 it.effect("who waited too long for a place is turned away, and the command is not carried out", () =>
   Effect.gen(function*() {
-    const { ask: call, next, size } = yield* operation({ maxWait: 5000 })
+    const { ask: call, next, size } = yield* operation({ deadline: 5000 })
     yield* ask(call, 1)
     const first = yield* next
     const [late] = yield* ask(call, 2)
@@ -162,6 +165,27 @@ it.effect("who waited too long for a place is turned away, and the command is no
     yield* answered(second)
     assert.strictEqual(yield* Fiber.join(patient!), "answer 3")
     assert.strictEqual(yield* size, 0)
+  }))
+
+it.effect("a batch that is late is given up, its callers told, and the next one leaves", () =>
+  Effect.gen(function*() {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
+    const { ask: call, givenUp, next } = yield* operation({ deadline: 5000 })
+    const [late] = yield* ask(call, 1)
+    yield* next
+    const [patient] = yield* ask(call, 2)
+    vi.advanceTimersByTime(4999)
+    yield* Effect.yieldNow
+    assert.strictEqual(yield* givenUp, 0)
+    vi.advanceTimersByTime(1)
+    assert.deepStrictEqual(yield* Fiber.await(late!), Exit.fail("late"))
+    assert.strictEqual(yield* givenUp, 1)
+    yield* Effect.flatMap(next, answered)
+    assert.strictEqual(yield* Fiber.join(patient!), "answer 2")
+    vi.advanceTimersByTime(5000)
+    yield* Effect.yieldNow
+    assert.strictEqual(yield* givenUp, 1)
   }))
 
 it.effect("at the end everybody is told, and nobody is taken on", () =>
