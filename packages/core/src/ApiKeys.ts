@@ -86,7 +86,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
 
-      const monotonicOf = (clock: Clock.Clock) => Number(clock.currentTimeNanosUnsafe() / 1_000_000n)
+      const monotonicOf = (clock: Clock.Clock) => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
       const monotonic = Effect.map(Clock.Clock, monotonicOf)
       /** Milliseconds in which what was asked at `askedAt` is still believed. */
       const believedFor = (askedAt: number, now: number) => Math.max(0, Duration.toMillis(cacheFor) - (now - askedAt))
