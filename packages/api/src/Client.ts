@@ -161,8 +161,11 @@ export const createClient = (options: ClientOptions): Client => {
   if (typeof apiKey !== "string" || !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey must be an API key")
   const send = options.fetch ?? fetch
 
-  /** One attempt: what was answered, or the error that came instead. */
-  const attempt = async ({ body, idempotencyKey, method, path, signal }: Call): Promise<unknown> => {
+  /** One attempt in at most so many milliseconds: what was answered, or the error that came instead. */
+  const attempt = async (
+    { body, idempotencyKey, method, path, signal }: Call,
+    timeLeft: number
+  ): Promise<unknown> => {
     const url = new URL(`${base.pathname.replace(/\/$/, "")}${path}`, base)
     const headers: Record<string, string> = { authorization: `Bearer ${apiKey}`, accept: "application/json" }
     if (body !== undefined) headers["content-type"] = "application/json"
@@ -177,6 +180,7 @@ export const createClient = (options: ClientOptions): Client => {
     let status: number
     let text: string
     let retryAfter: number | undefined
+    const attemptEnd = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(attemptTimeout, timeLeft))))
     try {
       const response = await send(url, {
         method,
@@ -184,7 +188,7 @@ export const createClient = (options: ClientOptions): Client => {
         ...(body === undefined ? {} : { body }),
         // a redirect would carry the key to whoever it names
         redirect: "error",
-        signal: AbortSignal.any([AbortSignal.timeout(attemptTimeout), ...(signal === undefined ? [] : [signal])])
+        signal: signal === undefined ? attemptEnd : AbortSignal.any([attemptEnd, signal])
       })
       status = response.status
       retryAfter = ClientRetry.retryAfterOf(response.headers.get("retry-after"), clock.now())
@@ -204,7 +208,7 @@ export const createClient = (options: ClientOptions): Client => {
     for (let count = 1;; count++) {
       call.signal?.throwIfAborted()
       try {
-        return await attempt(call)
+        return await attempt(call, deadline - clock.now())
       } catch (error) {
         if (count >= maxAttempts || !ClientRetry.isRetryable(error)) throw error
         const wait = ClientRetry.waitAfter(count, error, clock.random())

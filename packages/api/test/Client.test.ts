@@ -168,6 +168,15 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 1)
   })
 
+  it("waits for no answer longer than it may take in all", { timeout: 20_000 }, async () => {
+    const { baseUrl } = await serve(() => {})
+    const error = await rejected(
+      createClient({ baseUrl, apiKey: "k", timeout: 100 }).messages.send(hello, { idempotencyKey: "k" })
+    )
+    if (!(error instanceof WacConnectionError)) return assert.fail(`${error}`)
+    assert.strictEqual(error.idempotencyKey, "k")
+  })
+
   it("tells of a service that cannot be reached, and the key that it was tried under", async () => {
     const { baseUrl } = await serve(broken)
     const error = await rejected(
