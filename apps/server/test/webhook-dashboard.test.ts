@@ -3,9 +3,10 @@
  * became of each event.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { WebhookStore } from "@wac/core"
 import { RecordingReceiver } from "@wac/testkit"
 import { sign, verify } from "@wac/verifier"
-import { Effect } from "effect"
+import { Context, Effect, Option } from "effect"
 import { spawn } from "node:child_process"
 import {
   anotherWorkspace,
@@ -267,6 +268,21 @@ describe.concurrent("deliveries", () => {
       const [second] = yield* customer.take(1)
       assert.deepStrictEqual(second!.body, first!.body)
       assert.isTrue(yield* accepts(second!, signature(second!), signingSecret))
+
+      // sealed under a master key that is lost
+      const webhooks = Context.get(services, WebhookStore.WebhookStore)
+      const webhook = Option.getOrThrow(yield* webhooks.find(own.id))
+      const secret = { keyId: "00000000", nonce: new Uint8Array(12), ciphertext: new Uint8Array(62) }
+      const at = now()
+      yield* webhooks.rotateSecret({
+        workspaceId: own.id,
+        webhookId: webhook.id,
+        secret,
+        previousExpiresAt: at,
+        now: at
+      })
+      const { body, status } = yield* look(as("developer"), `/deliveries/${id}`)
+      assert.deepStrictEqual([status, body.id, body.curl], [200, id, null])
     }))
 })
 

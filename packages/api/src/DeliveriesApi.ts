@@ -85,7 +85,8 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
   HttpApiEndpoint.get("get", "/internal/webhook/deliveries/:id", { ...byId, success: DeliveryDetail, error: reading })
     .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
       summary: "Get a delivery with its attempts",
-      description: "`curl` holds a valid signature, so it is null for members, and when the webhook is gone."
+      description: "`curl` holds a valid signature, so it is null for members, and when the webhook is gone or its " +
+        "secret cannot be opened."
     })),
   HttpApiEndpoint.post("retry", "/internal/webhook/deliveries/:id/retry", {
     ...byId,

@@ -66,7 +66,9 @@ export interface Resumed {
   readonly probe: ShownAttempt | null
 }
 
-const unsignable = () => new ServerError({ reason: "internal", message: "the event cannot be signed at the moment" })
+/** Our own fault, of which the vault has told. */
+const unopened = () =>
+  new ServerError({ reason: "internal", message: "the webhook's secret cannot be opened at the moment" })
 
 const none = () => new NotFound({ message: "the workspace has no webhook" })
 
@@ -111,21 +113,23 @@ export class Webhooks extends Context.Service<Webhooks, {
   }) => Effect.Effect<RotatedSecret, NotFound | StoreError>
   /**
    * Tells why a receiver does not accept a delivery, from the header and the body that it had: see
-   * `SignatureDiagnosis`. Nothing is changed, and no secret is told.
+   * `SignatureDiagnosis`. Nothing is changed, and no secret is told. A `ServerError` when one of its secrets does not
+   * open, be it one that has ended.
    */
   readonly verify: (command: {
     readonly workspaceId: Id.WorkspaceId
     readonly header: string
     readonly body: string
-  }) => Effect.Effect<VerifyReport, NotFound | StoreError>
+  }) => Effect.Effect<VerifyReport, NotFound | ServerError | StoreError>
   /**
    * A curl command that repeats a delivery by hand, as an attempt made now would: to the webhook's present URL, freshly
-   * signed. Receivers cannot tell it from ours for five minutes, so it is for those alone who may make us deliver.
+   * signed. Receivers cannot tell it from ours for five minutes, so it is for those alone who may make us deliver. A
+   * `ServerError` when a secret that signs now does not open.
    */
   readonly curl: (command: {
     readonly workspaceId: Id.WorkspaceId
     readonly deliveryId: Id.DeliveryId
-  }) => Effect.Effect<string, NotFound | StoreError>
+  }) => Effect.Effect<string, NotFound | ServerError | StoreError>
   /** Removes it; what still waited for it is skipped. */
   readonly remove: (workspaceId: Id.WorkspaceId) => Effect.Effect<void, NotFound | StoreError>
 }>()("@wac/core/Webhooks") {
@@ -189,7 +193,7 @@ export class Webhooks extends Context.Service<Webhooks, {
         if (Option.isNone(claimed)) return yield* none()
         const made = yield* attempt(claimed.value, token).pipe(
           Effect.onInterrupt(() => Effect.ignore(deliveries.release(token, [claimed.value.delivery]))),
-          Effect.catchTag("UnreadableSecret", () => Effect.fail(unsignable()))
+          Effect.catchTag("UnreadableSecret", () => Effect.fail(unopened()))
         )
         return shown(claimed.value.event, claimed.value.delivery.envelope, made.attempt)
       })
@@ -224,11 +228,12 @@ export class Webhooks extends Context.Service<Webhooks, {
         }
       )
 
-      /** All its secrets in the clear, those that have ended too. */
-      const open = ({ id, secrets }: Webhook.Webhook) =>
-        Effect.orDie(
+      /** Secrets of a webhook in the clear. */
+      const open = (id: Id.WebhookId, secrets: ReadonlyArray<Webhook.WebhookSecret>) =>
+        Effect.mapError(
           Effect.forEach(secrets, ({ expiresAt, sealed }) =>
-            Effect.map(vault.open(sealed, id), (secret) => ({ secret, expiresAt })))
+            Effect.map(vault.open(sealed, id), (secret) => ({ secret, expiresAt }))),
+          unopened
         )
 
       const verify = Effect.fn("Webhooks.verify")(
@@ -238,7 +243,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           readonly body: string
         }) {
           const webhook = yield* find(workspaceId)
-          const secrets = yield* open(webhook)
+          const secrets = yield* open(webhook.id, webhook.secrets)
           return yield* diagnose({ header, body, secrets, now: yield* Clock.currentTimeMillis })
         },
         Effect.provideService(Mac.Mac, mac)
@@ -259,8 +264,8 @@ export class Webhooks extends Context.Service<Webhooks, {
           const event = Option.getOrThrow(yield* events.get(workspaceId, delivery.eventId))
           const now = yield* Clock.currentTimeMillis
           const body = Event.body(event, delivery.envelope)
-          const live = (yield* open(webhook)).filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
-          const secrets = live.map(({ secret }) => secret)
+          const live = webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+          const secrets = (yield* open(webhook.id, live)).map(({ secret }) => secret)
           const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets, now })
           return Curl.command({ url: webhook.url, headers, body, timeout: Duration.toSeconds(timeout) })
         }

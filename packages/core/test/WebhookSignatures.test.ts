@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RecordingReceiver, StubTransport } from "@wac/testkit"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
-import { DateTime, Duration, Effect, Layer, Redacted } from "effect"
+import { DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
@@ -10,6 +10,7 @@ import { DeliveryStore } from "../src/DeliveryStore.ts"
 import { NotFound } from "../src/Errors.ts"
 import { ReceiverGuard } from "../src/ReceiverGuard.ts"
 import { Webhooks } from "../src/Webhooks.ts"
+import { WebhookStore } from "../src/WebhookStore.ts"
 import { start } from "./samples.ts"
 import { foundation, newId, type World, world } from "./world.ts"
 
@@ -101,6 +102,51 @@ describe("the curl command of a delivery", () => {
       assert.instanceOf(yield* curl(own), NotFound)
       yield* put(own, "https://receiver.example/")
       assert.instanceOf(yield* curl(own), NotFound)
+    }))
+  )
+})
+
+/** Gives the webhook a secret under a master key that nobody has; the one before ends in an hour. */
+const loseSecret = ({ workspace }: World) =>
+  WebhookStore.use((store) =>
+    Effect.gen(function*() {
+      const webhook = Option.getOrThrow(yield* store.find(workspace.id))
+      yield* store.rotateSecret({
+        workspaceId: workspace.id,
+        webhookId: webhook.id,
+        secret: { keyId: "00000000", nonce: new Uint8Array(12), ciphertext: new Uint8Array(62) },
+        previousExpiresAt: start + Duration.toMillis("1 hour"),
+        now: start
+      })
+    })
+  )
+
+describe("a secret that does not open", () => {
+  it.effect(
+    "is an error of the service, and signs nothing more once it has ended",
+    signing(Effect.gen(function*() {
+      const own = yield* world()
+      yield* put(own, "https://receiver.example/")
+      const { deliveryId, request } = yield* delivered(own)
+      const workspaceId = own.workspace.id
+      const header = request.headers[SIGNATURE_HEADER]!
+      const curl = Webhooks.use((webhooks) => webhooks.curl({ workspaceId, deliveryId }))
+      const verified = Webhooks.use((webhooks) => webhooks.verify({ workspaceId, header, body: request.body }))
+      yield* loseSecret(own)
+      for (const refused of [curl, verified, Webhooks.use((webhooks) => webhooks.test(workspaceId))]) {
+        const error = yield* Effect.flip<unknown, { readonly _tag: string; readonly message: string }, Webhooks>(
+          refused
+        )
+        assert.deepStrictEqual([error._tag, error.message], [
+          "ServerError",
+          "the webhook's secret cannot be opened at the moment"
+        ])
+      }
+      yield* rotate(own, "1 second")
+      yield* TestClock.adjust("1 second")
+      assert.match(yield* curl, /^curl /)
+      // it could be the one that was used
+      assert.strictEqual((yield* Effect.flip(verified))._tag, "ServerError")
     }))
   )
 })

@@ -51,8 +51,11 @@ export const layer = HandlerGroup.layer(
     const deliveries = yield* Deliveries.Deliveries
     const webhooks = yield* Webhooks.Webhooks
 
+    /** `null` where none can be made: that keeps nobody from looking at the attempts. */
     const curl = (workspaceId: Id.WorkspaceId, { id }: Delivery.Delivery) =>
-      webhooks.curl({ workspaceId, deliveryId: id }).pipe(Effect.catchTag("NotFound", () => Effect.succeed(null)))
+      webhooks.curl({ workspaceId, deliveryId: id }).pipe(
+        Effect.catchTag(["NotFound", "ServerError"], () => Effect.succeed(null))
+      )
 
     return HttpApiBuilder.group(Api, "deliveries", (handlers) =>
       handlers.handleAll({
