@@ -363,10 +363,16 @@ describe.concurrent("pausing and resuming", () => {
   it.live("takes what is to be replayed in three forms alone", () =>
     Effect.gen(function*() {
       const { server } = yield* road
-      for (const replay of ["some", { since: "yesterday" }, { until: timeShape.source }, 1]) {
-        const { body, status } = yield* act(server, "/resume", { replay })
-        assert.deepStrictEqual([status, body.error.code], [400, "invalid_body"])
-        assert.match(body.error.param, /^replay/)
+      const wrong = [
+        ["some", "invalid_field", "replay"],
+        [1, "invalid_field", "replay"],
+        [null, "invalid_field", "replay"],
+        [{ since: "yesterday" }, "invalid_field", "replay.since"],
+        [{}, "missing_field", "replay.since"],
+        [{ until: timeShape.source }, "unknown_field", "replay.until"]
+      ] as const
+      for (const [replay, reason, param] of wrong) {
+        assertInvalid(yield* act(server, "/resume", { replay }), reason, param)
       }
     }))
 })

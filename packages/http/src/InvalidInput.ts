@@ -38,6 +38,9 @@ const leafOf = (
   }
 }
 
+const isKind = (ast: SchemaAST.AST): boolean =>
+  SchemaAST.isObjects(ast) && ast.propertySignatures.some(({ name }) => name === "type")
+
 const invalid = (reason: Errors.InvalidBody["reason"], param: string, message: string) =>
   new Errors.InvalidBody({ reason, ...(param === "" ? {} : { param }), message })
 
@@ -59,8 +62,8 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
         ? invalid("unknown_field", param, `there is no query parameter ${param} here`)
         : invalid("unknown_field", param, `there is no field ${param} here`)
     case "AnyOf": {
-      // no member of a union fits: a word that is not on a list, or else a kind, told apart by its field `type`
-      if (leaf.ast.types.every(SchemaAST.isLiteral)) return inWords(error, param)
+      // no member of a union fits: of kinds, told apart by their field `type`, or of anything else
+      if (!leaf.ast.types.every(isKind)) return inWords(error, param)
       if (!Predicate.isObject(input)) return invalid("invalid_field", param, "the body must be a JSON object")
       const type = paramOf([...path, "type"])
       return Predicate.hasProperty(input, "type")

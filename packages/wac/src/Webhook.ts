@@ -227,7 +227,7 @@ export const make = Effect.gen(function*() {
           const { replay } = options
           const { force, replay: wanted } = yield* readResume(Input.given({
             ...options,
-            replay: typeof replay === "object" ? { since: iso(replay.since) } : replay
+            replay: typeof replay === "object" && replay !== null ? { since: iso(replay.since) } : replay
           }))
           const { probe, webhook } = yield* webhooks.resume({
             workspaceId,

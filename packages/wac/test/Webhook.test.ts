@@ -93,7 +93,9 @@ describe("the webhook", () => {
       ["cursor", wac.keys.list().page({ cursor: "x" })],
       ["expiresAt", wac.keys.create({ name: "x", expiresAt: new Date(0) })],
       ["name", wac.keys.create({ name: " " })],
-      ["since", wac.events.list({ since: Number.NaN }).page()]
+      ["since", wac.events.list({ since: Number.NaN }).page()],
+      ["since", wac.events.list({ since: "5" }).page()],
+      ["replay", wac.webhook.resume({ replay: null as never })]
     ]
     for (const [param, refused] of wrong) assert.deepInclude(await failure(refused), { code: "invalid_body", param })
   })
