@@ -71,11 +71,14 @@ export const DeliveryDetail = Schema.Struct({
   curl: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "DeliveryDetail" })
 
+/** Which deliveries a list holds. */
+export const filter = { status: Schema.optionalKey(DeliveryStatus) }
+
 const byId = { params: { id: Schema.String }, query: noQuery }
 
 export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
   HttpApiEndpoint.get("list", "/internal/webhook/deliveries", {
-    query: { status: Schema.optionalKey(DeliveryStatus), ...pageQuery },
+    query: { ...filter, ...pageQuery },
     success: internalListOf(ListedDelivery),
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({

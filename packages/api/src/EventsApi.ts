@@ -20,13 +20,15 @@ export const RecordedEvent = Schema.Struct({
   data: Schema.Record(Schema.String, Schema.Json)
 }).annotate({ identifier: "Event" })
 
-const query = {
+/** Which events a list holds. */
+export const filter = {
   since: Schema.optionalKey(
     TimeGiven.annotate({ description: "Only events recorded at or after this time" })
   ),
-  type: Schema.optionalKey(Event.EventType),
-  ...pageQuery
+  type: Schema.optionalKey(Event.EventType)
 }
+
+const query = { ...filter, ...pageQuery }
 
 export class EventsApi extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.get("list", "/v1/events", { query, success: listOf(RecordedEvent), error: reading })

@@ -49,7 +49,10 @@ export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).
 
 const word = Schema.optionalKey(PlainText.PlainText)
 
-const query = { status: word, category: word, language: word, name: word, ...pageQuery }
+/** Which templates a list holds: those of these words, matched exactly. */
+export const filter = { status: word, category: word, language: word, name: word }
+
+const query = { ...filter, ...pageQuery }
 
 export class TemplatesApi extends HttpApiGroup.make("templates").add(
   HttpApiEndpoint.get("list", "/v1/templates", {

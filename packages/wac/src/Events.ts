@@ -1,6 +1,7 @@
 /**
  * Events (specification §6, contract §6): what was recorded, and told to who listens in this process.
  */
+import { EventsApi } from "@wac/api"
 import { Event as Core, Events as Service, type EventStore, type Id, type Page } from "@wac/core"
 import { Cause, Clock, Context, Duration, Effect, Fiber, Schema } from "effect"
 import * as Input from "./Input.ts"
@@ -122,12 +123,7 @@ export interface Events {
 /** See `Workspace.on`. */
 export type On = <Type extends EventType>(type: Type, listener: Listener<Type>) => () => void
 
-const readFilter = Input.read(
-  Schema.Struct({
-    since: Schema.optionalKey(Schema.DateTimeUtcFromString),
-    type: Schema.optionalKey(Core.EventType)
-  })
-)
+const readFilter = Input.read(Schema.Struct(EventsApi.filter))
 
 // what each type holds follows from its making in the core
 const shown = (event: Core.Event): Event => Core.combined(event) as unknown as Event

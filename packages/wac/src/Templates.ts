@@ -1,7 +1,8 @@
 /**
  * Message templates (specification §2, contract §7).
  */
-import { type Id, PlainText, Templates as Service } from "@wac/core"
+import { TemplatesApi } from "@wac/api"
+import { type Id, Templates as Service } from "@wac/core"
 import { TemplatesHandlers } from "@wac/http"
 import { Effect, Schema } from "effect"
 import * as Input from "./Input.ts"
@@ -46,8 +47,7 @@ export interface Templates {
   readonly sync: () => Promise<void>
 }
 
-const word = Schema.optionalKey(PlainText.PlainText)
-const readFilter = Input.read(Schema.Struct({ status: word, category: word, language: word, name: word }))
+const readFilter = Input.read(Schema.Struct(TemplatesApi.filter))
 
 export const make = Effect.map(
   Service.Templates,

@@ -1,7 +1,7 @@
 /**
  * The workspace's webhook: where its events are posted to (specification §6, contract §6).
  */
-import { ReplaysApi, WebhookApi } from "@wac/api"
+import { DeliveriesApi, ReplaysApi, WebhookApi } from "@wac/api"
 import {
   Deliveries as DeliveriesService,
   type Id,
@@ -195,11 +195,7 @@ const readWebhook = Input.read(WebhookApi.PutWebhook)
 const readRotation = Input.read(WebhookApi.RotateSecret)
 const readResume = Input.read(WebhookApi.ResumeWebhook)
 const readReplay = Input.read(ReplaysApi.CreateReplay)
-const readFilter = Input.read(
-  Schema.Struct({
-    status: Schema.optionalKey(Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"]))
-  })
-)
+const readFilter = Input.read(Schema.Struct(DeliveriesApi.filter))
 
 export const make = Effect.gen(function*() {
   const webhooks = yield* Webhooks.Webhooks
