@@ -86,8 +86,10 @@ const demo = Effect.gen(function*() {
   const { guide } = yield* run({
     LOG_LEVEL: "error",
     ...process.env,
-    // a demonstration leaves nothing behind
+    // a demonstration leaves nothing behind, writes to nobody's telephone, and calls itself alone
     DATABASE_URL: "memory:",
+    PROVIDER: "sandbox",
+    PUBLIC_URL: "",
     // the demo's receiver is on this machine and speaks http
     WEBHOOK_ALLOW_INSECURE: "true",
     WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",

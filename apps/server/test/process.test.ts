@@ -452,7 +452,8 @@ describe("the log", () => {
 describe("the demo", () => {
   it.live("shows every step to the verified event, and leaves the service running", () =>
     Effect.gen(function*() {
-      const running = yield* service({}, scripts.demo)
+      // where the real service runs too
+      const running = yield* service({ PROVIDER: "whatsapp", PUBLIC_URL: "https://wac.example.com" }, scripts.demo)
       yield* running.written(/That is the whole road/)
       yield* running.written(wholeGuide)
       const { stderr, stdout } = running.output()
