@@ -10,6 +10,9 @@ export const PlainText = Schema.String.check(
   )
 )
 
+/** The text in a form that is one, with U+FFFD in place of what cannot be kept. */
+export const cleaned = (text: string): string => text.replaceAll("\u0000", "\uFFFD").toWellFormed()
+
 /** Text of `min` to `max` characters (code points). */
 export const between = (min: number, max: number) =>
   PlainText.check(Schema.isMinCodePoints(min), Schema.isMaxCodePoints(max))

@@ -71,8 +71,8 @@ const readOne = Input.reader(Schema.Union([
     at,
     error: Schema.optionalKey(Schema.Struct({
       code: ErrorBody.ErrorBody.fields.error.fields.code,
-      reason: Schema.optionalKey(Schema.String),
-      message: Schema.String,
+      reason: Schema.optionalKey(PlainText.PlainText),
+      message: PlainText.PlainText,
       provider: Schema.optionalKey(Errors.ProviderDetail)
     }))
   }),
@@ -110,7 +110,13 @@ const itemOf = (told: Result.Result.Success<ReturnType<typeof read>>, now: numbe
     const { from, providerMessageId, providerNumberId, text } = told
     return {
       _tag: "Message",
-      message: InboundMessage.ofText({ providerNumberId, providerMessageId, phone: from, at, body: text.body })
+      message: InboundMessage.ofText({
+        providerNumberId,
+        providerMessageId,
+        phone: from,
+        at,
+        body: PlainText.cleaned(text.body)
+      })
     }
   }
   const { error, messageId, providerMessageId, providerNumberId, status } = told

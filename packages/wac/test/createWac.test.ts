@@ -94,6 +94,7 @@ describe("a provider of the host", () => {
       [{ ...good, at: "yesterday" }, "at"],
       [{ ...good, status: "failed", error: { code: "lost", message: "so" } }, "error.code"],
       [{ ...good, status: "failed", error: { code: "server_error" } }, "error.message"],
+      [{ ...good, status: "failed", error: { code: "server_error", message: "\ud800" } }, "error.message"],
       [{ ...good, when: 1 }, "when"],
       [unnamed, "providerMessageId"],
       [{ ...customer, providerNumberId: undefined }, "providerNumberId"],
@@ -113,6 +114,19 @@ describe("a provider of the host", () => {
     const unsaid = { providerNumberId: undefined, providerMessageId: undefined, at: undefined, error: undefined }
     await wac.inbound.receive([{ ...good, ...unsaid }] as never)
     assert.strictEqual((await wac.messages.get(messageId)).status, "read")
+  })
+
+  it("may tell what a customer wrote although not every storage can hold it", async () => {
+    const { wac } = await start()
+    const told = {
+      type: "message",
+      providerNumberId: "sandbox-1",
+      providerMessageId: "1",
+      from: "+15551234567"
+    } as const
+    await wac.inbound.receive([{ ...told, text: { body: "a\u0000b\ud800" } }])
+    const [event] = (await wac.events.list({ type: "message.received" }).page()).data
+    assert.deepStrictEqual(event!.data.text, { body: "a\uFFFDb\uFFFD" })
   })
 
   const outcomes: ReadonlyArray<readonly [string, () => Promise<ProviderOutcome>, object]> = [

@@ -2,7 +2,7 @@
  * What Meta posts, read leniently: a field that is not of its kind is as if it were not there, a field that we do not
  * know is passed over, and nothing fails. So one bad item never costs its neighbours.
  */
-import type { Time } from "@wac/core"
+import { PlainText, type Time } from "@wac/core"
 import { Predicate, type Schema } from "effect"
 
 export type Json = Schema.Json
@@ -19,19 +19,18 @@ const maxWord = 512
 /** The last millisecond of the year 9999: later times cannot be written as others are. */
 const latest = 253_402_300_799_999
 
-/** No NUL and no lone surrogate, which not every storage can hold. */
-const plain = (text: string): string => text.replaceAll("\u0000", "\uFFFD").toWellFormed()
-
 /** The same as every storage can hold it, and no deeper than {@link maxDepth}. */
 const storable = (json: unknown, depth: number): Json => {
-  if (Predicate.isString(json)) return plain(json)
+  if (Predicate.isString(json)) return PlainText.cleaned(json)
   if (Predicate.isBoolean(json)) return json
   // a number such as 1e999 is read as infinite, and cannot be written again
   if (Predicate.isNumber(json)) return Number.isFinite(json) ? json : null
   if (!Predicate.isObjectOrArray(json) || depth === 0) return null
   return Array.isArray(json)
     ? json.map((element) => storable(element, depth - 1))
-    : Object.fromEntries(Object.entries(json).map(([name, value]) => [plain(name), storable(value, depth - 1)]))
+    : Object.fromEntries(
+      Object.entries(json).map(([name, value]) => [PlainText.cleaned(name), storable(value, depth - 1)])
+    )
 }
 
 /** The JSON in this text, in a form that every storage can hold; undefined when it is none. */
