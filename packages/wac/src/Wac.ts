@@ -54,7 +54,10 @@ export interface Workspace {
 
 /** The service. Its own operations are those of the default workspace. */
 export interface Wac extends Workspace {
-  /** The operations of another workspace, by its id; nothing is looked up before they are called. */
+  /**
+   * The operations of another workspace, by its id. Nothing is looked up before they are called; a send of a workspace
+   * that is not there rejects with `not_found`.
+   */
   readonly workspace: (id: string) => Workspace
   readonly workspaces: Workspaces.Workspaces
   readonly inbound: Inbound.Inbound

@@ -270,8 +270,10 @@ describe("instances", () => {
     assert.deepStrictEqual((await wac.workspaces.list()).map(({ name }) => name), ["wac", "Other"])
     const taken = await failure(wac.workspaces.create({ name: "Third", phoneNumber: "+15005550101" }))
     assert.deepInclude(taken, { code: "invalid_body", param: "providerNumberId" })
-    const nobody = wac.workspace("ws_00000000000000000000000000")
-    assert.include(["unauthorized", "server_error"], (await failure(nobody.messages.send(hello(), fresh()))).code)
+    for (const id of ["ws_00000000000000000000000000", "tenant\u0000"]) {
+      const nobody = await failure(wac.workspace(id).messages.send(hello(), fresh()))
+      assert.deepInclude(nobody, { code: "not_found", message: "there is no such workspace" })
+    }
   })
 
   it("close with `await using`", async () => {
