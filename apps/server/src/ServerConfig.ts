@@ -3,7 +3,7 @@
  * variable and what was expected; no value is ever shown.
  */
 import { SessionApi } from "@wac/api"
-import { Limits, PlainText } from "@wac/core"
+import { Limits, Password, PlainText, Workspace } from "@wac/core"
 import { ReceiverAddress } from "@wac/http"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
 import { Config, ConfigProvider, Effect, Redacted, Result, Schema } from "effect"
@@ -135,12 +135,8 @@ const limits = Effect.gen(function*() {
 
 const owner = Effect.gen(function*() {
   const email = yield* optional("WAC_OWNER_EMAIL", SessionApi.SetUp.fields.email, "an e-mail address")
-  const password = yield* secret(
-    "WAC_OWNER_PASSWORD",
-    PlainText.between(8, 256),
-    "a password of 8 to 256 characters"
-  )
-  const workspaceName = yield* read("WAC_WORKSPACE_NAME", PlainText.between(1, 100), "1 to 100 characters", "wac")
+  const password = yield* optional("WAC_OWNER_PASSWORD", Password.Password, "a password of 8 to 256 characters")
+  const workspaceName = yield* read("WAC_WORKSPACE_NAME", Workspace.Name, "1 to 100 characters", "wac")
   if (email === undefined && password === undefined) return undefined
   if (email === undefined) {
     return yield* new BadVariable({

@@ -1,7 +1,7 @@
 /**
  * `/internal/session` and `/internal/setup` (contract §5 and §6).
  */
-import { Member, Password, PlainText } from "@wac/core"
+import { Member, Password, PlainText, Workspace } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anybody, session } from "./Access.ts"
@@ -34,7 +34,7 @@ export const SetUp = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   email: Email,
   password: Password.Password,
-  workspaceName: Schema.Trim.pipe(Schema.decodeTo(PlainText.between(1, 100)))
+  workspaceName: Schema.Trim.pipe(Schema.decodeTo(Workspace.Name))
 }).annotate({ identifier: "SetUp" })
 
 /** Signing in and out, and the first owner. Answers that sign somebody in set the session's cookie. */

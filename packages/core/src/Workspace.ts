@@ -3,7 +3,11 @@
  */
 import { Forbidden } from "./Errors.ts"
 import type { WorkspaceId } from "./Id.ts"
+import * as PlainText from "./PlainText.ts"
 import type { Instant } from "./Time.ts"
+
+/** What a workspace can be called. */
+export const Name = PlainText.between(1, 100)
 
 /** Tier, quota and suspension belong to the operator; `null` is the default of `Limits`. */
 export interface Workspace {

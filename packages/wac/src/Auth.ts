@@ -1,8 +1,9 @@
 /**
  * How people sign in to what is served under `/internal`: by the host's own sessions, or by accounts of ours.
  */
-import { Authenticator, type Id, LocalAuthenticator, Member, type Session, WorkspaceStore } from "@wac/core"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { SessionApi } from "@wac/api"
+import { Authenticator, type Id, LocalAuthenticator, Member, Password, type Session, WorkspaceStore } from "@wac/core"
+import { Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import type * as Composition from "./Composition.ts"
@@ -57,15 +58,18 @@ export const local = (options: { readonly owner: LocalAuth["owner"] }): LocalAut
 
 export const isLocal = (auth: Auth | undefined): auth is LocalAuth => auth !== undefined && "type" in auth
 
+const readEmail = Schema.decodeUnknownOption(SessionApi.SetUp.fields.email)
+const readPassword = Schema.decodeUnknownOption(Password.Password)
+
 /** Who owns the first workspace of {@link local}. */
 export const ownerOf = ({ owner }: LocalAuth): { readonly email: string; readonly password: Redacted.Redacted } => {
-  if (typeof owner?.email !== "string" || !/^[^\s@]+@[^\s@]+$/.test(owner.email)) {
-    throw badOption("auth.owner.email", "auth.owner.email must be an e-mail address")
+  const email = readEmail(owner?.email)
+  if (Option.isNone(email)) throw badOption("auth.owner.email", "auth.owner.email must be an e-mail address")
+  const password = readPassword(owner.password)
+  if (Option.isNone(password)) {
+    throw badOption("auth.owner.password", "auth.owner.password must have 8 to 256 characters")
   }
-  if (typeof owner.password !== "string" || owner.password.length < 8) {
-    throw badOption("auth.owner.password", "auth.owner.password must have 8 characters or more")
-  }
-  return { email: owner.email, password: Redacted.make(owner.password) }
+  return { email: email.value, password: password.value }
 }
 
 const requestOf = (headers: Authenticator.Credentials["headers"]) =>

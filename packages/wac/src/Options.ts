@@ -1,7 +1,7 @@
 /**
  * What an instance is made with.
  */
-import { Limits as Core } from "@wac/core"
+import { Limits as Core, Workspace } from "@wac/core"
 import { ReceiverAddress, type ReceiverGuardDns } from "@wac/http"
 import { Redacted, Result, Schema } from "effect"
 import { Base64 } from "effect/encoding"
@@ -123,9 +123,9 @@ export const publicUrlOf = ({ publicUrl = unknownUrl }: WacOptions): URL => {
   return new URL(publicUrl)
 }
 
-const Name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
+const isName = Schema.is(Workspace.Name)
 
 export const workspaceNameOf = ({ workspaceName = "wac" }: WacOptions): string => {
-  if (!Schema.is(Name)(workspaceName)) throw badOption("workspaceName", "workspaceName must have 1 to 100 characters")
+  if (!isName(workspaceName)) throw badOption("workspaceName", "workspaceName must have 1 to 100 characters")
   return workspaceName
 }

@@ -44,14 +44,19 @@ const text = (options: WhatsAppOptions, option: keyof WhatsAppOptions, form: Reg
 
 const visible = /^[\x21-\x7e]+$/
 const graphId = /^[0-9]+$/
+const version = /^v[0-9]{1,3}\.[0-9]{1,2}$/
 
 /** The adapter; it is loaded only where it is used. */
 export const layer = (options: WhatsAppOptions): Composition.Adapters["provider"] => {
-  const { apiVersion = "v25.0", baseUrl = "https://graph.facebook.com" } = options
-  if (!URL.canParse(baseUrl)) throw badOption("provider.baseUrl", "provider.baseUrl must be an http or https URL")
+  const { baseUrl = "https://graph.facebook.com" } = options
+  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
+    throw badOption("provider.baseUrl", "provider.baseUrl must be an http or https URL")
+  }
   const config = {
     baseUrl,
-    apiVersion,
+    apiVersion: options.apiVersion === undefined
+      ? "v25.0"
+      : text(options, "apiVersion", version, "a version such as v25.0"),
     accessToken: Redacted.make(text(options, "accessToken", visible, "an access token")),
     phoneNumberId: text(options, "phoneNumberId", graphId, "Meta's id of a phone number, digits only"),
     businessAccountId: text(options, "businessAccountId", graphId, "Meta's id of an account, digits only"),

@@ -6,9 +6,10 @@ import {
   Id,
   PhoneNumber,
   PhoneNumberStore,
+  PlainText,
   Provider,
   Time,
-  type Workspace as Core,
+  Workspace as Core,
   WorkspaceStore
 } from "@wac/core"
 import { Clock, Effect, Schema } from "effect"
@@ -41,11 +42,10 @@ export interface Workspaces {
   readonly create: (workspace: NewWorkspace) => Promise<WorkspaceInfo>
 }
 
-const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
 const readWorkspace = Input.read(Schema.Struct({
-  name,
+  name: Core.Name,
   phoneNumber: PhoneNumber.E164,
-  providerNumberId: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)))
+  providerNumberId: Schema.optionalKey(PlainText.between(1, 255))
 }))
 
 const shown = ({ createdAt, id, name }: Core.Workspace): WorkspaceInfo => ({ id, name, createdAt: Time.iso(createdAt) })

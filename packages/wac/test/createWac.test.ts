@@ -288,6 +288,7 @@ describe("instances", () => {
 
 describe("an option that is wrong", () => {
   const valid = { storage: memory(), provider: sandbox() }
+  const meta = { accessToken: "a", phoneNumberId: "1", businessAccountId: "1", appSecret: "a", verifyToken: "b" }
   const wrong: ReadonlyArray<readonly [param: string, options: unknown]> = [
     ["storage", { provider: sandbox() }],
     ["storage.url", { ...valid, storage: postgres("mysql://x") }],
@@ -296,21 +297,15 @@ describe("an option that is wrong", () => {
     ["provider", { storage: memory() }],
     ["provider", { ...valid, provider: {} }],
     ["provider.phoneNumber", { ...valid, provider: { send: async () => {}, templates, phoneNumber: "12" } }],
-    ["provider.phoneNumberId", {
-      ...valid,
-      provider: whatsapp({
-        accessToken: "a",
-        phoneNumberId: "x",
-        businessAccountId: "1",
-        appSecret: "a",
-        verifyToken: "b"
-      })
-    }],
+    ["provider.phoneNumberId", { ...valid, provider: whatsapp({ ...meta, phoneNumberId: "x" }) }],
     ["prefix", { ...valid, prefix: "messaging" }],
     ["publicUrl", { ...valid, publicUrl: "example" }],
     ["limits.workspaceTiers.standard", { ...valid, limits: { workspaceTiers: { standard: -1 } } }],
     ["limits.pears", { ...valid, limits: { pears: 1 } }],
     ["receivers.allowCidrs", { ...valid, receivers: { allowCidrs: ["x"] } }],
+    ["provider.baseUrl", { ...valid, provider: whatsapp({ ...meta, baseUrl: "ftp://graph.facebook.com" }) }],
+    ["provider.apiVersion", { ...valid, provider: whatsapp({ ...meta, apiVersion: "25" }) }],
+    ["auth.owner.email", { ...valid, auth: local({ owner: { email: "ana", password: "correct horse" } }) }],
     ["auth.owner.password", { ...valid, auth: local({ owner: { email: "a@b.c", password: "short" } }) }],
     ["workspaceName", { ...valid, workspaceName: "" }],
     ["clock", { ...valid, clock: {} }]
