@@ -28,10 +28,9 @@ const closed = (): WacError => new WacError("this instance was closed", { code: 
 
 const ofFailure = (failure: Failure, requestId: string | undefined): WacError => {
   if (failure instanceof StoreError.StoreError) return ofDomain(StoreError.toServerError(failure), requestId)
-  if (failure instanceof Provider.TemplatesUnavailable) {
-    return new WacError(failure.message, { code: "server_error", reason: "provider_unavailable", requestId })
+  if (failure instanceof Provider.ProviderError || failure instanceof Provider.TemplatesUnavailable) {
+    return ofDomain(Provider.toServerError(failure), requestId)
   }
-  if (failure instanceof Provider.ProviderError) return ofDomain(Provider.toServerError(failure), requestId)
   return ofDomain(failure, requestId)
 }
 

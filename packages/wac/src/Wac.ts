@@ -1,7 +1,7 @@
 /**
  * The whole service inside the host's process.
  */
-import { type Id, Setup, Templates as TemplatesService, Vault, type Workspace as Core } from "@wac/core"
+import { type Id, Provider as ProviderPort, Setup, Vault, type Workspace as Core } from "@wac/core"
 import { PublicUrl } from "@wac/http"
 import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
@@ -27,7 +27,7 @@ import * as Recorded from "./Recorded.ts"
 import * as Running from "./Running.ts"
 import * as Templates from "./Templates.ts"
 import * as Turns from "./Turns.ts"
-import { badOption, WacError } from "./WacError.ts"
+import { badOption, ofDomain, WacError } from "./WacError.ts"
 import * as Webhook from "./Webhook.ts"
 import * as WhatsApp from "./WhatsApp.ts"
 import * as Workspaces from "./Workspaces.ts"
@@ -161,9 +161,9 @@ const openFailure = (cause: Cause.Cause<unknown>): WacError => {
   if (error instanceof Vault.UnreadableSecret) {
     return badOption("masterKey", "masterKey is not the key that this storage's secrets are under")
   }
+  if (error instanceof ProviderPort.ProviderError) return ofDomain(ProviderPort.toServerError(error))
   const isToldOf = error instanceof MasterKeyFileError ||
-    (error instanceof Error && "_tag" in error &&
-      ["OpenError", "StoreError", "ProviderError"].includes(String(error._tag)))
+    (error instanceof Error && "_tag" in error && ["OpenError", "StoreError"].includes(String(error._tag)))
   return isToldOf
     ? new WacError(error.message, { code: "server_error", reason: "storage_unavailable" })
     : new WacError("the service could not be started; the log says more", { code: "server_error", reason: "internal" })
@@ -172,7 +172,7 @@ const openFailure = (cause: Cause.Cause<unknown>): WacError => {
 /**
  * Starts the service in this process; resolves when it is ready. Several instances may live side by side: nothing is
  * global, no signal is handled, and nothing is written to the console. Rejects with a `WacError` that names the option
- * which is wrong, or says that the storage cannot be opened.
+ * which is wrong, or says that the storage cannot be opened or the provider not be asked for its number.
  *
  * @example
  * const wac = await createWac({ storage: memory(), provider: sandbox() })

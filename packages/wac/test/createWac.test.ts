@@ -307,7 +307,10 @@ describe("an option that is wrong", () => {
     ["provider.apiVersion", { ...valid, provider: whatsapp({ ...meta, apiVersion: "25" }) }],
     ["auth.owner.email", { ...valid, auth: local({ owner: { email: "ana", password: "correct horse" } }) }],
     ["auth.owner.password", { ...valid, auth: local({ owner: { email: "a@b.c", password: "short" } }) }],
+    // nobody could sign in with it
+    ["auth.owner.password", { ...valid, auth: local({ owner: { email: "a@b.c", password: "x".repeat(257) } }) }],
     ["workspaceName", { ...valid, workspaceName: "" }],
+    ["workspaceName", { ...valid, workspaceName: "a\u0000" }],
     ["clock", { ...valid, clock: {} }]
   ]
   it.each(wrong)("is named: %s", async (param, options) => {
@@ -323,6 +326,12 @@ describe("an option that is wrong", () => {
     }))
     assert.deepInclude(error, { code: "server_error", reason: "storage_unavailable" })
     assert.notInclude(`${error.stack}`, "hunter22")
+  })
+
+  it("such as a provider that is not there is told of", async () => {
+    const provider = whatsapp({ ...meta, baseUrl: "http://127.0.0.1:1" })
+    const error = await failure(createWac({ ...valid, provider }))
+    assert.deepInclude(error, { code: "server_error", reason: "provider_unavailable" })
   })
 })
 
