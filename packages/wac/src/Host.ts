@@ -2,7 +2,7 @@
  * The application that embeds the service, for programs that use Effect: the workspace that is its own, and sends that
  * are told apart from those of callers with API keys.
  */
-import { type Errors, Id, type Idempotency, Message, Messages, StoreError, Templates } from "@wac/core"
+import { type Errors, Id, type Idempotency, Message, Messages, StoreError } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HostKeys } from "./HostKeys.ts"
@@ -26,15 +26,8 @@ export class Host extends Context.Service<Host, {
       Effect.gen(function*() {
         const keys = yield* HostKeys
         const messages = yield* Messages.Messages
-        const templates = yield* Templates.Templates
         const random = yield* SecureRandom.SecureRandom
         const { id: workspaceId } = yield* Workspaces.first(workspaceName)
-        // before the first send; from then on it goes on in the background
-        yield* Effect.catchTag(
-          templates.sync(workspaceId),
-          "TemplatesUnavailable",
-          (error) => Effect.logWarning(error.message)
-        )
 
         return Host.of({
           workspaceId,

@@ -119,12 +119,7 @@ const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Ow
     const setup = yield* Setup.Setup
     yield* Effect.catchTag(setup.create(owner), "AlreadySetUp", () => Effect.void)
   }
-  const workspace = yield* Workspaces.first(name)
-  // before the first send; from then on it goes on in the background
-  yield* TemplatesService.Templates.use((templates) => templates.sync(workspace.id)).pipe(
-    Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
-  )
-  return workspace
+  return yield* Workspaces.first(name)
 })
 
 /** All that is done with the services of an instance. */

@@ -8,6 +8,7 @@ import {
   PhoneNumberStore,
   PlainText,
   Provider,
+  Templates,
   Time,
   Workspace as Core,
   WorkspaceStore
@@ -75,8 +76,7 @@ const creating = Effect.gen(function*() {
   })
 })
 
-/** The first workspace; one of that name is created, with the provider's number, if there is none. */
-export const first = Effect.fnUntraced(function*(name: string) {
+const findOrCreate = Effect.fnUntraced(function*(name: string) {
   const store = yield* WorkspaceStore.WorkspaceStore
   const provider = yield* Provider.Provider
   const create = yield* creating
@@ -87,6 +87,20 @@ export const first = Effect.fnUntraced(function*(name: string) {
     // of processes that start at once, one has made it: its number is unique
     (error) => Effect.flatMap(store.list, ([made]) => made === undefined ? Effect.fail(error) : Effect.succeed(made))
   )
+})
+
+/**
+ * The first workspace, with the templates that the provider has now; one of that name is created, with the provider's
+ * number, if there is none.
+ */
+export const first = Effect.fnUntraced(function*(name: string) {
+  const workspace = yield* findOrCreate(name)
+  const templates = yield* Templates.Templates
+  // before the first send; from then on it goes on in the background
+  yield* templates.sync(workspace.id).pipe(
+    Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
+  )
+  return workspace
 })
 
 export const make = Effect.gen(function*() {
