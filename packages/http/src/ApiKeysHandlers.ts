@@ -62,7 +62,7 @@ export const layer = HandlerGroup.layer(
             requireSignature: payload.requireSignature ?? false,
             idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"]))
           })
-          if (made.replayed) (yield* Exchange).headers["idempotent-replayed"] = "true"
+          if (made.replayed) (yield* Exchange).isReplayed = true
           return issued(made)
         }, StoreError.orUnavailable),
         revoke: Effect.fnUntraced(function*({ params }) {

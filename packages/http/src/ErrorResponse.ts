@@ -8,18 +8,13 @@ import { SecureRandom } from "effect/crypto"
 import { HttpServerResponse } from "effect/http"
 import { Exchange, headersOf } from "./Exchange.ts"
 
-/**
- * Renders an error for the exchange under way. One that another request got first keeps that request's id, in the
- * body and in the header, so that a replay is the same to the byte.
- */
+/** Renders an error for the exchange under way. */
 export const of = (error: Errors.DomainError): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-  Effect.map(Exchange, (exchange) => {
-    if (exchange.replayed?._tag === "Failed") exchange.requestId = exchange.replayed.requestId
-    return HttpServerResponse.jsonUnsafe(ErrorBody.bodyOf(error, exchange.requestId), {
+  Effect.map(Exchange, ({ requestId }) =>
+    HttpServerResponse.jsonUnsafe(ErrorBody.bodyOf(error, requestId), {
       status: ErrorBody.statusOf(error),
-      headers: { ...ErrorBody.headersOf(error), ...exchange.headers }
-    })
-  })
+      headers: ErrorBody.headersOf(error)
+    }))
 
 /** An answer for who writes it out without Effect. */
 export interface Plain {

@@ -1,7 +1,7 @@
 /**
  * One request and its answer: what the answer's headers must tell, gathered while it is made (contract §1, §4, §7).
  */
-import { Id, type Idempotency, type RateLimit } from "@wac/core"
+import { Id, type RateLimit } from "@wac/core"
 import { Context } from "effect"
 
 export interface Exchange {
@@ -9,17 +9,14 @@ export interface Exchange {
   requestId: Id.RequestId
   /** What each limiter said that was consulted. */
   readonly readings: Array<RateLimit.Reading>
-  /** The answer of another request that this one was given. */
-  replayed: Idempotency.Answer | undefined
-  /** Further headers, by name. */
-  readonly headers: { [name: string]: string }
+  /** Whether the answer is another request's, which this one was given. */
+  isReplayed: boolean
 }
 
 export const make = (requestId: Id.RequestId): Exchange => ({
   requestId,
   readings: [],
-  replayed: undefined,
-  headers: {}
+  isReplayed: false
 })
 
 /** The exchange under way; outside of one, a place whose contents nobody reads. */

@@ -83,8 +83,7 @@ const unanswered = Effect.map(
 const headersOf = (exchange: Exchange.Exchange): { readonly [name: string]: string } => ({
   ...Exchange.headersOf(exchange.requestId),
   ...RateLimitHeaders.of(exchange.readings),
-  ...(exchange.replayed === undefined ? {} : { "idempotent-replayed": "true" }),
-  ...exchange.headers
+  ...(exchange.isReplayed ? { "idempotent-replayed": "true" } : {})
 })
 
 /** Has what happens within fill in the exchange. */
@@ -96,7 +95,9 @@ const observing = (exchange: Exchange.Exchange) =>
     Context.add(Exchange.Exchange, exchange),
     Context.add(RateLimit.Observer, (reading) => void exchange.readings.push(reading)),
     Context.add(Idempotency.ReplayObserver, (answer) => {
-      exchange.replayed = answer
+      exchange.isReplayed = true
+      // an error keeps the id of who got it first, in body and header: the same to the byte
+      if (answer._tag === "Failed") exchange.requestId = answer.requestId
     })
   )
 
