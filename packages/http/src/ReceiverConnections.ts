@@ -1,7 +1,7 @@
 /**
  * Connections to receivers: kept open for a moment between requests, closed when nobody wants them.
  */
-import type { WebhookTransport } from "@wac/core"
+import { WebhookScheduler, type WebhookTransport } from "@wac/core"
 import { type Clock, Duration, Effect, type Scope } from "effect"
 import type { Socket } from "node:net"
 import { Client } from "undici"
@@ -11,17 +11,19 @@ import type { ReceiverExchange } from "./ReceiverExchange.ts"
 /** Common firewall rules refuse requests that name no agent. */
 const userAgent = "wac"
 
+const { doubtful, healthy } = WebhookScheduler.maxInFlight
+
 /**
  * So many unused connections are kept; beyond it the one unused longest is closed. As many as the scheduler has
  * attempts in flight at most, so that a steady load connects to nobody twice.
  */
-const maxIdle = 1280
+const maxIdle = healthy + doubtful
 
 /**
  * Of them so many to one host, as many as healthy webhooks have attempts in flight; nobody waits for a connection, so
  * those in use are as many as the attempts. Thousands of webhooks may be one platform's, and it counts connections.
  */
-const maxIdlePerOrigin = 512
+const maxIdlePerOrigin = healthy
 
 /** An unused connection is closed after this: common servers close theirs after 5 s, and then lose what is sent. */
 const idleTimeout = Duration.seconds(4)
