@@ -2,7 +2,7 @@
  * Messages: what is asked to be sent, what is stored of it, and how upstream's reports move it (contract §3).
  */
 import { Duration, Schema } from "effect"
-import type { ProviderDetail } from "./Errors.ts"
+import { type DomainError, type ProviderDetail, reasonOf } from "./Errors.ts"
 import type { ApiKeyId, MessageId, PhoneNumberId, WorkspaceId } from "./Id.ts"
 import { E164 } from "./PhoneNumber.ts"
 import * as PlainText from "./PlainText.ts"
@@ -52,6 +52,17 @@ export interface MessageError {
   readonly reason?: string
   readonly message: string
   readonly provider?: ProviderDetail
+}
+
+/** An error as it is stored with a failed message. */
+export const errorOf = (error: DomainError): MessageError => {
+  const reason = reasonOf(error)
+  return {
+    code: error.code,
+    ...(reason === undefined ? {} : { reason }),
+    message: error.message,
+    ...(error.provider === undefined ? {} : { provider: error.provider })
+  }
 }
 
 /** `queued` is for campaigns. A status never moves to a lower rank; `failed` is outside the ranks. */

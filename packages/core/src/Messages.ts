@@ -4,12 +4,12 @@
 import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as Deadlines from "./Deadlines.ts"
-import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "./Errors.ts"
+import { type DomainError, IdempotencyConflict, type NotFound, ServerError } from "./Errors.ts"
 import * as Id from "./Id.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { CurrentLimits } from "./Limits.ts"
 import * as Lookup from "./Lookup.ts"
-import type { Message, MessageError, OutboundMessage } from "./Message.ts"
+import * as Message from "./Message.ts"
 import { type ClaimedSend, type KeyedRequest, type MessageFilter, MessageStore, type SendEnd } from "./MessageStore.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import * as Policy from "./Policy.ts"
@@ -45,7 +45,7 @@ export interface SendRequest {
   readonly apiKeyId: Id.ApiKeyId
   readonly key: Idempotency.IdempotencyKey
   readonly requestId: Id.RequestId
-  readonly message: OutboundMessage
+  readonly message: Message.OutboundMessage
 }
 
 export class Messages extends Context.Service<Messages, {
@@ -55,13 +55,13 @@ export class Messages extends Context.Service<Messages, {
    * have been sent. `Idempotency.observeReplay` is told when the answer is another request's.
    */
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
-  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message, NotFound | StoreError>
+  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
   /** Newest first. With a filter a page may hold fewer than its limit, or none, before the end. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
     filter: MessageFilter,
     page: PageRequest
-  ) => Effect.Effect<Page<Message>, StoreError>
+  ) => Effect.Effect<Page<Message.Message>, StoreError>
 }>()("@wac/core/Messages") {
   static readonly layer = Layer.effect(
     Messages,
@@ -131,15 +131,17 @@ export class Messages extends Context.Service<Messages, {
        * wait for the end of the lease, to mean an unknown outcome then. Again for a while, since what was lost may
        * still be on its way into the storage.
        */
-      const takeBack = Effect.fnUntraced(function*(keyed: KeyedRequest, claimToken: string, message: OutboundMessage) {
-        yield* Effect.flatMap(
-          Clock.currentTimeMillis,
-          (now) => store.abandon({ now, request: keyed, message, claimToken, limits })
-        ).pipe(
-          Effect.catchCause((cause) => Effect.logDebug("a claim could not be taken back yet", cause)),
-          Effect.repeat(takingBack)
-        )
-      })
+      const takeBack = Effect.fnUntraced(
+        function*(keyed: KeyedRequest, claimToken: string, message: Message.OutboundMessage) {
+          yield* Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) => store.abandon({ now, request: keyed, message, claimToken, limits })
+          ).pipe(
+            Effect.catchCause((cause) => Effect.logDebug("a claim could not be taken back yet", cause)),
+            Effect.repeat(takingBack)
+          )
+        }
+      )
 
       const carryOut = Effect.fnUntraced(
         function*(claimed: ClaimedSend, claimToken: string, keyed: KeyedRequest, request: SendRequest) {
@@ -275,17 +277,6 @@ export class Messages extends Context.Service<Messages, {
 
 const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`
 
-/** An error as it is stored with a failed message. */
-export const messageErrorOf = (error: DomainError): MessageError => {
-  const reason = reasonOf(error)
-  return {
-    code: error.code,
-    ...(reason === undefined ? {} : { reason }),
-    message: error.message,
-    ...(error.provider === undefined ? {} : { provider: error.provider })
-  }
-}
-
 /** How a send ended, for those who waited with its caller. */
 const answerOf = (exit: Exit.Exit<Idempotency.Sent, DomainError>, requestId: Id.RequestId): Idempotency.Answer =>
   Exit.isSuccess(exit) ? exit.value : {
@@ -302,7 +293,7 @@ const endOf = (outcome: ProviderOutcome, now: number, requestId: Id.RequestId): 
     case "Refused":
       return {
         _tag: "Refused",
-        report: { status: "failed", at: now, providerMessageId: null, error: messageErrorOf(outcome.error) },
+        report: { status: "failed", at: now, providerMessageId: null, error: Message.errorOf(outcome.error) },
         answer: { _tag: "Failed", error: outcome.error, requestId }
       }
     case "NotSent":

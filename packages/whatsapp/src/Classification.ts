@@ -1,7 +1,7 @@
 /**
  * What an error of Meta's comes to: the same whether it answered a send or was reported of the message later.
  */
-import { Errors, type Message, Messages, type Provider } from "@wac/core"
+import { Errors, Message, type Provider } from "@wac/core"
 import { Duration } from "effect"
 import * as ErrorCodes from "./ErrorCodes.ts"
 import type { GraphError } from "./GraphError.ts"
@@ -38,7 +38,7 @@ const decide = (error: GraphError, regainAfter: Duration.Duration = Duration.zer
 const paramOf = ({ param }: { readonly param?: string }) => param === undefined ? {} : { param }
 
 /** What a message that failed with it is stored with. */
-export const messageErrorOf = (error: GraphError): Message.MessageError => Messages.messageErrorOf(decide(error))
+export const messageErrorOf = (error: GraphError): Message.MessageError => Message.errorOf(decide(error))
 
 /** An answer to a send that holds an error. */
 export interface RefusedAnswer {

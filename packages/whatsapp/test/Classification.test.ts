@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Messages, type Provider } from "@wac/core"
+import { Message, type Provider } from "@wac/core"
 import { Duration } from "effect"
 import * as Classification from "../src/Classification.ts"
 import * as ErrorCodes from "../src/ErrorCodes.ts"
@@ -65,7 +65,7 @@ describe("a report of a failure", () => {
     for (const code of [...codes, 131_999]) {
       assert.deepStrictEqual(
         Classification.messageErrorOf(error(code)),
-        Messages.messageErrorOf(errorOf(answered(code)))
+        Message.errorOf(errorOf(answered(code)))
       )
     }
   })
