@@ -6,7 +6,7 @@ import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { always, authenticated } from "./ErrorBody.ts"
 
-/** The API key that calls, its workspace, and the request's checked Idempotency-Key where one is needed. */
+/** The API key that calls, and its workspace. */
 export class Caller extends Context.Service<Caller, ApiKeys.Principal>()("@wac/api/Caller") {}
 
 /** `Authorization: Bearer wac_live_…` on everything under `/v1`. */

@@ -8,7 +8,7 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
     when: "The body is not JSON, not UTF-8, or did not arrive whole.",
     remedy: "Send what a JSON encoder writes; never put JSON together from strings.",
     retry: retries.no,
-    example: { message: "the body is not JSON" }
+    example: { message: "the body is not valid JSON" }
   },
   missing_field: {
     when: "A field that is required is not there; `param` names it.",
@@ -20,7 +20,10 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
     when: "A field, a query parameter or a cursor has a value that it cannot have; `param` names it.",
     remedy: "Correct the value. Telephone numbers are E.164: `+` and digits only.",
     retry: retries.no,
-    example: { message: "to: must be a phone number in E.164 format", param: "to" }
+    example: {
+      message: "to: must be a phone number in E.164 format: + and digits only, possible in its country",
+      param: "to"
+    }
   },
   unknown_field: {
     when: "A field or query parameter that does not exist; a misspelt one must not send a message with holes.",
@@ -115,7 +118,7 @@ export const unauthorized: { readonly [R in Reasons["unauthorized"]]: Entry } = 
     when: "The request's `X-Service-Signature` is not right.",
     remedy: "Sign `<t>.<METHOD>\\n<path and query>\\n<Idempotency-Key>\\n<raw body>` with the key's signing secret.",
     retry: retries.no,
-    example: { message: "the request's signature is not right: no_match", param: "X-Service-Signature" }
+    example: { message: "the request's signature is not right: signature_mismatch", param: "X-Service-Signature" }
   },
   stale_signature: {
     when: "The request's signature was made more than 300 seconds from now.",

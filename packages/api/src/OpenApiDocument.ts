@@ -96,6 +96,7 @@ const isIdempotencyKey = (parameter: OpenApi.OpenAPISpecParameter): boolean =>
 
 const traitsOf = (path: string, method: string, operation: OpenApi.OpenAPISpecOperation): Traits => {
   const [scheme] = operation.security.flatMap((requirement) => Object.keys(requirement))
+  const isList = operation.parameters.some(({ name }) => name === "limit")
   return {
     id: operation.operationId,
     changes: method !== "get",
@@ -104,7 +105,8 @@ const traitsOf = (path: string, method: string, operation: OpenApi.OpenAPISpecOp
     signsIn: operation.operationId.startsWith("signIn."),
     hasBody: operation.requestBody !== undefined,
     needsKey: operation.parameters.some(isIdempotencyKey),
-    namesSomething: path.includes("{") || path.startsWith("/internal/webhook")
+    // what there is of the webhook, but for setting it, needs one to be there
+    namesSomething: path.includes("{") || (path.startsWith("/internal/webhook") && method !== "put" && !isList)
   }
 }
 

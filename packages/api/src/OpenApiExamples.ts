@@ -114,7 +114,7 @@ const attempt = {
   durationMs: 84,
   outcome: "delivered",
   statusCode: 200,
-  message: "The receiver answered 200.",
+  message: "answered 200",
   timings: { lookupMs: 4, connectMs: 18, tlsMs: 22, firstByteMs: 38, bodyMs: 2 },
   request: {
     url: configuration.url,
@@ -128,7 +128,14 @@ const attempt = {
 const test = {
   ...attempt,
   trigger: "test",
-  request: { ...attempt.request, body: JSON.stringify({ ...event, type: "webhook.test", data: {} }) }
+  request: {
+    ...attempt.request,
+    body: JSON.stringify({
+      ...event,
+      type: "webhook.test",
+      data: { webhook_id: configuration.id, tested_at: event.created_at }
+    })
+  }
 }
 
 const delivery = {
@@ -270,7 +277,7 @@ export const byOperation: { readonly [operationId: string]: Example } = {
         tier: "standard",
         messagesPerSecond: 80,
         messagingLimit: null,
-        quality: "GREEN"
+        quality: "green"
       }],
       ...internalPage
     }
@@ -297,8 +304,19 @@ export const byOperation: { readonly [operationId: string]: Example } = {
       ok: false,
       scheme: "service",
       checks: [
-        { part: "header", ok: true, reason: null, message: "The header is well-formed." },
-        { part: "signature", ok: false, reason: "other_body", message: "The body is not the one that was signed." }
+        { part: "header", ok: true, reason: null, message: "the header is well formed" },
+        {
+          part: "timestamp",
+          ok: true,
+          reason: null,
+          message: "the timestamp is within 300 seconds of the present"
+        },
+        {
+          part: "signature",
+          ok: false,
+          reason: "secret_with_line_end",
+          message: "the secret was used with a line end behind it"
+        }
       ]
     }
   },
