@@ -6,6 +6,7 @@ import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import { assertError, until } from "./checks.ts"
 import { type Answer, call, hello, ready, receiver, send, setWebhook } from "./harness.ts"
+import { still } from "./movable.ts"
 
 const metrics = ({ url }: { readonly url: string }, headers: { readonly [name: string]: string } = {}) =>
   call(`${url}/metrics`, { headers })
@@ -19,20 +20,24 @@ const valueOf = ({ text }: Answer, series: string): number | undefined => {
 describe.concurrent("metrics", () => {
   it.live("tell of attempts by outcome, of what waits, and of webhooks in trouble, and of no workspace", () =>
     Effect.gen(function*() {
-      const server = yield* ready()
+      const server = yield* still(ready())
       const customer = yield* receiver
       yield* setWebhook(server, { url: customer.url })
+      const attempted = (outcome: string, count: number) =>
+        until(
+          metrics(server),
+          (answer) => valueOf(answer, `wac_webhook_attempts_total{outcome="${outcome}"}`) === count
+        )
+      yield* send(server, hello("+15005550003"))
+      yield* attempted("delivered", 1)
       yield* customer.script([RecordingReceiver.reply(500)])
       yield* send(server, hello("+15005550003"))
-      yield* customer.take(2)
-      const answer = yield* until(
-        metrics(server),
-        (answer) => valueOf(answer, "wac_webhook_attempts_total{outcome=\"delivered\"}") === 1
-      )
+      yield* attempted("status", 1)
+      yield* server.pass("1100 millis")
+      const answer = yield* attempted("delivered", 2)
       assert.strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
-      assert.strictEqual(valueOf(answer, "wac_webhook_attempts_total{outcome=\"status\"}"), 1)
       assert.strictEqual(valueOf(answer, "wac_webhook_first_attempt_delay_seconds_count"), 1)
-      assert.strictEqual(valueOf(answer, "wac_webhook_attempt_duration_seconds_count"), 2)
+      assert.strictEqual(valueOf(answer, "wac_webhook_attempt_duration_seconds_count"), 3)
       assert.strictEqual(valueOf(answer, "wac_webhook_deliveries_pending"), 0)
       assert.strictEqual(valueOf(answer, "wac_webhook_oldest_due_age_seconds"), 0)
       assert.strictEqual(valueOf(answer, "wac_webhooks{state=\"paused\"}"), 0)

@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Attempt, Delivery } from "./Delivery.ts"
+import type { Attempt } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
 import * as Event from "./Event.ts"
 import * as Id from "./Id.ts"
@@ -21,9 +21,14 @@ export const timeout = Duration.seconds(5)
 /** A claim's lease: the attempt's deadline, time to record it, and room for a pause of the process (contract §8). */
 export const lease = Duration.seconds(15)
 
-/** How long the event waited for its first attempt, in milliseconds; `null` where something was to hold it back. */
-const waitedFor = (delivery: Delivery, attempt: Attempt): number | null =>
-  attempt.number === 1 && delivery.nextAttemptAt === delivery.createdAt ? attempt.startedAt - delivery.createdAt : null
+/**
+ * How long the event waited for its first attempt, in milliseconds; `null` where something was to hold it back: an event
+ * before it, a pause, or its webhook, of which one attempt may have to wait for another unless it is healthy.
+ */
+const waitedFor = ({ delivery, isBacklog, standing }: ClaimedDelivery, attempt: Attempt): number | null =>
+  attempt.number === 1 && delivery.nextAttemptAt === delivery.createdAt && !isBacklog && standing === "healthy"
+    ? attempt.startedAt - delivery.createdAt
+    : null
 
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
@@ -45,7 +50,8 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
       const clock = yield* Clock.Clock
 
       const attempt = Effect.fnUntraced(
-        function*({ delivery, event, secrets, url }: ClaimedDelivery, token: string) {
+        function*(claimed: ClaimedDelivery, token: string) {
+          const { delivery, event, secrets, url } = claimed
           const body = Event.body(event, delivery.envelope)
           const startedAt = clock.currentTimeMillisUnsafe()
           const opened: Array<string> = []
@@ -69,7 +75,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             attempt: ended,
             jitter: yield* Random.next
           })
-          if (recorded) yield* Metrics.attempted(ended, waitedFor(delivery, ended))
+          if (recorded) yield* Metrics.attempted(ended, waitedFor(claimed, ended))
           return { attempt: ended, recorded }
         }
       )

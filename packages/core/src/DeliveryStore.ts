@@ -19,6 +19,8 @@ export interface ClaimedDelivery {
   readonly secrets: ReadonlyArray<WebhookSecret>
   /** The webhook's when it was claimed: against which limit the attempt counts. */
   readonly standing: Standing
+  /** Whether it was of the webhook's backlog then (`Delivery.line`). */
+  readonly isBacklog: boolean
 }
 
 /** Which delivery a claim is of, and where the storage finds it: beside others of its webhook. */

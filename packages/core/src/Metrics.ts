@@ -32,7 +32,9 @@ const attemptsBy: { readonly [outcome in AttemptOutcome]: ReturnType<typeof atte
 
 /** A first attempt is due at once: targets are 25 ms for half of them, 125 ms for nearly all. */
 const firstAttemptSeconds = Metric.histogram("wac_webhook_first_attempt_delay_seconds", {
-  description: "Time from an event's record to the start of the first attempt at it, of events that nothing held back",
+  description:
+    "Time from an event's record to the start of the first attempt at it, of healthy webhooks' events that " +
+    "nothing held back",
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.5, 1, 2.5, 5, 10, 60]
 })
 

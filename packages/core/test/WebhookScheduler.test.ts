@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verify } from "@wac/verifier"
-import { DateTime, Duration, Effect, Fiber, Option, Tracer } from "effect"
+import { DateTime, Duration, Effect, Fiber, Metric, Option, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import * as AttemptRequest from "../src/AttemptRequest.ts"
@@ -195,6 +195,44 @@ describe("an attempt", () => {
         yield* advance("6 seconds")
         assert.strictEqual((yield* deliveryOf(workspace.id, eventId)).status, "delivered")
       })
+    )
+  )
+
+  it.effect(
+    "is counted with its event's wait, unless something held that back",
+    scheduling(() =>
+      Effect.gen(function*() {
+        /** How many waits were counted, and seconds of them all. */
+        const waits = Effect.map(Metric.snapshot, (snapshot) => {
+          const counted = snapshot.find(({ id }) => id === "wac_webhook_first_attempt_delay_seconds")
+          return counted?.type === "Histogram" ? [counted.state.count, counted.state.sum] : [0, 0]
+        })
+        const { happens, workspace } = yield* receiver()
+        const { stop } = yield* startScheduler
+        // nothing is known of it yet: an event may have to wait for another's attempt
+        yield* happens
+        yield* advance(second)
+        assert.deepStrictEqual(yield* waits, [0, 0])
+        yield* happens
+        yield* advance(second)
+        assert.deepStrictEqual(yield* waits, [1, 0])
+        yield* Webhooks.use((webhooks) => webhooks.pause(workspace.id))
+        yield* happens
+        yield* advance(hour)
+        yield* Webhooks.use((webhooks) => webhooks.resume({ workspaceId: workspace.id, replay: "all", force: true }))
+        yield* advance(second)
+        assert.strictEqual((yield* posted).length, 3)
+        assert.deepStrictEqual(yield* waits, [1, 0])
+        yield* stop
+        yield* happens
+        yield* advance("3 seconds")
+        yield* answerWith(failing)
+        yield* startScheduler
+        yield* advance(minute)
+        // its retries are no first attempts
+        assert.isAbove((yield* posted).length, 5)
+        assert.deepStrictEqual(yield* waits, [2, 3])
+      }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
     )
   )
 
@@ -628,7 +666,7 @@ describe("isolation", () => {
   const slowly = after("4 seconds", answered(200))
 
   it.effect(
-    "at most 16 attempts are in flight to one webhook, and a dead one does not delay another",
+    "at most 16 attempts are in flight to one webhook, and a slow one does not delay another",
     scheduling(() =>
       Effect.gen(function*() {
         const slow = yield* receiver()

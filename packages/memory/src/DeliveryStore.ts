@@ -47,7 +47,8 @@ const claimedOf = (
   event,
   url: webhook.url,
   secrets: webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now),
-  standing
+  standing,
+  isBacklog: Delivery.line(delivery, webhook) === "backlog"
 })
 
 const beginTest = (

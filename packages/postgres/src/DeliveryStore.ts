@@ -28,7 +28,8 @@ type ClaimedRow = readonly [
   eventOrderKey: Event.Event["orderKey"],
   eventSequence: number | null,
   data: Event.Event["data"],
-  isDoubtful: boolean
+  isDoubtful: boolean,
+  isBacklog: boolean
 ]
 
 /** What a claim answers. */
@@ -67,7 +68,8 @@ const claimedDelivery = (
     eventOrderKey,
     eventSequence,
     data,
-    isDoubtful
+    isDoubtful,
+    isBacklog
   ]: ClaimedRow,
   senders: ReadonlyMap<Id.WebhookId, Sender>
 ): DeliveryStore.ClaimedDelivery => ({
@@ -100,7 +102,8 @@ const claimedDelivery = (
     data
   },
   ...senders.get(webhookId)!,
-  standing: isDoubtful ? "doubtful" : "healthy"
+  standing: isDoubtful ? "doubtful" : "healthy",
+  isBacklog
 })
 
 const claimedOf = ({ deliveries, nextDueAt, webhooks }: ClaimAnswer): DeliveryStore.Claimed => {
@@ -270,7 +273,8 @@ export const layer = Layer.effect(
           ([row]) =>
             Option.map(Option.fromNullOr(plain<TestAnswer | null>(row!, "test")), ({ secrets, ...test }) => ({
               ...test,
-              secrets: secrets.map(secretOf)
+              secrets: secrets.map(secretOf),
+              isBacklog: false
             }))
         ),
       complete: (command) =>

@@ -194,7 +194,10 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
         const taken = mine.map((one) => {
           const row = due.find((row) => row.delivery.id === one.delivery.id)
           assert.deepStrictEqual(one.delivery, row?.delivery)
-          assert.deepStrictEqual([one.url, one.standing], [side.webhook.url, standing(side)])
+          assert.deepStrictEqual(
+            [one.url, one.standing, one.isBacklog],
+            [side.webhook.url, standing(side), isBacklog(side, row!)]
+          )
           return row!
         })
         const places = (rows: ReadonlyArray<Row>) => rows.map((row) => place(side, row)).sort(byPlace)

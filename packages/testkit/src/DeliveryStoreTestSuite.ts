@@ -33,7 +33,8 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(rest, {
         url: webhook.url,
         secrets: webhook.secrets.slice(0, 2),
-        standing: "healthy"
+        standing: "healthy",
+        isBacklog: false
       })
       assert.deepStrictEqual(delivery, {
         id: delivery.id,

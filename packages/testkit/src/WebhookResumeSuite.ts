@@ -216,9 +216,11 @@ export const tests = (it: Fixture.It): void => {
       yield* resume(own, at, "all")
       const first = yield* claim(own, { now: at })
       assert.deepStrictEqual(eventsOf(first), events.slice(0, 8))
+      assert.isTrue(first.deliveries.every(({ isBacklog }) => isBacklog))
       const fresh = yield* record(own, 20, at)
       const beside = yield* claim(own, { now: at + 20 })
       assert.deepStrictEqual(eventsOf(beside), fresh.slice(0, 8))
+      assert.isFalse(beside.deliveries.some(({ isBacklog }) => isBacklog))
       assert.deepStrictEqual(eventsOf(yield* claim(own, { now: at + 60 })), [])
       for (const one of first.deliveries) {
         yield* complete({ ...one, token: first.token }, { startedAt: at, outcome: "delivered", durationMs: 10 })

@@ -809,7 +809,7 @@ begin
           json_build_array(
             d.id, d.workspace_id, d.webhook_id, d.event_id, d.event_type, d.envelope, d.order_key, d.sequence, d.trigger,
             d.attempt_count, d.round_attempts, d.first_attempt_at, d.last_attempt_at, d.next_attempt_at, d.created_at,
-            e.created_at, e.order_key, e.sequence, e.data, c.doubtful
+            e.created_at, e.order_key, e.sequence, e.data, c.doubtful, c.backlog
           ) order by c.place
         ),
         '[]'
