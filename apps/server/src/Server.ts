@@ -2,10 +2,11 @@
  * The server: the composition of `wac` behind an HTTP server, with the operator's log and telemetry.
  */
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import { Metrics } from "@wac/core"
 import { ClientErrors, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
 import { WhatsApp } from "@wac/whatsapp"
-import { Duration, Layer, Logger, Metric, References } from "effect"
-import { HttpRouter } from "effect/http"
+import { Duration, Effect, Layer, Logger, Metric, References, Schedule } from "effect"
+import { HttpRouter, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 import { createServer } from "node:http"
 import { Composition } from "wac/effect"
@@ -21,11 +22,34 @@ const logging = (config: ServerConfig) =>
     Layer.succeed(References.MinimumLogLevel, config.logLevel)
   )
 
-const telemetry = (config: ServerConfig) =>
-  config.otlpEndpoint === undefined
+/** How often a collector is told of metrics. */
+const metricsEvery = Duration.seconds(10)
+
+/** Values of a query may be a customer's number, or the token of the provider's handshake: traces have the names alone. */
+const redactedNames = [/^/]
+
+/** Traces, metrics and logs for a collector (contract §8 `OTEL_EXPORTER_OTLP_ENDPOINT`). */
+const telemetry = ({ otlpEndpoint }: ServerConfig) =>
+  otlpEndpoint === undefined
     ? Layer.empty
-    : Otlp.layerJson({ baseUrl: config.otlpEndpoint, resource: { serviceName: "wac" } }).pipe(
-      Layer.provide(NodeHttpClient.layerUndici)
+    : Otlp.layerJson({
+      baseUrl: otlpEndpoint,
+      resource: { serviceName: "wac" },
+      metricsExportInterval: metricsEvery
+    }).pipe(
+      Layer.provide(NodeHttpClient.layerUndici),
+      Layer.merge(Layer.succeed(UrlParams.CurrentRedactedNames, redactedNames))
+    )
+
+/** Looks up what waits as often as a collector is told of it: nobody asks for that, as readers of `/metrics` do. */
+const observation = ({ otlpEndpoint }: ServerConfig) =>
+  otlpEndpoint === undefined
+    ? Layer.empty
+    : Layer.effectDiscard(
+      Effect.flatMap(
+        Metrics.observer,
+        (observe) => Effect.forkScoped(Effect.repeat(observe, Schedule.spaced(metricsEvery)))
+      )
     )
 
 /** In front of the storage's own, for what no send spends (contract §8 `RATE_LIMIT_STORE`). */
@@ -44,7 +68,7 @@ export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapt
     rateLimits(config)
   )
   // around the routes alone: every request's context begins with what is around the server, and is copied several times
-  return HttpRouter.serve(Layer.provideMerge(HttpApp.layer, composition), {
+  return HttpRouter.serve(Layer.provideMerge(Layer.merge(HttpApp.layer, observation(config)), composition), {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: HttpApp.routerConfig

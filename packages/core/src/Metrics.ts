@@ -3,12 +3,12 @@
  *
  * Kept in the registry of the running instance; `/metrics` shows them, and OTLP sends them.
  */
-import { type Context, Effect, Metric } from "effect"
+import { Clock, type Context, Duration, Effect, Metric } from "effect"
 import type { AttemptOutcome } from "./Delivery.ts"
-import { type BacklogReport, backlogSizes } from "./DeliveryStore.ts"
+import { type BacklogReport, backlogSizes, DeliveryStore } from "./DeliveryStore.ts"
 import type { InboundItem } from "./InboundItem.ts"
 import type { Problem } from "./InboundPost.ts"
-import type { PostBacklog } from "./InboundPostStore.ts"
+import { InboundPostStore, type PostBacklog } from "./InboundPostStore.ts"
 import type { Instant } from "./Time.ts"
 
 const attempts = Metric.counter("wac_webhook_attempts_total", {
@@ -69,13 +69,12 @@ const backlogs = Metric.gauge("wac_webhooks_with_backlog", {
   description: "Webhooks with a delivery due, by how many of theirs are without an end at least; a thousand count"
 })
 
-/** What waits at `now`, over all workspaces. */
-export const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effect<void> =>
+/** The age in seconds at `now`; 0 when there is nothing, or when a clock is behind. */
+const age = (since: Instant | null, now: Instant): number => since === null ? 0 : Math.max(0, now - since) / 1000
+
+const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effect<void> =>
   Effect.gen(function*() {
-    yield* Metric.update(
-      oldestDueSeconds,
-      report.oldestDueAt === null ? 0 : Math.max(0, now - report.oldestDueAt) / 1000
-    )
+    yield* Metric.update(oldestDueSeconds, age(report.oldestDueAt, now))
     yield* Metric.update(pendingDeliveries, report.pending)
     yield* Metric.update(Metric.withAttributes(webhooks, { state: "failing" }), report.failingWebhooks)
     yield* Metric.update(Metric.withAttributes(webhooks, { state: "paused" }), report.pausedWebhooks)
@@ -127,14 +126,36 @@ const oldestPostSeconds = Metric.gauge("wac_inbound_oldest_post_age_seconds", {
   description: "For how long the post has waited that came first of those to be processed; 0 when none waits"
 })
 
-/** What waits of posts at `now`. */
-export const observePosts = (
+const observePosts = (
   { failing, oldestReceivedAt, unreadable, waiting }: PostBacklog,
   now: Instant
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
-    yield* Metric.update(oldestPostSeconds, oldestReceivedAt === null ? 0 : Math.max(0, now - oldestReceivedAt) / 1000)
+    yield* Metric.update(oldestPostSeconds, age(oldestReceivedAt, now))
     for (const [state, count] of Object.entries({ waiting, failing, unreadable })) {
       yield* Metric.update(Metric.withAttributes(keptPosts, { state }), count)
     }
   })
+
+/** How long storage is asked: well within the 10 s for which Prometheus waits, also when storage does not answer. */
+const patience = Duration.seconds(1)
+
+/**
+ * Gives what looks up what waits, over all workspaces: it has to be done before the metrics are read. What storage does
+ * not tell within a second stays as it was: without storage the others are worth reading all the more.
+ */
+export const observer: Effect.Effect<Effect.Effect<void>, never, DeliveryStore | InboundPostStore> = Effect.gen(
+  function*() {
+    const deliveries = yield* DeliveryStore
+    const posts = yield* InboundPostStore
+    return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.forEach(
+        [
+          Effect.flatMap(deliveries.backlog(now), (report) => observeBacklog(report, now)),
+          Effect.flatMap(posts.backlog, (report) => observePosts(report, now))
+        ],
+        (observe) => Effect.ignore(Effect.timeout(observe, patience)),
+        { concurrency: "unbounded", discard: true }
+      ))
+  }
+)

@@ -1,8 +1,8 @@
 /**
  * `GET /metrics` for Prometheus (contract §1, §8 `METRICS_TOKEN`).
  */
-import { DeliveryStore, Errors, InboundPostStore, Metrics } from "@wac/core"
-import { Clock, Context, Duration, Effect, Option, Redacted } from "effect"
+import { Errors, Metrics } from "@wac/core"
+import { Context, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import ipaddr from "ipaddr.js"
@@ -44,30 +44,17 @@ const refusal = (
     : new Errors.Unauthorized({ reason: "invalid_key", message: "the Bearer token is not METRICS_TOKEN" })
 }
 
-/** How long storage is asked: well within the 10 s for which Prometheus waits, also when storage does not answer. */
-const patience = Duration.seconds(1)
-
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const token = yield* MetricsToken
-    const deliveries = yield* DeliveryStore.DeliveryStore
-    const posts = yield* InboundPostStore.InboundPostStore
+    const observe = yield* Metrics.observer
     yield* router.add(
       "GET",
       path,
       Effect.gen(function*() {
         const refused = refusal(yield* HttpServerRequest.HttpServerRequest, token)
         if (refused !== undefined) return yield* ErrorResponse.of(refused)
-        const now = yield* Clock.currentTimeMillis
-        // without storage the others are worth reading all the more
-        yield* Effect.forEach(
-          [
-            Effect.flatMap(deliveries.backlog(now), (report) => Metrics.observeBacklog(report, now)),
-            Effect.flatMap(posts.backlog, (report) => Metrics.observePosts(report, now))
-          ],
-          (observe) => Effect.ignore(Effect.timeout(observe, patience)),
-          { concurrency: "unbounded", discard: true }
-        )
+        yield* observe
         return HttpServerResponse.text(yield* PrometheusMetrics.format(), {
           contentType: "text/plain; version=0.0.4; charset=utf-8"
         })

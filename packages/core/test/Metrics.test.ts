@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Metric } from "effect"
+import { TestClock } from "effect/testing"
+import { type BacklogReport, DeliveryStore } from "../src/DeliveryStore.ts"
+import { InboundPostStore, type PostBacklog } from "../src/InboundPostStore.ts"
+import * as Metrics from "../src/Metrics.ts"
+import { StoreError } from "../src/StoreError.ts"
+import { second } from "./checks.ts"
+import { start } from "./samples.ts"
+
+const deliveries: BacklogReport = {
+  oldestDueAt: start - 90 * second,
+  pending: 7,
+  failingWebhooks: 3,
+  pausedWebhooks: 2,
+  webhooksByBacklog: [6, 5, 4]
+}
+
+const posts: PostBacklog = { waiting: 13, oldestReceivedAt: start - 12_500, failing: 12, unreadable: 11 }
+
+/** Gauges by name and labels, as Prometheus writes them. */
+const gauges = Effect.map(Metric.snapshot, (snapshot) =>
+  Object.fromEntries(snapshot.flatMap((metric) => {
+    if (metric.type !== "Gauge") return []
+    const labels = Object.entries(metric.attributes ?? {}).map(([name, value]) => `${name}="${value}"`)
+    return [[labels.length === 0 ? metric.id : `${metric.id}{${labels}}`, metric.state.value]]
+  })))
+
+const told = {
+  "wac_webhook_oldest_due_age_seconds": 90,
+  "wac_webhook_deliveries_pending": 7,
+  "wac_webhooks{state=\"failing\"}": 3,
+  "wac_webhooks{state=\"paused\"}": 2,
+  "wac_webhooks_with_backlog{deliveries=\"1\"}": 6,
+  "wac_webhooks_with_backlog{deliveries=\"10\"}": 5,
+  "wac_webhooks_with_backlog{deliveries=\"100\"}": 4,
+  "wac_inbound_oldest_post_age_seconds": 12.5,
+  "wac_inbound_posts{state=\"waiting\"}": 13,
+  "wac_inbound_posts{state=\"failing\"}": 12,
+  "wac_inbound_posts{state=\"unreadable\"}": 11
+}
+
+/** Observes at {@link start}, with storage that tells this. */
+const observing = (
+  tells: {
+    readonly deliveries: Effect.Effect<BacklogReport, StoreError>
+    readonly posts: Effect.Effect<PostBacklog, StoreError>
+  },
+  test: (observe: Effect.Effect<void>) => Effect.Effect<void>
+) =>
+  Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    yield* test(yield* Metrics.observer)
+  }).pipe(
+    Effect.provide(Layer.merge(
+      Layer.mock(DeliveryStore, { backlog: () => tells.deliveries }),
+      Layer.mock(InboundPostStore, { backlog: tells.posts })
+    )),
+    Effect.provideService(Metric.MetricRegistry, new Map())
+  )
+
+describe("what waits", () => {
+  it.effect("is told by kind, and for how long", () =>
+    observing(
+      { deliveries: Effect.succeed(deliveries), posts: Effect.succeed(posts) },
+      (observe) =>
+        Effect.gen(function*() {
+          yield* observe
+          assert.deepStrictEqual(yield* gauges, told)
+        })
+    ))
+
+  it.effect("is of no age where nothing waits, or where another clock is ahead", () =>
+    observing({
+      deliveries: Effect.succeed({ ...deliveries, oldestDueAt: null }),
+      posts: Effect.succeed({ ...posts, oldestReceivedAt: start + second })
+    }, (observe) =>
+      Effect.gen(function*() {
+        yield* observe
+        assert.deepInclude(yield* gauges, {
+          "wac_webhook_oldest_due_age_seconds": 0,
+          "wac_inbound_oldest_post_age_seconds": 0
+        })
+      })))
+})
+
+describe("a storage that is away", () => {
+  it.effect("keeps nobody for more than a second, and leaves what it told before", () => {
+    let isAway = false
+    return observing({
+      deliveries: Effect.suspend(() => isAway ? Effect.never : Effect.succeed(deliveries)),
+      posts: Effect.suspend(() =>
+        isAway ? Effect.fail(new StoreError({ operation: "InboundPostStore.backlog" })) : Effect.succeed(posts)
+      )
+    }, (observe) =>
+      Effect.gen(function*() {
+        yield* observe
+        isAway = true
+        const asked = yield* Effect.forkChild(observe, { startImmediately: true })
+        yield* TestClock.adjust("999 millis")
+        assert.isUndefined(asked.pollUnsafe())
+        yield* TestClock.adjust("1 millis")
+        assert.isDefined(asked.pollUnsafe())
+        assert.deepStrictEqual(yield* gauges, told)
+      }))
+  })
+})
