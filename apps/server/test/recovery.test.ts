@@ -4,7 +4,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { RecordingReceiver } from "@wac/testkit"
-import { Effect, Exit, Scope } from "effect"
+import * as FreePort from "@wac/testkit/FreePort"
+import { Effect } from "effect"
 import * as checks from "./checks.ts"
 import { call, hello, send, setWebhook } from "./harness.ts"
 import { freshDatabase, masterKey, postgres, signedIn, sql, startSteered } from "./processes.ts"
@@ -71,11 +72,9 @@ it.live(
         ({ body }) => body
       )
 
-      // nobody listens there any more
-      const away = yield* Scope.make()
-      const { port, url } = yield* Scope.provide(RecordingReceiver.make, away)
-      yield* Scope.close(away, Exit.void)
-      yield* setWebhook({ url: service.url, session }, { url })
+      // nobody listens there yet
+      const port = yield* Effect.promise(FreePort.find)
+      yield* setWebhook({ url: service.url, session }, { url: `http://127.0.0.1:${port}/` })
 
       const sendOne = Effect.fnUntraced(function*(to: string) {
         const { body, status, text } = yield* send({ url: service.url, key }, hello(to))

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { RecordingReceiver } from "@wac/testkit"
+import * as FreePort from "@wac/testkit/FreePort"
 import { Clock, Effect, Exit, Fiber, Latch, Option } from "effect"
 import { connect } from "node:net"
 
@@ -73,7 +74,8 @@ it.live("holds an answer back until what it waits for has ended", () =>
 
 it.live("comes back at the port that it had", () =>
   Effect.gen(function*() {
-    const { port, url } = yield* Effect.scoped(RecordingReceiver.make)
+    const port = yield* Effect.promise(FreePort.find)
+    const { url } = yield* Effect.scoped(RecordingReceiver.makeOn(port))
     assert.isTrue(Exit.isFailure(yield* Effect.exit(post(url))))
     const again = yield* RecordingReceiver.makeOn(port)
     assert.strictEqual(again.url, url)
@@ -108,13 +110,13 @@ it.live("hangs, resets and drips", () =>
 
 it.live("closing its scope breaks every connection and frees the port", () =>
   Effect.gen(function*() {
-    const port = yield* Effect.scoped(Effect.gen(function*() {
-      const receiver = yield* RecordingReceiver.make
+    const port = yield* Effect.promise(FreePort.find)
+    yield* Effect.scoped(Effect.gen(function*() {
+      const receiver = yield* RecordingReceiver.makeOn(port)
       yield* receiver.answerWith(RecordingReceiver.hang)
       yield* Effect.forkDetach(Effect.exit(post(receiver.url)))
       yield* receiver.waitFor(1)
       assert.strictEqual(yield* receiver.connections, 1)
-      return receiver.port
     }))
     const refused = yield* Effect.callback<boolean>((resume) => {
       const socket = connect(port, "127.0.0.1")
