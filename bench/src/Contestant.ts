@@ -39,8 +39,8 @@ export const counting = (database: Database, sql: string): Effect.Effect<number,
   Effect.map(database.query(sql), ([row]) => row!["count"] as number)
 
 /**
- * Fails unless the contestant recorded, since it had recorded `before`, as many sends as it answered (or deliveries as arrived); those that the
- * end of a round cut off may be there or not.
+ * Fails unless the contestant recorded, since it had recorded `before`, as many sends as it answered (or deliveries as
+ * arrived); those that the end of a round cut off may be there or not.
  */
 export const verify = (
   { complete, name }: Contestant,

@@ -25,7 +25,7 @@ import { createWac, memory } from "wac"
 import { Composition } from "wac/effect"
 import { because, type BenchFailed } from "./BenchFailed.ts"
 import * as Load from "./Load.ts"
-import { decimals, table } from "./Report.ts"
+import { decimals, table, verdict } from "./Report.ts"
 import { median } from "./Statistics.ts"
 import * as Workload from "./Workload.ts"
 
@@ -164,8 +164,7 @@ const core = Effect.gen(function*() {
 
 /**
  * A connection to a server of `node:http` with no socket under it: what the kernel does for one falls away, and what its
- * other end does is counted. Takes one request at a time, and gives the status of
- * its answer once all of that is there.
+ * other end does is counted. Takes one request at a time, and gives the status of its answer once all of that is there.
  */
 const connection = (server: Server) => {
   const [ours, theirs] = duplexPair()
@@ -235,15 +234,18 @@ const interleaved = Effect.fnUntraced(function*(contestants: ReadonlyArray<Round
   return rounds
 })
 
+/** Over the first contestant, round by round: what slows the machine slows both. */
+const toFirst = (measured: ReadonlyArray<ReadonlyArray<number>>, i: number): number =>
+  median(measured[i]!.map((took, round) => took / measured[0]![round]!))
+
 const rows = (names: ReadonlyArray<string>, measured: ReadonlyArray<ReadonlyArray<number>>) => [
   ["", "µs of processor time a call", "to the first"],
-  ...names.map((name, i) => [
-    name,
-    decimals(median(measured[i]!), 1),
-    // round by round: what slows the machine slows both
-    decimals(median(measured[i]!.map((took, round) => took / measured[0]![round]!)), 3)
-  ])
+  ...names.map((name, i) => [name, decimals(median(measured[i]!), 1), decimals(toFirst(measured, i), 3)])
 ]
+
+/** One contestant over the first, beside its goal. */
+const goal = (name: string, value: number, most: number): string =>
+  `\n${name}  ${decimals(value, 3)}${verdict(value, { most })}`
 
 export const run = Effect.fnUntraced(function*(plan: Plan) {
   const wac = yield* embedded
@@ -265,6 +267,7 @@ export const run = Effect.fnUntraced(function*(plan: Plan) {
       )
     )
   )
+  yield* Console.log(goal("façade / core, which reads its message", toFirst(sends, 2), 1.05))
 
   const server = yield* listening(other.nodeHandler)
   const { port } = server.address() as AddressInfo
@@ -297,4 +300,5 @@ export const run = Effect.fnUntraced(function*(plan: Plan) {
   yield* Console.log(
     `\n${table(rows(["the server's route", "the fetch handler", "the route with no socket under it"], handlers))}`
   )
+  yield* Console.log(goal("fetch handler / route", toFirst(handlers, 1), 1))
 })

@@ -14,7 +14,7 @@ export const decimals = (value: number, digits: number): string => value.toFixed
 
 export const letter = (i: number): string => String.fromCharCode(97 + i)
 
-/** Lines with columns; the first two are words, the others numbers. */
+/** Lines with columns: words in the first, numbers in the others. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>

@@ -2,6 +2,7 @@
  * An attempt at a webhook as one would write it by hand, well: both signatures with `node:crypto` and keys made once,
  * undici with connections kept alive, one deadline over everything, and only 200 counts.
  */
+import { WebhookScheduler } from "@wac/core"
 import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS } from "@wac/verifier"
 import { createHmac, createSecretKey } from "node:crypto"
 import { Agent } from "undici"
@@ -12,7 +13,7 @@ import type { Job, Webhook } from "./WebhookEvent.ts"
 const deadline = 5000
 
 /** Connections to one origin: as many as attempts at once, as our server has them. */
-const connections = 512
+const connections = WebhookScheduler.maxInFlight.healthy
 
 /** So much of an answer is read. */
 const maxAnswer = 16 * 1024

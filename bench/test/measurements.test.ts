@@ -24,7 +24,9 @@ describe("every measurement runs", () => {
   it("embed", async () => {
     const printed = await measure("embed --rounds 1 --calls 40 --callers 4")
     assert.match(printed, /^a send of the façade +\d/m)
+    assert.match(printed, /^façade \/ core, which reads its message +\d.*\(goal: at most 1\.05; (met|missed)\)$/m)
     assert.match(printed, /^the fetch handler +\d/m)
+    assert.match(printed, /^fetch handler \/ route +\d.*\(goal: at most 1; (met|missed)\)$/m)
   })
 
   it("verify", async () => {
