@@ -29,7 +29,7 @@ const notRun: { readonly [document: string]: ReadonlyArray<readonly [begins: str
   "docs/guides/upgrade.md": [["npm ci && npm run migrate", "operating.md runs it; migrate.test.ts tests it"]],
   "docs/guides/whatsapp.md": [
     ["curl -X POST \"https://graph.facebook.com/v25.0/$WHATSAPP_PHONE_NUMBER_ID/register\"", "Meta answers it"],
-    ["export PROVIDER=whatsapp", "the values are Meta's; config.test.ts and starting.test.ts start with such"],
+    ["export PROVIDER=whatsapp", "the values are Meta's; config.test.ts and whatsapp.test.ts take such"],
     ["curl -X POST \"https://graph.facebook.com/v25.0/$WHATSAPP_BUSINESS_ACCOUNT_ID", "Meta answers it"],
     ["curl https://wac.example.com/v1/messages", "it reaches a telephone"]
   ]
@@ -114,7 +114,7 @@ npm() {
 `
 
 /** Runs a document's commands; the end of what they said, if one failed. */
-const run = async (document: string, database: string | undefined): Promise<void> => {
+const run = async (document: string, database: string | undefined, signal: AbortSignal): Promise<void> => {
   const directory = path.join(scratch, document.replaceAll(/\W+/g, "-"))
   await fs.mkdir(directory, { recursive: true })
   const [port, receiver] = [await FreePort.find(), await FreePort.find()]
@@ -151,13 +151,19 @@ const run = async (document: string, database: string | undefined): Promise<void
   })
   const said: Array<string> = []
   for (const stream of [shell.stdout, shell.stderr]) stream.setEncoding("utf8").on("data", (text) => said.push(text))
-  const code = await new Promise((resolve) => shell.on("exit", resolve))
-  try {
-    // what the reader's commands left in the background
-    process.kill(-shell.pid!, "SIGKILL")
-  } catch {
-    // nothing was
+  /** Ends what the reader's commands have in the background too. */
+  const end = () => {
+    try {
+      process.kill(-shell.pid!, "SIGKILL")
+    } catch {
+      // nothing is left
+    }
   }
+  // another document has failed
+  signal.addEventListener("abort", end)
+  const code = await new Promise((resolve) => shell.on("exit", resolve))
+  signal.removeEventListener("abort", end)
+  end()
   const log = await fs.readFile(path.join(directory, "server.log"), "utf8").catch(() => "")
   const told = `${document}\n${said.join("").slice(-4000)}\n${log.slice(-2000)}`
   assert.strictEqual(code, 0, told)
@@ -177,7 +183,7 @@ describe("the documentation", () => {
         (document) =>
           Effect.gen(function*() {
             const database = needing(document) ? yield* Effect.flatMap(postgres, freshDatabase) : undefined
-            yield* Effect.promise(() => run(document, database))
+            yield* Effect.promise((signal) => run(document, database, signal))
           }),
         { concurrency: 2, discard: true }
       )
