@@ -2,18 +2,7 @@
  * The key that the host's own sends are told apart by: an API key like others, but that nothing opens, since its hash is
  * no HMAC of any token (docs/decisions/0012-the-hosts-own-key.md).
  */
-import {
-  type ApiKey,
-  ApiKeyStore,
-  ApiScope,
-  Errors,
-  Id,
-  Idempotency,
-  Signature,
-  StoreError,
-  Vault,
-  WorkspaceStore
-} from "@wac/core"
+import { type ApiKey, ApiKeyStore, ApiScope, Id, Idempotency, Signature, StoreError, Vault } from "@wac/core"
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 
@@ -35,16 +24,14 @@ interface Known {
 export class HostKeys extends Context.Service<HostKeys, {
   /**
    * The host's key in a workspace, made when first needed. When somebody revokes it, the host's sends are refused like
-   * those of any revoked key, until the next instance is made, which finds or makes another. `NotFound` when there is no
-   * such workspace.
+   * those of any revoked key, until the next instance is made, which finds or makes another.
    */
-  readonly of: (workspaceId: Id.WorkspaceId) => Effect.Effect<Id.ApiKeyId, Errors.NotFound | StoreError.StoreError>
+  readonly of: (workspaceId: Id.WorkspaceId) => Effect.Effect<Id.ApiKeyId, StoreError.StoreError>
 }>()("wac/HostKeys") {
   static readonly layer = Layer.effect(
     HostKeys,
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
-      const workspaces = yield* WorkspaceStore.WorkspaceStore
       const vault = yield* Vault.Vault
       const random = yield* SecureRandom.SecureRandom
       const scope = yield* Effect.scope
@@ -76,11 +63,7 @@ export class HostKeys extends Context.Service<HostKeys, {
           : issued.key
       })
 
-      const find = Effect.fnUntraced(function*(text: string) {
-        const id = Id.parse(Id.WorkspaceId, text)
-        const workspace = Option.isSome(id) ? yield* workspaces.get(id.value) : Option.none()
-        if (Option.isNone(workspace)) return yield* new Errors.NotFound({ message: "there is no such workspace" })
-        const { id: workspaceId } = workspace.value
+      const find = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId) {
         for (let generation = 1;; generation++) {
           const mark = markOf(workspaceId, generation)
           const found = yield* store.findByTokenHash(mark)

@@ -55,8 +55,8 @@ export interface Workspace {
 /** The service. Its own operations are those of the default workspace. */
 export interface Wac extends Workspace {
   /**
-   * The operations of another workspace, by its id. Nothing is looked up before they are called; a send of a workspace
-   * that is not there rejects with `not_found`.
+   * The operations of another workspace, by its id. Nothing is looked up before they are called; of a workspace that is
+   * not there they reject with `not_found`.
    */
   readonly workspace: (id: string) => Workspace
   readonly workspaces: Workspaces.Workspaces
@@ -132,20 +132,24 @@ const operations = Effect.gen(function*() {
   const contacts = yield* Contacts.make
   const phoneNumbers = yield* PhoneNumbers.make
   const listening = yield* Events.listening
+  const runningOf = yield* Workspaces.running
 
-  return (running: Running.Running, context: Context.Context<never>, during: Provider.During) => {
+  return (all: Running.Running, context: Context.Context<never>, during: Provider.During) => {
     const on = listening(context, during)
-    return (id: Id.WorkspaceId): Workspace => ({
-      id,
-      messages: messages(running, id),
-      templates: templates(running, id),
-      keys: keys(running, id),
-      webhook: webhook(running, id),
-      events: events(running, id),
-      contacts: contacts(running, id),
-      phoneNumbers: phoneNumbers(running, id),
-      on: on(id)
-    })
+    return (id: Id.WorkspaceId): Workspace => {
+      const running = runningOf(all, id)
+      return {
+        id,
+        messages: messages(running, id),
+        templates: templates(running, id),
+        keys: keys(running, id),
+        webhook: webhook(running, id),
+        events: events(running, id),
+        contacts: contacts(running, id),
+        phoneNumbers: phoneNumbers(running, id),
+        on: on(id)
+      }
+    }
   }
 })
 

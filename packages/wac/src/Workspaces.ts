@@ -13,7 +13,7 @@ import {
   Workspace as Core,
   WorkspaceStore
 } from "@wac/core"
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Input from "./Input.ts"
 import type { Running } from "./Running.ts"
@@ -101,6 +101,20 @@ export const first = Effect.fnUntraced(function*(name: string) {
     Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
   )
   return workspace
+})
+
+/** Carries out operations of one workspace; the first finds out that it is there. Of one that is not they fail. */
+export const running = Effect.map(WorkspaceStore.WorkspaceStore, (store) => {
+  const known = new Set<string>()
+  const find = Effect.fnUntraced(function*(text: string) {
+    const id = Id.parse(Id.WorkspaceId, text)
+    const found = Option.isSome(id) ? yield* store.get(id.value) : Option.none()
+    if (Option.isNone(found)) return yield* new Errors.NotFound({ message: "there is no such workspace" })
+    known.add(text)
+  })
+  return ({ run }: Running, id: string): Running => ({
+    run: (operation, requestId) => run(known.has(id) ? operation : Effect.andThen(find(id), operation), requestId)
+  })
 })
 
 export const make = Effect.gen(function*() {

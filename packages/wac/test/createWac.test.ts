@@ -271,8 +271,16 @@ describe("instances", () => {
     const taken = await failure(wac.workspaces.create({ name: "Third", phoneNumber: "+15005550101" }))
     assert.deepInclude(taken, { code: "invalid_body", param: "providerNumberId" })
     for (const id of ["ws_00000000000000000000000000", "tenant\u0000"]) {
-      const nobody = await failure(wac.workspace(id).messages.send(hello(), fresh()))
-      assert.deepInclude(nobody, { code: "not_found", message: "there is no such workspace" })
+      const nobody = wac.workspace(id)
+      const asked = [
+        nobody.messages.send(hello(), fresh()),
+        nobody.messages.list().page(),
+        nobody.keys.create({ name: "one" }),
+        nobody.webhook.set({ url: "https://example.com" })
+      ]
+      for (const each of asked) {
+        assert.deepInclude(await failure(each), { code: "not_found", message: "there is no such workspace" })
+      }
     }
   })
 
