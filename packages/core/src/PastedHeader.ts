@@ -17,14 +17,25 @@ export type PastedHeader =
 /** One name for the many ways to write it: `Webhook-Id`, `HTTP_WEBHOOK_ID`. */
 const nameOf = (written: string): string => written.toLowerCase().replaceAll("_", "-").replace(/^http-/, "")
 
-const line = /^[\s"']*([A-Za-z][A-Za-z_-]*)["']?\s*:\s*["']?(.*?)["',;\s]*$/
+/** What stands around names and values in a log: quotes, separators, white space. */
+const around = /["',;\s]/
+
+/** By hand: a pattern would look for the end from every place again, for minutes in a long line of spaces. */
+const unwrapped = (text: string): string => {
+  let from = 0
+  let to = text.length
+  while (from < to && around.test(text[from]!)) from++
+  while (to > from && around.test(text[to - 1]!)) to--
+  return text.slice(from, to)
+}
 
 /** Reads what was pasted. Where both families are there, ours counts. */
 export const read = (text: string): PastedHeader => {
   const headers = new Map<string, string>()
-  for (const each of text.split(/\r?\n/)) {
-    const [, name, value] = line.exec(each) ?? []
-    if (name !== undefined && value !== undefined) headers.set(nameOf(name), value)
+  for (const line of text.split(/\r?\n/)) {
+    const [written, ...rest] = line.split(":")
+    const name = unwrapped(written!)
+    if (rest.length > 0 && /^[A-Za-z][A-Za-z_-]*$/.test(name)) headers.set(nameOf(name), unwrapped(rest.join(":")))
   }
   const ours = headers.get(SIGNATURE_HEADER.toLowerCase())
   if (ours !== undefined) return { _tag: "Service", value: ours }

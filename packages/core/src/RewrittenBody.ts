@@ -17,7 +17,8 @@ const maxDepth = 32
 const depthOf = (text: string): number => {
   let depth = 0
   let most = 0
-  for (const [bracket] of text.replace(/"(?:[^"\\]|\\.)*"/gs, "").matchAll(/[[\]{}]/g)) {
+  // a string without an end is one too, or its end would be looked for from every quote in it
+  for (const [bracket] of text.replace(/"(?:[^"\\]|\\.)*"?/gs, "").matchAll(/[[\]{}]/g)) {
     depth += bracket === "[" || bracket === "{" ? 1 : -1
     most = Math.max(most, depth)
   }

@@ -200,4 +200,19 @@ describe("a body that is not what was sent", () => {
       const header = `t=${t},v1=${Array.from({ length: 8 }, () => v1()).join(",v1=")}`
       assert.deepStrictEqual(yield* wrong({ header, body: long, secrets }), signature("signature_mismatch"))
     }), 10_000)
+
+  const endless: ReadonlyArray<readonly [what: string, evidence: Partial<Evidence>]> = [
+    ["white space", { header: `a:${" ".repeat(900)}b${" ".repeat(1800)}\u2028c` }],
+    ["padding", { header: `t=${t},v1=${"=".repeat(8000)}x` }],
+    ["a string without an end", { header: `t=${t},v1=${v1()}`, body: `"${"\\\"".repeat(32_000)}` }]
+  ]
+  for (const [what, evidence] of endless) {
+    it.effect(`is gone over once: ${what}`, () =>
+      Effect.gen(function*() {
+        const begun = performance.now()
+        assert.isFalse((yield* judge(evidence)).ok)
+        // who goes over it again from every place needs several seconds
+        assert.isBelow(performance.now() - begun, 1000)
+      }), 60_000)
+  }
 })
