@@ -9,7 +9,9 @@ import { PublicUrl } from "./PublicUrl.ts"
 
 const safe = new Set(["GET", "HEAD", "OPTIONS"])
 
-const hostOf = (origin: string): string | undefined => URL.canParse(origin) ? new URL(origin).host : undefined
+/** Whether an origin is of the host that a request names: of none when that is missing, as `null` and `file://` have none. */
+const isOf = (origin: string, host: string | undefined): boolean =>
+  host !== undefined && host !== "" && URL.canParse(origin) && new URL(origin).host === host
 
 export class CrossSite extends Context.Service<CrossSite, {
   /** Refuses an unsafe `/internal` request that does not say that it comes from our own pages. */
@@ -27,7 +29,7 @@ export class CrossSite extends Context.Service<CrossSite, {
           const { headers } = yield* HttpServerRequest.HttpServerRequest
           if (headers["sec-fetch-site"] === "same-origin") return
           const origin = headers["origin"]
-          if (origin !== undefined && (origin === publicUrl.origin || hostOf(origin) === headers["host"])) return
+          if (origin !== undefined && (origin === publicUrl.origin || isOf(origin, headers["host"]))) return
           return yield* new Errors.Forbidden({
             reason: "cross_site",
             param: origin === undefined ? "Sec-Fetch-Site" : "Origin",
