@@ -43,12 +43,14 @@ const home = page(
 </ul>`
 )
 
-// the token stays in the fragment of the link, which browsers send to nobody
+// the token stays in the fragment of the link, which browsers send to nobody; by `post`, so that a browser that runs no
+// scripts puts no password into an address
 const setup = page(
   "Set up wac",
   `<h1>Set up</h1>
 <p>Create the first workspace and its owner. The link works once.</p>
-<form>
+<noscript><p>This page needs JavaScript. The terminal shows a command that does the same.</p></noscript>
+<form method="post">
 <label>Workspace <input name="workspaceName" required maxlength="100" autocomplete="organization"></label>
 <label>E-mail <input name="email" type="email" required autocomplete="username"></label>
 <label>Password <input name="password" type="password" required minlength="8" autocomplete="new-password"></label>
@@ -60,16 +62,20 @@ const form = document.querySelector("form")
 const status = document.querySelector("[role=status]")
 form.addEventListener("submit", async (event) => {
   event.preventDefault()
-  const response = await fetch("internal/setup", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ token: location.hash.slice(1), ...Object.fromEntries(new FormData(form)) })
-  })
-  if (response.ok) form.hidden = true
-  const body = await response.json()
-  status.textContent = response.ok
-    ? "Done. You are signed in as " + body.email + ", owner of " + body.workspaceName + "."
-    : body.error.message
+  try {
+    const response = await fetch("internal/setup", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token: location.hash.slice(1), ...Object.fromEntries(new FormData(form)) })
+    })
+    const body = await response.json()
+    form.hidden = response.ok
+    status.textContent = response.ok
+      ? "Done. You are signed in as " + body.email + ", owner of " + body.workspaceName + "."
+      : body.error.message
+  } catch {
+    status.textContent = "The service did not answer. Try again."
+  }
 })
 </script>`
 )
