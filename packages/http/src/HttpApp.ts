@@ -80,6 +80,13 @@ const unanswered = Effect.map(
     })
 )
 
+/** Where the router ends a path though nothing but `?` does: to a proxy's rules, `/metrics;x` is another address. */
+const endsEarly = /^[^?]*[;#]/
+
+/** As if the router had found no route. */
+const nowhere = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.die(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
+
 const headersOf = (exchange: Exchange.Exchange): { readonly [name: string]: string } => ({
   ...Exchange.headersOf(exchange.requestId),
   ...RateLimitHeaders.of(exchange.readings),
@@ -110,7 +117,13 @@ const surrounding = HttpRouter.middleware(
     return (
       app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> => {
-      const forwarded = trustedProxies.length === 0 ? app : HttpMiddleware.xForwardedHeaders({ trustedProxies })(app)
+      const exact = Effect.flatMap(
+        HttpServerRequest.HttpServerRequest,
+        (request) => endsEarly.test(request.url) ? nowhere(request) : app
+      )
+      const forwarded = trustedProxies.length === 0
+        ? exact
+        : HttpMiddleware.xForwardedHeaders({ trustedProxies })(exact)
       const answered = Effect.catchCauseIf(forwarded, (cause) => !Cause.hasInterruptsOnly(cause), answer)
       return Effect.flatMap(Id.generate(random, "req"), (requestId) => {
         const exchange = Exchange.make(requestId)
