@@ -16,6 +16,9 @@ import type { ServerConfig } from "./ServerConfig.ts"
 /** How long stopping waits for requests in flight; sends among them end within the provider's 8 s. */
 const stopTimeout = Duration.seconds(12)
 
+/** Whoever offers another protocol, as Java's client does, is answered in HTTP; taken up, it would cost the request's body. */
+const onlyHttp = { shouldUpgradeCallback: () => false }
+
 const logging = (config: ServerConfig) =>
   Layer.mergeAll(
     Logger.layer([config.logFormat === "pretty" ? Logger.consolePretty() : Logger.consoleJson]),
@@ -74,7 +77,7 @@ export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapt
     routerConfig: HttpApp.routerConfig
   }).pipe(
     Layer.provideMerge(
-      NodeHttpServer.layer(() => EarlyRequests.hold(ClientErrors.answer(createServer())), {
+      NodeHttpServer.layer(() => EarlyRequests.hold(ClientErrors.answer(createServer(onlyHttp))), {
         port: config.port,
         host: config.host,
         gracefulShutdownTimeout: stopTimeout

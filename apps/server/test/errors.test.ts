@@ -132,6 +132,12 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
       "/v1//templates",
       "/healthz/",
       "/v1/messages/a/b",
+      // nor does a path end before its query: a proxy's rule for the shorter one does not see these
+      "/healthz;x",
+      "/healthz;jsessionid=1?x=1",
+      "/v1/templates;limit=1",
+      "/metrics;",
+      "/healthz#x",
       // no router reads these
       "/v1/messages/%zz",
       "/v1/messages/%",
@@ -427,6 +433,39 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         checks.assertError(unknown.answer, 401, { code: "unauthorized", reason: "missing_key" })
       }))
 
+    it.effect("a client that offers another protocol is answered in this one", () =>
+      Effect.gen(function*() {
+        const server = yield* checks.Served
+        const body = JSON.stringify(hello())
+        for (
+          const [length, sent] of [
+            [`Content-Length: ${body.length}`, body],
+            ["Transfer-Encoding: chunked", `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`]
+          ]
+        ) {
+          const connection = yield* checks.connect(server.url)
+          // as Java's client does with every request that is not over TLS
+          yield* connection.write([
+            "POST /v1/messages HTTP/1.1",
+            "Host: localhost",
+            "Connection: Upgrade, HTTP2-Settings",
+            "Upgrade: h2c",
+            "HTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA",
+            `Authorization: Bearer ${server.key.apiKey}`,
+            "Content-Type: application/json",
+            `Idempotency-Key: ${crypto.randomUUID()}`,
+            length,
+            "",
+            sent
+          ].join("\r\n"))
+          const first = yield* checks.until(connection.peek, (text) => text.includes("\r\n\r\n"))
+          assert.match(first, /^HTTP\/1\.1 200 OK\r\n/)
+          // and goes on with the connection
+          yield* connection.write(checks.head("GET /healthz"))
+          assert.match((yield* connection.read).text, /HTTP\/1\.1 200 OK\r\n[^]*HTTP\/1\.1 200 OK\r\n/)
+        }
+      }))
+
     it.effect("one that expects anything else is refused in the same shape", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
@@ -623,7 +662,12 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         "invalid_field",
         "eventTypes[1]"
       ],
-      ["PUT /internal/webhook", { url: "https://example.com", event_types: [] }, "unknown_field", "event_types"]
+      ["PUT /internal/webhook", { url: "https://example.com", event_types: [] }, "unknown_field", "event_types"],
+      ["POST /internal/webhook/resume", { replay: "some" }, "invalid_field", "replay"],
+      ["POST /internal/webhook/resume", { replay: 5 }, "invalid_field", "replay"],
+      ["POST /internal/webhook/resume", { replay: null }, "invalid_field", "replay"],
+      ["POST /internal/webhook/resume", { replay: {} }, "missing_field", "replay.since"],
+      ["POST /internal/webhook/resume", { replay: { since: "x" } }, "invalid_field", "replay.since"]
     ]
 
     it.effect.each(others)("%s: %j is %s at %s", ([request, body, reason, param]) =>

@@ -232,6 +232,25 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
         }
       }))
 
+    it.effect("are refused without a host, also where the request names none", () =>
+      Effect.gen(function*() {
+        const { session, url } = yield* checks.Served
+        for (const [origin, version] of [["null", "HTTP/1.0"], ["file://", "HTTP/1.1\r\nHost:"]]) {
+          const { answer } = yield* checks.exchange(
+            url,
+            [
+              `DELETE /internal/api-keys/key_${checks.nobody} ${version}`,
+              "Connection: close",
+              `Cookie: ${session.cookie}`,
+              `Origin: ${origin}`,
+              "",
+              ""
+            ].join("\r\n")
+          )
+          checks.assertError(answer, 403, crossSite("Origin"))
+        }
+      }))
+
     it.effect("cannot sign anybody in either; reading needs nothing", () =>
       Effect.gen(function*() {
         const { session, url } = yield* checks.Served
@@ -403,6 +422,8 @@ describe("setting up", () => {
       const page = yield* call(`${open.url}/setup`)
       assert.match(page.headers.get("content-type")!, /^text\/html/)
       assert.notInclude(page.text, (yield* tokenOf(open))!)
+      // where no script runs, a form's own way would put the password into an address, and so into logs
+      assert.match(page.text, /<form method="post">/)
     }).pipe(Effect.scoped))
 })
 
