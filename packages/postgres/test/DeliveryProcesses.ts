@@ -58,15 +58,19 @@ export const open = <R>(
     return { commit: Effect.andThen(Deferred.succeed(end, undefined), Effect.asVoid(Fiber.join(fiber))) }
   })
 
-/** Suspends until somebody waits for a lock, such as those of an {@link open} transaction. */
-export const blocked = Effect.gen(function*() {
-  const client = yield* PgClient.PgClient
-  for (;;) {
-    const waiting = yield* client`select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
-    if (waiting.length > 0) return
-  }
-})
+/** Suspends until so many wait for a lock, such as those of an {@link open} transaction. */
+export const waiting = (count: number) =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    for (;;) {
+      const those = yield* client`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      if (those.length >= count) return
+    }
+  })
+
+/** Suspends until somebody does. */
+export const blocked = waiting(1)
 
 /** An event to record, in no order unless it has an order key. */
 export interface Recorded {

@@ -11,7 +11,7 @@ import * as DeliveryProcesses from "./DeliveryProcesses.ts"
 
 const { roomy, world } = Fixture
 const { accept, customer, describe, template } = MessageFixture
-const { elsewhere, open } = DeliveryProcesses
+const { elsewhere, open, waiting } = DeliveryProcesses
 
 /** How many sends each limit lets through: more than a process has in one wave, and fewer than both have. */
 const most = 30
@@ -58,17 +58,6 @@ const kinds: ReadonlyArray<Kind> = [
     world: { number: { messagingLimit: most } }
   }
 ]
-
-/** Suspends until so many wait for a lock. */
-const waiting = (count: number) =>
-  Effect.gen(function*() {
-    const client = yield* PgClient.PgClient
-    for (;;) {
-      const those = yield* client`select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`
-      if (those.length >= count) return
-    }
-  })
 
 layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (it) => {
   it.effect.each(kinds)(

@@ -102,6 +102,14 @@ const spend = (count: number) => {
   )
 }
 
+const giveBack = (count: number) => {
+  const keys = Array.from({ length: count }, (_, i) => `login:account:${some + i}`)
+  const spent = ["workspace:ws 7", "phone_number:pn 7", ...keys].map((key) => ({ key, interval: 1 }))
+  return PgClient.PgClient.use((client) =>
+    client.unsafe("select wac_give_tokens_back($1::text::json)", [JSON.stringify(spent)])
+  )
+}
+
 /** What is done, and the most rows of each table that it may read. */
 type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { readonly [table: string]: number }]
 
@@ -128,6 +136,7 @@ const steps = Effect.gen(function*() {
     "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
     "a message": [messages.get(workspace, `msg ${some}` as Id.MessageId), { messages: 1 }],
     "tokens of 64 buckets": [spend(64), { workspaces: 3, phone_numbers: 3, buckets: 4 * 64 }],
+    "tokens given back to 64 buckets": [giveBack(64), { workspaces: 2, phone_numbers: 2, buckets: 64 }],
     "the first secrets under a master key": [secrets.under("newer", { after: null, limit: 32 }), {
       peppers: 1,
       api_keys: 32,

@@ -5,9 +5,11 @@
  * hold together. Numbers such as a retention are those of core; a change of one is a new migration.
  *
  * **Who waits for whom.** Every function takes its row locks in this order, and those of one table in the order of
- * their keys, so that none ever waits for another in a circle: `workspaces` (accept and abandon alone), `messages`,
- * `message_names`, `phone_numbers`, `buckets`, `quota_usage`, `webhook_health`.
- * - The workspace's row makes its accepts come one after the other. That makes limits, quotas and keys exact.
+ * their keys, so that none ever waits for another in a circle: `workspaces`, `messages`, `message_names`,
+ * `phone_numbers` with `buckets` and `quota_usage`, `webhook_health`.
+ * - The workspace's row makes its accepts come one after the other. That makes limits, quotas and keys exact. Whoever has
+ *   locked it takes its numbers, buckets and quotas in any order: others lock rows of one of these tables alone, but for
+ *   the sweep, which takes buckets that nobody holds once it has its quotas.
  * - A message's row holds its key: who changes or forgets a key has locked the message. Accept and the sweep, which
  *   come upon messages in another order, wait for none: what somebody else is at is theirs. Nobody waits for
  *   `message_deadlines`, to which rows are added, and from which the sweep takes what no other sweep is at.
@@ -662,7 +664,6 @@ begin
       is_counted := coalesce(noted_at > r.now - 86400000, false);
       if not r.is_open and not is_counted and counted >= r.customer_limit then
         -- some of them may not count any longer
-        perform from phone_numbers p where p.id = number for no key update;
         gone := wac_let_go(number, r.now - 86400000, array(
           select s.key from unnest(spent_pairs) s where s.number_id = number and s.noted_at is not null
         ));
@@ -747,8 +748,8 @@ begin
     spent_pairs[pairs] := (pair, pair_at, number, note)::wac_spent_pair;
   end loop;
 
-  -- One statement, since to begin six of them takes longer than one does for a batch. PostgreSQL carries its parts out from
-  -- the last to the first, which is the order of locks; who waits for these rows has locked the workspace before, anyhow.
+  -- One statement, since to begin six of them takes longer than one does for a batch. In which order PostgreSQL carries its
+  -- parts out it does not say, and it does not matter: the workspaces are locked.
   if workspaces > 0 then
     with of_months as (
       insert into quota_usage as q (workspace_id, month, used)
@@ -807,14 +808,12 @@ create type wac_step as (
 );
 
 -- Message.apply with Event.ofTransitions, and what an end means for the claim. Of several steps of one message (or of one
--- claim) only the first is taken. Answers with the places of those that were.
-create function wac_move(steps wac_step[]) returns bigint[]
+-- claim) only the first is taken. Answers with the places of those that were, and the events, which are to be recorded.
+create function wac_move(steps wac_step[], out places bigint[], out told wac_recorded[])
 language plpgsql
 ${byIndexes}
 as $$
 declare
-  places bigint[];
-  told wac_recorded[];
   quota_workspaces text[];
   quota_months text[];
 begin
@@ -932,10 +931,6 @@ begin
   if quota_months is not null then
     perform wac_give_quota_back(quota_workspaces, quota_months);
   end if;
-  if told is not null then
-    perform wac_record_events(told);
-  end if;
-  return places;
 end
 $$;
 
@@ -1003,10 +998,14 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   steps constant wac_step[] := array(select c from json_populate_recordset(null::wac_step, commands) c);
-  places constant bigint[] := wac_move(steps);
+  moved record;
 begin
+  select m.places, m.told into moved from wac_move(steps) m;
+  if moved.told is not null then
+    perform wac_record_events(moved.told);
+  end if;
   return (
-    select json_agg(coalesce(p.place = any (places), false) order by p.place)
+    select json_agg(coalesce(p.place = any (moved.places), false) order by p.place)
     from generate_series(1, cardinality(steps)) as p (place)
   );
 end
@@ -1019,7 +1018,8 @@ as $$
 declare
   targets text[];
   steps wac_step[];
-  places bigint[];
+  moved record;
+  told wac_recorded[];
 begin
   -- by our reference, then by the provider's name; of the number that is spoken of
   select array_agg(x.id order by c.ordinality), array_agg(
@@ -1041,13 +1041,18 @@ begin
   cross join lateral (select coalesce(a.id, b.id) as id offset 0) x;
 
   while cardinality(steps) > 0 loop
-    places := wac_move(steps);
-    exit when places is null;
+    select m.places, m.told into moved from wac_move(steps) m;
+    exit when moved.places is null;
+    told := told || moved.told;
     -- a message's next report sees what the one before it has changed
     steps := array(
-      select steps[i] from generate_subscripts(steps, 1) as i where i <> all (places)
+      select steps[i] from generate_subscripts(steps, 1) as i where i <> all (moved.places)
     );
   end loop;
+  -- once, since it locks webhooks' health, of all of them in order
+  if told is not null then
+    perform wac_record_events(told);
+  end if;
   return (select json_agg(t.id is not null order by t.ordinality) from unnest(targets) with ordinality t (id, ordinality));
 end
 $$;
@@ -1262,6 +1267,9 @@ begin
   into r
   from swept s;
 
+  if r.quota_months is not null then
+    perform wac_give_quota_back(r.quota_workspaces, r.quota_months);
+  end if;
   -- a bucket that is full is as good as none; the clocks of processes may differ by a little
   delete from buckets a where a.key = any (array(
     select o.key from buckets o where o.full_at <= at_time - 60000 and o.counted_at is null order by o.full_at limit 1000
@@ -1277,9 +1285,6 @@ begin
   ) o
   where i.phone_number_id = o.phone_number_id and i.provider_message_id = o.provider_message_id;
   get diagnostics remembered = row_count;
-  if r.quota_months is not null then
-    perform wac_give_quota_back(r.quota_workspaces, r.quota_months);
-  end if;
   if r.told is not null then
     perform wac_record_events(r.told);
   end if;

@@ -1,8 +1,8 @@
 /**
  * Functions of webhooks and their deliveries: each is one statement of its caller.
  *
- * They wait for rows in one order: webhook_health by webhook, then delivery_claims, then deliveries. A claim waits for
- * no row at all. Each statement of a function sees what was committed before it began, so what must be seen is read
+ * They wait for rows in one order: webhook_health by webhook, and what is of a webhook only behind its health. A claim
+ * waits for no row at all. Each statement of a function sees what was committed before it began, so what must be seen is read
  * after the lock behind which it may have changed.
  *
  * The numbers are those of `Webhook.ts` and `RetrySchedule.ts`, which a test compares; a change of them is a new
@@ -239,7 +239,8 @@ declare
   keys text[];
   has_freed boolean;
 begin
-  for s in select t.* from webhook_skips t order by t.skipped_at, t.webhook_id, t.until for update skip locked loop
+  -- by webhook: while it goes on to the next it holds the health of one that it was through with
+  for s in select t.* from webhook_skips t order by t.webhook_id, t.until for update skip locked loop
     perform from webhook_health h where h.webhook_id = s.webhook_id for no key update;
     floor := (select w.skipped_until from webhooks w where w.id = s.webhook_id);
     loop

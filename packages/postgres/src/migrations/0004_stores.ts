@@ -39,7 +39,11 @@ declare
   -- PhoneNumber.blockMayBeLaterBy
   block_at constant bigint := at_time + case when json_typeof(block) = 'object' then 999 else 0 end;
 begin
-  perform from phone_numbers p where p.id = any (ids) order by p.id for no key update;
+  -- who locks several numbers locks their workspaces first (0002)
+  perform from workspaces w
+  where w.id = any (array(select p.workspace_id from phone_numbers p where p.id = any (ids)))
+  order by w.id
+  for no key update;
   if block is not null then
     update phone_numbers p set
       block_reason = block ->> 'reason',
@@ -83,6 +87,9 @@ declare
   -- null, or of JSON's null, takes them away
   of_version constant text := credentials ->> 'version';
 begin
+  -- first, since it locks the workspace
+  perform wac_observe_phone_numbers(array[number], at_time, '{"block":null}') from phone_numbers p
+  where p.id = number and p.block_reason = 'credentials';
   update phone_numbers p set credentials_version = of_version where p.id = number;
   if not found then
     return false;
@@ -93,8 +100,6 @@ begin
     values (number, credentials ->> 'keyId', decode(credentials ->> 'nonce', 'hex'),
       decode(credentials ->> 'ciphertext', 'hex'), credentials ->> 'baseUrl', credentials ->> 'apiVersion');
   end if;
-  perform wac_observe_phone_numbers(array[number], at_time, '{"block":null}') from phone_numbers p
-  where p.id = number and p.block_reason = 'credentials';
   return true;
 end
 $$;
@@ -250,7 +255,7 @@ declare
   answer double precision[];
   answers json[] := '{}';
 begin
-  -- locks are taken in the order of accept: workspaces, numbers, buckets
+  -- locks are taken in the order of 0002, and of each kind in that of the keys
   select jsonb_object_agg('workspace:' || id, bucket_full_at) into found from (
     select id, bucket_full_at from workspaces where id = any (workspace_ids) order by id for no key update
   ) locked;
@@ -259,10 +264,13 @@ begin
     select id, bucket_full_at from phone_numbers where id = any (number_ids) order by id for no key update
   ) locked;
   state := state || coalesce(found, '{}');
-  insert into buckets (key, full_at) select k, 0 from unnest(other_keys) k order by k on conflict (key) do nothing;
-  select jsonb_object_agg(key, full_at) into found from (
-    select key, full_at from buckets where key = any (other_keys) order by key for no key update
-  ) locked;
+  with locked as (
+    -- one that is there is written as it is: between two statements the sweep might take it away
+    insert into buckets as b (key, full_at) select k, 0 from unnest(other_keys) k order by k
+    on conflict (key) do update set full_at = b.full_at
+    returning b.key, b.full_at
+  )
+  select jsonb_object_agg(key, full_at) into found from locked;
   state := state || coalesce(found, '{}');
 
   for command in select * from json_to_recordset(commands) as c (now double precision, buckets json) loop
@@ -297,29 +305,29 @@ begin
 end
 $$;
 
--- One token back to each. A bucket that is fuller than full counts as full.
+-- One token back to each, in the order of wac_spend_tokens. A bucket that is fuller than full counts as full.
 create function wac_give_tokens_back(spent json) returns void
-language sql
-begin atomic
-  update workspaces set bucket_full_at = bucket_full_at - s.intervals
-  from (
-    select substr(key, 11) as id, sum("interval") as intervals
-    from json_to_recordset(spent) as b (key text, "interval" double precision)
-    where starts_with(key, 'workspace:') group by 1
-  ) s
-  where workspaces.id = s.id;
-  update phone_numbers set bucket_full_at = bucket_full_at - s.intervals
-  from (
-    select substr(key, 14) as id, sum("interval") as intervals
-    from json_to_recordset(spent) as b (key text, "interval" double precision)
-    where starts_with(key, 'phone_number:') group by 1
-  ) s
-  where phone_numbers.id = s.id;
-  update buckets set full_at = full_at - s.intervals
-  from (
-    select key, sum("interval") as intervals
-    from json_to_recordset(spent) as b (key text, "interval" double precision) group by 1
-  ) s
-  where buckets.key = s.key;
-end;
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  bucket record;
+begin
+  for bucket in
+    select b.key, sum(b."interval") as intervals from json_to_recordset(spent) as b (key text, "interval" double precision)
+    group by b.key
+    order by not starts_with(b.key, 'workspace:'), not starts_with(b.key, 'phone_number:'), b.key
+  loop
+    if starts_with(bucket.key, 'workspace:') then
+      update workspaces w set bucket_full_at = w.bucket_full_at - bucket.intervals where w.id = substr(bucket.key, 11);
+    elsif starts_with(bucket.key, 'phone_number:') then
+      update phone_numbers p set bucket_full_at = p.bucket_full_at - bucket.intervals
+      where p.id = substr(bucket.key, 14);
+    else
+      update buckets b set full_at = b.full_at - bucket.intervals where b.key = bucket.key;
+    end if;
+  end loop;
+end
+$$;
 `

@@ -1,0 +1,208 @@
+/**
+ * Who waits for whom: steps that come at once and lock the same rows do so in one order, so that one of them ends, and
+ * then the other. Each of these pairs would else wait for one another until PostgreSQL fails one of the two.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Contact, DeliveryStore, Limits, MessageStore, PhoneNumberStore, RateLimitStore } from "@wac/core"
+import { Fixture, MessageFixture } from "@wac/testkit"
+import { Deferred, Effect, Fiber } from "effect"
+import * as Accept from "../src/Accept.ts"
+import * as DeliveryProcesses from "./DeliveryProcesses.ts"
+
+const { hour, minute, putWebhook, second, world } = Fixture
+const { open, waiting } = DeliveryProcesses
+
+/** Begins a step, and goes on. */
+const begin = <A, E, R>(step: Effect.Effect<A, E, R>) => Effect.forkChild(step, { startImmediately: true })
+
+/** The same, until it is the last of so many who wait. */
+const beginAndWait = <A, E, R>(step: Effect.Effect<A, E, R>, count = 1) =>
+  Effect.gen(function*() {
+    const fiber = yield* begin(step)
+    const ended = Effect.andThen(Fiber.join(fiber), Effect.die(new Error("it did not wait")))
+    yield* Effect.raceFirst(waiting(count), ended)
+    return fiber
+  })
+
+/** Calls a function itself, so that nobody tries again what PostgreSQL has undone. */
+const call = (fn: string, ...params: ReadonlyArray<unknown>) =>
+  PgClient.PgClient.use((client) =>
+    client.unsafe<{ readonly answers: unknown }>(
+      `select ${fn}(${params.map((_, i) => `$${i + 1}::text::json`).join(", ")}) as answers`,
+      params.map((param) => JSON.stringify(param))
+    )
+  )
+
+/** Accepts sends in one batch, of which none is refused. */
+const accept = (sends: ReadonlyArray<MessageStore.AcceptSend>) =>
+  Effect.gen(function*() {
+    const { params, read } = Accept.batch(sends)
+    const [row] = yield* call("wac_accept", ...params)
+    assert.deepStrictEqual(read(row!.answers).map(({ answer }) => answer._tag), sends.map(() => "Claimed"))
+  })
+
+/** A transaction that takes one step, and another when it is told to. */
+const inTwoSteps = <E, R>(first: Effect.Effect<unknown, E, R>, last: Effect.Effect<unknown, E, R>) =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    const begun = yield* Deferred.make<void>()
+    const goesOn = yield* Deferred.make<void>()
+    const fiber = yield* begin(client.withTransaction(
+      first.pipe(
+        Effect.andThen(Deferred.succeed(begun, undefined)),
+        Effect.andThen(Deferred.await(goesOn)),
+        Effect.andThen(last)
+      )
+    ))
+    yield* Effect.raceFirst(Deferred.await(begun), Fiber.join(fiber))
+    return { end: Effect.andThen(Deferred.succeed(goesOn, undefined), Fiber.join(fiber)) }
+  })
+
+/** Locks webhooks as a completion of attempts at them does. */
+const healths = (...webhooks: ReadonlyArray<string>) =>
+  PgClient.PgClient.use((client) =>
+    client`select from webhook_health where webhook_id in ${client.in(webhooks)} order by webhook_id for no key update`
+  )
+
+layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a circle", (it) => {
+  it.effect("reports of several webhooks' messages, and completions", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const one = yield* world()
+      const two = yield* world({ start: one.start })
+      const first = yield* putWebhook(one)
+      const last = yield* putWebhook(two)
+      const [ofFirst, ofLast] = [yield* MessageFixture.sent(one), yield* MessageFixture.sent(two)]
+      const report = Effect.fnUntraced(function*(reference: string, status: string, name: string | null) {
+        const now = one.start + second
+        const ids = yield* Fixture.eventIds
+        return { now, reference, status, at: now, provider_message_id: name, concludes: false, ...ids }
+      })
+      // the last one's event is told first, by the first round of reports
+      const commands = [
+        yield* report(ofLast.messageId, "delivered", null),
+        yield* report(ofFirst.messageId, "sent", null),
+        yield* report(ofFirst.messageId, "delivered", "wamid.taken")
+      ]
+      const name = yield* open(client`insert into message_names values ('wamid.taken', ${ofLast.messageId})`)
+      const reporting = yield* beginAndWait(call("wac_apply_reports", commands))
+      const completing = yield* begin(healths(first.id, last.id))
+      yield* Effect.raceFirst(waiting(2), Fiber.await(completing))
+      yield* name.commit
+      yield* Fiber.join(reporting)
+      yield* Fiber.join(completing)
+    }))
+
+  it.effect("tidying what was skipped, and completions", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const one = yield* world()
+      const first = yield* putWebhook(one)
+      const last = yield* putWebhook(yield* world({ start: one.start }))
+      const { tidySkipped } = yield* DeliveryStore.DeliveryStore
+      // what other tests have left
+      yield* Effect.repeat(tidySkipped(one.start, 100), { while: (written) => written > 0 })
+      for (const [webhook, skippedAt] of [[first.id, one.start + 1], [last.id, one.start]] as const) {
+        yield* client`insert into webhook_skips (webhook_id, until, skipped_at, created_before)
+          values (${webhook}, 1, ${skippedAt}, ${one.start})`
+      }
+      const complete = yield* inTwoSteps(healths(first.id), healths(last.id))
+      const tidying = yield* beginAndWait(client`select wac_tidy_skipped(${one.start + minute}, 100)`)
+      yield* complete.end
+      yield* Fiber.join(tidying)
+      const left = yield* client`select from webhook_skips where webhook_id in ${client.in([first.id, last.id])}`
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.effect("sends from numbers of one account in several workspaces, and upstream's words on the account", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const one = yield* world()
+      const two = yield* world({ start: one.start })
+      // of the first workspace, and yet the last number
+      const number = yield* Fixture.phoneNumber(one.workspace.id, {
+        providerAccountId: one.number.providerAccountId,
+        isDefault: false
+      })
+      assert.isTrue(yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(number)))
+      const sends = [
+        yield* MessageFixture.send(one, { message: MessageFixture.template({ from: number.id }) }),
+        yield* MessageFixture.send(two)
+      ]
+      const settings = yield* open(client`update phone_numbers set tier = 'roomy' where id = ${number.id}`)
+      const accepting = yield* beginAndWait(accept(sends))
+      const observing = yield* beginAndWait(
+        client`select wac_observe_phone_numbers(array[${two.number.id}, ${number.id}], ${one.start},
+          '{"quality":"red"}')`,
+        2
+      )
+      yield* settings.commit
+      yield* Fiber.join(accepting)
+      yield* Fiber.join(observing)
+    }))
+
+  it.effect("sends at the turn of a month, and a sweep", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const turn = Fixture.nextMonth(own.start)
+      const { command } = yield* MessageFixture.claimed(own)
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSent))
+      const message = MessageFixture.template({ to: MessageFixture.customer(2) })
+      const pair = Limits.pairBucket(own.number.id, Contact.keyOf(message.to))
+      yield* client`insert into buckets (key, full_at, phone_number_id) values (${pair}, 0, ${own.number.id})`
+      const sends = [
+        yield* MessageFixture.send(own, { now: turn - 1, message }),
+        yield* MessageFixture.send(own, { now: turn })
+      ]
+      const settings = yield* open(client`update phone_numbers set tier = 'roomy' where id = ${own.number.id}`)
+      const accepting = yield* beginAndWait(accept(sends))
+      const sweeping = yield* beginAndWait(
+        call("wac_sweep", { now: turn + hour, ...yield* Fixture.eventIds, deliveryUnknown: {}, notSent: {} }),
+        2
+      )
+      yield* settings.commit
+      yield* Fiber.join(accepting)
+      yield* Fiber.join(sweeping)
+      const dropped = yield* MessageStore.MessageStore.use((store) => store.get(own.workspace.id, command.messageId))
+      assert.strictEqual(dropped._tag === "Some" ? dropped.value.status : null, "failed")
+    }))
+
+  it.effect("tokens that are spent, and tokens that are given back", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const start = 1_767_614_400_000
+      const policy = { name: "login", interval: second, capacity: 3 } as const
+      // in whichever order they lie
+      for (const keys of [["test:1", "test:2"], ["test:4", "test:3"]]) {
+        const [first, last] = keys.toSorted() as [string, string]
+        const buckets = keys.map((key) => ({ key, policy }))
+        for (const bucket of buckets) yield* RateLimitStore.RateLimitStore.use(({ spend }) => spend([bucket], start))
+        const lock = (key: string) => client`select from buckets where key = ${key} for no key update`
+        const spend = yield* inTwoSteps(lock(first), lock(last))
+        const given = buckets.map(({ key }) => ({ key, interval: second }))
+        const giving = yield* beginAndWait(call("wac_give_tokens_back", given))
+        yield* spend.end
+        yield* Fiber.join(giving)
+        const left = yield* client<{ full_at: number }>`select full_at from buckets where key in ${client.in(keys)}`
+        assert.deepStrictEqual(left.map(({ full_at }) => full_at), [start, start])
+      }
+    }))
+
+  it.effect("a token is spent of a full bucket, though a sweep comes upon it meanwhile", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const policy = { name: "login", interval: second, capacity: 3 } as const
+      yield* client`insert into buckets (key, full_at) values ('test:full', 0)`
+      const other = yield* open(client`insert into buckets (key, full_at) values ('test:held', 0)`)
+      const buckets = ["test:full", "test:held"].map((key) => ({ key, policy }))
+      const spending = yield* beginAndWait(RateLimitStore.RateLimitStore.use(({ spend }) => spend(buckets, own.start)))
+      yield* MessageStore.MessageStore.use(({ sweep }) => sweep(own.start))
+      yield* other.commit
+      assert.deepStrictEqual((yield* Fiber.join(spending)).map(({ remaining }) => remaining), [2, 2])
+      const spent = yield* client<{ full_at: number }>`select full_at from buckets where key = 'test:full'`
+      assert.deepStrictEqual(spent.map(({ full_at }) => full_at), [own.start + second])
+    }))
+})
