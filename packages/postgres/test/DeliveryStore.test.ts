@@ -280,6 +280,24 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* claimOne(own, { now })
     }))
 
+  it.effect("nothing is recorded of an attempt whose webhook was removed while it was being claimed", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* DeliveryFixture.record(own, 1)
+      const claimed = yield* claimOne(own, { now: own.start })
+      const { id, webhookId } = claimed.delivery
+      yield* WebhookStore.WebhookStore.use(({ remove }) => remove(own.workspace.id, own.start))
+      // as a claim that had begun before
+      yield* client`insert into delivery_claims (webhook_id, delivery_id, workspace_id, token, lease_until)
+        values (${webhookId}, ${id}, ${own.workspace.id}, ${claimed.token}, ${own.start + minute})`
+      const { recorded } = yield* complete(claimed, { startedAt: own.start })
+      assert.isFalse(recorded)
+      const { attempts, delivery } = yield* view(own, id)
+      assert.deepStrictEqual([delivery.status, delivery.attemptCount, attempts], ["skipped", 0, []])
+    }))
+
   it.effect("what a receiver says is kept, whatever it is", () =>
     Effect.gen(function*() {
       const own = yield* world()

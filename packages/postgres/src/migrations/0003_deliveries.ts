@@ -980,7 +980,8 @@ begin
       message, url, address, timings, response, retry_after_ms)
     select e.delivery_id, e.number, e.attempt_id, e.workspace_id, e.trigger, e.started_at, e.duration_ms, e.outcome,
       e.status_code, e.message, e.url, e.address, e.timings, e.response::json, e.retry_after_ms
-    from ended e
+    -- not of ended: of a webhook that was removed while it was claimed, nothing is recorded
+    from written e
   ), after as (
     select u.webhook_id,
       (array_agg(u.after order by u.ordinality desc))[1] as consecutive_failures,
