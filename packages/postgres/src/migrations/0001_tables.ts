@@ -5,7 +5,7 @@
  * A table is keyed by its workspace or leads to it, but for the few that have none (docs/decisions/0006-postgresql.md).
  * Rows that change often are narrow.
  *
- * What a send writes has no foreign keys: each refers to a row that the same function has locked or just written, and to
+ * What a send writes has no foreign keys: each refers to a row that the same function has just read or written, and to
  * have all of them looked up once more cost a send a fifth of its time.
  */
 
@@ -143,7 +143,7 @@ comment on column phone_numbers.provider_number_id is 'Upstream''s name for it, 
 comment on column phone_numbers.provider_account_id is
   'Upstream''s name for the account that the number and its templates belong to';
 comment on column phone_numbers.messaging_limit is 'Customers who may be written to outside of a window in 24 h';
-comment on column phone_numbers.block_reason is 'Why upstream lets nothing be sent (SenderBlock); null without a block';
+comment on column phone_numbers.block_reason is 'Why upstream does not let it send (SenderBlock); null without a block';
 comment on column phone_numbers.blocked_since is 'When a block of this reason was first told';
 comment on column phone_numbers.block_told_at is
   'Upstream''s time of its last word on the block, as tier_told_at, messaging_limit_told_at and quality_told_at are: '
@@ -204,7 +204,8 @@ create table api_keys (
 );
 create index api_keys_workspace on api_keys (workspace_id, id desc);
 create index api_keys_master_key on api_keys (secret_key_id, id);
-comment on index api_keys_master_key is 'What a change of the master key has to seal anew; also of webhook_secrets';
+comment on index api_keys_master_key is
+  'What a change of the master key has to seal anew, as those of phone_number_credentials and webhook_secrets';
 comment on table api_keys is 'Keys of callers of the API: live, expired and revoked ones';
 comment on column api_keys.prefix is 'The beginning of the token, which people know it by';
 comment on column api_keys.token_hash is 'HMAC under the pepper; the token itself is never kept';
@@ -370,13 +371,15 @@ comment on column messages.status_at is 'When it came to this status; deadlines 
 comment on column messages.provider_message_id is
   'Upstream''s name, the first if it was given two; null also in one that was reported on without it';
 comment on column messages.sent_at is
-  'By upstream''s clock, as delivered_at, read_at and failed_at are, but not before the step before it';
+  'As upstream reports it, or by our clock where we know it ourselves, as delivered_at, read_at and failed_at are; none is '
+  'before the step before it';
 comment on column messages.error is 'Why it failed (Message.MessageError)';
 comment on column messages.sequence is 'Of its last event; the next has one more';
 comment on column messages.route is 'With key and fingerprint the idempotency key and what was asked under it, until forgotten';
 comment on column messages.claim_token is 'Whose try it is, until lease_until; only its owner settles or abandons it';
 comment on column messages.expires_at is 'When its key is forgotten; null while the send has no end';
-comment on column messages.last_failure is 'What a try was told that certainly sent nothing; who repeats it while nobody tries gets that';
+comment on column messages.last_failure is
+  'What the last try was told, if it certainly sent nothing; those who waited for its end get that too';
 comment on column messages.delivery_unknown is 'Failed by our conclusion from silence, which alone yields to a later report';
 comment on column messages.quota_month is 'The month whose quota it was counted in; null once given back';
 comment on column messages.answer is 'Null also where the message itself tells the answer (Idempotency.settledByReport)';
@@ -477,7 +480,7 @@ create table webhooks (
   replayed_from bigint
 );
 create index webhooks_paused on webhooks (id) where paused_at is not null;
-comment on table webhooks is 'Configuration and state, read with every event: pausing or resuming updates this one row';
+comment on table webhooks is 'Configuration and state, read with every event: pausing or resuming rewrites no delivery';
 comment on index webhooks_paused is 'Counted for whoever runs the service';
 comment on column webhooks.envelope is 'The shape of what is posted (Event.body)';
 comment on column webhooks.paused_at is 'Null while it is active';
