@@ -40,7 +40,7 @@ export interface MessageReadData extends MessageData {
 /** Why a message failed, in the words of the service's errors (service specification §7). */
 export interface MessageError {
   readonly code: string
-  readonly reason: string
+  readonly reason?: string
   readonly message: string
   /** What the upstream provider said, in its own code and words. */
   readonly provider?: { readonly code: string; readonly message: string }

@@ -29,7 +29,9 @@ export type ReceivedInteractive =
     readonly nfm_reply: {
       readonly name?: string
       readonly body?: string
-      /** JSON written as a string; it can be missing, and it need not be valid. */
+      /** What was filled into the flow. */
+      readonly response?: { readonly [field: string]: Json }
+      /** In place of `response`, as it came, where it is no object written as JSON. */
       readonly response_json?: string
     }
   }
@@ -51,10 +53,10 @@ export interface ReceivedContact {
 export interface ReceivedContentByType {
   readonly text: { readonly body: string }
   /** A template's quick reply. */
-  readonly button: { readonly text?: string; readonly payload?: string }
+  readonly button: { readonly text: string | null; readonly payload: string | null }
   readonly interactive: ReceivedInteractive
-  /** Without `emoji`, or with an empty one, the reaction was taken back. */
-  readonly reaction: { readonly message_id: string; readonly emoji?: string }
+  /** `emoji` is `null` when the reaction was taken back. */
+  readonly reaction: { readonly message_id: string; readonly emoji: string | null }
   readonly image: ReceivedMedia
   readonly audio: ReceivedMedia
   readonly video: ReceivedMedia
@@ -71,20 +73,23 @@ export interface ReceivedContentByType {
   readonly order: {
     readonly catalog_id?: string
     readonly text?: string
-    readonly product_items?: ReadonlyArray<{
+    readonly product_items: ReadonlyArray<{
       readonly product_retailer_id?: string
       readonly quantity?: number
       readonly item_price?: number
       readonly currency?: string
     }>
   }
-  /** A kind of message that the provider does not hand on. */
-  readonly unsupported: Json
+  /** Of a type that the provider does not hand on, or without its content: which, if that is known, and why. */
+  readonly unsupported: {
+    readonly type: string | null
+    readonly errors: ReadonlyArray<{ readonly code: number; readonly message: string }>
+  }
 }
 
 /**
- * What a customer wrote: `type`, and a field of that name. The content is the upstream provider's, handed on as it came;
- * its types here say what the provider documents, and nothing has checked them.
+ * What a customer wrote: `type`, and a field of that name. Optional fields, elements of arrays and what is under
+ * `interactive` are the upstream provider's, handed on as they came: their types say what it documents.
  */
 export type ReceivedContent =
   | {

@@ -15,6 +15,7 @@ describe("an event's type", () => {
       case "message.read":
         return expectTypeOf(event.data.read_at).toBeString()
       case "message.failed":
+        expectTypeOf(event.data.error.reason).toEqualTypeOf<string | undefined>()
         return expectTypeOf(event.data.error).toEqualTypeOf<MessageError>()
       case "message.received":
         expectTypeOf(event.data.from).toEqualTypeOf<string | null>()

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { InboundMessage } from "@wac/core"
+import type { ReceivedContentByType as Told } from "@wac/verifier"
 import {
   ana,
   change,
@@ -147,22 +148,26 @@ describe("a tap", () => {
         [{ payload: "CANCEL", text: "Cancel" }, undefined],
         [{ payload: "p1", text: "End" }, undefined]
       ] as const
-    ) assert.deepStrictEqual(said({ type: "button", button }), ["button", { payload: null, ...button }, wish])
+    ) {
+      const told = { payload: null, ...button } satisfies Told["button"]
+      assert.deepStrictEqual(said({ type: "button", button }), ["button", told, wish])
+    }
   })
 
   it("on a button or a row of a message says which", () => {
     const reply = (type: string, answer: Json) => said({ type: "interactive", interactive: { type, [type]: answer } })
     const button = { id: "b1", title: "Yes" }
-    assert.deepStrictEqual(reply("button_reply", button), ["interactive", {
-      type: "button_reply",
-      button_reply: button
-    }, undefined])
+    assert.deepStrictEqual(reply("button_reply", button), [
+      "interactive",
+      { type: "button_reply", button_reply: button } satisfies Told["interactive"],
+      undefined
+    ])
     assert.strictEqual(reply("button_reply", { id: "b2", title: "Stop" })[2], "opt_out")
     assert.strictEqual(reply("button_reply", { id: "b2", title: "Quit" })[2], undefined)
     const row = { id: "r1", title: "Express", description: "In two days" }
     assert.deepStrictEqual(reply("list_reply", row), [
       "interactive",
-      { type: "list_reply", list_reply: row },
+      { type: "list_reply", list_reply: row } satisfies Told["interactive"],
       undefined
     ])
   })
@@ -178,14 +183,15 @@ describe("a tap", () => {
       {
         type: "nfm_reply",
         nfm_reply: { name: "flow", body: "Sent", response: { size: "42", note: "a\uFFFDb" } }
-      }
+      } satisfies Told["interactive"]
     )
     for (
       const answer of [{ name: "flow", response_json: "{\"size\":" }, { name: "flow", response_json: "7" }, {
         name: "flow"
       }]
     ) {
-      assert.deepStrictEqual(flow(answer), { type: "nfm_reply", nfm_reply: answer })
+      const told = { type: "nfm_reply", nfm_reply: answer } satisfies Told["interactive"]
+      assert.deepStrictEqual(flow(answer), told)
     }
   })
 
@@ -199,9 +205,10 @@ describe("a reaction", () => {
   it("has its emoji, and none when it is taken back", () => {
     const reaction = (fields: { readonly [name: string]: Json }) =>
       said({ type: "reaction", reaction: { message_id: "wamid.out.1", ...fields } })[1]
-    assert.deepStrictEqual(reaction({ emoji: "😮" }), { message_id: "wamid.out.1", emoji: "😮" })
+    const made: Told["reaction"] = { message_id: "wamid.out.1", emoji: "😮" }
+    assert.deepStrictEqual(reaction({ emoji: "😮" }), made)
     for (const none of [{}, { emoji: "" }, { emoji: null }]) {
-      assert.deepStrictEqual(reaction(none), { message_id: "wamid.out.1", emoji: null })
+      assert.deepStrictEqual(reaction(none), { ...made, emoji: null } satisfies Told["reaction"])
     }
   })
 })
@@ -220,7 +227,7 @@ describe("media", () => {
     ) {
       assert.deepStrictEqual(said({ type, [type]: { ...common, ...more, secret_field: 1 } }), [
         type,
-        { ...common, ...more },
+        { ...common, ...more } satisfies Told["image"],
         undefined
       ])
     }
@@ -232,7 +239,7 @@ describe("other contents", () => {
   it("are places, cards and orders", () => {
     assert.deepStrictEqual(said({ type: "location", location: { latitude: 12.25, longitude: "-43.5" } }), [
       "location",
-      { latitude: 12.25, longitude: -43.5 },
+      { latitude: 12.25, longitude: -43.5 } satisfies Told["location"],
       undefined
     ])
     assert.deepStrictEqual(
@@ -242,13 +249,15 @@ describe("other contents", () => {
       })[1],
       { latitude: 1, longitude: 2, name: "Office", address: "Main 1" }
     )
-    const cards = [{ name: { formatted_name: "Ben" }, phones: [{ phone: "+1 555-702-0012", type: "CELL" }] }]
+    const cards = [
+      { name: { formatted_name: "Ben" }, phones: [{ phone: "+1 555-702-0012", type: "CELL" }] }
+    ] satisfies Told["contacts"]
     assert.deepStrictEqual(said({ type: "contacts", contacts: cards }), ["contacts", cards, undefined])
     const order = {
       catalog_id: "c",
       text: "Love these!",
       product_items: [{ product_retailer_id: "p", quantity: 2, item_price: 7.99, currency: "USD" }]
-    }
+    } satisfies Told["order"]
     assert.deepStrictEqual(said({ type: "order", order }), ["order", order, undefined])
   })
 
@@ -263,14 +272,17 @@ describe("other contents", () => {
       title: "Message type unknown",
       error_data: { details: "Message type is currently not supported." }
     }]
-    assert.deepStrictEqual(unsupported({ type: "unsupported", errors }), {
-      type: null,
-      errors: [{ code: 131051, message: "Message type unknown: Message type is currently not supported." }]
-    })
-    assert.deepStrictEqual(unsupported({ type: "unsupported", unsupported: { type: "poll" }, errors: [null] }), {
-      type: "poll",
-      errors: []
-    })
+    assert.deepStrictEqual(
+      unsupported({ type: "unsupported", errors }),
+      {
+        type: null,
+        errors: [{ code: 131051, message: "Message type unknown: Message type is currently not supported." }]
+      } satisfies Told["unsupported"]
+    )
+    assert.deepStrictEqual(
+      unsupported({ type: "unsupported", unsupported: { type: "poll" }, errors: [null] }),
+      { type: "poll", errors: [] } satisfies Told["unsupported"]
+    )
     assert.deepStrictEqual(unsupported({ type: "hologram", hologram: { id: 1 } }), { type: "hologram", errors: [] })
     assert.deepStrictEqual(unsupported({ type: "toString" }), { type: "toString", errors: [] })
     assert.deepStrictEqual(unsupported({}), { type: null, errors: [] })
