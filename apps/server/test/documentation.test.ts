@@ -1,6 +1,6 @@
 /**
  * The commands and the code of README and guides: blocks of a shell are run in their order against a server, blocks of
- * TypeScript are compiled. What cannot be run is on a list, with the reason.
+ * TypeScript are compiled, those of the packages' own README too. What cannot be run is on a list, with the reason.
  *
  * A block `js file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader has.
  */
@@ -63,9 +63,13 @@ const documents = [
   ...(await fs.readdir(path.join(root, "docs/guides"))).map((name) => `docs/guides/${name}`)
 ]
 
+const readmes = (await fs.readdir(path.join(root, "packages"))).map((name) => `packages/${name}/README.md`)
+
 const blocks = new Map(
   await Promise.all(
-    documents.map(async (name) => [name, blocksOf(await fs.readFile(path.join(root, name), "utf8"))] as const)
+    [...documents, ...readmes].map(async (name) =>
+      [name, blocksOf(await fs.readFile(path.join(root, name), "utf8"))] as const
+    )
   )
 )
 
@@ -193,16 +197,19 @@ describe("the documentation", () => {
     const directory = path.join(scratch, "ts")
     await fs.rm(directory, { recursive: true, force: true })
     await fs.mkdir(directory, { recursive: true })
-    for (const document of documents) {
-      for (const [index, { attributes, code, language }] of blocks.get(document)!.entries()) {
+    for (const [document, all] of blocks) {
+      for (const [index, { attributes, code, language }] of all.entries()) {
         if (language !== "ts") continue
         const lines = code.split("\n")
         const imports = lines.filter((line) => /^import .* from /.test(line))
         const rest = lines.filter((line) => !imports.includes(line))
-        // in a function, as code of a reader's is: it may return
+        // in a function, as code of a reader's is: it may return; what exports is a module
+        const body = rest.some((line) => line.startsWith("export "))
+          ? rest
+          : ["export const example = async () => {", ...rest, "}"]
         await fs.writeFile(
           path.join(directory, `${document.replaceAll(/\W+/g, "-")}-${index}.ts`),
-          [attributes["given"] ?? "", ...imports, "export const example = async () => {", ...rest, "}"].join("\n")
+          [attributes["given"] ?? "", ...imports, ...body].join("\n")
         )
       }
     }
@@ -225,7 +232,9 @@ describe("the documentation", () => {
       [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
         title!.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-")
       )
-    for (const document of [...documents, "docs/errors.md"]) {
+    const all = await Array.fromAsync(fs.glob("**/*.md", { cwd: root, exclude: ["**/node_modules", "**/dist"] }))
+    assert.includeMembers(all, [...documents, ...readmes])
+    for (const document of all) {
       const text = await fs.readFile(path.join(root, document), "utf8")
       for (const [, link] of text.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
         const [target, anchor] = link!.split("#")
@@ -244,8 +253,8 @@ describe("the documentation", () => {
         assert.strictEqual(found.length, 1, `${document}: ${begins}`)
       }
     }
-    const languages = [...blocks].flatMap(([document, all]) =>
-      all.map(({ attributes, language }) =>
+    const languages = documents.flatMap((document) =>
+      blocks.get(document)!.map(({ attributes, language }) =>
         language === "sh" || language === "ts" || attributes["file"] !== undefined
           ? undefined
           : `${document}: ${language}`

@@ -29,9 +29,9 @@ export interface FastifyLike {
   addContentTypeParser(
     contentType: string,
     options: { readonly parseAs: "buffer"; readonly bodyLimit: number },
-    parser: (request: never, body: Uint8Array, done: (error: null, body: unknown) => void) => void
+    parser: (request: unknown, body: Uint8Array, done: (error: null, body: unknown) => void) => void
   ): unknown
-  post(path: string, handler: (request: never, reply: never) => Promise<unknown>): unknown
+  post(path: string, handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>): unknown
 }
 
 /**
@@ -73,11 +73,13 @@ export const webhook = <Request extends FastifyRequestLike = FastifyRequestLike,
   handler: EventHandler<readonly [Request], E>
 ) =>
 async (app: FastifyLike): Promise<void> => {
+  const answered = webhookHandler(options, handler)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     "*",
     { parseAs: "buffer", bodyLimit: maxBytesOf(options) },
     (_request, body, done) => done(null, body)
   )
-  app.post(options.path, webhookHandler(options, handler) as (request: never, reply: never) => Promise<unknown>)
+  // Fastify's own request, which is what the handler asks for
+  app.post(options.path, (request, reply) => answered(request as Request, reply))
 }

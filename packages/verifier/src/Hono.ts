@@ -18,7 +18,7 @@ export interface HonoContext {
  * A handler for `app.post(path, …)` that hands the verified event and the context to `handler`.
  *
  * ```ts
- * app.post("/webhook", webhook({ secret: (c) => c.env.WEBHOOK_SECRET }, async (event, c) => { … }))
+ * app.post("/webhook", webhook({ secret: (c: Context<Env>) => c.env.WEBHOOK_SECRET }, async (event, c) => { … }))
  * ```
  *
  * The body may have been read before by `c.req.arrayBuffer()` or `c.req.text()`, which keep it as it came. Answers as the

@@ -1,6 +1,6 @@
 import express from "express"
-import Fastify from "fastify"
-import { Hono } from "hono"
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify"
+import { type Context, Hono } from "hono"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it, vi } from "vitest"
@@ -32,7 +32,7 @@ const overHttp = async (listener: RequestListener, use: Use) => {
   }
 }
 
-const withFastify = async (register: (app: ReturnType<typeof Fastify>) => unknown, use: Use) => {
+const withFastify = async (register: (app: FastifyInstance) => unknown, use: Use) => {
   const app = Fastify()
   await register(app)
   await app.ready()
@@ -220,6 +220,9 @@ describe("the settings", () => {
     ])
   })
 
+  type Bindings = { Bindings: { readonly SECRET: string } }
+  const succeeds: Use = async (send) => assert.strictEqual((await send(await delivery())).status, 200)
+
   it("hand on what the framework gives: a Worker's environment, Hono's context, the request", async () => {
     const worker = ForFetch.webhook<readonly [Request, { readonly SECRET: string }]>(
       { secret: (_, { SECRET }) => SECRET },
@@ -227,6 +230,27 @@ describe("the settings", () => {
     )
     const request = new Request("http://host/", { method: "POST", ...await delivery() })
     assert.strictEqual((await worker(request, { SECRET: secret })).status, 200)
+
+    const hono = new Hono<Bindings>().post(
+      "/webhook",
+      ForHono.webhook(
+        { secret: ({ env }: Context<Bindings>) => env.SECRET },
+        (_event, { req }) => assert.strictEqual(req.path, "/webhook")
+      )
+    )
+    await within((request) => hono.fetch(request, { SECRET: secret }), succeeds)
+    const path = { path: "/webhook", secret }
+    await withFastify((app) =>
+      app.register(
+        ForFastify.webhook(path, (_event, { url }: FastifyRequest) => assert.strictEqual(url, "/webhook"))
+      ), succeeds)
+    await overHttp(
+      express().post(
+        "/webhook",
+        ForExpress.webhook({ secret }, (_event, { path }: express.Request) => assert.strictEqual(path, "/webhook"))
+      ),
+      succeeds
+    )
   })
 
   it("without onError, print what the handler threw", async () => {
