@@ -29,6 +29,7 @@ import {
   Vault,
   Webhooks,
   WebhookScheduler,
+  type WebhookTransport,
   type WorkspaceStore
 } from "@wac/core"
 import { ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
@@ -90,8 +91,8 @@ export interface Adapters {
 /** Our own accounts, and the sandbox. */
 export const standard: Adapters = { authenticator: LocalAuthenticator.layer, provider: SandboxProvider.layer }
 
-/** Ports that stand in front of the storage's own, over which they are made. */
-export type InFront<E> = Layer.Layer<never, E, MemoryStorage.Ports>
+/** Ports that stand in front of the storage's own and of the transport to receivers, over which they are made. */
+export type InFront<E> = Layer.Layer<never, E, MemoryStorage.Ports | WebhookTransport.WebhookTransport>
 
 /** Only who uses PostgreSQL waits for its client, and for PGlite, to be loaded. */
 const postgres = Effect.promise(() => import("@wac/postgres"))
@@ -153,8 +154,8 @@ const services = <E>(
     Layer.provideMerge(provider),
     Layer.provideMerge(Layer.mergeAll(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
     Layer.provideMerge(TemplateRequests.TemplateRequests.layer),
-    Layer.provideMerge(receivers(config)),
     Layer.provideMerge(inFront),
+    Layer.provideMerge(receivers(config)),
     Layer.provideMerge(layerKept(config, cryptography))
   )
 

@@ -16,7 +16,8 @@ export interface FakeClock {
   readonly now: () => Date
   /**
    * Lets time pass. Whatever becomes due happens in its order, each thing at its own time: reports of the sandbox,
-   * retries, listeners, sweeps. Resolves when all of it has happened, except what waits for the network.
+   * posts to webhooks and their retries, listeners, sweeps. Resolves when all of it has happened. What code of yours
+   * does (a listener, a receiver, a provider) is waited for, each time for a second of real time at most.
    */
   readonly advance: (by: Span) => Promise<void>
   /** The same up to a point in time; one that has passed already is refused. */
@@ -29,7 +30,7 @@ const beginning = Date.UTC(2026, 0, 1)
 /** So many turns of the event loop without a task of any fiber, and all that follows from a step has happened. */
 const quietTurns = 3
 
-/** How long in real time the clock waits for a promise of the host's own (a provider's answer, a listener). */
+/** How long in real time the clock waits for what is done outside of fibers (a provider's answer, a listener, a receiver). */
 const patience = 1000
 
 /** So many seconds are let pass for what is being closed: more than any part of it waits. */
@@ -51,7 +52,7 @@ export interface Steered {
   readonly clock: Clock.Clock
   readonly scheduler: Scheduler.Scheduler
   readonly during: <A>(promise: Promise<A>) => Promise<A>
-  /** The same for work that is done on another thread, so that no fiber is seen running. */
+  /** The same for work that is done on another thread, or by a receiver, so that no fiber is seen running. */
   readonly hold: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Lets time pass, second by second, until a promise has settled: what is being closed may wait for a time. */
   readonly runUntil: (promise: Promise<void>) => Promise<void>

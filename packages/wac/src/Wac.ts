@@ -1,7 +1,7 @@
 /**
  * The whole service inside the host's process.
  */
-import { type Id, Provider as ProviderPort, Setup, Vault, type Workspace as Core } from "@wac/core"
+import { type Id, Provider as ProviderPort, Setup, Vault, WebhookTransport, type Workspace as Core } from "@wac/core"
 import { PublicUrl } from "@wac/http"
 import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
@@ -103,7 +103,7 @@ const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
   )
 
 /** Secrets are sealed and opened on other threads, which a fake clock has to wait for. */
-const held = ({ hold }: Steered) =>
+const heldCryptography = ({ hold }: Steered) =>
   Layer.effect(
     Aead.Aead,
     Effect.map(Aead.Aead, (aead) => ({
@@ -112,6 +112,13 @@ const held = ({ hold }: Steered) =>
       decrypt: (...given) => hold(aead.decrypt(...given))
     }))
   ).pipe(Layer.provideMerge(Cryptography.layer))
+
+/** Receivers answer in their own time: a clock that did not wait for them would be past every attempt's deadline. */
+const heldPosts = ({ hold }: Steered) =>
+  Layer.effect(
+    WebhookTransport.WebhookTransport,
+    Effect.map(WebhookTransport.WebhookTransport, ({ post }) => ({ post: (request) => hold(post(request)) }))
+  )
 
 /** The first workspace: with an owner where accounts are ours. */
 const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Owner | undefined) {
@@ -205,8 +212,11 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
             Composition.layer(
               config,
               adapters,
-              Layer.provide(Recorded.inFront, recorded),
-              steered === undefined ? undefined : held(steered)
+              Layer.mergeAll(
+                Layer.provide(Recorded.inFront, recorded),
+                steered === undefined ? Layer.empty : heldPosts(steered)
+              ),
+              steered === undefined ? undefined : heldCryptography(steered)
             )
           ),
           Layer.provideMerge(recorded),

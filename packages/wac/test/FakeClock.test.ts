@@ -1,7 +1,7 @@
 import { pbkdf2 } from "node:crypto"
 import { assert, describe, it } from "vitest"
 import { fakeClock, type Span } from "../src/index.ts"
-import { failure, fresh, hello, start } from "./instance.ts"
+import { failure, fresh, hello, serve, start } from "./instance.ts"
 
 /** What a host's provider lists. */
 const templates = [{
@@ -86,6 +86,40 @@ describe("a fake clock", () => {
     await clock.advance("1 minute")
     assert.deepStrictEqual(answers, ["sent"])
     assert.strictEqual((await sending).providerMessageId, "p-1")
+  })
+
+  it("waits for receivers", async () => {
+    const { clock, wac } = await start({ receivers: { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] } })
+    const answers = [500, 500, 500, 200]
+    const url = await serve((request, response) => {
+      request.resume()
+      void (async () => {
+        for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve))
+        response.writeHead(answers.shift()!).end()
+      })()
+    })
+    await wac.webhook.set({ url, eventTypes: ["message.sent"] })
+    await wac.messages.send(hello(), fresh())
+    await clock.advance("1 minute")
+    const [delivery] = (await wac.webhook.deliveries.list().page()).data
+    const { attempts, status } = await wac.webhook.deliveries.get(delivery!.id)
+    assert.strictEqual(status, "delivered")
+    assert.deepStrictEqual(attempts.map(({ durationMs, statusCode }) => [statusCode, durationMs]), [
+      [500, 0],
+      [500, 0],
+      [500, 0],
+      [200, 0]
+    ])
+  })
+
+  it("waits for a receiver that never answers no longer than it has patience", async () => {
+    const { clock, wac } = await start({ receivers: { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] } })
+    await wac.webhook.set({ url: await serve((request) => void request.resume()), eventTypes: ["message.sent"] })
+    await wac.messages.send(hello(), fresh())
+    await clock.advance("5 seconds")
+    const [delivery] = (await wac.webhook.deliveries.list().page()).data
+    const { attempts } = await wac.webhook.deliveries.get(delivery!.id)
+    assert.deepStrictEqual(attempts.map(({ durationMs, outcome }) => [outcome, durationMs]), [["timeout", 5000]])
   })
 
   it("does not keep an instance from closing whose sends wait for a time", async () => {
