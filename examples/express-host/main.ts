@@ -9,7 +9,7 @@ const sessions = new Map<string, typeof users[number]>()
 const userOf = ({ headers: { cookie = "" } }: Request) => sessions.get(cookie.match(/session=([\w-]+)/)?.[1] ?? "")
 
 const wac = await createWac({
-  storage: memory(), // in production: postgres(process.env.DATABASE_URL), and a masterKey
+  storage: memory(), // in production: postgres(process.env.DATABASE_URL!), and a masterKey
   provider: sandbox(), // in production: whatsapp({ … })
   auth: {
     // `node` is Express's own request, with all that your middleware has put on it

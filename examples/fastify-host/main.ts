@@ -11,7 +11,7 @@ const userOf = (cookie = "") => sessions.get(cookie.match(/session=([\w-]+)/)?.[
 const app = fastify({ logger: { level: "warn" } })
 
 const wac = await createWac({
-  storage: memory(), // in production: postgres(process.env.DATABASE_URL), and a masterKey
+  storage: memory(), // in production: postgres(process.env.DATABASE_URL!), and a masterKey
   provider: sandbox(), // in production: whatsapp({ … })
   prefix: "/messaging",
   auth: {

@@ -8,7 +8,7 @@ const sessions = new Map<string, typeof users[number]>()
 const userOf = (cookie = "") => sessions.get(cookie.match(/session=([\w-]+)/)?.[1] ?? "")
 
 export const wac = await createWac({
-  storage: memory(), // in production: postgres(process.env.DATABASE_URL), and a masterKey
+  storage: memory(), // in production: postgres(process.env.DATABASE_URL!), and a masterKey
   provider: sandbox(), // in production: whatsapp({ … })
   prefix: "/messaging",
   auth: {

@@ -4,7 +4,7 @@ import { webhook } from "@wac/verifier/express"
 import express from "express"
 import { DatabaseSync } from "node:sqlite"
 
-const { DATABASE = "inbox.db", PORT = "8080", WEBHOOK_SECRET } = process.env
+const { DATABASE = "inbox.db", PORT = "3000", WEBHOOK_SECRET } = process.env
 
 const database = new DatabaseSync(DATABASE)
 database.exec("create table if not exists inbox (id text primary key, event text not null, done integer default 0)")

@@ -1,4 +1,4 @@
-// A receiver for Deno, Bun, Cloudflare Workers and other fetch-style hosts: `deno serve --port 8080 fetch.ts`
+// A receiver for Deno, Bun, Cloudflare Workers and other fetch-style hosts: `deno serve -E --port 3000 fetch.ts`
 import type { WebhookEvent } from "@wac/verifier"
 import { webhook } from "@wac/verifier/fetch"
 
@@ -25,7 +25,7 @@ const work = async (event: WebhookEvent): Promise<void> => {
 }
 
 interface Environment {
-  readonly WEBHOOK_SECRET: string
+  readonly WEBHOOK_SECRET?: string
 }
 
 interface Context {
@@ -33,11 +33,13 @@ interface Context {
 }
 
 export default {
-  // Workers hand over `env` and `ctx`; elsewhere take the secret from `process.env`, and leave the second argument out.
-  fetch: webhook<readonly [Request, Environment, Context]>(
-    { secret: (_request, env) => env.WEBHOOK_SECRET },
+  // Workers hand over `env` and `ctx`; elsewhere the secret is in `process.env`, and nobody waits for the work
+  fetch: webhook<readonly [Request, Environment?, Context?]>(
+    { secret: (_request, env) => env?.WEBHOOK_SECRET ?? process.env["WEBHOOK_SECRET"] },
     (event, _request, _env, ctx) => {
-      if (store(event)) ctx.waitUntil(work(event))
+      if (!store(event)) return
+      const done = work(event).catch(console.error)
+      ctx?.waitUntil(done)
     }
   )
 }

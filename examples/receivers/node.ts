@@ -5,7 +5,7 @@ import { link, mkdir, unlink, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import { createInterface } from "node:readline"
 
-const { INBOX: inbox = "inbox", PORT: port = "8080", WEBHOOK_SECRET: secret } = process.env
+const { INBOX: inbox = "inbox", PORT: port = "3000", WEBHOOK_SECRET: secret } = process.env
 
 /** Keeps an event once, whole or not at all: `link` fails if the name is there already. */
 const store = async (id: string, event: object) => {

@@ -1,4 +1,4 @@
-// A receiver for Go: WEBHOOK_SECRET=whsec_… INBOX=inbox PORT=8080 go run receiver.go
+// A receiver for Go: WEBHOOK_SECRET=whsec_… INBOX=inbox PORT=3000 go run receiver.go
 package main
 
 import (

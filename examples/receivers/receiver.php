@@ -1,5 +1,5 @@
 <?php
-// A receiver for PHP: WEBHOOK_SECRET=whsec_… php -S 127.0.0.1:8080 receiver.php
+// A receiver for PHP: WEBHOOK_SECRET=whsec_… php -S 127.0.0.1:3000 receiver.php
 declare(strict_types=1);
 
 /** Whether the header X-Service-Signature was made with this secret, over these raw bytes, within 300 seconds. */

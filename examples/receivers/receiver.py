@@ -49,4 +49,4 @@ if sys.argv[1:] == ["check"]:
         print("ok" if verify(base64.b64decode(line["body"]), line["header"], line["secret"], line["now"]) else "refused")
 else:
     os.makedirs(INBOX, exist_ok=True)
-    ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", 8080))), Receiver).serve_forever()
+    ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", 3000))), Receiver).serve_forever()

@@ -55,6 +55,6 @@ if ARGV == ["check"]
   end
 else
   FileUtils.mkdir_p(INBOX)
-  server = TCPServer.new("127.0.0.1", ENV.fetch("PORT", "8080").to_i)
+  server = TCPServer.new("127.0.0.1", ENV.fetch("PORT", "3000").to_i)
   loop { Thread.new(server.accept) { |socket| receive(socket) } }
 end

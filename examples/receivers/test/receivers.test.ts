@@ -213,6 +213,21 @@ for (const [name, { check, needs, serve }] of Object.entries(languages)) {
 }
 
 describe("fetch", () => {
+  it("takes its secret from the process where the host hands over no environment", async () => {
+    const another = JSON.stringify({ ...event, id: "evt_3" })
+    const send = async (signedWith: string) => {
+      const headers = { [SIGNATURE_HEADER]: await sign(another, signedWith) }
+      return fetchReceiver.fetch(new Request("http://host/", { method: "POST", body: another, headers }))
+    }
+    process.env["WEBHOOK_SECRET"] = secret
+    try {
+      assert.strictEqual((await send(secret)).status, 200)
+      assert.strictEqual((await send(previousSecret)).status, 400)
+    } finally {
+      delete process.env["WEBHOOK_SECRET"]
+    }
+  })
+
   it("works on an event once, however often it comes, after the answer; 400 to what is not genuine", async () => {
     const works: Array<Promise<void>> = []
     const context = { waitUntil: (work: Promise<void>) => void works.push(work) }
