@@ -5,7 +5,7 @@
  * ```ts
  * import { createClient } from "@wac/api/Client"
  *
- * const wac = createClient({ baseUrl: "https://wac.example.com/v1", apiKey: process.env.WAC_API_KEY })
+ * const wac = createClient({ baseUrl: "https://wac.example.com/v1", apiKey: process.env.WAC_API_KEY! })
  * await wac.messages.send({ to: "+15551234567", type: "text", text: { body: "Hello" } })
  * for await (const event of wac.events.list({ since: "2026-11-21T00:00:00Z" })) console.log(event.type)
  * ```

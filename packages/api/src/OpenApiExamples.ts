@@ -67,7 +67,7 @@ const template = {
   language: "en_US",
   category: "utility",
   status: "approved",
-  components: [{ type: "BODY", text: "Good news: order {{1}} is on its way and should arrive on {{2}}." }],
+  components: [{ type: "BODY", text: "Hi {{1}}, your order {{2}} is on its way." }],
   variables: ["1", "2"],
   quality: "green"
 }
@@ -168,7 +168,7 @@ export const byOperation: { readonly [operationId: string]: Example } = {
     request: {
       to: "+15551234567",
       type: "template",
-      template: { name: "order_update", language: "en_US", bodyParams: ["A-1042", "Tuesday"] },
+      template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] },
       client_reference: "order-1042"
     },
     response: { ...message, status: "sent" }

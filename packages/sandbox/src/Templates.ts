@@ -28,9 +28,8 @@ export const templates: ReadonlyArray<Template.ProviderTemplate> = [
       { type: "HEADER", format: "TEXT", text: "Your order" },
       {
         type: "BODY",
-        text:
-          "Good news: order {{1}} is on its way and should arrive on {{2}}. Reply to this message with any question.",
-        example: { body_text: [["A-1001", "Tuesday"]] }
+        text: "Hi {{1}}, your order {{2}} is on its way. Reply to this message with any question.",
+        example: { body_text: [["Ana", "1042"]] }
       }
     ]
   },

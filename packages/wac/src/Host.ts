@@ -15,7 +15,7 @@ export class Host extends Context.Service<Host, {
   readonly workspaceId: Id.WorkspaceId
   /**
    * Sends a message of that workspace, once per idempotency key, with what `Messages.send` of the core guarantees. Fails
-   * with its errors; `outcome_unknown` alone means that the message may have been sent.
+   * with its errors; `outcome_unknown` and `delivery_unknown` alone mean that the message may have been sent.
    */
   readonly send: (message: NewMessage, options: SendOptions) => Effect.Effect<Idempotency.Sent, Errors.DomainError>
 }>()("wac/Host") {
