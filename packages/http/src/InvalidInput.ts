@@ -71,13 +71,14 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
         : invalid("missing_field", type, `${type} is required`)
     }
     default:
-      return inWords(error, param)
+      return param === "" && leaf._tag === "InvalidType"
+        ? invalid("invalid_field", "", "the body must be a JSON object")
+        : inWords(error, param)
   }
 }
 
 const inWords = (error: Problem, param: string): Errors.InvalidBody => {
   const message = words(error.issue).issues[0]?.message ?? "is not valid"
-  return param === ""
-    ? invalid("invalid_field", "", "the body must be a JSON object")
-    : invalid("invalid_field", param, `${param}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`)
+  const said = `${message.charAt(0).toLowerCase()}${message.slice(1)}`
+  return invalid("invalid_field", param, param === "" ? said : `${param}: ${said}`)
 }

@@ -70,9 +70,7 @@ const readKey = Input.read(ApiKeysApi.CreateApiKey)
 export const make = Effect.map(Service.ApiKeys, (keys) => (running: Running, workspaceId: Id.WorkspaceId): ApiKeys => ({
   create: (key, options) =>
     running.run(Effect.gen(function*() {
-      const { expiresAt, name, requireSignature } = yield* readKey(
-        Input.given({ ...key, expiresAt: iso(key?.expiresAt) })
-      )
+      const { expiresAt, name, requireSignature } = yield* readKey({ ...key, expiresAt: iso(key?.expiresAt) })
       return ApiKeysHandlers.issued(
         yield* keys.issue({
           workspaceId,

@@ -116,7 +116,10 @@ export const layer = (
   auth: Auth | undefined,
   defaultWorkspace: () => Id.WorkspaceId,
   during: During
-): Composition.Adapters["authenticator"] =>
-  isLocal(auth)
-    ? LocalAuthenticator.layer
-    : hosted(auth ?? { session: () => null }, defaultWorkspace, during)
+): Composition.Adapters["authenticator"] => {
+  if (isLocal(auth)) return LocalAuthenticator.layer
+  if (auth !== undefined && typeof auth.session !== "function") {
+    throw badOption("auth", "auth must be local({…}), or an object with the method session")
+  }
+  return hosted(auth ?? { session: () => null }, defaultWorkspace, during)
+}

@@ -52,8 +52,7 @@ export const make = Effect.map(
     list: (filter = {}) =>
       Listing.make(
         running,
-        (page) =>
-          Effect.flatMap(readFilter(Input.given({ ...filter })), (filter) => contacts.list(workspaceId, filter, page)),
+        (page) => Effect.flatMap(readFilter(filter), (filter) => contacts.list(workspaceId, filter, page)),
         ContactsHandlers.shown
       ),
     get: (id) => running.run(Effect.map(contacts.get(workspaceId, id), ContactsHandlers.shown))

@@ -10,7 +10,7 @@ import { iso, type Moment } from "./Moment.ts"
 import type { During } from "./Provider.ts"
 import { Recorded } from "./Recorded.ts"
 import type { Running } from "./Running.ts"
-import type { ErrorCode, ProviderDetail } from "./WacError.ts"
+import { badOption, type ErrorCode, type ProviderDetail } from "./WacError.ts"
 
 interface Recording<Type extends string, Data> {
   readonly id: string
@@ -140,7 +140,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
       running,
       (page) =>
         Effect.flatMap(
-          readFilter(Input.given({ ...filter, since: iso(filter.since) })),
+          readFilter({ ...filter, since: iso(filter.since) }),
           ({ since, type }) =>
             events.list(workspaceId, { since: since?.epochMilliseconds, type } satisfies EventStore.EventFilter, page)
         ),
@@ -181,6 +181,8 @@ export const listening = Effect.gen(function*() {
     }
 
     return (workspaceId: Id.WorkspaceId): On => (type, listener) => {
+      if (!Schema.is(Core.EventType)(type)) throw badOption("type", "type must be a type of events, as message.sent is")
+      if (typeof listener !== "function") throw badOption("listener", "listener must be a function")
       const tell = (event: Core.Event) =>
         event.type !== type ?
           Effect.void :

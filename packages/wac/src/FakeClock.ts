@@ -1,7 +1,7 @@
 /**
  * A clock that a test holds in its hands: time passes when the test says so, and what is due by then happens.
  */
-import { type Clock, DateTime, Duration, Effect, Scheduler } from "effect"
+import { type Clock, DateTime, Duration, Effect, Option, Scheduler } from "effect"
 import { millis as millisSince1970, type Moment } from "./Moment.ts"
 import { badOption } from "./WacError.ts"
 
@@ -69,7 +69,8 @@ export const steeredOf = (clock: FakeClock): Steered => {
 
 /**
  * Makes a clock for tests; give it to `createWac`. It stands still until it is told to move, begins at `now` (the
- * first of January 2026 when left out) and may be shared by several instances.
+ * first of January 2026 when left out) and may be shared by several instances. A receiver that verifies signatures by the
+ * machine's clock refuses them as too old or too new, unless `now` is the present.
  */
 export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock => {
   let time = options.now === undefined ? beginning : millisOf(options.now, "now")
@@ -168,8 +169,12 @@ export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock =>
   const fake: FakeClock = {
     now: () => DateTime.toDateUtc(DateTime.makeUnsafe(time)),
     advance: async (by) => {
-      const millis = typeof by === "number" ? by : Duration.toMillis(Duration.fromInputUnsafe(by))
-      if (!(millis >= 0 && Number.isFinite(millis))) throw badOption("by", "by must be a length of time, 0 or more")
+      const millis = typeof by === "number"
+        ? by
+        : Option.match(Duration.fromInput(by), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+      if (!(millis >= 0 && Number.isFinite(millis))) {
+        throw badOption("by", "by must be milliseconds, 0 or more, or words such as 24 hours")
+      }
       await next(() => time + millis)
     },
     set: async (to) => {

@@ -7,7 +7,7 @@ import { Errors } from "@wac/core"
 import { ErrorResponse, HttpApp, MountPath } from "@wac/http"
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import { IncomingMessage, type ServerResponse } from "node:http"
 import type { InFlight } from "./InFlight.ts"
 import { badOption } from "./WacError.ts"
 
@@ -115,6 +115,9 @@ export const make = Effect.fnUntraced(function*(
   const tell = () => void Effect.runForkWith(context)(Effect.logError(hint))
   return {
     web: (request) => {
+      if (request instanceof IncomingMessage) {
+        return Promise.reject(new TypeError("handler takes a Request of the Fetch API; node:http is for nodeHandler"))
+      }
       if (!request.bodyUsed) return web(request)
       tell()
       return refuseWeb(wasRead)

@@ -89,17 +89,10 @@ const readOne = Input.reader(Schema.Union([
   })
 ]))
 
-/** Without what is there in name only. */
-const given = (told: Told): unknown => {
-  if (!Predicate.isObject(told)) return told
-  const { error } = told as Partial<StatusReport>
-  return Input.given({ ...told, at: iso(told.at), error: Predicate.isObject(error) ? Input.given(error) : error })
-}
-
 /** Reads what is told at this place of a list. */
 const read = (told: Told, index: number) =>
   Result.mapError(
-    readOne(given(told)),
+    readOne(Predicate.isObject(told) ? { ...told, at: iso(told.at) } : told),
     ({ message, param, reason }) =>
       new Errors.InvalidBody({ reason, param: `[${index}]${param === undefined ? "" : `.${param}`}`, message })
   )
@@ -136,6 +129,13 @@ const itemOf = (told: Result.Result.Success<ReturnType<typeof read>>, now: numbe
 export const make = Effect.map(Service.Inbound, (inbound) => ({ run }: Running): Inbound => ({
   receive: (told) =>
     run(Effect.gen(function*() {
+      if (!Array.isArray(told)) {
+        return yield* new Errors.InvalidBody({
+          reason: "invalid_field",
+          param: "told",
+          message: "told must be an array"
+        })
+      }
       const all = yield* Effect.fromResult(Result.all(told.map(read)))
       const now = yield* Clock.currentTimeMillis
       yield* inbound.receive(all.map((one) => itemOf(one, now)))

@@ -44,7 +44,7 @@ export const make = <A, B>(
   const read = (query: Effect.Effect<Core.PageRequest, Errors.InvalidBody>) =>
     run(Effect.map(Effect.flatMap(query, list), (page) => Paging.internalList(page, shown)))
   return {
-    page: (query = {}) => read(Effect.flatMap(readQuery(Input.given({ ...query })), Paging.request)),
+    page: (query = {}) => read(Effect.flatMap(readQuery(query), Paging.request)),
     async *[Symbol.asyncIterator]() {
       let cursor: string | null = null
       do {

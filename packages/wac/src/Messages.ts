@@ -179,8 +179,7 @@ export const make = Effect.gen(function*() {
     list: (filter = {}) =>
       Listing.make(
         running,
-        (page) =>
-          Effect.flatMap(readFilter(Input.given({ ...filter })), (filter) => messages.list(workspaceId, filter, page)),
+        (page) => Effect.flatMap(readFilter(filter), (filter) => messages.list(workspaceId, filter, page)),
         shown
       )
   })

@@ -3,7 +3,7 @@
  */
 import { Limits as Core, Workspace } from "@wac/core"
 import { ReceiverAddress, type ReceiverGuardDns } from "@wac/http"
-import { Redacted, Result, Schema } from "effect"
+import { Predicate, Redacted, Result, Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import type { Auth } from "./Auth.ts"
 import type * as Composition from "./Composition.ts"
@@ -55,18 +55,34 @@ export interface WacOptions {
   readonly masterKey?: MasterKey
   /** The master key before, while it is being changed. */
   readonly previousMasterKey?: MasterKey
-  /** The name that the first workspace is created with, if there is none yet. */
+  /** The name that the first workspace is created with, if there is none yet; `wac` when left out. */
   readonly workspaceName?: string
-  /** The path that `handler` and `nodeHandler` are reached at, `/messaging`; they take it off each request's. */
+  /** The path that `handler` and `nodeHandler` are reached at, `/messaging`; they take it off. None when left out. */
   readonly prefix?: string
   /** The address that people use, such as `https://example.com`; `local()` chooses its cookie by it. */
   readonly publicUrl?: string
+  /** Rate limits and quotas: 100 requests a second of a workspace, 80 messages a second from a number when left out. */
   readonly limits?: Limits
   readonly receivers?: ReceiverRules
   /** Told what there is to tell; nothing is told to the console. */
   readonly log?: Log
   /** A clock of `fakeClock()`, for tests. */
   readonly clock?: FakeClock
+}
+
+const names: Record<keyof WacOptions, true> = {
+  storage: true,
+  provider: true,
+  auth: true,
+  masterKey: true,
+  previousMasterKey: true,
+  workspaceName: true,
+  prefix: true,
+  publicUrl: true,
+  limits: true,
+  receivers: true,
+  log: true,
+  clock: true
 }
 
 const keyLength = 32
@@ -89,12 +105,27 @@ const limitsOf = (limits: Limits = {}): Core.Limits => {
   throw badOption(param === undefined ? "limits" : `limits.${param}`, `limits: ${message}`)
 }
 
-const rulesOf = ({ allowCidrs = [], allowInsecure = false }: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
-  const cidrs = ReceiverAddress.parseCidrs(allowCidrs.join(","))
+/** Refuses a name that is none of an option's: what is misspelt would silently be the default. */
+const known = (given: object, names: { readonly [name: string]: true }, within = ""): void => {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(names, name))
+  if (unknown !== undefined) throw badOption(`${within}${unknown}`, `there is no option ${within}${unknown}`)
+}
+
+const rulesOf = (rules: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
+  known(rules, { allowInsecure: true, allowCidrs: true } satisfies Record<keyof ReceiverRules, true>, "receivers.")
+  const { allowCidrs = [], allowInsecure = false } = rules
+  const cidrs = ReceiverAddress.parseCidrs(Array.isArray(allowCidrs) ? allowCidrs.join(",") : "none")
   if (Result.isFailure(cidrs)) {
-    throw badOption("receivers.allowCidrs", "receivers.allowCidrs must hold ranges such as 10.0.0.0/8")
+    throw badOption("receivers.allowCidrs", "receivers.allowCidrs must be an array of ranges such as 10.0.0.0/8")
   }
   return { allowInsecure, allowedCidrs: cidrs.success }
+}
+
+/** Throws for what no type checker has seen: other names than those of options, and functions that are none. */
+export const check = (options: WacOptions): void => {
+  if (!Predicate.isObject(options)) throw badOption("options", "options must be an object with storage and provider")
+  known(options, names)
+  if (options.log !== undefined && typeof options.log !== "function") throw badOption("log", "log must be a function")
 }
 
 /** What the composition is told; throws at the first option that is not what it must be. */

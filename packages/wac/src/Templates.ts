@@ -55,8 +55,7 @@ export const make = Effect.map(
     list: (filter = {}) =>
       Listing.make(
         running,
-        (page) =>
-          Effect.flatMap(readFilter(Input.given({ ...filter })), (filter) => templates.list(workspaceId, filter, page)),
+        (page) => Effect.flatMap(readFilter(filter), (filter) => templates.list(workspaceId, filter, page)),
         TemplatesHandlers.shown
       ),
     sync: () => running.run(Effect.asVoid(templates.sync(workspaceId)))

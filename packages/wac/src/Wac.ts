@@ -188,6 +188,7 @@ const openFailure = (cause: Cause.Cause<unknown>): WacError => {
  * )
  */
 export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
+  Options.check(options)
   const steered = options.clock === undefined ? undefined : steeredOf(options.clock)
   const during: Provider.During = steered === undefined ? (promise) => promise : steered.during
   let workspace: Core.Workspace | undefined

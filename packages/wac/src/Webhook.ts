@@ -207,7 +207,7 @@ export const make = Effect.gen(function*() {
     return {
       set: (webhook) =>
         run(Effect.gen(function*() {
-          const { envelope, eventTypes, url } = yield* readWebhook(Input.given({ ...webhook }))
+          const { envelope, eventTypes, url } = yield* readWebhook(webhook)
           const set = yield* webhooks.put({ workspaceId, url, envelope, eventTypes })
           return {
             ...WebhookHandlers.configuration(set.webhook),
@@ -221,10 +221,10 @@ export const make = Effect.gen(function*() {
       resume: (options = {}) =>
         run(Effect.gen(function*() {
           const { replay } = options
-          const { force, replay: wanted } = yield* readResume(Input.given({
+          const { force, replay: wanted } = yield* readResume({
             ...options,
             replay: typeof replay === "object" && replay !== null ? { since: iso(replay.since) } : replay
-          }))
+          })
           const { probe, webhook } = yield* webhooks.resume({
             workspaceId,
             replay: typeof wanted === "object" ? { since: DateTime.toEpochMillis(wanted.since) } : wanted ?? "all",
@@ -237,7 +237,7 @@ export const make = Effect.gen(function*() {
         })),
       rotateSecret: (options = {}) =>
         run(Effect.gen(function*() {
-          const { overlapSeconds } = yield* readRotation(Input.given({ ...options }))
+          const { overlapSeconds } = yield* readRotation(options)
           const { previousExpiresAt, signingSecret } = yield* webhooks.rotateSecret({
             workspaceId,
             overlap: overlapSeconds === undefined ? Core.secretOverlap : Duration.seconds(overlapSeconds)
@@ -253,7 +253,7 @@ export const make = Effect.gen(function*() {
             running,
             (page) =>
               Effect.flatMap(
-                readFilter(Input.given({ ...filter })),
+                readFilter(filter),
                 (filter) => deliveries.list(workspaceId, filter, page)
               ),
             DeliveriesHandlers.listed
@@ -269,7 +269,7 @@ export const make = Effect.gen(function*() {
         create: (replay) =>
           run(Effect.gen(function*() {
             const { since, status, until } = yield* readReplay(
-              Input.given({ ...replay, since: iso(replay?.since), until: iso(replay?.until) })
+              { ...replay, since: iso(replay?.since), until: iso(replay?.until) }
             )
             return ReplaysHandlers.shown(
               yield* replays.create({

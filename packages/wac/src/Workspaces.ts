@@ -127,9 +127,7 @@ export const make = Effect.gen(function*() {
     list: () => run(Effect.map(store.list, (all) => all.map(shown))),
     create: (workspace) =>
       run(Effect.gen(function*() {
-        const { name, phoneNumber, providerNumberId = phoneNumber } = yield* readWorkspace(
-          Input.given({ ...workspace })
-        )
+        const { name, phoneNumber, providerNumberId = phoneNumber } = yield* readWorkspace(workspace)
         if ((yield* numbers.named({ providerNumberId })).length > 0) {
           return yield* new Errors.InvalidBody({
             reason: "invalid_field",

@@ -33,6 +33,7 @@ describe("a fake clock", () => {
     assert.deepInclude(await failure(clock.set("2020-01-01")), { code: "invalid_body", param: "to" })
     assert.deepInclude(await failure(clock.advance(-1)), { param: "by" })
     assert.deepInclude(await failure(clock.advance(Number.NaN)), { param: "by" })
+    assert.deepInclude(await failure(clock.advance("24h" as Span)), { param: "by" })
     assert.deepInclude(await failure(clock.set("never")), { param: "to" })
     assert.throws(() => fakeClock({ now: "never" }), /now must be/)
   })

@@ -250,6 +250,18 @@ describe("a request", () => {
   })
 })
 
+it("a request of node:http that is given to the fetch handler is told where it belongs", async () => {
+  const { wac } = await start()
+  let error: unknown
+  const url = await serve((request, response) => {
+    void wac.handler(request as never).catch((thrown: unknown) => {
+      error = thrown
+    }).finally(() => response.end())
+  })
+  await fetch(url)
+  assert.match(String(error), /nodeHandler/)
+})
+
 it("a body that somebody has read already is told of, and answered", async () => {
   const { log, wac } = await start()
   const url = await serve((request, response) => {

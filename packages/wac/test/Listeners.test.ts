@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import type { Event, MessageReceived } from "../src/index.ts"
+import { type Event, type EventType, type MessageReceived, WacError } from "../src/index.ts"
 import { fresh, hello, start, until } from "./instance.ts"
 
 describe("a listener", () => {
@@ -104,6 +104,15 @@ describe("a listener", () => {
     await wac.messages.send(hello(), fresh())
     await clock.advance("1 minute")
     assert.strictEqual(heard, 1)
+  })
+
+  it("to nothing that there is, or that is no function, is refused", async () => {
+    const { wac } = await start()
+    for (
+      const [type, listener, param] of [["message.lost", () => {}, "type"], ["message.sent", undefined, "listener"]]
+    ) {
+      assert.throws(() => wac.on(type as EventType, listener as never), WacError, `${param} must be`)
+    }
   })
 
   it("hears nothing of another workspace", async () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import type { ErrorCode, ErrorReason, NewMessage } from "../src/index.ts"
+import type { ErrorCode, ErrorReason, NewMessage, TemplateMessage } from "../src/index.ts"
 import { failure, fresh, hello, start } from "./instance.ts"
 
 describe("a send", () => {
@@ -85,6 +85,13 @@ describe("a send", () => {
     const { wac } = await start()
     const error = await failure(wac.messages.send(message as NewMessage, fresh()))
     assert.deepInclude(error, { code: "invalid_body", reason, param })
+  })
+
+  it("has no field that is undefined", async () => {
+    const { wac } = await start()
+    const { template, ...message } = hello() as TemplateMessage
+    const sparse = { ...message, from: undefined, template: { ...template, bodyParams: undefined } }
+    assert.strictEqual((await wac.messages.send(sparse as unknown as NewMessage, fresh())).status, "sent")
   })
 
   const refused: ReadonlyArray<

@@ -102,6 +102,7 @@ describe("a provider of the host", () => {
       [{ ...customer, text: {} }, "text.body"],
       [{ ...customer, at: Number.NaN }, "at"]
     ]
+    assert.deepInclude(await failure(wac.inbound.receive(good as never)), { code: "invalid_body", param: "told" })
     for (const [told, param] of wrong) {
       const bad = await failure(wac.inbound.receive([good, told] as never))
       assert.deepInclude(
@@ -314,6 +315,13 @@ describe("an option that is wrong", () => {
     ["provider.baseUrl", { ...valid, provider: whatsapp({ ...meta, baseUrl: "ftp://graph.facebook.com" }) }],
     ["provider.apiVersion", { ...valid, provider: whatsapp({ ...meta, apiVersion: "25" }) }],
     ["auth.owner.email", { ...valid, auth: local({ owner: { email: "ana", password: "correct horse" } }) }],
+    ["receivers.allowCidrs", { ...valid, receivers: { allowCidrs: "127.0.0.0/8" } }],
+    ["receivers.allowedCidrs", { ...valid, receivers: { allowedCidrs: ["127.0.0.0/8"] } }],
+    ["reciever", { ...valid, reciever: {} }],
+    ["options", undefined],
+    ["auth", { ...valid, auth: () => null }],
+    ["auth", { ...valid, auth: {} }],
+    ["log", { ...valid, log: console }],
     ["auth.owner.password", { ...valid, auth: local({ owner: { email: "a@b.c", password: "short" } }) }],
     // nobody could sign in with it
     ["auth.owner.password", { ...valid, auth: local({ owner: { email: "a@b.c", password: "x".repeat(257) } }) }],
@@ -324,6 +332,11 @@ describe("an option that is wrong", () => {
   it.each(wrong)("is named: %s", async (param, options) => {
     const error = await failure(createWac(options as WacOptions))
     assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field", param })
+  })
+
+  it("such as tiers without the default one is told of in its own words", async () => {
+    const error = await failure(createWac({ ...valid, limits: { workspaceTiers: { fast: 500 } } }))
+    assert.deepInclude(error, { param: "limits", message: "limits: each default tier must be one of the tiers" })
   })
 
   it("such as a server that is not there is told of, without its password", async () => {
