@@ -51,8 +51,8 @@ export interface SendRequest {
 export class Messages extends Context.Service<Messages, {
   /**
    * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to its end, whether
-   * the caller waits or not. Fails with the errors of contract §2; `outcome_unknown` alone means that the message may
-   * have been sent. `Idempotency.observeReplay` is told when the answer is another request's.
+   * the caller waits or not. Fails with the errors of contract §2; `outcome_unknown` and `delivery_unknown` alone mean
+   * that the message may have been sent. `Idempotency.ReplayObserver` is told when the answer is another request's.
    */
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>

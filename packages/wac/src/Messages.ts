@@ -107,7 +107,8 @@ export interface Messages {
   /**
    * Sends a message, once per idempotency key; resolves when the provider has taken it. What becomes of it is told by
    * events. Goes on to its end even if nobody waits for it. Rejects with a `WacError`: after `outcome_unknown` the
-   * message may have been sent, and the same call learns its end; after any other error this call sent nothing.
+   * message may have been sent, and the same call learns its end; after `delivery_unknown` nobody has learnt it within
+   * 10 minutes; after any other error nothing was sent.
    */
   readonly send: (message: NewMessage, options: SendOptions) => Promise<SentMessage>
   /** A message by its `messageId`. */
