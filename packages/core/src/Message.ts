@@ -13,7 +13,9 @@ import type { Instant } from "./Time.ts"
 export const TemplateContent = Schema.Struct({
   name: PlainText.between(1, 512),
   language: Language,
-  bodyParams: Schema.optionalKey(Schema.Array(PlainText.PlainText.check(Schema.isNonEmpty())))
+  bodyParams: Schema.optionalKey(
+    Schema.Array(PlainText.PlainText.check(Schema.isNonEmpty({ message: "must not be empty" })))
+  )
 })
 export type TemplateContent = typeof TemplateContent.Type
 

@@ -14,5 +14,7 @@ export const PlainText = Schema.String.check(
 export const cleaned = (text: string): string => text.replaceAll("\u0000", "\uFFFD").toWellFormed()
 
 /** Text of `min` to `max` characters (code points). */
-export const between = (min: number, max: number) =>
-  PlainText.check(Schema.isMinCodePoints(min), Schema.isMaxCodePoints(max))
+export const between = (min: number, max: number) => {
+  const message = `must have ${min} to ${max} characters`
+  return PlainText.check(Schema.isMinCodePoints(min, { message }), Schema.isMaxCodePoints(max, { message }))
+}

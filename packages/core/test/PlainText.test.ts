@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
-import { between, PlainText } from "../src/PlainText.ts"
+import { Result, Schema } from "effect"
+import { between, cleaned, PlainText } from "../src/PlainText.ts"
 import { between as number, checks } from "./checks.ts"
 
 const is = Schema.is(PlainText)
@@ -21,6 +21,13 @@ describe("plain text", () => {
   }, checks)
 })
 
+describe("text that was cleaned", () => {
+  it.each([["a\u0000b", "a\uFFFDb"], ["\ud800", "\uFFFD"], ["olá 👋", "olá 👋"]])("%j is %j", (text, expected) => {
+    assert.strictEqual(cleaned(text), expected)
+    assert.isTrue(is(expected))
+  })
+})
+
 describe("text of a length", () => {
   const [one, two] = [Schema.is(between(1, 2)), Schema.is(between(0, 3))]
 
@@ -35,6 +42,13 @@ describe("text of a length", () => {
       false
     ])
     assert.isTrue(two(""))
+  })
+
+  it("says in one sentence what it must be", () => {
+    for (const wrong of ["", "abc"]) {
+      const { message } = Result.getOrThrow(Result.flip(Schema.decodeUnknownResult(between(1, 2))(wrong)))
+      assert.strictEqual(message, "must have 1 to 2 characters")
+    }
   })
 
   it("must be plain text", () => {
