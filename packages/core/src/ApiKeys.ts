@@ -144,7 +144,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           // what was not written waits for the next time
           Effect.onError(() => Effect.sync(() => batch.forEach((at, id) => uses.has(id) || uses.set(id, at))))
         )
-      }).pipe(Effect.catch((error) => Effect.logWarning(error.message)))
+      }).pipe(Effect.catchCause((cause) => Effect.logWarning("uses of keys could not be noted; they will be", cause)))
       yield* Effect.addFinalizer(() => touch)
       yield* touch.pipe(Effect.delay(touchEvery), Effect.forever, Effect.forkScoped)
 

@@ -46,7 +46,7 @@ describe("text of a length", () => {
 
   it("says in one sentence what it must be", () => {
     for (const wrong of ["", "abc"]) {
-      const { message } = Result.getOrThrow(Result.flip(Schema.decodeUnknownResult(between(1, 2))(wrong)))
+      const { message } = Result.getOrThrow(Result.flip(Schema.decodeResult(between(1, 2))(wrong)))
       assert.strictEqual(message, "must have 1 to 2 characters")
     }
   })

@@ -131,7 +131,7 @@ const shown = (event: Core.Event): Event => Core.combined(event) as unknown as E
 /** Events read at once for a listener. */
 const pageSize = 100
 
-/** How long a listener waits while the storage is away. */
+/** How long a listener waits where events could not be read. */
 const retryAfter = Duration.seconds(1)
 
 export const make = Effect.map(Service.Events, (events) => (running: Running, workspaceId: Id.WorkspaceId): Events => ({
@@ -175,7 +175,9 @@ export const listening = Effect.gen(function*() {
         if (page.next === null) yield* recorded.after(seen)
       }).pipe(
         // goes on where it was when the storage is back
-        Effect.catch((error) => Effect.delay(Effect.logWarning(`a listener waits: ${error.message}`), retryAfter)),
+        Effect.catchCause((cause) =>
+          Effect.delay(Effect.logWarning("events could not be read for a listener; it waits", cause), retryAfter)
+        ),
         Effect.forever
       )
     }

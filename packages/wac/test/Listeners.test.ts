@@ -1,5 +1,11 @@
+import { Events as Core, Id, StoreError } from "@wac/core"
+import { Clock, Context, Effect, Layer, Scheduler } from "effect"
 import { assert, describe, it } from "vitest"
-import { type Event, type EventType, type MessageReceived, WacError } from "../src/index.ts"
+import * as Events from "../src/Events.ts"
+import { steeredOf } from "../src/FakeClock.ts"
+import { type Event, type EventType, fakeClock, type MessageReceived, WacError } from "../src/index.ts"
+import * as Log from "../src/Log.ts"
+import { Recorded } from "../src/Recorded.ts"
 import { fresh, hello, start, until } from "./instance.ts"
 
 describe("a listener", () => {
@@ -104,6 +110,38 @@ describe("a listener", () => {
     await wac.messages.send(hello(), fresh())
     await clock.advance("1 minute")
     assert.strictEqual(heard, 1)
+  })
+
+  it("goes on where it was after events could not be read, for whatever reason", async () => {
+    const id = Id.EventId.make("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    const workspaceId = Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    const recorded = { id, workspaceId, type: "message.sent", orderKey: null, sequence: null, data: {} } as const
+    const failures = [Effect.die(new Error("a mistake")), Effect.fail(new StoreError.StoreError({ operation: "list" }))]
+    const events = Core.Events.of({
+      list: (_workspaceId, { since = 0 }, { after }) =>
+        failures.pop() ??
+          Effect.succeed({ items: after === null ? [{ ...recorded, createdAt: since }] : [], next: null }),
+      latest: () => Effect.die("not asked for"),
+      get: () => Effect.die("not asked for")
+    })
+    const clock = fakeClock()
+    const heard: Array<string> = []
+    await Effect.runPromise(
+      Effect.scoped(Effect.gen(function*() {
+        const listening = yield* Events.listening
+        const { clock: steered, during, scheduler } = steeredOf(clock)
+        const context = (yield* Layer.build(Log.layer(undefined))).pipe(
+          Context.add(Clock.Clock, steered),
+          Context.add(Scheduler.Scheduler, scheduler)
+        )
+        const on = listening(context, during)
+        on(workspaceId)("message.sent", (event) => void heard.push(event.id))
+        yield* Effect.promise(() => clock.advance("5 seconds"))
+      })).pipe(
+        Effect.provide(Layer.merge(Recorded.layer, Layer.succeed(Core.Events, events)))
+      )
+    )
+    assert.deepStrictEqual([heard, failures], [[id], []])
   })
 
   it("to nothing that there is, or that is no function, is refused", async () => {
