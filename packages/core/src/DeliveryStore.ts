@@ -65,13 +65,13 @@ export const backlogSizes = [1, 10, 100] as const
 
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
-   * Claims deliveries that are due (`Delivery.dueAt`), until `leaseUntil`: up to `limit.healthy` of healthy webhooks and
-   * up to `limit.doubtful` of others (`Webhook.standing`); one whose lease ended is due again. Fair over webhooks: they
-   * take turns, of several deliveries where many are asked for, and one that had nothing due goes before those that have
-   * just had theirs. Within a webhook the lines go one after the other while it is failing (`Delivery.line`), else who has
-   * waited for longest comes first (`Delivery.place`); never more than `Webhook.freeSlots`, and of its backlog never
-   * more than `Webhook.drainSlots`. A delivery is claimed by one claimer at a time; of one order key only the first
-   * open sequence is ever due. `nextDueAt` leaves out whom a limit of 0 kept from being asked for.
+   * Claims deliveries that are due (`Delivery.dueAt`), until `leaseUntil`: up to `limit.healthy` of healthy webhooks
+   * and up to `limit.doubtful` of others (`Webhook.standing`); one whose lease ended is due again. Fair over webhooks:
+   * they take turns, of several deliveries where many are asked for, and one that had nothing due goes before those
+   * that have just had theirs. Within a webhook the lines go one after the other while it is failing (`Delivery.line`),
+   * else who has waited for longest comes first (`Delivery.place`); never more than `Webhook.freeSlots`, and of its
+   * backlog never more than `Webhook.drainSlots`. A delivery is claimed by one claimer at a time; of one order key only
+   * the first open sequence is ever due. `nextDueAt` leaves out whom a limit of 0 kept from being asked for.
    * Attempts in flight, tests among them, take a slot each.
    */
   readonly claimDue: (command: {
@@ -114,9 +114,9 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
    */
   readonly awaitHint: Effect.Effect<void>
   /**
-   * Begins a new round of a delivery, by `Delivery.newRound` with the trigger `manual`; while the webhook is paused it is
-   * held like others. A claim stays: nothing is attempted twice at once. `None`, and nothing changed, when there is no
-   * such delivery to the workspace's present webhook, or when it is a test.
+   * Begins a new round of a delivery, by `Delivery.newRound` with the trigger `manual`; while the webhook is paused it
+   * is held like others. A claim stays: nothing is attempted twice at once. `None`, and nothing changed, when there is
+   * no such delivery to the workspace's present webhook, or when it is a test.
    */
   readonly retry: (
     workspaceId: WorkspaceId,

@@ -39,8 +39,8 @@ export class InboundPostStore extends Context.Service<InboundPostStore, {
   ) => Effect.Effect<"kept" | "known", StoreError>
   /**
    * Claims posts of a provider that are due, until `leaseUntil`, when they are due again: those that have been due for
-   * longest first, in the order in which they came; at most `limit.posts`, and no more once they hold `limit.bytes`, but
-   * at least one, however large. A post is claimed by one claimer at a time.
+   * longest first, in the order in which they came; at most `limit.posts`, and no more once they hold `limit.bytes`,
+   * but at least one, however large. A post is claimed by one claimer at a time.
    */
   readonly claim: (command: {
     readonly now: Instant
@@ -49,14 +49,16 @@ export class InboundPostStore extends Context.Service<InboundPostStore, {
     readonly leaseUntil: Instant
     readonly limit: { readonly posts: number; readonly bytes: number }
   }) => Effect.Effect<ReadonlyArray<ClaimedPost>, StoreError>
-  /** Records that a post was processed, under its claim's token only. False, and nothing changed, when that was lost. */
+  /**
+   * Records that a post was processed, under its claim's token only. False, and nothing changed, when that was lost.
+   */
   readonly complete: (
     command: PostName & { readonly now: Instant; readonly token: string }
   ) => Effect.Effect<boolean, StoreError>
   /**
    * Ends a claim without the post being processed. With a `problem` that counts as a try, and the post is due again at
-   * `retryAt`, or never (`null`); without one the claim is as if it had not been. Under the claim's token only: false, and
-   * nothing changed, when that was lost.
+   * `retryAt`, or never (`null`); without one the claim is as if it had not been. Under the claim's token only: false,
+   * and nothing changed, when that was lost.
    */
   readonly release: (
     command:

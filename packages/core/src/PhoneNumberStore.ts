@@ -26,9 +26,9 @@ export interface SealedCredentials {
 
 export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
   /**
-   * Adds a further number to a workspace that exists; as its default, the one before ceases to be that in the same step.
-   * False, and nothing changed, when its name with the provider is known, or its workspace has the number already. Safe
-   * to repeat.
+   * Adds a further number to a workspace that exists; as its default, the one before ceases to be that in the same
+   * step. False, and nothing changed, when its name with the provider is known, or its workspace has the number
+   * already. Safe to repeat.
    */
   readonly add: (number: PhoneNumber) => Effect.Effect<boolean, StoreError>
   /** The numbers of a workspace, the default one first. */

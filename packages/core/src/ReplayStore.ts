@@ -28,11 +28,11 @@ export class ReplayStore extends Context.Service<ReplayStore, {
     now: Instant
   ) => Effect.Effect<Option.Option<Replay>, StoreError>
   /**
-   * One step of the running job whose turn it is: looks at up to `limit` deliveries of its range that have ended, oldest
-   * first, and begins a new round (`Delivery.newRound`, trigger `replay`) of those that it covers, until
+   * One step of the running job whose turn it is: looks at up to `limit` deliveries of its range that have ended,
+   * oldest first, and begins a new round (`Delivery.newRound`, trigger `replay`) of those that it covers, until
    * `Replay.maxWaiting` of its webhook wait for their attempt; the job is then due again after `Replay.pause`. One that
-   * finds fewer than `limit` is completed. Deliveries and progress are written in one step, so none is replayed twice by
-   * one job. Jobs take turns; one is worked at by one process at a time. False when no job is due.
+   * finds fewer than `limit` is completed. Deliveries and progress are written in one step, so none is replayed twice
+   * by one job. Jobs take turns; one is worked at by one process at a time. False when no job is due.
    */
   readonly step: (now: Instant, limit: number) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/ReplayStore") {}

@@ -13,10 +13,11 @@ export type TemplateFilter = Partial<Pick<Template, "status" | "category" | "lan
 
 export class TemplateStore extends Context.Service<TemplateStore, {
   /**
-   * Makes the workspace's templates of an account those of `listed`, in one step: known ones (by name and language) keep
-   * their id and what upstream told after the listing had begun (`Template.relist`), new ones take one of `ids` (at least
-   * as many as `listed`), others go, and so do those of accounts that the workspace has no number of any more. Nothing
-   * changes when this is such an account, or when a listing of it that began later was taken before. Safe to repeat.
+   * Makes the workspace's templates of an account those of `listed`, in one step: known ones (by name and language)
+   * keep their id and what upstream told after the listing had begun (`Template.relist`), new ones take one of `ids`
+   * (at least as many as `listed`), others go, and so do those of accounts that the workspace has no number of any
+   * more. Nothing changes when this is such an account, or when a listing of it that began later was taken before. Safe
+   * to repeat.
    */
   readonly replaceAll: (command: {
     /** When the listing began. */

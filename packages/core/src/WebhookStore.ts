@@ -23,8 +23,8 @@ export interface WebhookState {
 }
 
 /**
- * What is made of the held deliveries: all are attempted, none, or those of events recorded at or after a time, and with
- * them what a person asked for again after the first of these.
+ * What is made of the held deliveries: all are attempted, none, or those of events recorded at or after a time, and
+ * with them what a person asked for again after the first of these.
  */
 export type Replay = "all" | "none" | { readonly since: Instant }
 

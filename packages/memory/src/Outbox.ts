@@ -322,7 +322,7 @@ export class Outbox {
     return undefined
   }
 
-  /** Who is next, given that a slot is free: line by line while the webhook is failing, else the one waiting longest. */
+  /** Who is next, given that a slot is free: line by line while the webhook is failing, else who has waited longest. */
   #due(now: Time.Instant): Place | undefined {
     let next: Place | undefined
     for (const line of Delivery.lines) {

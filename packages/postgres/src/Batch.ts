@@ -1,8 +1,8 @@
 /**
  * One step for many callers. One batch is under way at once, and those who come meanwhile go into the next one; nobody
- * waits for company: a lone caller leaves at the end of the turn of the event loop in which they came, and a batch at the
- * end of that in which the one before it landed. To leave before that made batches a fifth smaller, and a send a tenth
- * dearer for PostgreSQL; a second one at once made both smaller, and wait for the same workspace's rows.
+ * waits for company: a lone caller leaves at the end of the turn of the event loop in which they came, and a batch at
+ * the end of that in which the one before it landed. To leave before that made batches a fifth smaller, and a send a
+ * tenth dearer for PostgreSQL; a second one at once made both smaller, and wait for the same workspace's rows.
  */
 import { Cause, Clock, Effect, Exit, FiberSet, type Scope } from "effect"
 import * as Timely from "./Timely.ts"
@@ -12,7 +12,7 @@ export interface Options<Command, Answer, E> {
   readonly run: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>
   /** How many commands go into one batch at most. */
   readonly maxSize: number
-  /** A caller who waited longer for a place in a batch is turned away, and a batch that takes longer is late (milliseconds). */
+  /** Milliseconds: who waits longer for a place in a batch is turned away, and a batch that takes longer is late. */
   readonly deadline: number
   /** What every caller of a batch gets that is late. */
   readonly late: Effect.Effect<never, E>

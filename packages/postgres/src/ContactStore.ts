@@ -36,7 +36,9 @@ const named = (prefix: string, customer: Contact.Customer) => ({
 const getText =
   "select wac_contact(c) as contact from contacts c where c.phone_number_id = $2 and c.key = $3 and c.workspace_id = $1"
 
-/** Through `contacts_list`, of which `key > ''` is the condition: from wherever, all of a workspace's or one number's. */
+/**
+ * Through `contacts_list`, of which `key > ''` is the condition: from wherever, all of a workspace's or one number's.
+ */
 export const listText = (isAfter: boolean, isOfNumber: boolean): string =>
   `select wac_contact(c) as contact from contacts c
   where c.workspace_id = $1 and c.key > ''${isAfter ? " and (c.phone_number_id, c.key) > ($3, $4)" : ""}${

@@ -24,8 +24,8 @@ const patience = "2 seconds"
 const firstPause = "20 millis"
 
 /**
- * Commands in one statement, per operation. Of an answer that takes 20 ms, one of 64 is still more than a process sends.
- * With 64 to 256 callers, half the size cost PostgreSQL a sixth more; a larger one gained nothing.
+ * Commands in one statement, per operation. Of an answer that takes 20 ms, one of 64 is still more than a process
+ * sends. With 64 to 256 callers, half the size cost PostgreSQL a sixth more; a larger one gained nothing.
  */
 const size = 64
 

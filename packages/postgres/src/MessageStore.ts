@@ -80,8 +80,8 @@ const getText = "select wac_message(m) as message from messages m where m.id = $
 
 /**
  * Newest first, through `messages_list`, which only a query that asks for its part can use. The last row tells where a
- * filter stopped looking, if it found too few before that; it is read in the same statement, because a message that came
- * between two would have others given twice.
+ * filter stopped looking, if it found too few before that; it is read in the same statement, because a message that
+ * came between two would have others given twice.
  */
 export const listText = (isAfter: boolean): string => {
   // with "=" the planner may go by the primary key, past whatever others have sent since the workspace last did

@@ -68,7 +68,8 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "PhoneNumberStore.list",
-            "select wac_phone_number(p) as number from phone_numbers p where workspace_id = $1 order by is_default desc, id",
+            `select wac_phone_number(p) as number from phone_numbers p where workspace_id = $1
+            order by is_default desc, id`,
             [id]
           ),
           (rows) => rows.map(phoneNumberOf)
@@ -103,7 +104,8 @@ export const layer = Layer.effect(
           query(
             "PhoneNumberStore.credentials",
             `select p.credentials_version as version, c.key_id, c.nonce, c.ciphertext, c.base_url, c.api_version
-            from phone_number_credentials c join phone_numbers p on p.id = c.phone_number_id where c.phone_number_id = $1`,
+            from phone_number_credentials c join phone_numbers p on p.id = c.phone_number_id
+            where c.phone_number_id = $1`,
             [id]
           ),
           ([row]) => Option.map(Option.fromUndefinedOr(row), credentialsOf)

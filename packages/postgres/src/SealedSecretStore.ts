@@ -53,7 +53,8 @@ const rewrapText = `
     select w.id from webhooks w where w.id in (select row from changes) order by w.id for no key update
   ), of_webhooks as (
     update webhook_secrets s set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
-    from changes c join unrotated u on u.id = c.row where s.webhook_id = c.row and s.key_id = "keyId" and s.nonce = c.nonce
+    from changes c join unrotated u on u.id = c.row
+    where s.webhook_id = c.row and s.key_id = "keyId" and s.nonce = c.nonce
     returning 1
   )
   select (

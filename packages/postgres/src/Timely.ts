@@ -5,8 +5,8 @@ import type { Exit, Fiber } from "effect"
 
 /**
  * Tells once how a fiber ended, or that it takes longer than `deadline` (milliseconds of real time, whatever the clock
- * of a test shows). One that is late is interrupted behind the back of who is told, since the server's word for that may
- * take as long again. What is answered makes it tell nothing any more.
+ * of a test shows). One that is late is interrupted behind the back of who is told, since the server's word for that
+ * may take as long again. What is answered makes it tell nothing any more.
  */
 export const watch = <A, E>(
   fiber: Fiber.Fiber<A, E>,

@@ -1,6 +1,6 @@
 /**
- * Properties over both storages: the same random commands go to PostgreSQL and to memory, which must answer alike and hold
- * the same afterwards. A test's name holds its seed; a failure also tells what led to it.
+ * Properties over both storages: the same random commands go to PostgreSQL and to memory, which must answer alike and
+ * hold the same afterwards. A test's name holds its seed; a failure also tells what led to it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"

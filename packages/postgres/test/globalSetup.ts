@@ -1,7 +1,7 @@
 /**
  * The PostgreSQL servers of a run. All test files share one: that of `TEST_DATABASE_URL`, whose user may create
- * databases, or else one from the install. The conformance suite also runs on each of `TEST_POSTGRES_BIN`, directories of
- * PostgreSQL's binaries on this machine, divided by `:`.
+ * databases, or else one from the install. The conformance suite also runs on each of `TEST_POSTGRES_BIN`, directories
+ * of PostgreSQL's binaries on this machine, divided by `:`.
  */
 import { PgClient } from "@effect/sql-pg"
 import * as PostgresServer from "@wac/testkit/PostgresServer"

@@ -1,5 +1,6 @@
 /**
- * What the statements of inbound posts cost on a filled database: as many rows as they answer with, whatever else is kept.
+ * What the statements of inbound posts cost on a filled database: as many rows as they answer with, whatever else is
+ * kept.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"

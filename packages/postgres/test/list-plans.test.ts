@@ -1,6 +1,6 @@
 /**
- * What lists of messages and contacts cost on a filled database: a page, whatever else is stored; and with a filter that
- * has no index, a bounded look.
+ * What lists of messages and contacts cost on a filled database: a page, whatever else is stored; and with a filter
+ * that has no index, a bounded look.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"

@@ -1,6 +1,6 @@
 /**
- * What a distributed PostgreSQL would need to spread the tables by workspace (docs/decisions/0006-postgresql.md): each is
- * keyed by it or leads to it, and which unique keys stand in the way is known.
+ * What a distributed PostgreSQL would need to spread the tables by workspace (docs/decisions/0006-postgresql.md): each
+ * is keyed by it or leads to it, and which unique keys stand in the way is known.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"

@@ -13,8 +13,8 @@
 const announced = "7305148000000000000"
 
 /**
- * Announces that this transaction will draw places, which must be drawn after it. Transactions end in another order than
- * they draw, so each announces first, for as long as it lasts, a place that is less than all it will draw (see
+ * Announces that this transaction will draw places, which must be drawn after it. Transactions end in another order
+ * than they draw, so each announces first, for as long as it lasts, a place that is less than all it will draw (see
  * wac_settled_position). Only our own short transactions do: one of somebody else, however long, holds nobody up.
  */
 export const announce = `select pg_advisory_xact_lock_shared(${announced} + p.last_value) from positions p`
@@ -131,13 +131,15 @@ create table phone_numbers (
     end
   )
 );
-comment on column phone_numbers.tier is 'The operator''s, as messaging_limit and available are; learned_… are upstream''s words';
-comment on column phone_numbers.customers_counted is 'How many of its buckets have counted_at, so that accept need not count';
+comment on column phone_numbers.tier is
+  'The operator''s, as messaging_limit and available are; learned_… are upstream''s words';
+comment on column phone_numbers.customers_counted is
+  'How many of its buckets have counted_at, so that accept need not count';
 comment on column phone_numbers.blocked_until is 'Null in a block that has no end of its own';
 create unique index phone_numbers_default on phone_numbers (workspace_id) where is_default;
 create index phone_numbers_account on phone_numbers (provider_account_id);
 comment on table phone_numbers is
-  'The numbers that workspaces send from: the operator''s settings, upstream''s words, and what sends have spent of them';
+  'The numbers that workspaces send from: the operator''s settings, upstream''s words, and what sends have spent';
 comment on column phone_numbers.bucket_full_at is 'Rate limit, as workspaces.bucket_full_at';
 comment on column phone_numbers.provider_number_id is 'Upstream''s name for it, which its posts are matched by';
 comment on column phone_numbers.provider_account_id is
@@ -148,9 +150,11 @@ comment on column phone_numbers.blocked_since is 'When a block of this reason wa
 comment on column phone_numbers.block_told_at is
   'Upstream''s time of its last word on the block, as tier_told_at, messaging_limit_told_at and quality_told_at are: '
   'an older word that comes later changes nothing. Null: it never spoke of it';
-comment on column phone_numbers.block_scope is 'What upstream''s block stops: all, or what is outside of a service window';
+comment on column phone_numbers.block_scope is
+  'What upstream''s block stops: all, or what is outside of a service window';
 comment on column phone_numbers.block_provider is 'Upstream''s code and words for the block';
-comment on column phone_numbers.credentials_version is 'Changes with phone_number_credentials, so that a process knows its copy is old';
+comment on column phone_numbers.credentials_version is
+  'Changes with phone_number_credentials, so that a process knows its copy is old';
 
 create table phone_number_credentials (
   phone_number_id text primary key references phone_numbers on delete cascade,
@@ -174,16 +178,17 @@ create table buckets (
 create index buckets_full on buckets (full_at) where counted_at is null;
 create index buckets_counted on buckets (phone_number_id, counted_at) where counted_at is not null;
 comment on table buckets is
-  'Rate limits that are no column elsewhere: pairs, sign-ins. A full bucket (full_at in the past) may go. That of a pair '
-  'also tells whether the customer counts against the number''s messaging limit: a send reads and writes both together';
+  'Rate limits that are no column elsewhere: pairs, sign-ins. A full bucket (full_at in the past) may go. That of a '
+  'pair also tells whether the customer counts against the number''s messaging limit: a send reads and writes both '
+  'together';
 comment on column buckets.key is
   'pair:<phone number id>:<customer>, or login: and the account or address that somebody signs in with or from';
 comment on column buckets.full_at is
   'When it is full again (ms): each token that is taken moves that on; see RateLimit.ts';
 comment on column buckets.phone_number_id is 'Of a pair';
 comment on column buckets.counted_at is
-  'When the customer of a pair was last written to outside a window: those of the last 24 h count; null when not, or once '
-  'it is known to be longer ago';
+  'When the customer of a pair was last written to outside a window: those of the last 24 h count; null when not, or '
+  'once it is known to be longer ago';
 comment on index buckets_full is 'Those that may go';
 comment on index buckets_counted is 'Who may be let go of';
 
@@ -227,8 +232,10 @@ create table api_key_requests (
   primary key (workspace_id, idempotency_key)
 );
 create index api_key_requests_expiry on api_key_requests (expires_at);
-comment on table api_key_requests is 'Idempotency keys of requests for new API keys; for 24 h the same request gets the same key';
-comment on column api_key_requests.fingerprint is 'Of the request''s body: another one under the same key is a conflict';
+comment on table api_key_requests is
+  'Idempotency keys of requests for new API keys; for 24 h the same request gets the same key';
+comment on column api_key_requests.fingerprint is
+  'Of the request''s body: another one under the same key is a conflict';
 comment on column api_key_requests.api_key_id is 'What the first request made';
 
 create table templates (
@@ -274,13 +281,15 @@ create table contacts (
 );
 create index contacts_list on contacts (workspace_id, phone_number_id, key) where key > '';
 create unique index contacts_user on contacts (phone_number_id, user_id) where user_id is not null;
-comment on table contacts is 'Customers, as seen from one number: whether they have written, and whether they want to be written to';
+comment on table contacts is
+  'Customers, as seen from one number: whether they have written, and whether they want to be written to';
 comment on column contacts.user_id is 'Upstream''s name for who hides the phone number';
 comment on column contacts.phone is 'As upstream writes it; null while the customer hides it';
 comment on index contacts_list is 'Of part of the rows in name only: so no plan looks one customer up in it';
 comment on column contacts.preference_at is 'When the customer last said whether they want to be written to';
 comment on column contacts.key is 'Contact.keyFor; the customer of pair buckets is the same';
-comment on column contacts.last_inbound_at is 'Opens the 24-hour service window; the message''s own time, never in the future';
+comment on column contacts.last_inbound_at is
+  'Opens the 24-hour service window; the message''s own time, never in the future';
 
 create table inbound_messages (
   workspace_id text not null,
@@ -301,7 +310,8 @@ create table quota_usage (
   used amount not null,
   primary key (workspace_id, month)
 );
-comment on table quota_usage is 'Messages that count against a workspace''s monthly quota; what was certainly not sent is given back';
+comment on table quota_usage is
+  'Messages that count against a workspace''s monthly quota; what was certainly not sent is given back';
 comment on column quota_usage.month is 'Quota.monthOf: YYYY-MM, UTC';
 
 create table messages (
@@ -371,24 +381,27 @@ comment on column messages.status_at is 'When it came to this status; deadlines 
 comment on column messages.provider_message_id is
   'Upstream''s name, the first if it was given two; null also in one that was reported on without it';
 comment on column messages.sent_at is
-  'As upstream reports it, or by our clock where we know it ourselves, as delivered_at, read_at and failed_at are; none is '
-  'before the step before it';
+  'As upstream reports it, or by our clock where we know it ourselves, as delivered_at, read_at and failed_at are; '
+  'none is before the step before it';
 comment on column messages.error is 'Why it failed (Message.MessageError)';
 comment on column messages.sequence is 'Of its last event; the next has one more';
-comment on column messages.route is 'With key and fingerprint the idempotency key and what was asked under it, until forgotten';
+comment on column messages.route is
+  'With key and fingerprint the idempotency key and what was asked under it, until forgotten';
 comment on column messages.claim_token is 'Whose try it is, until lease_until; only its owner settles or abandons it';
 comment on column messages.expires_at is 'When its key is forgotten; null while the send has no end';
 comment on column messages.last_failure is
   'What the last try was told, if it certainly sent nothing; those who waited for its end get that too';
-comment on column messages.delivery_unknown is 'Failed by our conclusion from silence, which alone yields to a later report';
+comment on column messages.delivery_unknown is
+  'Failed by our conclusion from silence, which alone yields to a later report';
 comment on column messages.quota_month is 'The month whose quota it was counted in; null once given back';
-comment on column messages.answer is 'Null also where the message itself tells the answer (Idempotency.settledByReport)';
+comment on column messages.answer is
+  'Null also where the message itself tells the answer (Idempotency.settledByReport)';
 comment on column messages.tried_before is 'When the try before ended; null at the first';
 comment on column messages.counted_at is 'When the last try was noted as buckets.counted_at; null when it was not';
 comment on column messages.counted_before is 'What buckets.counted_at was before that';
 comment on index messages_list is
-  'Of part of the rows in name only: so no plan that is made while the table is small looks a key up in it, and reads all '
-  'of a workspace';
+  'Of part of the rows in name only: so no plan that is made while the table is small looks a key up in it, and reads '
+  'all of a workspace';
 
 create table message_deadlines (
   due_at bigint not null,
@@ -399,8 +412,8 @@ create table message_deadlines (
 );
 comment on table message_deadlines is
   'When to look whether silence, or a key''s age, means something: at or before wac_deadline of each message. Whoever '
-  'gives a message an earlier one adds a row; that it has a later one only who looks finds out. So a send writes one row '
-  'for all of its batch, and settle none';
+  'gives a message an earlier one adds a row; that it has a later one only who looks finds out. So a send writes one '
+  'row for all of its batch, and settle none';
 comment on column message_deadlines.id is 'Tells apart what is due at the same time';
 
 create table message_names (
@@ -484,7 +497,8 @@ comment on table webhooks is 'Configuration and state, read with every event: pa
 comment on index webhooks_paused is 'Counted for whoever runs the service';
 comment on column webhooks.envelope is 'The shape of what is posted (Event.body)';
 comment on column webhooks.paused_at is 'Null while it is active';
-comment on column webhooks.resumed_at is 'Whatever was pending then is its backlog, and starts a new round with its next attempt';
+comment on column webhooks.resumed_at is
+  'Whatever was pending then is its backlog, and starts a new round with its next attempt';
 comment on column webhooks.skipped_until is 'A place: what is pending up to there is skipped';
 comment on column webhooks.replayed_from is
   'While skipped rows are still to be written (webhook_skips): what is older is skipped, and need not be gone through';
@@ -541,8 +555,8 @@ create table webhook_skips (
   primary key (webhook_id, until)
 );
 comment on table webhook_skips is
-  'Whose pending deliveries up to a place a resume or a removal has skipped: they may be a million, so they are written '
-  'in the background, and the row goes when they are';
+  'Whose pending deliveries up to a place a resume or a removal has skipped: they may be a million, so they are '
+  'written in the background, and the row goes when they are';
 comment on column webhook_skips.created_before is 'Nothing that it skips was recorded later';
 comment on column webhook_skips.until is 'A place, as webhooks.skipped_until; the greatest number after a removal';
 comment on column webhook_skips.tidied_until is 'Up to this time of recording they have been written';
@@ -558,7 +572,8 @@ create table webhook_secrets (
   constraint webhook_secrets_newest check (position >= 0 and (position = 0) = (expires_at is null))
 );
 create index webhook_secrets_master_key on webhook_secrets (key_id, webhook_id);
-comment on table webhook_secrets is 'Signing secrets, AES-256-GCM under the master key, bound to the webhook; several live during a rotation';
+comment on table webhook_secrets is
+  'Signing secrets, AES-256-GCM under the master key, bound to the webhook; several live during a rotation';
 comment on column webhook_secrets.position is '0 is the newest, and has no expires_at';
 comment on column webhook_secrets.expires_at is 'Until then it signs beside the newest';
 
@@ -613,10 +628,11 @@ create index deliveries_ended on deliveries (webhook_id, created_at, id)
   where status in ('delivered', 'exhausted', 'skipped');
 comment on table deliveries is 'An event on its way to a webhook; the event''s body is in events, attempts in attempts';
 comment on column deliveries.envelope is 'The webhook''s when the event was recorded';
-comment on column deliveries.order_key is 'As the event''s, with sequence: a copy, so that followers are found without it';
+comment on column deliveries.order_key is
+  'As the event''s, with sequence: a copy, so that followers are found without it';
 comment on column deliveries.status is
-  'pending also while its webhook is paused (held), and until what was skipped is written out (webhook_skips); testing: '
-  'a test that is being made, which is shown as pending and is never due';
+  'pending also while its webhook is paused (held), and until what was skipped is written out (webhook_skips); '
+  'testing: a test that is being made, which is shown as pending and is never due';
 comment on column deliveries.next_attempt_at is
   'null while a predecessor of the same order key is on its way, and at the end';
 comment on column deliveries.trigger is 'What its present round was begun by; a round is one run of the retry schedule';

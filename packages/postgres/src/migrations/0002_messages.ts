@@ -7,9 +7,9 @@
  * **Who waits for whom.** Every function takes its row locks in this order, and those of one table in the order of
  * their keys, so that none ever waits for another in a circle: `workspaces`, `messages`, `message_names`,
  * `phone_numbers` with `buckets` and `quota_usage`, `webhook_health`.
- * - The workspace's row makes its accepts come one after the other. That makes limits, quotas and keys exact. Whoever has
- *   locked it takes its numbers, buckets and quotas in any order: others lock rows of one of these tables alone, but for
- *   the sweep, which takes buckets that nobody holds once it has its quotas.
+ * - The workspace's row makes its accepts come one after the other. That makes limits, quotas and keys exact. Whoever
+ *   has locked it takes its numbers, buckets and quotas in any order: others lock rows of one of these tables alone,
+ *   but for the sweep, which takes buckets that nobody holds once it has its quotas.
  * - A message's row holds its key: who changes or forgets a key has locked the message. Accept and the sweep, which
  *   come upon messages in another order, wait for none: what somebody else is at is theirs. Nobody waits for
  *   `message_deadlines`, to which rows are added, and from which the sweep takes what no other sweep is at.
@@ -18,8 +18,8 @@
  * Each statement of a function sees what was committed before it began, so whatever a lock guards is read in a
  * statement after the one that waited for it, or comes from the locked row itself.
  *
- * Plans are made for indexes, whatever the tables held when they were made: a table may be empty then. What is looked up
- * for each of many is a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
+ * Plans are made for indexes, whatever the tables held when they were made: a table may be empty then. What is looked
+ * up for each of many is a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
  *
  * Statements work on all commands at once; to run one costs more than to carry out a command in it. What depends on the
  * commands before it in a batch is worked out in a loop, which does no more than that.
@@ -33,8 +33,8 @@ set enable_hashjoin = off
 set enable_mergejoin = off`
 
 /**
- * Parts of a \`with\` that write the events of its \`told\`, and a delivery of each that the workspace's webhook wants. They
- * share a place.
+ * Parts of a \`with\` that write the events of its \`told\`, and a delivery of each that the workspace's webhook wants.
+ * They share a place.
  */
 const recording = `events as (
     insert into events (id, workspace_id, type, created_at, order_key, sequence, data, position)
@@ -54,7 +54,9 @@ const recording = `events as (
     from wanted e
   )`
 
-/** Tells claimers of deliveries. Not an empty payload: that is what a listener is told who may have missed something. */
+/**
+ * Tells claimers of deliveries. Not an empty payload: that is what a listener is told who may have missed something.
+ */
 const wake = "perform pg_notify('wac_deliveries', 'recorded')"
 
 export const sql = `
@@ -79,8 +81,8 @@ create function wac_is_settled(status text, delivery_unknown boolean) returns bo
 language sql immutable
 return status not in ('sending', 'unknown') and not delivery_unknown;
 
--- When silence, or the key's age, means something next; null when they mean nothing any more. Of what may follow a claim
--- its lease ends first, so that who ends it (settle, a report) need not tell message_deadlines.
+-- When silence, or the key's age, means something next; null when they mean nothing any more. Of what may follow a
+-- claim its lease ends first, so that who ends it (settle, a report) need not tell message_deadlines.
 create function wac_deadline(m messages) returns bigint
 language sql immutable
 return coalesce((m).expires_at, (m).lease_until, case (m).status
@@ -97,8 +99,8 @@ return case
   when (m).answer is not null then 'Answered'
   when (m).lease_until > at_time then 'Running'
   -- Idempotency.settledByReport
-  when (m).provider_message_id is not null and wac_is_settled((m).status, (m).delivery_unknown) and (m).status <> 'queued'
-    then 'Answered'
+  when (m).provider_message_id is not null and wac_is_settled((m).status, (m).delivery_unknown)
+    and (m).status <> 'queued' then 'Answered'
   when (m).delivery_unknown then 'delivery_unknown'
   when (m).claim_token is null and (m).status = 'sending' then 'Released'
   else 'outcome_unknown'
@@ -173,8 +175,8 @@ declare
   is_due boolean;
 begin
   if exists (select from unnest(recorded) e where e.sequence > 1) then
-    -- A predecessor may be ending at this moment. Whoever ends one holds the webhook's health: we wait for them, and see
-    -- that it has ended, or they wait for us, and see its follower.
+    -- A predecessor may be ending at this moment. Whoever ends one holds the webhook's health: we wait for them, and
+    -- see that it has ended, or they wait for us, and see its follower.
     select array_agg(distinct d.webhook_id) into busy
     from unnest(recorded) e
     cross join lateral (
@@ -205,7 +207,8 @@ begin
         -- not exists, which drops the order, and with it what leads to the index of order keys
         or (
           select d.id from deliveries d
-          where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending' and d.position > w.skipped_until
+          where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending'
+            and d.position > w.skipped_until
           order by d.sequence limit 1
         ) is not null
       )
@@ -258,8 +261,8 @@ end;
 create function wac_forget_keys(ids text[]) returns void
 language sql
 begin atomic
-  update messages m set route = null, key = null, fingerprint = null, claim_token = null, lease_until = null, answer = null,
-    last_failure = null, expires_at = null
+  update messages m set route = null, key = null, fingerprint = null, claim_token = null, lease_until = null,
+    answer = null, last_failure = null, expires_at = null
   where m.id = any (ids);
 end;
 
@@ -405,8 +408,9 @@ return json_build_object(
 );
 
 -- RateLimit.take: the bucket's new state, or null when it has no token
-create function wac_take(full_at double precision, at double precision, refill double precision, capacity double precision)
-returns double precision
+create function wac_take(
+  full_at double precision, at double precision, refill double precision, capacity double precision
+) returns double precision
 language sql immutable
 return case
   when greatest(full_at, at) + refill - at - refill * capacity <= 0 then greatest(full_at, at) + refill
@@ -428,8 +432,8 @@ begin atomic
   select coalesce(array_agg(g.key), '{}') from gone g;
 end;
 
--- Sends refer to all_kinds by their places, and those to all_limits, from 0; rate limits are [interval, capacity]. Answers
--- with what it found for each kind, and with the answers to the sends.
+-- Sends refer to all_kinds by their places, and those to all_limits, from 0; rate limits are [interval, capacity].
+-- Answers with what it found for each kind, and with the answers to the sends.
 --
 -- Everything is worked out first, send after send, each seeing what those before it will have spent; then it is
 -- written, table after table. Sends are gone through by workspace, number and recipient, so that each of these has its
@@ -494,19 +498,22 @@ begin
       -- each of the subqueries is looked up by its key
       select k.ordinality - 1 as kind, k.workspace_id, k.route, k.api_key_id, k.month, k.template, k.given_values,
         w.id is not null and a.id is not null as is_known, a.revoked_at, a.expires_at, w.suspended,
-        w.bucket_full_at as workspace_full_at, coalesce(w.monthly_quota, (y.limits ->> 'monthlyQuota')::double precision) as quota,
-        q.used,
+        w.bucket_full_at as workspace_full_at,
+        coalesce(w.monthly_quota, (y.limits ->> 'monthlyQuota')::double precision) as quota, q.used,
         (p.p).id as number_id, (p.p).phone_number, (p.p).available, (p.p).bucket_full_at as number_full_at,
         -- SenderBlock.inForce: before that; null without a block
-        case when (p.p).block_reason is not null then coalesce((p.p).blocked_until, 9223372036854775807) end as blocked_until,
+        case when (p.p).block_reason is not null then coalesce((p.p).blocked_until, 9223372036854775807) end
+          as blocked_until,
         (p.p).block_scope,
         (p.p).customers_counted,
         -- PhoneNumber.messagingLimitOf
-        coalesce((p.p).messaging_limit, (p.p).learned_messaging_limit, (y.limits ->> 'messagingLimit')::double precision)
-          as customer_limit,
-        (t.t).status = 'approved' and (t.t).unfillable is null as is_sendable, cardinality((t.t).variables) as values_wanted,
-        (t.t).category = 'marketing' as is_marketing,
-        (y.workspace -> 0)::double precision as workspace_refill, (y.workspace -> 1)::double precision as workspace_capacity,
+        coalesce(
+          (p.p).messaging_limit, (p.p).learned_messaging_limit, (y.limits ->> 'messagingLimit')::double precision
+        ) as customer_limit,
+        (t.t).status = 'approved' and (t.t).unfillable is null as is_sendable,
+        cardinality((t.t).variables) as values_wanted, (t.t).category = 'marketing' as is_marketing,
+        (y.workspace -> 0)::double precision as workspace_refill,
+        (y.workspace -> 1)::double precision as workspace_capacity,
         (y.number -> 0)::double precision as number_refill, (y.number -> 1)::double precision as number_capacity,
         (y.pair -> 0)::double precision as pair_refill, (y.pair -> 1)::double precision as pair_capacity,
         json_build_object(
@@ -552,22 +559,25 @@ begin
       a.number_refill, a.number_capacity, a.customers_counted, a.customer_limit, a.found, a.pair_refill,
       a.pair_capacity, s.pair_key, s.pair_full_at, s.counted_at, s.contact, s.bound, s.is_open, c.has_twin,
       -- Policy.refusal, as far as it is a matter of this send alone
-      a.number_id is null or not a.available or coalesce(c.now < a.blocked_until, false) and (a.block_scope = 'all' or not s.is_open)
+      a.number_id is null or not a.available
+        or coalesce(c.now < a.blocked_until, false) and (a.block_scope = 'all' or not s.is_open)
         or a.template is not null and (a.is_sendable and a.values_wanted = a.given_values) is not true
         or s.opted_out and (a.template is null or a.is_marketing)
         or a.template is null and not s.is_open as is_refused,
       (
-        c.message_id, a.workspace_id, a.api_key_id, a.number_id, a.phone_number, c.content, c.now, a.month, a.route, c.key,
-        c.fingerprint, c.claim_token, c.lease_until, case when not s.is_open then c.now end
+        c.message_id, a.workspace_id, a.api_key_id, a.number_id, a.phone_number, c.content, c.now, a.month, a.route,
+        c.key, c.fingerprint, c.claim_token, c.lease_until, case when not s.is_open then c.now end
       )::wac_claim as claim
     from json_populate_recordset(null::wac_send, commands) with ordinality c
     join looked_up a on a.kind = c.kind
     cross join lateral (
       select x.pair_key, coalesce(b.full_at, 0) as pair_full_at, b.counted_at, m.id as bound,
-        n.n as contact, coalesce((n.n).opted_out, false) as opted_out, wac_window_is_open((n.n).last_inbound_at, c.now) as is_open
+        n.n as contact, coalesce((n.n).opted_out, false) as opted_out,
+        wac_window_is_open((n.n).last_inbound_at, c.now) as is_open
       from (select 'pair:' || a.number_id || ':' || c.customer as pair_key offset 0) x
       left join lateral (
-        select m.id from messages m where m.workspace_id = a.workspace_id and m.route = a.route and m.key = c.key offset 0
+        select m.id from messages m
+        where m.workspace_id = a.workspace_id and m.route = a.route and m.key = c.key offset 0
       ) m on true
       left join lateral (
         select n from contacts n where n.phone_number_id = a.number_id and n.key = c.customer offset 0
@@ -689,8 +699,9 @@ begin
         or not r.is_open and not is_counted and coalesce(counted >= r.customer_limit, false)
       then
         answers[r.place] := json_build_object('_tag', 'Refused', 'workspaceFullAt', workspace_at,
-          'contact', case when (r.contact).key is not null then wac_contact(r.contact) end, 'quota', quota, 'quotaUsed', used,
-          'messagingLimit', r.customer_limit, 'customersCounted', counted, 'customerCounted', is_counted);
+          'contact', case when (r.contact).key is not null then wac_contact(r.contact) end, 'quota', quota,
+          'quotaUsed', used, 'messagingLimit', r.customer_limit, 'customersCounted', counted,
+          'customerCounted', is_counted);
         continue;
       end if;
     end if;
@@ -748,8 +759,8 @@ begin
     spent_pairs[pairs] := (pair, pair_at, number, note)::wac_spent_pair;
   end loop;
 
-  -- One statement, since to begin six of them takes longer than one does for a batch. In which order PostgreSQL carries its
-  -- parts out it does not say, and it does not matter: the workspaces are locked.
+  -- One statement, since to begin six of them takes longer than one does for a batch. In which order PostgreSQL carries
+  -- its parts out it does not say, and it does not matter: the workspaces are locked.
   if workspaces > 0 then
     with of_months as (
       insert into quota_usage as q (workspace_id, month, used)
@@ -770,12 +781,12 @@ begin
       insert into message_deadlines (workspace_id, due_at, message_ids)
       select c.workspace_id, min(c.lease_until), array_agg(c.id) from unnest(claims) c group by c.workspace_id
     )
-    insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
-      quota_month, route, key, fingerprint, claim_token, lease_until, counted_at, counted_before)
-    select c.id, c.workspace_id, c.api_key_id, c.phone_number_id, c.from_number, c.content, 'sending', c.now, c.now, c.month,
-      c.route, c.key, c.fingerprint, c.claim_token, c.lease_until, c.counted_at, c.counted_before
-    from unnest(claims, claims_before) as c (id, workspace_id, api_key_id, phone_number_id, from_number, content, now, month,
-      route, key, fingerprint, claim_token, lease_until, counted_at, counted_before);
+    insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
+      created_at, quota_month, route, key, fingerprint, claim_token, lease_until, counted_at, counted_before)
+    select c.id, c.workspace_id, c.api_key_id, c.phone_number_id, c.from_number, c.content, 'sending', c.now, c.now,
+      c.month, c.route, c.key, c.fingerprint, c.claim_token, c.lease_until, c.counted_at, c.counted_before
+    from unnest(claims, claims_before) as c (id, workspace_id, api_key_id, phone_number_id, from_number, content, now,
+      month, route, key, fingerprint, claim_token, lease_until, counted_at, counted_before);
   end if;
   return json_build_object('found', array_to_json(of_kinds), 'answers', array_to_json(answers));
 end
@@ -807,8 +818,9 @@ create type wac_step as (
   deliveries text[]
 );
 
--- Message.apply with Event.ofTransitions, and what an end means for the claim. Of several steps of one message (or of one
--- claim) only the first is taken. Answers with the places of those that were, and the events, which are to be recorded.
+-- Message.apply with Event.ofTransitions, and what an end means for the claim. Of several steps of one message (or of
+-- one claim) only the first is taken. Answers with the places of those that were, and the events, which are to be
+-- recorded.
 create function wac_move(steps wac_step[], out places bigint[], out told wac_recorded[])
 language plpgsql
 ${byIndexes}
@@ -885,7 +897,8 @@ begin
       answer = case
         when h."end" = 'Refused' then h.answer::json
         -- the name that its owner is told now, even if a report was first with another
-        when h."end" = 'Accepted' and h.is_named and m.provider_message_id is not null then wac_sent(m, h.provider_message_id)
+        when h."end" = 'Accepted' and h.is_named and m.provider_message_id is not null
+          then wac_sent(m, h.provider_message_id)
         else m.answer
       end,
       last_failure = case when h."end" = 'NotSent' then h.answer::json else m.last_failure end,
@@ -916,7 +929,8 @@ begin
       (
         m.events[t.place], m.deliveries[t.place], m.workspace_id, 'message.' || t.step, m.now, m.id,
         m.sequence - cardinality(m.told) + t.place,
-        wac_transition(m.id, m.provider_message_id, m.content, t.step, t.at, m.error, (m.sequence - cardinality(m.told) + t.place)::integer)
+        wac_transition(m.id, m.provider_message_id, m.content, t.step, t.at, m.error,
+          (m.sequence - cardinality(m.told) + t.place)::integer)
       )::wac_recorded
     )
   into places, quota_workspaces, quota_months, told
@@ -936,8 +950,9 @@ $$;
 
 -- settle
 
--- The common end: upstream took the send, and nobody has told of its message before. Message.apply has one outcome then,
--- so this is one statement, at half of what wac_move costs. False for all others, which it leaves to wac_settle_any.
+-- The common end: upstream took the send, and nobody has told of its message before. Message.apply has one outcome
+-- then, so this is one statement, at half of what wac_move costs. False for all others, which it leaves to
+-- wac_settle_any.
 create function wac_settle(commands json) returns json
 language plpgsql
 ${byIndexes}
@@ -964,7 +979,8 @@ begin
       -- not in the planner's terms: it would expect none, and read them all to see
       and case when m.status = 'sending' and m.provider_message_id is null and m.sequence = 0
         then m.claim_token = s.claim_token and m.workspace_id = s.workspace_id end
-    returning m.id, m.workspace_id, m.provider_message_id, m.content, m.sent_at, m.status_at, s.place, s.event, s.delivery
+    returning m.id, m.workspace_id, m.provider_message_id, m.content, m.sent_at, m.status_at, s.place, s.event,
+      s.delivery
   ), named as (
     -- the first to bear a name keeps it
     insert into message_names (provider_message_id, message_id)
@@ -1023,12 +1039,14 @@ declare
 begin
   -- by our reference, then by the provider's name; of the number that is spoken of
   select array_agg(x.id order by c.ordinality), array_agg(
-    (c.now, x.id, null, null, null, null, null, c.status, c.at, c.provider_message_id, c.error, c.concludes, null, c.events,
-      c.deliveries)::wac_step order by c.ordinality
+    (c.now, x.id, null, null, null, null, null, c.status, c.at, c.provider_message_id, c.error, c.concludes, null,
+      c.events, c.deliveries)::wac_step order by c.ordinality
   ) filter (where x.id is not null)
   into targets, steps
   from json_populate_recordset(null::wac_step, commands) with ordinality c
-  left join lateral (select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0) p on true
+  left join lateral (
+    select p.id from phone_numbers p where p.provider_number_id = c.provider_number_id offset 0
+  ) p on true
   left join lateral (
     select t.id from messages t
     where t.id = c.reference and (c.provider_number_id is null or t.phone_number_id = p.id) offset 0
@@ -1053,7 +1071,9 @@ begin
   if told is not null then
     perform wac_record_events(told);
   end if;
-  return (select json_agg(t.id is not null order by t.ordinality) from unnest(targets) with ordinality t (id, ordinality));
+  return (
+    select json_agg(t.id is not null order by t.ordinality) from unnest(targets) with ordinality t (id, ordinality)
+  );
 end
 $$;
 
@@ -1085,8 +1105,10 @@ begin
   -- in the order of quotas, which are locked at the end
   for r in
     select c.now, t.t, c.customer,
-      (coalesce(c.limits -> 'workspaceTiers' -> w.tier, c.limits -> 'workspace') -> 0)::double precision as workspace_refill,
-      (coalesce(c.limits -> 'numberTiers' -> wac_tier(p.p), c.limits -> 'number') -> 0)::double precision as number_refill,
+      (coalesce(c.limits -> 'workspaceTiers' -> w.tier, c.limits -> 'workspace') -> 0)::double precision
+        as workspace_refill,
+      (coalesce(c.limits -> 'numberTiers' -> wac_tier(p.p), c.limits -> 'number') -> 0)::double precision
+        as number_refill,
       (c.limits -> 'pair' -> 0)::double precision as pair_refill
     from json_to_recordset(commands)
       as c (now bigint, workspace_id text, route text, key text, customer text, claim_token text, limits jsonb)
@@ -1142,7 +1164,8 @@ as $$
 begin
   return (
     select json_agg(wac_told_verdict(m.m, wac_verdict(m.m, c.fingerprint, c.now)) order by c.ordinality)
-    from rows from (json_to_recordset(commands) as (now bigint, workspace_id text, route text, key text, fingerprint text))
+    from rows from (json_to_recordset(commands)
+      as (now bigint, workspace_id text, route text, key text, fingerprint text))
       with ordinality as c (now, workspace_id, route, key, fingerprint, ordinality)
     left join lateral (
       select m from messages m where m.workspace_id = c.workspace_id and m.route = c.route and m.key = c.key offset 0
@@ -1235,13 +1258,14 @@ begin
       last_failure = case when d.step not in ('forget', 'drop') then m.last_failure end
     from due d
     where m.id = d.id
-    returning m.id, m.workspace_id, m.provider_message_id, m.content, m.error, m.sequence, d.place, d.step, d.was_settled,
-      d.quota_month as spent_month, d.entry, wac_deadline(m) as deadline
+    returning m.id, m.workspace_id, m.provider_message_id, m.content, m.error, m.sequence, d.place, d.step,
+      d.was_settled, d.quota_month as spent_month, d.entry, wac_deadline(m) as deadline
   ), looked_at_again as (
     insert into message_deadlines (workspace_id, due_at, message_ids)
     select a.workspace_id, min(a.due_at), array_agg(a.message_id)
     from (
-      select l.entry, l.owner as workspace_id, l.deadline as due_at, l.message_id from looked_at l where l.deadline > at_time
+      select l.entry, l.owner as workspace_id, l.deadline as due_at, l.message_id
+      from looked_at l where l.deadline > at_time
       union all
       select s.entry, s.workspace_id, s.deadline, s.id from swept s where s.deadline is not null
       union all
@@ -1272,7 +1296,8 @@ begin
   end if;
   -- a bucket that is full is as good as none; the clocks of processes may differ by a little
   delete from buckets a where a.key = any (array(
-    select o.key from buckets o where o.full_at <= at_time - 60000 and o.counted_at is null order by o.full_at limit 1000
+    select o.key from buckets o where o.full_at <= at_time - 60000 and o.counted_at is null
+    order by o.full_at limit 1000
     for update skip locked
   ));
   get diagnostics filled = row_count;
@@ -1333,8 +1358,8 @@ create type wac_inbound as (
   delivery text
 );
 
--- Who writes contacts of a number does so alone, so that what leads to a customer (key, user id) is one view. Answers with
--- the numbers that bear the provider's ids, in their order; null for one that none bears.
+-- Who writes contacts of a number does so alone, so that what leads to a customer (key, user id) is one view. Answers
+-- with the numbers that bear the provider's ids, in their order; null for one that none bears.
 create function wac_lock_contacts(provider_ids text[]) returns text[]
 language plpgsql as $$
 declare
@@ -1385,7 +1410,8 @@ begin
     if other.key is not null then
       return other.key;
     end if;
-    insert into contacts (workspace_id, phone_number_id, key, user_id) values (workspace, number, named_key, named_user);
+    insert into contacts (workspace_id, phone_number_id, key, user_id)
+    values (workspace, number, named_key, named_user);
     return named_key;
   end if;
   select n.* into own from contacts n where n.phone_number_id = number and n.key = named_key;
@@ -1402,7 +1428,8 @@ begin
     if other.phone is null then
       delete from contacts n where n.phone_number_id = number and n.key = other.key;
     else
-      update contacts n set user_id = null, last_inbound_at = null where n.phone_number_id = number and n.key = other.key;
+      update contacts n set user_id = null, last_inbound_at = null
+      where n.phone_number_id = number and n.key = other.key;
     end if;
   end if;
   update contacts n set user_id = named_user where n.phone_number_id = number and n.key = named_key;
@@ -1499,7 +1526,8 @@ begin
   for r in
     select c.*, p.id as number, p.workspace_id
     from rows from (json_to_recordset(commands)
-      as (provider_number_id text, customer_key text, customer_phone text, customer_user text, opted_out boolean, at bigint))
+      as (provider_number_id text, customer_key text, customer_phone text, customer_user text, opted_out boolean,
+        at bigint))
       with ordinality as c (provider_number_id, key, phone, user_id, opted_out, at, ordinality)
     left join lateral (
       select p.id, p.workspace_id from phone_numbers p where p.id = numbers[c.ordinality] offset 0
@@ -1508,7 +1536,9 @@ begin
   loop
     answers := answers || to_json(r.number is not null);
     continue when r.number is null;
-    perform wac_prefer(r.number, wac_meet(r.workspace_id, r.number, r.key, r.phone, r.user_id, r.at), r.opted_out, r.at);
+    perform wac_prefer(
+      r.number, wac_meet(r.workspace_id, r.number, r.key, r.phone, r.user_id, r.at), r.opted_out, r.at
+    );
   end loop;
   return array_to_json(answers);
 end
@@ -1531,9 +1561,10 @@ begin
   for r in
     select c.*, p.id as number, p.workspace_id
     from rows from (json_to_recordset(commands)
-      as (provider_number_id text, from_key text, from_phone text, from_user text, to_key text, to_phone text, to_user text,
-        at bigint))
-      with ordinality as c (provider_number_id, from_key, from_phone, from_user, to_key, to_phone, to_user, at, ordinality)
+      as (provider_number_id text, from_key text, from_phone text, from_user text, to_key text, to_phone text,
+        to_user text, at bigint))
+      with ordinality
+        as c (provider_number_id, from_key, from_phone, from_user, to_key, to_phone, to_user, at, ordinality)
     left join lateral (
       select p.id, p.workspace_id from phone_numbers p where p.id = numbers[c.ordinality] offset 0
     ) p on true

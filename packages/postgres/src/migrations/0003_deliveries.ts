@@ -2,8 +2,8 @@
  * Functions of webhooks and their deliveries: each is one statement of its caller.
  *
  * They wait for rows in one order: webhook_health by webhook, and what is of a webhook only behind its health. A claim
- * waits for no row at all. Each statement of a function sees what was committed before it began, so what must be seen is read
- * after the lock behind which it may have changed.
+ * waits for no row at all. Each statement of a function sees what was committed before it began, so what must be seen
+ * is read after the lock behind which it may have changed.
  *
  * The numbers are those of `Webhook.ts` and `RetrySchedule.ts`, which a test compares; a change of them is a new
  * migration.
@@ -92,7 +92,8 @@ declare
   kept text;
 begin
   select * into strict c from json_to_record(candidate) as c (id text, "workspaceId" text, url text, envelope text,
-    "eventTypes" text[], secrets json, "createdAt" bigint, "updatedAt" bigint, "pausedAt" bigint, "resumedAt" bigint, health json);
+    "eventTypes" text[], secrets json, "createdAt" bigint, "updatedAt" bigint, "pausedAt" bigint, "resumedAt" bigint,
+    health json);
   loop
     insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at,
       resumed_at)
@@ -189,8 +190,8 @@ begin
     created_before := at_time + 3600000;
     w.replayed_from := at_time - 60000;
   elsif replay = 'since' then
-    -- Places are in the order of time, but for clocks that differ and transactions that took long: so the least place of
-    -- the first thousands decides, not that of the first.
+    -- Places are in the order of time, but for clocks that differ and transactions that took long: so the least place
+    -- of the first thousands decides, not that of the first.
     until := least(settled, (
       select min(oldest.position) - 1 from (
         select d.position from deliveries d
@@ -305,9 +306,9 @@ begin
 end
 $$;
 
--- What waits over all workspaces. Of those in line the first thousand, and those whom the last thousand deliveries are to,
--- tell since when, and how many of them have at least so many waiting; above 10,000 deliveries the index's last analysis
--- tells how many there are.
+-- What waits over all workspaces. Of those in line the first thousand, and those whom the last thousand deliveries are
+-- to, tell since when, and how many of them have at least so many waiting; above 10,000 deliveries the index's last
+-- analysis tells how many there are.
 create function wac_backlog(at_time bigint, sizes bigint[]) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -458,8 +459,8 @@ declare
   line_healthy text[];
   line_doubtful text[];
   line_end bigint;
-  -- So many have their turn at once, and then twice as many while there are places: to look at a webhook costs as much as
-  -- ten of its deliveries do, so that a turn is of about eight where they have them.
+  -- So many have their turn at once, and then twice as many while there are places: to look at a webhook costs as much
+  -- as ten of its deliveries do, so that a turn is of about eight where they have them.
   step integer := greatest(ceil(greatest(most_healthy, most_doubtful) / 8.0), 8);
   turn text[];
   passed text[] := '{}';
@@ -496,7 +497,8 @@ begin
         (
           select d.next_attempt_at from deliveries d
           where d.webhook_id = h.webhook_id
-            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger <> 'replay'
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
+            and d.trigger <> 'replay'
           order by d.next_attempt_at limit 1
         ),
         (
@@ -531,7 +533,8 @@ begin
       where h.doubtful and h.ready_at <= at_time order by h.ready_at limit most_doubtful
     )
     union all
-    -- Who comes to the line goes next after its head, not behind everybody: they have had their turns while it had nothing.
+    -- Who comes to the line goes next after its head, not behind everybody: they have had their turns while it had
+    -- nothing.
     select k.webhook_id, h.changes, h.ready_at, h.doubtful,
       case when e.at <= at_time
         then least(e.at, 1 + (
@@ -558,8 +561,12 @@ begin
     where w.paused_at is null or h.ready_at is not null
   )
   select
-    (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= at_time and not p.doubtful))[:most_healthy],
-    (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= at_time and p.doubtful))[:most_doubtful],
+    (
+      array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= at_time and not p.doubtful)
+    )[:most_healthy],
+    (
+      array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= at_time and p.doubtful)
+    )[:most_doubtful],
     greatest(
       max(p.at) filter (where p.at <= at_time),
       (
@@ -603,8 +610,10 @@ begin
         h.consecutive_failures >= 5 as failing, h.last_attempt_at + 1000 as gap_end,
         case when h.last_success_at is null then 1 when h.consecutive_failures = 0 then 16 else 4 end as capacity,
         -- a fair share, so that a long line of deliveries is not gone through for the few that can be taken of it
-        ceil(case when h.doubtful then left_doubtful else left_healthy end::numeric / count(*) over (partition by h.doubtful)) + 1
-          as share,
+        ceil(
+          case when h.doubtful then left_doubtful else left_healthy end::numeric
+            / count(*) over (partition by h.doubtful)
+        ) + 1 as share,
         f.claimed, f.in_flight, f.draining, f.first_end, f.last_end
       from unnest(turn) with ordinality as t (webhook_id, place)
       cross join lateral (select h.* from webhook_health h where h.webhook_id = t.webhook_id offset 0) h
@@ -620,8 +629,8 @@ begin
         where k.webhook_id = h.webhook_id and k.delivery_id <> all (lapsed)
       ) f
     ), open as (
-      select c.*, case when c.drain_at <= at_time then greatest(least(f.slots, 8 - c.draining), 0) else 0 end as drain_slots,
-        f.slots
+      select c.*, f.slots,
+        case when c.drain_at <= at_time then greatest(least(f.slots, 8 - c.draining), 0) else 0 end as drain_slots
       from chosen c cross join lateral (
         select case
           when c.paused then 0
@@ -633,7 +642,8 @@ begin
     ), candidates as (
       -- Of each line (0 is fresh, 1 backlog, 2 retry) the first that fit, and one more, which says when there is
       -- something to do again. Places are not in an index's terms, and nothing is sorted that an index has in order:
-      -- while few are pending, each index seems as good, and one that is of all webhooks would be gone through for each.
+      -- while few are pending, each index seems as good, and one that is of all webhooks would be gone through for
+      -- each.
       select o.*, d.id, d.workspace_id, d.line, d.due_at, d.due_at <= at_time and d.allowed as may,
         row_number() over (
           partition by o.webhook_id
@@ -645,7 +655,8 @@ begin
             true as allowed
           from deliveries d
           where d.webhook_id = o.webhook_id and d.id <> all (o.claimed)
-            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and d.trigger <> 'replay'
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
+            and d.trigger <> 'replay'
             and d.next_attempt_at >= o.fresh_from and d.position + 0 > o.skipped_until
           order by d.next_attempt_at limit o.slots + 1
         )
@@ -752,7 +763,9 @@ begin
             end,
             least(
               s.head,
-              case when s.draining < 8 then greatest(s.backlog_head, case when s.backlog_head is not null then s.drain_at end) end,
+              case when s.draining < 8
+                then greatest(s.backlog_head, case when s.backlog_head is not null then s.drain_at end)
+              end,
               s.first_end
             )
           )
@@ -767,8 +780,10 @@ begin
             or (r.was is distinct from r.at and not coalesce(r.was > at_time and r.was <= r.at, false))
         ),
       (
-        select array_agg((t.id, t.workspace_id, t.webhook_id, t.doubtful, t.line = 1)::wac_claimed order by t.turn, t.place) from turns t
-        where t.taken
+        select array_agg(
+          (t.id, t.workspace_id, t.webhook_id, t.doubtful, t.line = 1)::wac_claimed order by t.turn, t.place
+        )
+        from turns t where t.taken
       ),
       left_healthy - (select count(*) from turns t where t.taken and not t.doubtful),
       left_doubtful - (select count(*) from turns t where t.taken and t.doubtful)
@@ -808,9 +823,9 @@ begin
         json_agg(
           -- by position: names would be half of what is written and read
           json_build_array(
-            d.id, d.workspace_id, d.webhook_id, d.event_id, d.event_type, d.envelope, d.order_key, d.sequence, d.trigger,
-            d.attempt_count, d.round_attempts, d.first_attempt_at, d.last_attempt_at, d.next_attempt_at, d.created_at,
-            e.created_at, e.order_key, e.sequence, e.data, c.doubtful, c.backlog
+            d.id, d.workspace_id, d.webhook_id, d.event_id, d.event_type, d.envelope, d.order_key, d.sequence,
+            d.trigger, d.attempt_count, d.round_attempts, d.first_attempt_at, d.last_attempt_at, d.next_attempt_at,
+            d.created_at, e.created_at, e.order_key, e.sequence, e.data, c.doubtful, c.backlog
           ) order by c.place
         ),
         '[]'
@@ -876,7 +891,8 @@ create type wac_ended_attempt as (
 );
 
 -- Records attempts: Delivery.afterAttempt for delivery and webhook, command after command. Answers per command with 0
--- when the claim was lost, 1 when it is recorded, 2 when besides something may have become due, or will within a second.
+-- when the claim was lost, 1 when it is recorded, 2 when besides something may have become due, or will within a
+-- second.
 create function wac_complete(commands json) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -936,26 +952,30 @@ begin
       from counted c
     ) c
     cross join lateral (
-      select c.failures - case when c.failed then 1 else 0 end - coalesce(c.failures_at_success, -c.consecutive_failures)
-        as before
+      select c.failures - case when c.failed then 1 else 0 end
+          - coalesce(c.failures_at_success, -c.consecutive_failures) as before
     ) f
   ), written as (
     update deliveries d set (
-      status, attempt_count, round_attempts, resumed_at, first_attempt_at, last_attempt_at, next_attempt_at, completed_at
+      status, attempt_count, round_attempts, resumed_at, first_attempt_at, last_attempt_at, next_attempt_at,
+      completed_at
     ) = (
-      select s.status, r.number, t.round_attempts, case when t.first_at >= w.resumed_at then w.resumed_at else d.resumed_at end,
-        t.first_at, r.ended_at, s.next_at, case when s.status <> 'pending' then r.ended_at end
+      select s.status, r.number, t.round_attempts,
+        case when t.first_at >= w.resumed_at then w.resumed_at else d.resumed_at end, t.first_at, r.ended_at, s.next_at,
+        case when s.status <> 'pending' then r.ended_at end
       from (
         -- none of the round that the next is of, if the webhook was resumed since
         select case when d.round_attempts = 0 or d.first_attempt_at < w.resumed_at then 1 else d.round_attempts + 1 end
             as round_attempts,
-          case when d.round_attempts = 0 or d.first_attempt_at < w.resumed_at then r.started_at else d.first_attempt_at end
-            as first_at
+          case when d.round_attempts = 0 or d.first_attempt_at < w.resumed_at then r.started_at
+            else d.first_attempt_at
+          end as first_at
       ) t
       cross join lateral (
         select case
             when r.succeeded then 'delivered'
-            when not r.failed or r.started_at >= t.first_at + 86400000 and r.last_success_at >= t.first_at then 'exhausted'
+            when not r.failed or r.started_at >= t.first_at + 86400000 and r.last_success_at >= t.first_at
+              then 'exhausted'
             else 'pending'
           end as status,
           case
@@ -973,8 +993,8 @@ begin
     )
     from run r join webhooks w on w.id = r.webhook_id
     where d.workspace_id = r.workspace_id and d.id = r.delivery_id
-    returning r.*, d.status, d.order_key, d.first_attempt_at, d.next_attempt_at, w.paused_at, w.resumed_at, w.skipped_until,
-      d.status = 'pending' and r.started_at >= d.first_attempt_at + 86400000 as pauses
+    returning r.*, d.status, d.order_key, d.first_attempt_at, d.next_attempt_at, w.paused_at, w.resumed_at,
+      w.skipped_until, d.status = 'pending' and r.started_at >= d.first_attempt_at + 86400000 as pauses
   ), kept as (
     insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
       message, url, address, timings, response, retry_after_ms)
@@ -991,11 +1011,15 @@ begin
       max(u.ended_at) filter (where u.succeeded) as last_success_at,
       max(u.ended_at) filter (where u.succeeded and u.duration_ms >= 1000) as slow_at,
       (array_agg(u.ended_at order by u.ordinality desc) filter (where u.failed or u.succeeded))[1] as last_attempt_at,
-      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.succeeded and u.before >= 5))[1] as recovered_at,
+      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.succeeded and u.before >= 5))[1]
+        as recovered_at,
       bool_or(u.pauses or u.paused_at is not null) as is_paused,
       -- one that was begun before a resume is due with its backlog
-      min(case when u.first_attempt_at < u.resumed_at and u.next_attempt_at is not null then u.ended_at else u.next_attempt_at end)
-        as next_at,
+      min(
+        case when u.first_attempt_at < u.resumed_at and u.next_attempt_at is not null then u.ended_at
+          else u.next_attempt_at
+        end
+      ) as next_at,
       -- a slot that somebody may have waited for
       min(case when u.after >= 5 then u.ended_at + 1000 when u.before >= 5 then u.now end) as slot_at,
       min(u.now) as now
@@ -1061,7 +1085,8 @@ begin
       returning d.webhook_id, n.at
     )
     update webhook_health h set ready_at = least(h.ready_at, f.at)
-    from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f join webhooks w on w.id = f.webhook_id
+    from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f
+    join webhooks w on w.id = f.webhook_id
     where h.webhook_id = f.webhook_id and w.paused_at is null;
     lowers := lowers or found;
   end if;
@@ -1093,7 +1118,8 @@ begin
     from given g join deliveries d on d.workspace_id = g.workspace_id and d.id = g.delivery_id
     group by g.webhook_id
   )
-  update webhook_health h set ready_at = least(h.ready_at, due.at, h.recovered_at, w.resumed_at), changes = h.changes + 1
+  update webhook_health h
+  set ready_at = least(h.ready_at, due.at, h.recovered_at, w.resumed_at), changes = h.changes + 1
   from due join webhooks w on w.id = due.webhook_id
   where h.webhook_id = due.webhook_id;
   if found then

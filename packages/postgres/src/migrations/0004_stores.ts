@@ -58,8 +58,8 @@ begin
       block_told_at = greatest(p.block_told_at, at_time)
     where p.id = any (ids) and coalesce(p.block_told_at <= block_at, true);
   elsif change -> 'lifts' is not null then
-    update phone_numbers p set block_reason = null, block_scope = null, blocked_since = null, blocked_until = null, block_provider = null,
-      block_told_at = at_time
+    update phone_numbers p set block_reason = null, block_scope = null, blocked_since = null, blocked_until = null,
+      block_provider = null, block_told_at = at_time
     where p.id = any (ids) and coalesce(p.block_told_at <= at_time, true)
       and coalesce(p.block_reason = change ->> 'lifts', true);
   end if;
@@ -166,8 +166,8 @@ begin
   end;
   insert into templates as t (id, workspace_id, provider_account_id, name, language, category, status, parameter_format,
     components, variables, unfillable, quality, rejection_reason, provider_template_id, synced_at)
-  select l.id, workspace, account, l.name, l.language, l.category, l.status, l."parameterFormat", l.components, l.variables,
-    l.unfillable, l.quality, l."rejectionReason", l."providerTemplateId", listed_at
+  select l.id, workspace, account, l.name, l.language, l.category, l.status, l."parameterFormat", l.components,
+    l.variables, l.unfillable, l.quality, l."rejectionReason", l."providerTemplateId", listed_at
   from json_to_recordset(listed) as l (id text, name text, language text, category text, status text,
     "parameterFormat" text, components json, variables text[], unfillable text, quality text, "rejectionReason" text,
     "providerTemplateId" text)
@@ -208,10 +208,13 @@ declare
 begin
   update templates t set
     status = case when wac_is_news(t, 'status', command) then command -> 'change' ->> 'status' else t.status end,
-    category = case when wac_is_news(t, 'category', command) then command -> 'change' ->> 'category' else t.category end,
+    category = case when wac_is_news(t, 'category', command) then command -> 'change' ->> 'category'
+      else t.category end,
     quality = case when wac_is_news(t, 'quality', command) then command -> 'change' ->> 'quality' else t.quality end,
-    rejection_reason = case when wac_is_news(t, 'rejectionReason', command) then command -> 'change' ->> 'rejectionReason'
-      else t.rejection_reason end,
+    rejection_reason = case
+      when wac_is_news(t, 'rejectionReason', command) then command -> 'change' ->> 'rejectionReason'
+      else t.rejection_reason
+    end,
     told = t.told || (
       select coalesce(jsonb_object_agg(f.name, command -> 'at'), '{}')
       from unnest(array['status', 'category', 'quality', 'rejectionReason']) as f (name)
@@ -235,7 +238,8 @@ set enable_seqscan = off
 as $$
 declare
   keys text[] := array(
-    select distinct b.key from json_to_recordset(commands) as c (buckets json), json_to_recordset(c.buckets) as b (key text)
+    select distinct b.key
+    from json_to_recordset(commands) as c (buckets json), json_to_recordset(c.buckets) as b (key text)
     order by 1
   );
   workspace_ids text[] := array(select substr(k, 11) from unnest(keys) k where starts_with(k, 'workspace:'));
@@ -278,7 +282,8 @@ begin
     allowed := true;
     answer := '{}';
     for bucket in
-      select * from json_to_recordset(command.buckets) as b (key text, "interval" double precision, capacity double precision)
+      select * from json_to_recordset(command.buckets)
+        as b (key text, "interval" double precision, capacity double precision)
     loop
       before := coalesce((taken ->> bucket.key)::double precision, 0);
       answer := answer || before;
@@ -315,7 +320,8 @@ declare
   bucket record;
 begin
   for bucket in
-    select b.key, sum(b."interval") as intervals from json_to_recordset(spent) as b (key text, "interval" double precision)
+    select b.key, sum(b."interval") as intervals
+    from json_to_recordset(spent) as b (key text, "interval" double precision)
     group by b.key
     order by not starts_with(b.key, 'workspace:'), not starts_with(b.key, 'phone_number:'), b.key
   loop

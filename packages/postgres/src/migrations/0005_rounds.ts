@@ -1,6 +1,6 @@
 /**
- * Functions of what people ask of a webhook and its deliveries: another secret, tests, new rounds, replays. They keep to the
- * order in which 0003 waits for rows; who changes secrets waits for nothing but the webhook's own row.
+ * Functions of what people ask of a webhook and its deliveries: another secret, tests, new rounds, replays. They keep
+ * to the order in which 0003 waits for rows; who changes secrets waits for nothing but the webhook's own row.
  */
 export const sql = `
 -- Another secret, first in line (Webhook.rotateSecrets).
@@ -209,7 +209,10 @@ begin
     return null;
   end if;
   -- what is still to be written as skipped cannot be told yet
-  select case when count(*) <= c.counted and not exists (select from webhook_skips s where s.webhook_id = hook) then count(*) filter (where o.is_covered) end into covered from (
+  select case when count(*) <= c.counted and not exists (select from webhook_skips s where s.webhook_id = hook)
+    then count(*) filter (where o.is_covered)
+  end into covered
+  from (
     select wac_replays(d, c.status) as is_covered from deliveries d
     where d.webhook_id = hook and d.created_at >= c.since and d.created_at < c.until
       and d.status in ('delivered', 'exhausted', 'skipped')
@@ -285,8 +288,9 @@ begin
   ), placed as (
     select l.*, count(*) filter (where l.is_covered) over (order by l.created_at, l.id) <= room as fits from looked l
   )
-  select count(*), count(*) filter (where p.fits), coalesce(array_agg(p.id) filter (where p.fits and p.is_covered), '{}'),
-    max(p.created_at) filter (where p.fits), (array_agg(p.id order by p.created_at desc, p.id desc) filter (where p.fits))[1]
+  select count(*), count(*) filter (where p.fits),
+    coalesce(array_agg(p.id) filter (where p.fits and p.is_covered), '{}'), max(p.created_at) filter (where p.fits),
+    (array_agg(p.id order by p.created_at desc, p.id desc) filter (where p.fits))[1]
   into looked_at, passed, ids, last_at, last_id
   from placed p;
 

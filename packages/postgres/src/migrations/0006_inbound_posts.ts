@@ -34,7 +34,8 @@ comment on column inbound_posts.due_at is
   'When it may be claimed, which a claim puts off to the end of its lease; null when it was processed or is unreadable';
 comment on column inbound_posts.token is 'Of the claim under way, or of one whose lease has ended';
 comment on column inbound_posts.problem is 'Why the last try failed; null again once it was processed';
-comment on column inbound_posts.expires_at is 'When it may be forgotten; null for one that was neither processed nor failed';
+comment on column inbound_posts.expires_at is
+  'When it may be forgotten; null for one that was neither processed nor failed';
 comment on index inbound_posts_problems is 'How many fail, and how many cannot be read';
 
 create table inbound_post_bodies (
@@ -44,7 +45,8 @@ create table inbound_post_bodies (
   -- no foreign key: both rows are written in one step, and go in one
   primary key (provider, digest)
 );
-comment on table inbound_post_bodies is 'The bytes as they came, also of what was processed: whatever we did not know is in them';
+comment on table inbound_post_bodies is
+  'The bytes as they came, also of what was processed: whatever we did not know is in them';
 
 -- Keeps a post. False, and nothing changed, when it is known.
 create function wac_keep_post(of_provider text, of_digest bytea, its_body bytea, at_time bigint) returns boolean
@@ -61,8 +63,8 @@ begin
 end
 $$;
 
--- Claims what has been due for longest: at most max_posts, and no more once they hold max_bytes. Without sorting there is
--- one index for that, also where the statistics are of a time when nothing was kept.
+-- Claims what has been due for longest: at most max_posts, and no more once they hold max_bytes. Without sorting there
+-- is one index for that, also where the statistics are of a time when nothing was kept.
 create function wac_claim_posts(
   of_provider text, claim_token text, at_time bigint, lease_until bigint, max_posts integer, max_bytes bigint
 ) returns table (its_digest text, its_body bytea, came_at double precision, was_tried integer)
@@ -96,8 +98,8 @@ begin
 end
 $$;
 
--- Ends claims: of what was processed (then problem is null, and expires_at is not), failed (neither is null) or is given
--- back (both are). An array of whether each was still held.
+-- Ends claims: of what was processed (then problem is null, and expires_at is not), failed (neither is null) or is
+-- given back (both are). An array of whether each was still held.
 create function wac_end_posts(commands json) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
