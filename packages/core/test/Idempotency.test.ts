@@ -425,10 +425,16 @@ describe("what upstream's own reports answer", () => {
   })
 })
 
-it.each(["outcome_unknown", "delivery_unknown"] as const)(
-  "%s is a server's error without a time to retry",
-  (reason) => {
+it.each(
+  [
+    ["outcome_unknown", /Repeat the request with the same Idempotency-Key/],
+    ["delivery_unknown", /^the provider never said/]
+  ] as const
+)(
+  "%s is a server's error without a time to retry, and says what is left to do",
+  (reason, words) => {
     const error = unknown(reason)
+    assert.match(error.message, words)
     assert.strictEqual(error.code, "server_error")
     assert.strictEqual(error.reason, reason)
     assert.isUndefined(error.retryAfter)

@@ -134,9 +134,10 @@ export const tests = (it: Fixture.It): void => {
         optedOut: true,
         preferenceAt: own.start - 5
       })
-      // from here on either name leads there
+      // from here on either name leads there, and a message that tells one of them leaves the other
       yield* inbound(own, { customer: user("US.1"), at: own.start })
-      assert.strictEqual((yield* known(own, customer(1))).lastInboundAt, own.start)
+      const again = yield* known(own, customer(1))
+      assert.deepStrictEqual([again.customer, again.lastInboundAt], [both(customer(1), "US.1"), own.start])
       assert.deepStrictEqual(yield* contactOf(own, "US.1"), Option.none())
       // another number of the workspace has contacts of its own
       const other = yield* world({ start: own.start })
