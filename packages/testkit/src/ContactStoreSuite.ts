@@ -2,22 +2,16 @@
  * Conformance of `ContactStore`.
  */
 import { assert } from "@effect/vitest"
-import { Contact, ContactStore, EventStore, MessageStore, type Page, PhoneNumberStore, Time } from "@wac/core"
+import { Contact, ContactStore, MessageStore, type Page, PhoneNumberStore, Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
 const { day, hour, minute, world } = Fixture
-const { customer, inbound } = MessageFixture
+const { customer, eventsOf, inbound } = MessageFixture
 
 const contactOf = ({ number, workspace }: Fixture.World, who = customer(1)) =>
   ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, who))
-
-const eventsOf = ({ workspace }: Fixture.World) =>
-  Effect.map(
-    EventStore.EventStore.use((store) => store.list(workspace.id, {}, { limit: 100, after: null })),
-    ({ items }) => items
-  )
 
 /** Follows the pages of contacts to the end. */
 const follow = ({ workspace }: Fixture.World, filter: ContactStore.ContactFilter = {}, limit = 100) =>

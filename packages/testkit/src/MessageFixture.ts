@@ -6,6 +6,7 @@ import {
   type Contact,
   ContactStore,
   Errors,
+  EventStore,
   type Id,
   type Idempotency,
   type Limits,
@@ -15,7 +16,7 @@ import {
   type RateLimit,
   type Time
 } from "@wac/core"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Fixture from "./Fixture.ts"
 
@@ -191,6 +192,24 @@ export const notSent: Effect.Effect<
     requestId
   }
 }))
+
+/** The message of a send, as it is stored. */
+export const messageOf = ({ messageId, request }: MessageStore.AcceptSend) =>
+  Effect.map(
+    MessageStore.MessageStore.use((store) => store.get(request.workspaceId, messageId)),
+    Option.getOrThrow
+  )
+
+/** What a repetition of a send would be answered; at the send's own time unless another is given. */
+export const lookUp = ({ now, request }: MessageStore.AcceptSend, at: Time.Instant = now) =>
+  MessageStore.MessageStore.use((store) => store.lookUp(request, at))
+
+/** The workspace's events, oldest first. */
+export const eventsOf = ({ workspace }: Fixture.World) =>
+  Effect.map(
+    EventStore.EventStore.use((store) => store.list(workspace.id, {}, { limit: 100, after: null })),
+    ({ items }) => items
+  )
 
 /** Accepts a send and settles it as taken by the provider. */
 export const sent = (world: Fixture.World, options: SendOptions = {}) =>

@@ -8,10 +8,7 @@ import * as Fixture from "./Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
 const { day, hour, minute, second, world } = Fixture
-const { accept, claimed, describe, settle } = MessageFixture
-
-const lookUp = (command: MessageStore.AcceptSend, now: number) =>
-  MessageStore.MessageStore.use((store) => store.lookUp(command.request, now))
+const { accept, claimed, describe, lookUp, settle } = MessageFixture
 
 const count = (all: ReadonlyArray<string>, one: string) => all.filter((other) => other === one).length
 

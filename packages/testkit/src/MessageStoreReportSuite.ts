@@ -2,31 +2,16 @@
  * Conformance of `MessageStore.applyReport`.
  */
 import { assert } from "@effect/vitest"
-import { type Event, EventStore, Message, MessageStore, Time } from "@wac/core"
-import { Effect, Option } from "effect"
+import { type Event, Message, MessageStore, Time } from "@wac/core"
+import { Effect } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
 const { day, hour, minute, putWebhook, second, world } = Fixture
-const { claimed, customer, report, sent, settle } = MessageFixture
-
-const eventsOf = ({ workspace }: Fixture.World) =>
-  Effect.map(
-    EventStore.EventStore.use((store) => store.list(workspace.id, {}, { limit: 100, after: null })),
-    ({ items }) => items
-  )
+const { claimed, customer, eventsOf, lookUp, messageOf, report, sent, settle } = MessageFixture
 
 const steps = (events: ReadonlyArray<Event.Event>) => events.map(({ sequence, type }) => [type.slice(8), sequence])
-
-const messageOf = ({ messageId, request }: MessageStore.AcceptSend) =>
-  Effect.map(
-    MessageStore.MessageStore.use((store) => store.get(request.workspaceId, messageId)),
-    Option.getOrThrow
-  )
-
-const lookUp = ({ request }: MessageStore.AcceptSend, now: number) =>
-  MessageStore.MessageStore.use((store) => store.lookUp(request, now))
 
 /** A send whose end nobody knows. */
 const unknown = (own: Fixture.World) =>

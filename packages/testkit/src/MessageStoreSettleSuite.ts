@@ -2,29 +2,14 @@
  * Conformance of `MessageStore.settle` and `MessageStore.abandon`.
  */
 import { assert } from "@effect/vitest"
-import { EventStore, type Message, MessageStore, Time } from "@wac/core"
+import { type Message, MessageStore, Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
 const { hour, minute, putWebhook, second, world } = Fixture
-const { claimed, customer, settle, template } = MessageFixture
-
-const eventsOf = ({ workspace }: Fixture.World) =>
-  Effect.map(
-    EventStore.EventStore.use((store) => store.list(workspace.id, {}, { limit: 100, after: null })),
-    ({ items }) => items
-  )
-
-const messageOf = ({ request, messageId }: MessageStore.AcceptSend) =>
-  Effect.map(
-    MessageStore.MessageStore.use((store) => store.get(request.workspaceId, messageId)),
-    Option.getOrThrow
-  )
-
-const lookUp = ({ now, request }: MessageStore.AcceptSend) =>
-  MessageStore.MessageStore.use((store) => store.lookUp(request, now))
+const { claimed, customer, eventsOf, lookUp, messageOf, settle, template } = MessageFixture
 
 const abandon = (command: MessageStore.AcceptSend, claimToken = command.claimToken) =>
   MessageStore.MessageStore.use((store) => store.abandon({ ...command, claimToken }))

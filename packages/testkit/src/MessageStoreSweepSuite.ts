@@ -2,29 +2,14 @@
  * Conformance of `MessageStore.sweep`: the conclusions from silence, at their exact times.
  */
 import { assert } from "@effect/vitest"
-import { EventStore, Message, MessageStore, Time } from "@wac/core"
-import { Effect, Option } from "effect"
+import { Message, MessageStore, Time } from "@wac/core"
+import { Effect } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
 const { day, hour, minute, putWebhook, second, world } = Fixture
-const { claimed, customer, report, settle } = MessageFixture
-
-const eventsOf = ({ workspace }: Fixture.World) =>
-  Effect.map(
-    EventStore.EventStore.use((store) => store.list(workspace.id, {}, { limit: 100, after: null })),
-    ({ items }) => items
-  )
-
-const messageOf = ({ messageId, request }: MessageStore.AcceptSend) =>
-  Effect.map(
-    MessageStore.MessageStore.use((store) => store.get(request.workspaceId, messageId)),
-    Option.getOrThrow
-  )
-
-const lookUp = ({ request }: MessageStore.AcceptSend, now: number) =>
-  MessageStore.MessageStore.use((store) => store.lookUp(request, now))
+const { claimed, customer, eventsOf, lookUp, messageOf, report, settle } = MessageFixture
 
 /** Sweeps; all that is due then is the test's own, since what others left lies in its future. */
 const sweep = (now: number) =>

@@ -8,7 +8,7 @@ import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
-const { claim, complete, record, tryOne, views } = DeliveryFixture
+const { claim, complete, eventsOf, record, tryOne, views } = DeliveryFixture
 const { day, hour, minute, putWebhook, second, world } = Fixture
 
 const pause = ({ workspace }: Fixture.World, now: number) =>
@@ -31,7 +31,6 @@ const tidy = (now: number, limit: number) =>
   })
 
 const statuses = (own: Fixture.World) => Effect.map(views(own), (shown) => shown.map(({ status }) => status))
-const eventsOf = ({ deliveries }: DeliveryStore.Claimed) => deliveries.map(({ event }) => event.id)
 
 /** A workspace whose webhook is paused, with so many events held, recorded 1 ms apart from `start` on. */
 const heldWorld = (count: number) =>

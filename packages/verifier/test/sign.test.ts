@@ -1,17 +1,9 @@
 import { assert, describe, it } from "vitest"
 import { sign, SIGNATURE_HEADER, verify } from "../src/index.ts"
+import { rejection } from "./rejection.ts"
 import { vectors } from "./vectors.ts"
 
 const { previousSecret, secret, timestamp } = vectors
-
-const rejection = async (promise: Promise<unknown>): Promise<unknown> => {
-  try {
-    await promise
-  } catch (error) {
-    return error
-  }
-  return assert.fail("The promise was expected to reject")
-}
 
 describe("sign", () => {
   it("names the header as the specification does", () => {

@@ -1,19 +1,11 @@
 import { assert, describe, it } from "vitest"
 import { signStandardWebhook, STANDARD_WEBHOOK_HEADERS } from "../src/index.ts"
+import { rejection } from "./rejection.ts"
 import { vectors } from "./vectors.ts"
 
 const { previousSecret, secret, standardWebhookId: id, timestamp } = vectors
 const delivery = { id, timestamp, body: "{}", secret }
 const loose = signStandardWebhook as (input: unknown) => Promise<string>
-
-const rejection = async (promise: Promise<unknown>): Promise<unknown> => {
-  try {
-    await promise
-  } catch (error) {
-    return error
-  }
-  return assert.fail("The promise was expected to reject")
-}
 
 describe("signStandardWebhook", () => {
   it("names the headers as the specification does", () => {
