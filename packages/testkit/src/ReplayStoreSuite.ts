@@ -6,6 +6,7 @@ import { DeliveryStore, type Id, Replay, ReplayStore, type Time, WebhookStore } 
 import { Duration, Effect, Option } from "effect"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
 
 const { claim, complete, record, view, views } = DeliveryFixture
 const { day, hour, minute, putWebhook, second, world } = Fixture
@@ -285,6 +286,28 @@ export const tests = (it: Fixture.It): void => {
       yield* work(now + Duration.toMillis(Replay.pause))
       assert.deepInclude(yield* get(own, job.id), { state: "completed", total: 3, replayed: 3 })
       assert.deepStrictEqual((yield* views(own)).map(({ status }) => status), ["pending", "pending", "pending"])
+    }))
+
+  it.effect("a range of more than ten thousand is not counted before its end, and one of as many is", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own, { pausedAt: own.start })
+      const more = Replay.countedAtOnce + 1
+      const happens = (i: number) =>
+        MessageFixture.inbound(own, { customer: MessageFixture.customer(i), now: own.start + i })
+      yield* Effect.forEach(Array.from({ length: more }, (_, i) => i), happens, { concurrency: 1000, discard: true })
+      const now = own.start + hour
+      yield* WebhookStore.WebhookStore.use((store) =>
+        store.resume({ workspaceId: own.workspace.id, now, replay: "none" })
+      )
+      const deliveries = yield* DeliveryStore.DeliveryStore
+      yield* Effect.repeat(deliveries.tidySkipped(now, more), { while: (written) => written > 0 })
+      for (const [since, total] of [[own.start, null], [own.start + 1, Replay.countedAtOnce]] as const) {
+        const job = yield* create(own, now, { since })
+        assert.strictEqual(job.total, total)
+        // steps are of whoever's job it is
+        yield* ReplayStore.ReplayStore.use((store) => store.cancel(own.workspace.id, job.id, now))
+      }
     }))
 
   it.effect("a job ends when its webhook is removed, and none is made without one", () =>
