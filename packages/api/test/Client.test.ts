@@ -63,12 +63,12 @@ const running = failing(503, "server_error", "in_progress", { "retry-after": "1"
 const hello = { to: "+15551234567", type: "text", text: { body: "Hällo" } } as const
 
 /** A client whose waits are noted, not waited; `random` 0 waits longest. */
-const clientOf = (baseUrl: string, options: Partial<ClientOptions> = {}) => {
+const clientOf = (baseUrl: string, options: Partial<ClientOptions> = {}, random = 0) => {
   const waits: Array<number> = []
   let now = Date.parse("2026-11-21T00:00:00Z")
   const clock: NonNullable<ClientOptions["clock"]> = {
     now: () => now,
-    random: () => 0,
+    random: () => random,
     sleep: async (millis, signal) => {
       signal.throwIfAborted()
       waits.push(millis)
@@ -122,11 +122,31 @@ describe("a send", () => {
     assert.strictEqual(new Set(seen.map(({ body }) => body)).size, 1)
   })
 
+  it.each([
+    ["eight seconds at most", 0, [500, 1000, 2000, 4000, 8000, 8000]],
+    ["shortened by chance", 0.5, [375, 750, 1500, 3000, 6000, 6000]]
+  ])("waits by its own choice %s", async (_, random, expected) => {
+    const { baseUrl } = await serve(broken)
+    const { client, waits } = clientOf(baseUrl, { maxAttempts: 7 }, random)
+    assert.instanceOf(await rejected(client.messages.send(hello)), WacConnectionError)
+    assert.deepEqual(waits, expected)
+  })
+
   it("waits at least as long as it is asked to", async () => {
-    const { baseUrl } = await serve(throttled, running, json(200, sent))
+    const longer = failing(429, "rate_limited", "workspace", { "retry-after": "10" })
+    const { baseUrl } = await serve(throttled, running, longer, json(200, sent))
     const { client, waits } = clientOf(baseUrl)
     await client.messages.send(hello)
-    assert.deepEqual(waits, [6000, 1000])
+    assert.deepEqual(waits, [6000, 1000, 10_000])
+  })
+
+  it.each([408, 425, 429, 500, 502, 503, 504])("is made again after %i of a proxy", async (status) => {
+    const { baseUrl, seen } = await serve(
+      (response) => response.writeHead(status).end("<h1>Later</h1>"),
+      json(200, sent)
+    )
+    assert.deepEqual(await clientOf(baseUrl).client.messages.send(hello), sent as never)
+    assert.strictEqual(seen.length, 2)
   })
 
   it("waits until the date that it is given", async () => {
