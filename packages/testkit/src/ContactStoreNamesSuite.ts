@@ -217,7 +217,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       yield* inbound(own, { customer: user("US.1"), at: own.start - 1, preference: "opt_out" })
-      yield* move(own, user("US.1"), both(customer(1), "US.1"))
+      assert.isTrue(yield* move(own, user("US.1"), both(customer(1), "US.1")))
       assert.deepStrictEqual(yield* contactOf(own, "US.1"), Option.none())
       yield* move(own, user("US.1"), user("US.2"))
       assert.deepStrictEqual(
