@@ -66,6 +66,8 @@ describe("Meta's words", () => {
     ["a token in quotes", `Malformed access token "${token}".`, "Malformed access token \"…\"."],
     ["a number", "Recipient +16315551234 or 16315551234 is not on the list", "Recipient … or … is not on the list"],
     ["a number with separators", "Recipient +1 (631) 555-1234 is not on the list", "Recipient … is not on the list"],
+    ["the shortest numbers", "Recipient 5551234 or +1(55)12", "Recipient … or …"],
+    ["what is shorter is none", "555123 of +1(5)12", "555123 of +1(5)12"],
     ["several lines", "one\r\n\ttwo\u0000three\u0085four", "one two three four"],
     ["half a character", "a\uD800b", "a\uFFFDb"],
     [
