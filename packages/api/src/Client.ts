@@ -146,6 +146,15 @@ const parse = (text: string): unknown => {
   }
 }
 
+/** `localhost:8080/v1` is an address too, of the scheme `localhost:`. */
+const addressOf = (baseUrl: string | URL): URL => {
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+  const isRight = base !== undefined && /^https?:$/.test(base.protocol) && /\/v1\/?$/.test(base.pathname) &&
+    base.search === "" && base.hash === ""
+  if (!isRight) throw new TypeError("baseUrl must be the API's http or https address, whose path ends in /v1")
+  return base
+}
+
 /**
  * Makes a client. Throws a `TypeError` for options that cannot be right, and in a browser.
  */
@@ -153,10 +162,7 @@ export const createClient = (options: ClientOptions): Client => {
   if ("document" in globalThis) {
     throw new TypeError("API keys are secrets of servers: call your own back end from the browser, and wac from there")
   }
-  const base = new URL(options.baseUrl)
-  if (!/\/v1\/?$/.test(base.pathname) || base.search !== "" || base.hash !== "") {
-    throw new TypeError("baseUrl must be the API's address, whose path ends in /v1")
-  }
+  const base = addressOf(options.baseUrl)
   const { apiKey, clock = wallClock, maxAttempts = 8, signingSecret, timeout = defaultTimeout } = options
   if (typeof apiKey !== "string" || !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey must be an API key")
   const send = options.fetch ?? fetch

@@ -86,7 +86,7 @@ export const unauthorized: { readonly [R in Reasons["unauthorized"]]: Entry } = 
   },
   invalid_key: {
     when: "What `Authorization` holds is not a key of this service.",
-    remedy: "Look for a key cut off, a line break at its end, or one of another server.",
+    remedy: "Look for `Bearer` missing before it, a key cut off, a line break at its end, or one of another server.",
     retry: retries.no,
     example: { message: "the API key is not valid" }
   },

@@ -312,13 +312,15 @@ describe("a list", () => {
 describe("a client", () => {
   it.each([
     ["not an address", "wac_live_x"],
+    ["wac.example.com/v1", "wac_live_x"],
+    ["localhost:8080/v1", "wac_live_x"],
     ["https://wac.example.com", "wac_live_x"],
     ["https://wac.example.com/v1?x=1", "wac_live_x"],
     ["https://wac.example.com/v1", ""],
     ["https://wac.example.com/v1", "two words"],
     ["https://wac.example.com/v1", undefined as unknown as string]
   ])("is not made of %j and %j", (baseUrl, apiKey) => {
-    assert.throws(() => createClient({ baseUrl, apiKey }), TypeError)
+    assert.throws(() => createClient({ baseUrl, apiKey }), TypeError, / must be /)
   })
 
   it("keeps the path before /v1, with or without a slash after it", async () => {
