@@ -59,7 +59,10 @@ export type MessageFailed = Recording<
   }
 >
 
-/** A customer wrote to a number of the workspace. What, stands under the name of its `type`. */
+/**
+ * A customer wrote to a number of the workspace. What, stands under the name of its `type`; `@wac/verifier` types it for
+ * each of them: `event as EventOf<"message.received">`.
+ */
 export type MessageReceived = Recording<
   "message.received",
   {
