@@ -760,11 +760,12 @@ begin
   end loop;
 
   -- One statement, since to begin six of them takes longer than one does for a batch. In which order PostgreSQL carries
-  -- its parts out it does not say, and it does not matter: the workspaces are locked.
+  -- its parts out it does not say, and it does not matter: the workspaces are locked. Who gives quotas back has not locked
+  -- them, and takes several quotas in the order of their keys.
   if workspaces > 0 then
     with of_months as (
       insert into quota_usage as q (workspace_id, month, used)
-      select s.id, s.month, s.quota from unnest(spent_workspaces) s where s.quota > 0
+      select s.id, s.month, s.quota from unnest(spent_workspaces) s where s.quota > 0 order by s.id, s.month
       on conflict (workspace_id, month) do update set used = q.used + excluded.used
     ), of_pairs as (
       insert into buckets as b (key, full_at, phone_number_id, counted_at)
