@@ -18,15 +18,17 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Holder))
 const heartbeat = 3000
 const believed = 15_000
 
-/** Holds the lock file until the scope closes; fails when another process, or another part of this one, holds it. */
+/**
+ * Holds the lock file until the scope closes; fails when another process, or another part of this one, holds it. The
+ * message says so of what is locked: "is in use by process 1, …".
+ */
 export const hold = (path: string): Effect.Effect<void, OpenError, Scope.Scope> =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     yield* Effect.acquireRelease(
       Effect.try({
         try: () => take(path, now),
-        catch: (error) =>
-          error instanceof OpenError ? error : new OpenError({ message: `cannot lock ${path}: ${error}` })
+        catch: (error) => error instanceof OpenError ? error : new OpenError({ message: `cannot be locked: ${error}` })
       }),
       () => Effect.sync(() => fs.rmSync(path, { force: true }))
     )
@@ -102,5 +104,5 @@ const hasCode = (error: unknown, code: string): boolean => Predicate.hasProperty
 
 const inUse = (path: string): OpenError => {
   const holder = read(path)
-  return new OpenError({ message: `in use${holder ? ` by process ${holder.pid}` : ""}, as ${path} says` })
+  return new OpenError({ message: `is in use${holder ? ` by process ${holder.pid}` : ""}, as ${path} says` })
 }

@@ -75,7 +75,7 @@ const openDirectory = Effect.fnUntraced(function*(directory: string) {
   yield* attempt(directory, () => fs.mkdirSync(directory, { recursive: true, mode: 0o700 }))
   yield* Effect.mapError(
     DirectoryLock.hold(path.join(directory, "lock")),
-    ({ message }) => new OpenError({ message: `the embedded database in ${directory} is ${message}` })
+    ({ message }) => new OpenError({ message: `the embedded database in ${directory} ${message}` })
   )
   const data = path.join(directory, "postgres")
   if (!fs.existsSync(data)) yield* prepare(directory, data)

@@ -143,5 +143,9 @@ describe("the embedded database", () => {
       writeFileSync(file, "")
       const refused = yield* Effect.flip(opened(file, Effect.void))
       assert.match(refused.message, /^cannot keep a database in .*file: .*EEXIST/)
+      // a directory that is there, and that nothing can be written into: Linux has no path of 4,096 bytes
+      const directory = `${yield* temporary}${`/${"a".repeat(200)}`.repeat(21)}`.slice(0, 4093)
+      const unlocked = yield* Effect.flip(opened(directory, Effect.void))
+      assert.match(unlocked.message, /^the embedded database in [^ ]* cannot be locked: [^\n]*ENAMETOOLONG/)
     }))
 })
