@@ -38,6 +38,9 @@ const firstOwner = Effect.fnUntraced(function*(config: ServerConfig) {
   return { _tag: "Owner" as const, email: config.owner.email }
 })
 
+/** Of the address that means all of a machine's, the one by which programs on it keep a session's cookie. */
+const pasteable = (url: string): string => url.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=[:/]|$)/, "http://localhost")
+
 /**
  * Runs the server in the present scope; done when it listens. Gives its services, and what to say on the terminal if
  * somebody still has to sign in for the first time.
@@ -72,7 +75,7 @@ export const run = Effect.fnUntraced(function*(
     const signIn = yield* firstOwner(config)
     yield* Effect.logInfo(`listening on ${listening}, storage ${storage.name}, provider ${provider}`)
     // a port that the system chose is known only now
-    const publicUrl = config.port === 0 ? listening : config.publicUrl.href.replace(/\/$/, "")
+    const publicUrl = pasteable(config.port === 0 ? listening : config.publicUrl.href.replace(/\/$/, ""))
     if (signIn === undefined) {
       yield* Effect.logInfo(`sign in by POST ${publicUrl}/internal/session; all of the API is at ${publicUrl}/docs`)
       return undefined

@@ -324,6 +324,17 @@ describe("the public address", () => {
       const { guide } = yield* run({ PORT: `${port}`, DATABASE_URL: "memory:", LOG_LEVEL: "error", PUBLIC_URL })
       assert.strictEqual(guide?.publicUrl, shown)
     }).pipe(Effect.scoped))
+
+  it.live("is this machine's to who pastes the commands where every address is listened on", () =>
+    Effect.gen(function*() {
+      const port = `${yield* Effect.promise(FreePort.find)}`
+      for (const PORT of ["0", port]) {
+        const { guide } = yield* run({ HOST: "0.0.0.0", PORT, DATABASE_URL: "memory:", LOG_LEVEL: "error" })
+        const listening = guide?.listening ?? ""
+        assert.match(listening, /^http:\/\/0\.0\.0\.0:/)
+        assert.strictEqual(guide?.publicUrl, listening.replace("0.0.0.0", "localhost"))
+      }
+    }).pipe(Effect.scoped))
 })
 
 describe("what is unknown", () => {
