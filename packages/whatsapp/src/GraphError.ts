@@ -41,7 +41,7 @@ export const wordsOf = (words: string, hidden: ReadonlyArray<string> = []): stri
   const line = open
     .toWellFormed()
     // a token, or an id that is nobody's business: long, without a space, and with a digit in it
-    .replace(/(?=[A-Za-z_+/=|.-]*\d)[A-Za-z0-9_+/=|.-]{24,}/g, "…")
+    .replace(/[A-Za-z0-9_+/=|.-]{24,}/g, (run) => /\d/.test(run) ? "…" : run)
     .replace(/\+\d[\d\s().-]{5,}\d|\d{7,}/g, "…")
     .replace(/[\p{Cc}\s]+/gu, " ")
     .trim()

@@ -101,6 +101,13 @@ describe("Meta's words", () => {
     assert.strictEqual(GraphError.wordsOf("🙂".repeat(301)), `${"🙂".repeat(299)}…`)
   })
 
+  it("are gone over once, however long they are", () => {
+    const begun = performance.now()
+    assert.strictEqual(GraphError.wordsOf("a".repeat(100_000)), `${"a".repeat(299)}…`)
+    // who looks for a digit from every letter on needs many seconds
+    assert.isBelow(performance.now() - begun, 2000)
+  }, 60_000)
+
   it.prop("can be stored, on one line, and hide a token wherever it stands", {
     before: Schema.String,
     after: Schema.String
