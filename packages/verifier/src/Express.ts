@@ -4,6 +4,7 @@
  * @module
  */
 import type { Envelope } from "./Event.ts"
+import { GatheredBytes } from "./GatheredBytes.ts"
 import { alreadyRead, answer, type EventHandler, maxBytesOf, type ReceiverOptions, tooLarge } from "./Receiver.ts"
 
 export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
@@ -76,27 +77,15 @@ const read = (request: NodeRequest, maxBytes: number): Promise<unknown> =>
     if (Number(request.headers["content-length"]) > maxBytes) {
       return resolve(tooLarge)
     }
-    const chunks: Array<Uint8Array> = []
-    let length = 0
+    const bytes = new GatheredBytes()
     const take = (chunk: Uint8Array) => {
-      length += chunk.length
-      if (length > maxBytes) {
+      if (!bytes.take(chunk, maxBytes)) {
         request.off("data", take)
         resolve(tooLarge)
-      } else {
-        chunks.push(chunk)
       }
     }
     request.on("data", take)
-    request.on("end", () => {
-      const body = new Uint8Array(Math.min(length, maxBytes))
-      let at = 0
-      for (const chunk of chunks) {
-        body.set(chunk, at)
-        at += chunk.length
-      }
-      resolve(body)
-    })
+    request.on("end", () => resolve(bytes.all()))
     for (const event of ["error", "close"]) {
       request.on(event, () => resolve(undefined))
     }

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Envelope } from "./Event.ts"
+import { GatheredBytes } from "./GatheredBytes.ts"
 import { alreadyRead, answer, type EventHandler, maxBytesOf, type ReceiverOptions, tooLarge } from "./Receiver.ts"
 
 export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
@@ -49,26 +50,17 @@ export const bodyOf = async (request: Request, maxBytes: number): Promise<unknow
   if (Number(request.headers.get("content-length")) > maxBytes) {
     return tooLarge
   }
-  const chunks: Array<Uint8Array> = []
-  let length = 0
+  const bytes = new GatheredBytes()
   try {
     const reader = request.body?.getReader()
     for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
-      length += read.value.length
-      if (length > maxBytes) {
+      if (!bytes.take(read.value, maxBytes)) {
         await reader?.cancel()
         return tooLarge
       }
-      chunks.push(read.value)
     }
   } catch {
     return undefined
   }
-  const body = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    body.set(chunk, at)
-    at += chunk.length
-  }
-  return body
+  return bytes.all()
 }

@@ -1,6 +1,7 @@
 import express from "express"
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify"
 import { type Context, Hono } from "hono"
+import { EventEmitter } from "node:events"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it, vi } from "vitest"
@@ -204,6 +205,43 @@ describe("a body without a length", () => {
       })
     })
   }
+})
+
+describe("a body that comes byte by byte", () => {
+  const response = { statusCode: 0, headersSent: false, setHeader: () => {}, end: () => {} }
+
+  // a source that uses its piece again shows whether that is kept, for hundreds of times the memory of the byte in it
+  it("node:http: is gathered without keeping the pieces", async () => {
+    const { body, headers } = await delivery()
+    const request = Object.assign(new EventEmitter(), { headers })
+    const events: Array<unknown> = []
+    const answered = ForExpress.webhook({ secret }, (event) => events.push(event))(request, response)
+    const piece = new Uint8Array(1)
+    for (const byte of Buffer.from(body)) {
+      piece[0] = byte
+      request.emit("data", piece)
+    }
+    request.emit("end")
+    await answered
+    assert.deepEqual<unknown>(events, [event])
+  })
+
+  it("fetch: is gathered without keeping the pieces", async () => {
+    const { body, headers } = await delivery()
+    const bytes = Buffer.from(body).values()
+    const piece = new Uint8Array(1)
+    const source = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        const { done, value } = bytes.next()
+        if (done) return controller.close()
+        piece[0] = value
+        controller.enqueue(piece)
+      }
+    }, { highWaterMark: 0 })
+    await setUps["fetch"]!({ secret }, () => {}, async (send) => {
+      assert.strictEqual((await send({ body: source, headers, duplex: "half" } as RequestInit)).status, 200)
+    })
+  })
 })
 
 describe("the settings", () => {
