@@ -11,32 +11,47 @@ export type Missing = "too large" | "not whole"
 
 type Bytes = Effect.Effect<Uint8Array<ArrayBuffer>, Missing>
 
-const joined = (pieces: ReadonlyArray<Uint8Array>, length: number): Uint8Array<ArrayBuffer> => {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
+/**
+ * Takes pieces as they come, and lets them go: in a body that anybody sends byte by byte, each would take hundreds of
+ * times the memory of what is in it.
+ */
+class Gathered {
+  #bytes = new Uint8Array()
+  #length = 0
+
+  /** False, and nothing taken, when there are more than `limit` bytes then. */
+  take(piece: Uint8Array, limit: number): boolean {
+    const length = this.#length + piece.length
+    if (length > limit) return false
+    if (length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.#bytes.length))
+      larger.set(this.#bytes)
+      this.#bytes = larger
+    }
+    this.#bytes.set(piece, this.#length)
+    this.#length = length
+    return true
   }
-  return bytes
+
+  /** All that was taken, in a buffer of its own that is no longer than it. */
+  all(): Uint8Array<ArrayBuffer> {
+    return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.#length)
+  }
 }
 
 const ofReadable = (source: Readable, limit: number): Bytes =>
   Effect.callback((resume) => {
     if (source.destroyed) return resume(Effect.fail("not whole"))
-    const pieces: Array<Uint8Array> = []
-    let length = 0
+    const gathered = new Gathered()
     const leave = (bytes: Bytes) => {
       source.off("data", take).off("end", end).off("error", lose).off("close", lose)
       resume(bytes)
     }
     const take = (piece: Uint8Array) => {
-      pieces.push(piece)
-      length += piece.length
       // flows on, to nobody
-      if (length > limit) leave(Effect.fail("too large"))
+      if (!gathered.take(piece, limit)) leave(Effect.fail("too large"))
     }
-    const end = () => leave(Effect.succeed(joined(pieces, length)))
+    const end = () => leave(Effect.succeed(gathered.all()))
     const lose = () => leave(Effect.fail("not whole"))
     source.on("data", take).on("end", end).on("error", lose).on("close", lose)
     return Effect.sync(lose)
@@ -47,17 +62,14 @@ const ofStream = (source: ReadableStream<Uint8Array>, limit: number): Bytes =>
     const reader = source.getReader()
     const leave = () => void reader.cancel().catch(() => {})
     const read = async (): Promise<Bytes> => {
-      const pieces: Array<Uint8Array> = []
-      let length = 0
+      const gathered = new Gathered()
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
-        pieces.push(next.value)
-        length += next.value.length
-        if (length > limit) {
+        if (!gathered.take(next.value, limit)) {
           leave()
           return Effect.fail("too large")
         }
       }
-      return Effect.succeed(joined(pieces, length))
+      return Effect.succeed(gathered.all())
     }
     read().then(resume, () => resume(Effect.fail("not whole")))
     return Effect.sync(leave)

@@ -43,6 +43,37 @@ describe.each(Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>)("a body b
     }))
 })
 
+describe("a body that comes byte by byte", () => {
+  // a source that uses its piece again shows whether that is kept, for hundreds of times the memory of the byte in it
+  const [byte, bytes] = [new Uint8Array(1), piece("0123456789")]
+
+  it.effect("by node is gathered without keeping the pieces", () =>
+    Effect.gen(function*() {
+      const source = new PassThrough()
+      const reading = yield* Effect.forkChild(BodyBytes.read(nodeRequest(source), limit), { startImmediately: true })
+      for (const each of bytes) {
+        byte[0] = each
+        source.emit("data", byte)
+      }
+      source.end()
+      assert.deepStrictEqual(yield* Fiber.join(reading), bytes)
+    }))
+
+  it.effect("by web is gathered without keeping the pieces", () =>
+    Effect.gen(function*() {
+      const left = bytes.values()
+      const source = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          const { done, value } = left.next()
+          if (done) return controller.close()
+          byte[0] = value
+          controller.enqueue(byte)
+        }
+      }, { highWaterMark: 0 })
+      assert.deepStrictEqual(yield* BodyBytes.read(webRequest(source), limit), bytes)
+    }))
+})
+
 describe("a body that breaks off", () => {
   it.effect("is not whole", () =>
     Effect.gen(function*() {
