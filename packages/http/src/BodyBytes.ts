@@ -2,7 +2,7 @@
  * The bytes of a request's body, straight from where they come from: to have `HttpServerRequest` gather them takes a
  * fiber and a dozen listeners, as long as much else of a send together.
  */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Readable } from "node:stream"
 
@@ -75,9 +75,24 @@ const ofStream = (source: ReadableStream<Uint8Array>, limit: number): Bytes =>
     return Effect.sync(leave)
   })
 
+/** Of a request whose caller waits to be told to go on: the request does that once its own stream is asked for. */
+const onceTold = (stream: HttpServerRequest.HttpServerRequest["stream"], limit: number): Bytes =>
+  Effect.suspend(() => {
+    const gathered = new Gathered()
+    const take = (piece: Uint8Array): Effect.Effect<void, Missing> =>
+      gathered.take(piece, limit) ? Effect.void : Effect.fail("too large")
+    return Stream.runForEach(stream, take).pipe(
+      Effect.catchTag("HttpServerError", (): Effect.Effect<void, Missing> => Effect.fail("not whole")),
+      Effect.map(() => gathered.all())
+    )
+  })
+
 /** Reads the body, which nobody has read before; no more than `limit` bytes of it are kept. */
-export const read = ({ source }: HttpServerRequest.HttpServerRequest, limit: number): Bytes => {
-  if (source instanceof Readable) return ofReadable(source, limit)
+export const read = (request: HttpServerRequest.HttpServerRequest, limit: number): Bytes => {
+  const { source } = request
+  if (source instanceof Readable) {
+    return request.headers["expect"] === undefined ? ofReadable(source, limit) : onceTold(request.stream, limit)
+  }
   const { body } = source as Partial<Request>
   return body ? ofStream(body, limit) : Effect.succeed(new Uint8Array())
 }

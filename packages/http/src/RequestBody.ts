@@ -3,7 +3,7 @@
  */
 import { Errors } from "@wac/core"
 import { ByteSize, Effect } from "effect"
-import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import * as BodyBytes from "./BodyBytes.ts"
@@ -45,7 +45,7 @@ export const read = (
     return Effect.fail(unsupported("Content-Encoding", "the body must not be compressed: leave Content-Encoding out"))
   }
   if (Number(request.headers["content-length"] ?? 0) > limit) return Effect.fail(tooLarge(maxSize))
-  return Effect.matchEffect(bytes(request), {
+  return Effect.matchEffect(BodyBytes.read(request, limit), {
     onSuccess: (body) => {
       if (!isUtf8(body)) return Effect.fail(malformed("the body is not UTF-8"))
       leave(request, body)
@@ -56,27 +56,10 @@ export const read = (
   })
 }
 
-const bytes = (
-  request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<Uint8Array<ArrayBuffer>, BodyBytes.Missing> =>
-  request.headers["expect"] === undefined
-    ? BodyBytes.read(request, limit)
-    // the caller waits to be told to go on, which the request itself can do
-    : request.arrayBuffer.pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, maxSize),
-      Effect.mapBoth({
-        onSuccess: (buffer) => new Uint8Array(buffer),
-        onFailure: (error): BodyBytes.Missing => isTooLarge(error) ? "too large" : "not whole"
-      })
-    )
-
 /** Leaves the bytes with the request, for who decodes them next. */
 const leave = (request: HttpServerRequest.HttpServerRequest, { buffer }: Uint8Array<ArrayBuffer>): void => {
   Object.defineProperty(request, "arrayBuffer", { value: Effect.succeed(buffer) })
 }
-
-const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
-  reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
 
 /** The body as JSON, for saying what is wrong with it; `malformed_json` when it is none. */
 export const json: Effect.Effect<unknown, Errors.InvalidBody, HttpServerRequest.HttpServerRequest> = Effect.gen(

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { PassThrough, Readable } from "node:stream"
 import * as BodyBytes from "../src/BodyBytes.ts"
@@ -7,7 +7,15 @@ import * as BodyBytes from "../src/BodyBytes.ts"
 const limit = 10
 
 /** As the adapter for `node:http` has it: its stream is the request's source. */
-const nodeRequest = (source: Readable) => ({ source }) as unknown as HttpServerRequest.HttpServerRequest
+const nodeRequest = (source: Readable) => ({ source, headers: {} }) as unknown as HttpServerRequest.HttpServerRequest
+
+/** The same of a caller that waits to be told to go on, which is told so by whoever asks for its stream. */
+const expectant = (stream: HttpServerRequest.HttpServerRequest["stream"]) =>
+  ({
+    source: new PassThrough(),
+    headers: { expect: "100-continue" },
+    stream
+  }) as unknown as HttpServerRequest.HttpServerRequest
 
 const webRequest = (body: ReadableStream<Uint8Array> | null) =>
   HttpServerRequest.fromWeb(
@@ -18,6 +26,7 @@ const piece = (text: string) => new TextEncoder().encode(text)
 
 const kinds = {
   node: (pieces: ReadonlyArray<string>) => nodeRequest(Readable.from(pieces.map(piece), { objectMode: false })),
+  "node, once it is told to": (pieces: ReadonlyArray<string>) => expectant(Stream.fromIterable(pieces.map(piece))),
   web: (pieces: ReadonlyArray<string>) =>
     webRequest(Readable.toWeb(Readable.from(pieces.map(piece))) as ReadableStream<Uint8Array>)
 }
@@ -59,6 +68,18 @@ describe("a body that comes byte by byte", () => {
       assert.deepStrictEqual(yield* Fiber.join(reading), bytes)
     }))
 
+  it.effect("by node, once it is told to, is gathered without keeping the pieces", () =>
+    Effect.gen(function*() {
+      function* again() {
+        for (const each of bytes) {
+          byte[0] = each
+          yield byte
+        }
+      }
+      const request = expectant(Stream.fromIterable(again(), { chunkSize: 1 }))
+      assert.deepStrictEqual(yield* BodyBytes.read(request, limit), bytes)
+    }))
+
   it.effect("by web is gathered without keeping the pieces", () =>
     Effect.gen(function*() {
       const left = bytes.values()
@@ -89,6 +110,8 @@ describe("a body that breaks off", () => {
       }
       const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) })
       assert.strictEqual(yield* Effect.flip(BodyBytes.read(webRequest(broken), limit)), "not whole")
+      const { stream } = webRequest(new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) }))
+      assert.strictEqual(yield* Effect.flip(BodyBytes.read(expectant(stream), limit)), "not whole")
     }))
 })
 
