@@ -31,7 +31,7 @@ export class ReceiverExchange {
   headers: IncomingHttpHeaders = {}
 
   readonly #clock: Clock.Clock
-  readonly #chunks: Array<Buffer> = []
+  #body = Buffer.alloc(0)
   #length = 0
   #since: bigint
 
@@ -53,17 +53,25 @@ export class ReceiverExchange {
     this.#since = now
   }
 
-  /** Takes a piece of the answer's body; false when enough of it is here. */
+  /**
+   * Takes a piece of the answer's body; false when enough of it is here. The piece is let go of: an answer that comes
+   * byte by byte would take hundreds of times its memory.
+   */
   take(chunk: Buffer): boolean {
-    this.#chunks.push(chunk)
-    this.#length += chunk.length
-    return this.#length < maxBodyBytes
+    const length = Math.min(this.#length + chunk.length, maxBodyBytes)
+    if (length > this.#body.length) {
+      const larger = Buffer.alloc(Math.max(length, 2 * this.#body.length))
+      this.#body.copy(larger)
+      this.#body = larger
+    }
+    chunk.copy(this.#body, this.#length, 0, length - this.#length)
+    this.#length = length
+    return length < maxBodyBytes
   }
 
   /** The first {@link maxBodyBytes} of the answer's body. */
   get body(): Buffer {
-    const [first] = this.#chunks
-    return (first?.length === this.#length ? first : Buffer.concat(this.#chunks)).subarray(0, maxBodyBytes)
+    return this.#body.subarray(0, this.#length)
   }
 
   /** How long the phases that are over took together, in milliseconds. */
