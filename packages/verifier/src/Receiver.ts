@@ -22,10 +22,10 @@ export interface ReceiverOptions<Source extends ReadonlyArray<unknown>, E extend
   readonly secret: Secrets | ((...source: Source) => Secrets | Promise<Secrets>)
   /** The largest body that is read, in bytes; 1 MiB by default. A larger one is answered with 413. */
   readonly maxBytes?: number | undefined
-  /** Told of each request that is refused with 400 or 413. */
-  readonly onRefused?: ((problem: Problem, ...source: Source) => void) | undefined
-  /** Told what the handler threw, before the answer 500; `console.error` by default. */
-  readonly onError?: ((error: unknown, ...source: Source) => void) | undefined
+  /** Told of each request that is refused with 400 or 413, before the answer, which waits for it. */
+  readonly onRefused?: ((problem: Problem, ...source: Source) => unknown) | undefined
+  /** Told what the handler threw, before the answer 500, which waits for it; `console.error` by default. */
+  readonly onError?: ((error: unknown, ...source: Source) => unknown) | undefined
 }
 
 /** Does the receiver's work. Once it returns the answer is 200; when it throws, 500, and the event comes again. */
@@ -54,6 +54,18 @@ const problem = (status: Answer["status"], reason: Problem["reason"], message: s
   body: JSON.stringify({ reason, message } satisfies Problem)
 })
 
+// oxlint-disable-next-line no-console -- what the frameworks do with an error that nobody handles
+const print = (error: unknown): void => console.error(error)
+
+/** Tells the receiver. What comes of that is printed: it must not take the place of the answer, or end the process. */
+const tell = async (listener: () => unknown): Promise<void> => {
+  try {
+    await listener()
+  } catch (error) {
+    print(error)
+  }
+}
+
 /** The answer to a request with this body, after the handler has done its work. */
 export const answer = async <Source extends ReadonlyArray<unknown>, E extends Envelope>(
   body: unknown,
@@ -62,7 +74,7 @@ export const answer = async <Source extends ReadonlyArray<unknown>, E extends En
   handler: EventHandler<Source, E>,
   source: Source
 ): Promise<Answer> => {
-  const { onError, onRefused, secret } = options
+  const { onError = print, onRefused, secret } = options
   try {
     const receipt = body === tooLarge
       ? { ok: false, reason: "body_too_large", message: `the body is over ${maxBytesOf(options)} bytes` } as const
@@ -73,18 +85,14 @@ export const answer = async <Source extends ReadonlyArray<unknown>, E extends En
         options
       )
     if (!receipt.ok) {
-      onRefused?.({ reason: receipt.reason, message: receipt.message }, ...source)
-      return problem(body === tooLarge ? 413 : 400, receipt.reason, receipt.message)
+      const { message, reason } = receipt
+      await tell(() => onRefused?.({ reason, message }, ...source))
+      return problem(body === tooLarge ? 413 : 400, reason, message)
     }
     await handler(receipt.event, ...source)
     return { status: 200, body: "{\"received\":true}" }
   } catch (error) {
-    if (onError === undefined) {
-      // oxlint-disable-next-line no-console -- what the frameworks do with an error that nobody handles
-      console.error(error)
-    } else {
-      onError(error, ...source)
-    }
+    await tell(() => onError(error, ...source))
     return problem(500, "handler_failed", "the receiver failed while it worked on the event; it can be sent again")
   }
 }

@@ -306,6 +306,32 @@ describe("the settings", () => {
     }
   })
 
+  it("are waited for, and what they throw is printed: the answer comes all the same", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {})
+    try {
+      const thrown = new Error("the log is full")
+      const ways: ReadonlyArray<() => Promise<void>> = [
+        () => {
+          throw thrown
+        },
+        async () => {
+          await new Promise((resolve) => setImmediate(resolve))
+          throw thrown
+        }
+      ]
+      for (const fail of ways) {
+        const receiver = ForFetch.webhook({ secret, onRefused: fail, onError: fail }, () => Promise.reject(new Error()))
+        const forged = new Request("http://host/", { method: "POST" })
+        assert.strictEqual((await receiver(forged)).status, 400)
+        const genuine = new Request("http://host/", { method: "POST", ...await delivery() })
+        assert.strictEqual((await receiver(genuine)).status, 500)
+      }
+      assert.deepEqual(printed.mock.calls, Array(4).fill([thrown]))
+    } finally {
+      printed.mockRestore()
+    }
+  })
+
   it("give the envelope's type to the handler", async () => {
     const body = JSON.stringify({ type: "message.delivered", tenant_id: "ws_1", data: { delivered_at: "now" } })
     const receiver = ForFetch.webhook(
