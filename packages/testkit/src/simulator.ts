@@ -10,9 +10,24 @@ import * as CloudApiClock from "./CloudApiClock.ts"
 const defaultPort = 8090
 const defaultCallback = "http://127.0.0.1:8080/providers/whatsapp/webhook"
 
-const port = Number(process.env.SIMULATOR_PORT ?? defaultPort)
-const seed = Number(process.env.SIMULATOR_SEED ?? 1)
-const callback = process.env.SIMULATOR_CALLBACK ?? defaultCallback
+/** A variable, or else what it is without; one that is of no use ends the process and is named. */
+const variable = (name: string, without: string | number, isUseful: (value: string) => boolean, expected: string) => {
+  const value = process.env[name] || `${without}`
+  if (isUseful(value)) return value
+  console.error(`${name} must be ${expected}`)
+  return process.exit(1)
+}
+
+const upTo = (most: number) => (value: string) => /^\d{1,16}$/.test(value) && Number(value) <= most
+
+const port = Number(variable("SIMULATOR_PORT", defaultPort, upTo(65_535), "a port, or 0 for a free one"))
+const seed = Number(variable("SIMULATOR_SEED", 1, upTo(Number.MAX_SAFE_INTEGER), "a whole number"))
+const callback = variable(
+  "SIMULATOR_CALLBACK",
+  defaultCallback,
+  (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
+  "an http or https URL"
+)
 
 const say = (line: string) => Effect.sync(() => console.log(line))
 

@@ -1,11 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { CloudApi, RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { call, path, plain, to } from "./CloudApiCalls.ts"
 import { changesOf, statusesOf, willing } from "./CloudApiPosts.ts"
+
+const simulator = ["--conditions=source", fileURLToPath(new URL("../src/simulator.ts", import.meta.url))]
 
 it.live("does by HTTP what a test does in the process, and names what is wrong with a request", () =>
   Effect.gen(function*() {
@@ -85,16 +88,28 @@ it.live("does by HTTP what a test does in the process, and names what is wrong w
     assert.strictEqual((yield* call(api, "/_sim/nothing")).http, 404)
   }))
 
+it.live("does not run with a variable that it cannot use, and names it", () =>
+  Effect.gen(function*() {
+    const wrong = { SIMULATOR_PORT: ["abc", "70000"], SIMULATOR_SEED: ["1.5"], SIMULATOR_CALLBACK: ["localhost"] }
+    for (const [name, values] of Object.entries(wrong)) {
+      for (const value of values) {
+        const env = { ...process.env, SIMULATOR_PORT: "0", [name]: value }
+        const failed = yield* Effect.flip(
+          Effect.tryPromise(() => promisify(execFile)(process.execPath, simulator, { env, timeout: 60_000 }))
+        )
+        assert.match(String((failed.cause as { stderr?: unknown }).stderr), new RegExp(`^${name} must be .+\\n$`))
+        assert.propertyVal(failed.cause, "code", 1)
+      }
+    }
+  }))
+
 it.live("runs by itself: prints its variables, subscribes, has a clock to move, and stops on SIGTERM", () =>
   Effect.gen(function*() {
     const receiver = yield* RecordingReceiver.make
     yield* receiver.answerWith(willing)
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(process.execPath, [
-          "--conditions=source",
-          fileURLToPath(new URL("../src/simulator.ts", import.meta.url))
-        ], {
+        spawn(process.execPath, simulator, {
           env: { ...process.env, SIMULATOR_PORT: "0", SIMULATOR_CALLBACK: receiver.url },
           stdio: ["ignore", "pipe", "inherit"]
         })
