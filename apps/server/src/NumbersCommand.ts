@@ -124,7 +124,11 @@ const tokenFrom = Flag.String("token-from").pipe(
 const baseUrl = Flag.String("base-url").pipe(
   Flag.withDescription("The provider's address for this number, where it is not the configured one"),
   Flag.withSchema(
-    Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s]+$/, { message: "must be an http or https URL" }))
+    Schema.String.check(
+      Schema.makeFilter((text: string) =>
+        /^https?:$/.test(URL.parse(text)?.protocol ?? "") || "must be an http or https URL"
+      )
+    )
   ),
   Flag.optional
 )

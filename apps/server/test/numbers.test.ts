@@ -142,6 +142,7 @@ it.live("says what is wrong with a command line, and that memory is of one proce
         ["add 14155550123 --id 1 --account 1", /E\.164/],
         ["add +14155550123 --id 1", /account/],
         ["token +14155550123 --token EAAG", /--token\b/],
+        ["token 1066 --base-url https://[", /http or https URL/],
         ["set 1066 --messaging-limit many", /whole number/],
         ["remove 1066", /remove/]
       ] as const
