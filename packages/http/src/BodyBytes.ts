@@ -5,44 +5,17 @@
 import { Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Readable } from "node:stream"
+import { GatheredBytes } from "./GatheredBytes.ts"
 
 /** Why there are none. */
 export type Missing = "too large" | "not whole"
 
 type Bytes = Effect.Effect<Uint8Array<ArrayBuffer>, Missing>
 
-/**
- * Takes pieces as they come, and lets them go: in a body that anybody sends byte by byte, each would take hundreds of
- * times the memory of what is in it.
- */
-class Gathered {
-  #bytes = new Uint8Array()
-  #length = 0
-
-  /** False, and nothing taken, when there are more than `limit` bytes then. */
-  take(piece: Uint8Array, limit: number): boolean {
-    const length = this.#length + piece.length
-    if (length > limit) return false
-    if (length > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(length, 2 * this.#bytes.length))
-      larger.set(this.#bytes)
-      this.#bytes = larger
-    }
-    this.#bytes.set(piece, this.#length)
-    this.#length = length
-    return true
-  }
-
-  /** All that was taken, in a buffer of its own that is no longer than it. */
-  all(): Uint8Array<ArrayBuffer> {
-    return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.#length)
-  }
-}
-
 const ofReadable = (source: Readable, limit: number): Bytes =>
   Effect.callback((resume) => {
     if (source.destroyed) return resume(Effect.fail("not whole"))
-    const gathered = new Gathered()
+    const gathered = new GatheredBytes()
     const leave = (bytes: Bytes) => {
       source.off("data", take).off("end", end).off("error", lose).off("close", lose)
       resume(bytes)
@@ -62,7 +35,7 @@ const ofStream = (source: ReadableStream<Uint8Array>, limit: number): Bytes =>
     const reader = source.getReader()
     const leave = () => void reader.cancel().catch(() => {})
     const read = async (): Promise<Bytes> => {
-      const gathered = new Gathered()
+      const gathered = new GatheredBytes()
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
         if (!gathered.take(next.value, limit)) {
           leave()
@@ -78,7 +51,7 @@ const ofStream = (source: ReadableStream<Uint8Array>, limit: number): Bytes =>
 /** Of a request whose caller waits to be told to go on: the request does that once its own stream is asked for. */
 const onceTold = (stream: HttpServerRequest.HttpServerRequest["stream"], limit: number): Bytes =>
   Effect.suspend(() => {
-    const gathered = new Gathered()
+    const gathered = new GatheredBytes()
     const take = (piece: Uint8Array): Effect.Effect<void, Missing> =>
       gathered.take(piece, limit) ? Effect.void : Effect.fail("too large")
     return Stream.runForEach(stream, take).pipe(

@@ -5,6 +5,7 @@
 import type { Delivery } from "@wac/core"
 import type { Clock } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
+import { GatheredBytes } from "./GatheredBytes.ts"
 
 /** So much of an answer's body is read and kept (contract §6). */
 export const maxBodyBytes = 16 * 1024
@@ -31,8 +32,7 @@ export class ReceiverExchange {
   headers: IncomingHttpHeaders = {}
 
   readonly #clock: Clock.Clock
-  #body = Buffer.alloc(0)
-  #length = 0
+  readonly #body = new GatheredBytes()
   #since: bigint
 
   constructor(clock: Clock.Clock) {
@@ -53,25 +53,15 @@ export class ReceiverExchange {
     this.#since = now
   }
 
-  /**
-   * Takes a piece of the answer's body; false when enough of it is here. The piece is let go of: an answer that comes
-   * byte by byte would take hundreds of times its memory.
-   */
+  /** Takes a piece of the answer's body; false when enough of it is here. */
   take(chunk: Buffer): boolean {
-    const length = Math.min(this.#length + chunk.length, maxBodyBytes)
-    if (length > this.#body.length) {
-      const larger = Buffer.alloc(Math.max(length, 2 * this.#body.length))
-      this.#body.copy(larger)
-      this.#body = larger
-    }
-    chunk.copy(this.#body, this.#length, 0, length - this.#length)
-    this.#length = length
-    return length < maxBodyBytes
+    this.#body.take(chunk.subarray(0, maxBodyBytes - this.#body.length), maxBodyBytes)
+    return this.#body.length < maxBodyBytes
   }
 
   /** The first {@link maxBodyBytes} of the answer's body. */
   get body(): Buffer {
-    return this.#body.subarray(0, this.#length)
+    return Buffer.from(this.#body.all().buffer)
   }
 
   /** How long the phases that are over took together, in milliseconds. */

@@ -209,7 +209,10 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
       }
 
       // what waits behind something skipped is freed by that
-      yield* Effect.repeat(tidy, { while: (written) => written > 0 })
+      yield* Effect.repeat(tidy, {
+        while: (written) =>
+          written > 0
+      })
 
       const [done] = yield* client<{ readonly messages: number; readonly attempts: number }>`
         select (select count(*) from messages)::integer as messages, (select count(*) from attempts)::integer as attempts`

@@ -326,7 +326,7 @@ describe("the settings", () => {
         const genuine = new Request("http://host/", { method: "POST", ...await delivery() })
         assert.strictEqual((await receiver(genuine)).status, 500)
       }
-      assert.deepEqual(printed.mock.calls, Array(4).fill([thrown]))
+      assert.deepEqual(printed.mock.calls, Array.from({ length: 4 }, () => [thrown]))
     } finally {
       printed.mockRestore()
     }
