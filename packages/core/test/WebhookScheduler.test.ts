@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { verify } from "@wac/verifier"
 import { DateTime, Duration, Effect, Fiber, Metric, Option, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import * as AttemptRequest from "../src/AttemptRequest.ts"
 import { lease } from "../src/DeliveryAttempt.ts"
@@ -842,6 +843,28 @@ describe("more that is due than there is place for", () => {
   )
 })
 
+describe("a standing that has no place left", () => {
+  it.effect(
+    "has its next attempts begin when one has ended, though no hint comes",
+    scheduling(({ interfere }) =>
+      Effect.gen(function*() {
+        interfere.awaitHint = Effect.never
+        const receivers = yield* Effect.replicateEffect(receiver(), 33)
+        for (const one of receivers) {
+          yield* one.proveItself
+          yield* Effect.replicateEffect(one.happens, 16)
+        }
+        yield* answerWith(after("300 millis", answered(200)))
+        yield* startScheduler
+        yield* advance("299 millis")
+        assert.deepStrictEqual(yield* inFlight, { now: 512, most: 512 })
+        yield* advance("30 millis")
+        assert.strictEqual((yield* inFlight).now, 16)
+      })
+    )
+  )
+})
+
 describe("a webhook whose secret does not open", () => {
   it.effect(
     "has its deliveries wait, at no attempt's cost, with one line in the log, and go on once it opens",
@@ -1134,6 +1157,23 @@ describe("our own faults", () => {
         const second = yield* happens
         yield* advance("1 second")
         assert.deepStrictEqual(yield* startsOf(second), [62_000])
+      })
+    )
+  )
+
+  it.effect(
+    "a clock that is set back holds nobody up, whatever was begun before",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const [one, other] = [yield* receiver(), yield* receiver()]
+        yield* startScheduler
+        yield* one.happens
+        yield* advance(1)
+        assert.strictEqual((yield* posted).length, 1)
+        yield* TestClock.setTime(start - hour)
+        const eventId = yield* other.happens
+        yield* advance("100 millis")
+        assert.lengthOf(yield* startsOf(eventId), 1)
       })
     )
   )
