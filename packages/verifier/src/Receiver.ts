@@ -46,8 +46,9 @@ export const tooLarge: unique symbol = Symbol()
 /** In place of a body: another reader was there first, and what it left is not the raw bytes. */
 export const alreadyRead = {}
 
-export const maxBytesOf = ({ maxBytes }: { readonly maxBytes?: number | undefined }): number =>
-  maxBytes ?? defaultMaxBytes
+// compared with NaN, as a missing variable makes one, no body is too large
+export const maxBytesOf = ({ maxBytes = NaN }: { readonly maxBytes?: number | undefined }): number =>
+  maxBytes >= 0 ? maxBytes : defaultMaxBytes
 
 const problem = (status: Answer["status"], reason: Problem["reason"], message: string): Answer => ({
   status,

@@ -207,6 +207,18 @@ describe("a body without a length", () => {
   }
 })
 
+it("holds to the usual limit where none can be made of what is set, as of a variable that is missing", async () => {
+  const [within, over] = [1_048_576, 1_048_577].map((length) => new Uint8Array(length))
+  for (const maxBytes of [NaN, -1]) {
+    for (const name of ["node:http", "fetch", "hono", "fastify"]) {
+      await setUps[name]!({ secret, maxBytes }, () => assert.fail("called"), async (send) => {
+        assert.strictEqual((await send(await delivery(within))).status, 400, name)
+        assert.strictEqual((await send(await delivery(over))).status, 413, name)
+      })
+    }
+  }
+})
+
 describe("a body that comes byte by byte", () => {
   const response = { statusCode: 0, headersSent: false, setHeader: () => {}, end: () => {} }
 
