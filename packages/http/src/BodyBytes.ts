@@ -8,7 +8,7 @@ import { Readable } from "node:stream"
 import { GatheredBytes } from "./GatheredBytes.ts"
 
 /** Why there are none. */
-export type Missing = "too large" | "not whole"
+type Missing = "too large" | "not whole"
 
 type Bytes = Effect.Effect<Uint8Array<ArrayBuffer>, Missing>
 
