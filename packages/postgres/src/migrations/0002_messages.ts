@@ -760,8 +760,8 @@ begin
   end loop;
 
   -- One statement, since to begin six of them takes longer than one does for a batch. In which order PostgreSQL carries
-  -- its parts out it does not say, and it does not matter: the workspaces are locked. Who gives quotas back has not locked
-  -- them, and takes several quotas in the order of their keys.
+  -- its parts out it does not say, and it does not matter: the workspaces are locked. Who gives quotas back has not
+  -- locked them, and takes several quotas in the order of their keys.
   if workspaces > 0 then
     with of_months as (
       insert into quota_usage as q (workspace_id, month, used)
