@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Webhook } from "@wac/core"
-import { SeededRandom } from "@wac/testkit"
+import { Extent, SeededRandom } from "@wac/testkit"
 import { Context, Effect, Fiber, Layer } from "effect"
 import * as Fleet from "./fleet.ts"
 import { pages } from "./harness.ts"
@@ -15,12 +15,12 @@ const manyStarts = 540_000
 const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000)
 
 /** How often a process is killed, how often one is asked to stop, and how often PostgreSQL is restarted and crashes. */
-const kills = 50
+const kills = Extent.of(20, 50)
 /** After so many kills each. */
 const killsBetween = 10
-const stops = 5
-const restarts = 4
-const crashes = 6
+const stops = Extent.of(2, 5)
+const restarts = Extent.of(2, 4)
+const crashes = Extent.of(2, 6)
 
 /** Messages of a round. */
 const messages = 12
