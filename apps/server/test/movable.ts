@@ -1,7 +1,7 @@
 /**
  * Servers whose time a test lets pass, so that nothing comes too early or too late because the machine is slow or fast.
  */
-import { CloudApiClock } from "@wac/testkit"
+import { CloudApiClock } from "@wac/simulator"
 import { Clock, Duration, Effect } from "effect"
 
 export interface Movable {

@@ -4,7 +4,8 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Message } from "@wac/core"
-import { CloudApi, SeededRandom } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
+import { SeededRandom } from "@wac/testkit"
 import { Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, pages, send } from "./harness.ts"

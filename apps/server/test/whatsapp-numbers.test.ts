@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Id, PhoneNumber, PhoneNumberStore, SenderCredentials, WorkspaceStore } from "@wac/core"
-import { CloudApi } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
 import { Clock, Duration, Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as checks from "./checks.ts"

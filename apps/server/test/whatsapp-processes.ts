@@ -2,7 +2,7 @@
  * Processes with `PROVIDER=whatsapp` between one PostgreSQL database and one simulated Cloud API.
  */
 import { assert } from "@effect/vitest"
-import { CloudApi } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
 import { Duration, Effect } from "effect"
 import { bundledSteered, kill, masterKey, proxied, signedIn, startSteered, type Steered } from "./processes.ts"
 import { generous, path, silent } from "./whatsapp.ts"

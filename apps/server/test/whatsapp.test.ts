@@ -2,7 +2,7 @@
  * A day with WhatsApp: what a newcomer does first, and what customers do, from the API to the receiver of webhooks.
  */
 import { assert, layer } from "@effect/vitest"
-import { CloudApi } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
 import { Clock, Duration, Effect } from "effect"
 import * as checks from "./checks.ts"
 import { call, send } from "./harness.ts"

@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import { InboundPostStore } from "@wac/core"
-import { CloudApi } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
 import { verify } from "@wac/verifier"
 import { WhatsAppProvider, WhatsAppWebhook } from "@wac/whatsapp"
 import { Clock, Context, type Duration, Effect, Layer, Redacted } from "effect"

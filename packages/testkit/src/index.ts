@@ -1,6 +1,4 @@
 export * as Arrivals from "./Arrivals.ts"
-export * as CloudApi from "./CloudApi.ts"
-export * as CloudApiClock from "./CloudApiClock.ts"
 export * as DeliveryFixture from "./DeliveryFixture.ts"
 export * as DocumentedCodes from "./DocumentedCodes.ts"
 export * as Extent from "./Extent.ts"

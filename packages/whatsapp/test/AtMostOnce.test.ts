@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Id, Provider } from "@wac/core"
-import { CloudApi } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
 import { Duration, Effect, References } from "effect"
 import { send, text } from "./samples.ts"
 import { simulated } from "./simulation.ts"

@@ -1,7 +1,8 @@
 /** What the simulated Cloud API posts, read by the adapter: two readings of the same documents, held against each other. */
 import { assert, it } from "@effect/vitest"
 import type { InboundItem } from "@wac/core"
-import { CloudApi, RecordingReceiver } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
+import { RecordingReceiver } from "@wac/testkit"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"

@@ -2,7 +2,7 @@
  * The provider on the simulated Cloud API, which knows Meta's documentation apart from us.
  */
 import { Inbound, type InboundItem, Provider, SenderCredentials } from "@wac/core"
-import { CloudApi } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
 import { type Duration, Effect, Layer, Redacted } from "effect"
 import * as WhatsAppProvider from "../src/WhatsAppProvider.ts"
 import { sender } from "./samples.ts"

@@ -4,10 +4,10 @@
  */
 import { Clock, Effect, FiberSet, type Scope, Semaphore } from "effect"
 import { createHmac } from "node:crypto"
-import type { Dice } from "./CloudApiDice.ts"
-import type { Settings } from "./CloudApiSettings.ts"
+import * as Wire from "../CloudApiWire.ts"
+import type { Dice } from "../control/CloudApiDice.ts"
+import type { Settings } from "../control/CloudApiSettings.ts"
 import * as Updates from "./CloudApiUpdates.ts"
-import * as Wire from "./CloudApiWire.ts"
 
 /** One attempt to post. */
 export interface Attempt {

@@ -45,6 +45,7 @@ const unprocessed: ReadonlySet<Kind> = new Set(
 /** Whether a call is carried out in spite of this fault. */
 export const processes = (kind: Kind): boolean => !unprocessed.has(kind)
 
+/** How one call goes wrong, on the wire or by its answer. */
 export const Fault = Schema.Struct({
   kind: Schema.Literals(kinds),
   /** The HTTP status of `html_…` (502) and of `error` (as documented). */
@@ -61,6 +62,7 @@ export const Fault = Schema.Struct({
   /** How often `trickle` sends a byte, in real milliseconds (50). */
   every: Schema.optionalKey(Schema.Int)
 })
+/** One value of the schema of the same name. */
 export type Fault = typeof Fault.Type
 
 /**

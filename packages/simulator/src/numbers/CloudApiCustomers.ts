@@ -1,6 +1,6 @@
 /** What the simulated Cloud API knows of customers: their windows, their preferences, how they behave. */
-import * as Behaviours from "./CloudApiBehaviour.ts"
-import * as Recipient from "./CloudApiRecipient.ts"
+import * as Behaviours from "../control/CloudApiBehaviour.ts"
+import * as Recipient from "../messages/CloudApiRecipient.ts"
 
 /** How long a customer's message lets a business answer freely. */
 const window = 24 * 3600 * 1000

@@ -1,12 +1,12 @@
 /** What becomes of a call of the simulated Cloud API: the fault that strikes it, its answer, and its line in the log. */
 import { Clock, Effect } from "effect"
-import type { Customers } from "./CloudApiCustomers.ts"
-import type { Dice } from "./CloudApiDice.ts"
-import * as Faults from "./CloudApiFaults.ts"
 import * as Graph from "./CloudApiGraph.ts"
-import type { Log } from "./CloudApiLog.ts"
-import * as Recipient from "./CloudApiRecipient.ts"
 import type { Incoming, Outgoing } from "./CloudApiServer.ts"
+import type { Dice } from "./control/CloudApiDice.ts"
+import * as Faults from "./control/CloudApiFaults.ts"
+import type { Log } from "./control/CloudApiLog.ts"
+import * as Recipient from "./messages/CloudApiRecipient.ts"
+import type { Customers } from "./numbers/CloudApiCustomers.ts"
 
 export interface Calls {
   readonly handle: (call: Incoming) => Effect.Effect<Outgoing>

@@ -1,5 +1,5 @@
 /** What the simulated Cloud API says of the body of a send before it looks at anything else. */
-import * as Errors from "./CloudApiErrors.ts"
+import * as Errors from "../CloudApiErrors.ts"
 import * as Recipient from "./CloudApiRecipient.ts"
 
 /** A body that holds together. */

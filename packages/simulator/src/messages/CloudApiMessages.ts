@@ -1,19 +1,19 @@
 /** Messages of the simulated Cloud API: what a send is answered, and what is told of it later. */
 import { Effect, type Schema } from "effect"
-import type { Behaviour } from "./CloudApiBehaviour.ts"
-import type { Courier } from "./CloudApiCourier.ts"
-import type { Customers } from "./CloudApiCustomers.ts"
-import type { Dice } from "./CloudApiDice.ts"
-import * as Errors from "./CloudApiErrors.ts"
+import * as Errors from "../CloudApiErrors.ts"
+import type { Behaviour } from "../control/CloudApiBehaviour.ts"
+import type { Dice } from "../control/CloudApiDice.ts"
+import type { Settings } from "../control/CloudApiSettings.ts"
+import type { Customers } from "../numbers/CloudApiCustomers.ts"
+import * as Numbers from "../numbers/CloudApiNumbers.ts"
+import type { Template } from "../templates/CloudApiTemplates.ts"
+import type { Courier } from "../webhooks/CloudApiCourier.ts"
+import * as Updates from "../webhooks/CloudApiUpdates.ts"
 import * as Life from "./CloudApiLife.ts"
 import type { Limits } from "./CloudApiLimits.ts"
-import * as Numbers from "./CloudApiNumbers.ts"
 import * as Recipient from "./CloudApiRecipient.ts"
 import * as SendRequest from "./CloudApiSendRequest.ts"
-import type { Settings } from "./CloudApiSettings.ts"
 import * as TemplateParameters from "./CloudApiTemplateParameters.ts"
-import type { Template } from "./CloudApiTemplates.ts"
-import * as Updates from "./CloudApiUpdates.ts"
 
 /** A message that was accepted. */
 export interface Accepted {

@@ -7,18 +7,19 @@
  * from the order in which calls come.
  */
 import { Effect, FiberSet, type Scope } from "effect"
-import * as Control from "./CloudApiControl.ts"
-import * as Faults from "./CloudApiFaults.ts"
-import * as Inbounds from "./CloudApiInbound.ts"
 import * as Server from "./CloudApiServer.ts"
-import type { Patch } from "./CloudApiSettings.ts"
 import * as Simulation from "./CloudApiSimulation.ts"
+import * as Control from "./control/CloudApiControl.ts"
+import * as Faults from "./control/CloudApiFaults.ts"
+import type { Patch } from "./control/CloudApiSettings.ts"
+import * as Inbounds from "./webhooks/CloudApiInbound.ts"
 
-export type { Behaviour } from "./CloudApiBehaviour.ts"
-export type { Fault, Plan } from "./CloudApiFaults.ts"
-export type { Inbound } from "./CloudApiInbound.ts"
-export type { Call } from "./CloudApiLog.ts"
+export type { Behaviour } from "./control/CloudApiBehaviour.ts"
+export type { Fault, Plan } from "./control/CloudApiFaults.ts"
+export type { Call } from "./control/CloudApiLog.ts"
+export type { Inbound } from "./webhooks/CloudApiInbound.ts"
 
+/** Whom a simulated Cloud API serves, and where; every field can be omitted. */
 export interface Options {
   /** 1, if left out. */
   readonly seed?: number

@@ -1,8 +1,8 @@
 /** What becomes of a message that the simulated Cloud API accepted: which words of it are told, and when. */
-import type { Behaviour } from "./CloudApiBehaviour.ts"
-import type { Dice } from "./CloudApiDice.ts"
-import type { Problem } from "./CloudApiErrors.ts"
-import type { Settings } from "./CloudApiSettings.ts"
+import type { Problem } from "../CloudApiErrors.ts"
+import type { Behaviour } from "../control/CloudApiBehaviour.ts"
+import type { Dice } from "../control/CloudApiDice.ts"
+import type { Settings } from "../control/CloudApiSettings.ts"
 
 /** One word of a message, so many milliseconds after its acceptance. */
 export interface Step {

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { CloudApi, RecordingReceiver } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
+import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"

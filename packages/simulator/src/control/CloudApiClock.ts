@@ -1,6 +1,7 @@
 /** A clock that goes as another one does and can be moved forward, for a simulator that runs by itself. */
 import { type Clock, Duration, Effect } from "effect"
 
+/** A clock, and what moves it forward. */
 export interface MovableClock {
   readonly clock: Clock.Clock
   /**
@@ -26,6 +27,7 @@ export type Base = Pick<
   "currentTimeMillisUnsafe" | "currentTimeNanosUnsafe" | "monotonicTimeNanosUnsafe"
 >
 
+/** A clock that shows the time of `base`, plus what it was moved forward by. */
 export const make = (base: Base): MovableClock => {
   let ahead = 0
   const sleepers = new Set<Sleeper>()

@@ -1,5 +1,5 @@
 /** Calls of the simulated Cloud API as a client makes them, and the bodies that tests send. */
-import { type CloudApi } from "@wac/testkit"
+import { type CloudApi } from "@wac/simulator"
 import { Effect } from "effect"
 
 /** What comes over the wire; tests look into it by its documented shape. */

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { CloudApi } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { bodyOf, call, path, plain, template, text, to } from "./CloudApiCalls.ts"

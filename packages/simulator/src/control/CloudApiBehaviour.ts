@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import * as Faults from "./CloudApiFaults.ts"
 
+/** What happens to messages for one recipient; an omitted field changes nothing. */
 export const Behaviour = Schema.Struct({
   /** Refused, by the answer; only the first `times` calls of each message, if told. */
   refuse: Schema.optionalKey(Schema.Struct({
@@ -27,6 +28,7 @@ export const Behaviour = Schema.Struct({
   /** The customer answers, this many milliseconds after the message was accepted. */
   replies: Schema.optionalKey(Schema.Struct({ text: Schema.String, after: Schema.Int }))
 })
+/** One value of the schema of the same name. */
 export type Behaviour = typeof Behaviour.Type
 
 /** Delivered and read. */

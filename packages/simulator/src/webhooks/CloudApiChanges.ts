@@ -1,7 +1,7 @@
 /** Changes of numbers, templates and the account of the simulated Cloud API, and the webhooks that tell them. */
 import { Schema } from "effect"
-import type { BusinessNumber } from "./CloudApiNumbers.ts"
-import { type Component, Template } from "./CloudApiTemplates.ts"
+import type { BusinessNumber } from "../numbers/CloudApiNumbers.ts"
+import { type Component, Template } from "../templates/CloudApiTemplates.ts"
 import type { Update } from "./CloudApiUpdates.ts"
 
 const digitsOf = (number: BusinessNumber) => number.display_phone_number.replace(/\D/g, "")

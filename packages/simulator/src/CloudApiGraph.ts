@@ -1,10 +1,10 @@
 /** The calls of the simulated Cloud API: which there are, who may make them, and what each is answered. */
 import type { Schema } from "effect"
 import * as Errors from "./CloudApiErrors.ts"
-import type { Fault } from "./CloudApiFaults.ts"
-import type { Accepted, Messages } from "./CloudApiMessages.ts"
-import * as Numbers from "./CloudApiNumbers.ts"
-import * as Templates from "./CloudApiTemplates.ts"
+import type { Fault } from "./control/CloudApiFaults.ts"
+import type { Accepted, Messages } from "./messages/CloudApiMessages.ts"
+import * as Numbers from "./numbers/CloudApiNumbers.ts"
+import * as Templates from "./templates/CloudApiTemplates.ts"
 
 /** A call as its first line has it. */
 export interface Route {

@@ -1,6 +1,7 @@
 /** What the simulated Cloud API posts, as its receiver reads it. */
 import { assert } from "@effect/vitest"
-import { CloudApi, RecordingReceiver } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
+import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { Json } from "./CloudApiCalls.ts"

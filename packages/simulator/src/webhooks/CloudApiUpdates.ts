@@ -1,8 +1,8 @@
 /** What the simulated Cloud API tells by webhook, in the shapes that upstream tells it. */
 import type { Schema } from "effect"
-import * as Errors from "./CloudApiErrors.ts"
-import type { BusinessNumber } from "./CloudApiNumbers.ts"
-import type { SeededRandom } from "./SeededRandom.ts"
+import * as Errors from "../CloudApiErrors.ts"
+import type { Draws } from "../control/CloudApiDice.ts"
+import type { BusinessNumber } from "../numbers/CloudApiNumbers.ts"
 
 /** One change of one account. */
 export interface Update {
@@ -214,7 +214,7 @@ export const envelope = (updates: ReadonlyArray<Update>, shape: Shape, at: numbe
 }
 
 /** One of the shapes. */
-export const anyShape = (random: SeededRandom): Shape => random.pick(["value", "changes", "entries"])
+export const anyShape = (draws: Draws): Shape => draws.pick(["value", "changes", "entries"])
 
 /** JSON as upstream writes and signs it: ASCII alone, with these escapes. */
 export const encode = (body: Schema.Json): Buffer =>

@@ -1,13 +1,13 @@
 /** The control endpoint of the simulated Cloud API: what a test does to it in the process, by HTTP. */
 import { Clock, Effect, Schema } from "effect"
+import type { Incoming, Outgoing } from "../CloudApiServer.ts"
+import type { Simulation } from "../CloudApiSimulation.ts"
+import * as Numbers from "../numbers/CloudApiNumbers.ts"
+import * as Changes from "../webhooks/CloudApiChanges.ts"
+import * as Inbounds from "../webhooks/CloudApiInbound.ts"
 import { Behaviour, numbers as behaving } from "./CloudApiBehaviour.ts"
-import * as Changes from "./CloudApiChanges.ts"
 import { Plan } from "./CloudApiFaults.ts"
-import * as Inbounds from "./CloudApiInbound.ts"
-import * as Numbers from "./CloudApiNumbers.ts"
-import type { Incoming, Outgoing } from "./CloudApiServer.ts"
 import * as Settings from "./CloudApiSettings.ts"
-import type { Simulation } from "./CloudApiSimulation.ts"
 
 /** What of the sockets and the clock it has a hand on. */
 export interface Hands {

@@ -1,6 +1,6 @@
 /** Whether the parameters of a send fit its template, judged as upstream does and told in its words. */
-import * as Errors from "./CloudApiErrors.ts"
-import type { Component, Template } from "./CloudApiTemplates.ts"
+import * as Errors from "../CloudApiErrors.ts"
+import type { Component, Template } from "../templates/CloudApiTemplates.ts"
 
 interface Loose {
   readonly [name: string]: unknown

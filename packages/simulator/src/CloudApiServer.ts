@@ -2,7 +2,7 @@
 import { Effect, Fiber, type Scope } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import type { Fault } from "./CloudApiFaults.ts"
+import type { Fault } from "./control/CloudApiFaults.ts"
 
 /** A call with its whole body. */
 export interface Incoming {

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * `npm run simulator`: the simulated Cloud API by itself, for a service that runs beside it with
  * `PROVIDER=whatsapp`. `SIMULATOR_PORT`, `SIMULATOR_SEED` and `SIMULATOR_CALLBACK` change where it listens, its chance
@@ -5,7 +6,7 @@
  */
 import { Clock, Effect, Fiber } from "effect"
 import * as CloudApi from "./CloudApi.ts"
-import * as CloudApiClock from "./CloudApiClock.ts"
+import * as CloudApiClock from "./control/CloudApiClock.ts"
 
 const defaultPort = 8090
 const defaultCallback = "http://127.0.0.1:8080/providers/whatsapp/webhook"
