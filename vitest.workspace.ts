@@ -14,6 +14,8 @@ const project = (
     root,
     resolve: { conditions },
     ssr: { resolve: { conditions } },
+    // where Vitest loads a globalSetup
+    environments: { __vitest__: { resolve: { conditions } } },
     test: { name, include: ["test/**/*.test.ts"], ...test }
   }
 }
