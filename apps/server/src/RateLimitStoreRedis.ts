@@ -3,7 +3,7 @@
  * storage, where *accept* spends them in one step with all else (docs/decisions/0008).
  */
 import { NodeRedis } from "@effect/platform-node"
-import { Limits, RateLimit, RateLimitStore, StoreError, type Time } from "@wac/core"
+import { Limits, RateLimit, RateLimitStore, StorageTime, StoreError, type Time } from "@wac/core"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Redis } from "effect/persistence"
 
@@ -22,24 +22,32 @@ type Buckets = Parameters<RateLimitStore.RateLimitStore["Service"]["spend"]>[0]
 const intervals = (buckets: Buckets) => buckets.map(({ policy }) => policy.interval)
 
 /**
- * `RateLimit.take` over several buckets, all or none; answers with each bucket's state before its token was asked for.
- * A bucket is forgotten a minute after it is full, as processes' clocks differ a little. Numbers go as text, since
- * Redis would round them.
+ * `RateLimit.take` over several buckets, all or none, at the time of Redis, unless `asked` names one (`StorageTime`);
+ * answers with that time, and with each bucket's state before its token was asked for, `RateLimit.bounded`. A bucket is
+ * forgotten a minute after it is full, as a clock that is set back may be. Numbers go as text, since Redis would round them.
  */
 const spending = Redis.script(
-  (buckets: Buckets, now: Time.Instant) => [
+  (buckets: Buckets, asked: Time.Instant | undefined) => [
     ...buckets.map(({ key }) => `wac:${key}`),
-    now,
+    asked ?? "",
     ...buckets.flatMap(({ policy }) => [policy.interval, policy.capacity])
   ],
   {
     numberOfKeys: ({ length }) => length,
     lua: `
       local now = tonumber(ARGV[1])
+      if not now then
+        local time = redis.call('TIME')
+        now = time[1] * 1000 + math.floor(time[2] / 1000)
+      end
       local state, before, allowed = {}, {}, true
       for i, key in ipairs(KEYS) do
         local interval, capacity = tonumber(ARGV[2 * i]), tonumber(ARGV[2 * i + 1])
-        local full_at = state[key] or tonumber(redis.call('GET', key) or '0')
+        local stored = state[key] or tonumber(redis.call('GET', key) or '0')
+        local full_at = math.min(stored, now + interval * capacity)
+        if full_at < stored then
+          redis.call('SET', key, string.format('%.17g', full_at), 'PX', math.ceil(full_at - now) + 60000)
+        end
         before[i] = string.format('%.17g', full_at)
         local next = math.max(full_at, now) + interval
         if next - now - interval * capacity > 0 then allowed = false else state[key] = next end
@@ -49,6 +57,7 @@ const spending = Redis.script(
           redis.call('SET', key, string.format('%.17g', full_at), 'PX', math.ceil(full_at - now) + 60000)
         end
       end
+      table.insert(before, string.format('%.17g', now))
       return before`
   }
 ).withReturnType<ReadonlyArray<string>>()
@@ -75,6 +84,7 @@ const layerStore = Layer.effect(
   Effect.gen(function*() {
     const storage = yield* RateLimitStore.RateLimitStore
     const redis = yield* Redis.Redis
+    const judge = yield* StorageTime.JudgedBy
     const spend = redis.eval(spending)
     const giveBack = redis.eval(givingBack)
 
@@ -96,8 +106,11 @@ const layerStore = Layer.effect(
     return RateLimitStore.RateLimitStore.of({
       spend: (buckets, now) =>
         buckets.length === 0 || isSpentBySends(buckets) ? storage.spend(buckets, now) : Effect.map(
-          timely("RateLimitStore.spend", spend(buckets, now)),
-          (before) => buckets.map(({ policy }, i) => RateLimit.take(policy, Number(before[i]), now).reading)
+          timely("RateLimitStore.spend", spend(buckets, judge === "asker" ? now : undefined)),
+          (before) => {
+            const at = Number(before.at(-1))
+            return buckets.map(({ policy }, i) => RateLimit.take(policy, Number(before[i]), at).reading)
+          }
         ),
       giveBack: (buckets, now) =>
         buckets.length === 0 || isSpentBySends(buckets)

@@ -12,7 +12,11 @@ import { call, environment, hello, ownPage, ready, send, start } from "./harness
 import { isInstalled, redisServer } from "./RedisServer.ts"
 
 const over = (url: string) =>
-  RateLimitStoreRedis.layer(Redacted.make(url)).pipe(Layer.provideMerge(MemoryStorage.layer), Layer.fresh)
+  RateLimitStoreRedis.layer(Redacted.make(url)).pipe(
+    Layer.provideMerge(MemoryStorage.layer),
+    Layer.provide(Fixture.timeOfAsker),
+    Layer.fresh
+  )
 
 /** A store of a process of its own. */
 const store = (url: string) =>

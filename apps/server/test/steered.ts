@@ -2,11 +2,11 @@
  * The service as a process whose surroundings a test holds in its hands: every send is asked of the HTTP server
  * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome` and posts like the stub of a provider's webhook, unless the
  * provider is WhatsApp; the clock is `TEST_AHEAD` milliseconds ahead, of the machine's or of the time `TEST_STILL_AT`,
- * at which it then stands; and orders come from the parent process, which is told the number of each that is carried
+ * at which it then stands, and shared instants are judged by it, unless `TEST_TIME` is `storage`; and orders come from the parent process, which is told the number of each that is carried
  * out.
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { DeliveryAttempt, type Id, Inbound, type Message, Provider } from "@wac/core"
+import { DeliveryAttempt, type Id, Inbound, type Message, Provider, StorageTime } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
 import { StubProviderWebhook } from "@wac/testkit"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
@@ -92,10 +92,12 @@ const main = Effect.gen(function*() {
     Number(process.env["TEST_AHEAD"]),
     stillAt === undefined ? undefined : Number(stillAt)
   )
-  const { services } = yield* Effect.provideService(
-    run(process.env, process.env["PROVIDER"] === "whatsapp" ? undefined : { ...Composition.standard, provider }),
-    Clock.Clock,
-    clock
+  const { services } = yield* run(
+    process.env,
+    process.env["PROVIDER"] === "whatsapp" ? undefined : { ...Composition.standard, provider }
+  ).pipe(
+    Effect.provideService(Clock.Clock, clock),
+    Effect.provideService(StorageTime.JudgedBy, process.env["TEST_TIME"] === "storage" ? "storage" : "asker")
   )
   const inbound = Context.get(services, Inbound.Inbound)
   const carryOut = (order: Order) =>

@@ -27,10 +27,13 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
     key: ApiKey,
     idempotency: { readonly key: IdempotencyKey; readonly fingerprint: string }
   ) => Effect.Effect<Issued, StoreError>
-  /** Finds a key, live or not, and its workspace by the token's hash. */
+  /** Finds a key, live or not, and its workspace by the token's hash. `at` is the storage's time (`StorageTime`). */
   readonly findByTokenHash: (
     tokenHash: string
-  ) => Effect.Effect<Option.Option<{ readonly key: ApiKey; readonly workspace: Workspace }>, StoreError>
+  ) => Effect.Effect<
+    Option.Option<{ readonly key: ApiKey; readonly workspace: Workspace; readonly at: Instant }>,
+    StoreError
+  >
   /** One key of the workspace, live or not. */
   readonly get: (workspaceId: WorkspaceId, id: ApiKeyId) => Effect.Effect<Option.Option<ApiKey>, StoreError>
   /** Active keys (neither revoked nor expired at `now`), newest first. */

@@ -96,7 +96,13 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         Effect.fnUntraced(function*(token: string) {
           const askedAt = yield* monotonic
           const found = yield* store.findByTokenHash(yield* vault.fingerprint(token))
-          return { found, askedAt, believedFor: believedFor(askedAt, yield* monotonic) }
+          const answeredAt = yield* monotonic
+          return {
+            found: Option.map(found, ({ at, ...principal }) => ({ principal, at })),
+            askedAt,
+            answeredAt,
+            believedFor: believedFor(askedAt, answeredAt)
+          }
         }),
         {
           capacity: cacheCapacity,
@@ -111,10 +117,9 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const find = (token: string, now: number) =>
         Effect.flatMap(Cache.get(remembered, token), (first) =>
           // an answer that was long on its way, or a clock that was set back; the next question is ours, or later
-          believedFor(first.askedAt, now) > 0 ? Effect.succeed(first.found) : Effect.map(
-            Effect.andThen(Cache.invalidate(remembered, token), Cache.get(remembered, token)),
-            ({ found }) => found
-          ))
+          believedFor(first.askedAt, now) > 0
+            ? Effect.succeed(first)
+            : Effect.andThen(Cache.invalidate(remembered, token), Cache.get(remembered, token)))
 
       // a look-up that began before a revocation may fill the cache after it: these outlive any such entry
       const revoked = new Map<Id.ApiKeyId, Instant>()
@@ -198,11 +203,11 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         }
       })
 
-      const judged = (principal: Principal, now: Instant) => {
+      const judged = (principal: Principal, now: Instant, usedAt: Instant) => {
         const { key } = principal
         const refusal = ApiKey.refusal(revoked.has(key.id) ? { ...key, revokedAt: revoked.get(key.id)! } : key, now)
         if (refusal !== undefined) return Effect.fail(refusal)
-        uses.set(key.id, now)
+        uses.set(key.id, usedAt)
         return Effect.succeed(principal)
       }
 
@@ -220,10 +225,15 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           if (!ApiKey.isWellFormed(token)) return Effect.fail(ApiKey.invalid())
           return Effect.flatMap(
             find(token, monotonicOf(clock)),
-            (found) =>
+            ({ answeredAt, found }) =>
               Option.isNone(found)
                 ? Effect.fail(ApiKey.invalid())
-                : judged(found.value, clock.currentTimeMillisUnsafe())
+                // the storage's time: what it was when it answered, and what has passed since by a clock that nobody sets
+                : judged(
+                  found.value.principal,
+                  found.value.at + Math.max(0, monotonicOf(clock) - answeredAt),
+                  clock.currentTimeMillisUnsafe()
+                )
           )
         })
 

@@ -53,12 +53,14 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
         function*(claimed: ClaimedDelivery, token: string) {
           const { delivery, event, secrets, url } = claimed
           const body = Event.body(event, delivery.envelope)
-          const startedAt = clock.currentTimeMillisUnsafe()
+          // what other processes reckon with is told by the storage's time
+          const startedAt = claimed.at
+          const begun = clock.currentTimeMillisUnsafe()
           const opened: Array<string> = []
           for (const { sealed } of secrets) opened.push(yield* vault.open(sealed, delivery.webhookId))
-          const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: startedAt })
+          const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: begun })
           const answer = yield* transport.post({ url, headers, body, timeout })
-          const endedAt = clock.currentTimeMillisUnsafe()
+          const endedAt = startedAt + Math.max(0, clock.currentTimeMillisUnsafe() - begun)
           const ended: Attempt = {
             ...answer,
             id: yield* Id.generate(random, "att"),

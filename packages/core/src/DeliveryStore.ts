@@ -21,6 +21,8 @@ export interface ClaimedDelivery {
   readonly standing: Standing
   /** Whether it was of the webhook's backlog then (`Delivery.line`). */
   readonly isBacklog: boolean
+  /** The storage's time when it was claimed (`StorageTime`), by which its attempt is dated. */
+  readonly at: Instant
 }
 
 /** Which delivery a claim is of, and where the storage finds it: beside others of its webhook. */
@@ -29,6 +31,8 @@ export type ClaimedName = Pick<Delivery, "id" | "webhookId">
 /** What a claim gave. */
 export interface Claimed {
   readonly deliveries: ReadonlyArray<ClaimedDelivery>
+  /** The storage's time (`StorageTime`), to which `nextDueAt` belongs. */
+  readonly at: Instant
   /** When to ask again, should nothing wake the claimer before: `null` when nothing waits for a time. */
   readonly nextDueAt: Instant | null
 }
@@ -102,6 +106,7 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     readonly now: Instant
     readonly delivery: ClaimedName
     readonly token: string
+    /** Dated by the storage's time, as the claim told it. */
     readonly attempt: Attempt
     /** Random in [0, 1). */
     readonly jitter: number

@@ -12,6 +12,7 @@ import type { Message, MessageStatus, OutboundMessage, Report } from "./Message.
 import type { Page, PageRequest } from "./Page.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import type { Reading } from "./RateLimit.ts"
+import * as StorageTime from "./StorageTime.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Template } from "./Template.ts"
 import type { Instant } from "./Time.ts"
@@ -31,7 +32,7 @@ export interface EventIds {
   readonly deliveries: ReadonlyArray<DeliveryId>
 }
 
-/** Asks to accept a send. */
+/** Asks to accept a send. Judged at the storage's time (`StorageTime`), of which the lease keeps its length. */
 export interface AcceptSend {
   readonly now: Instant
   readonly request: KeyedRequest
@@ -111,6 +112,18 @@ export interface SettleSend {
   readonly end: SendEnd
   /** One of each is enough: a send ends as sent or as failed, or tells of nothing. */
   readonly ids: EventIds
+}
+
+/** The same at the storage's time: a refusal that its asker tells of at `now` is of then too. Pure. */
+export const settledAt = (command: SettleSend, now: Instant): SettleSend => {
+  const { end } = command
+  return {
+    ...command,
+    now,
+    end: end._tag === "Refused"
+      ? { ...end, report: StorageTime.judgedAt({ ...end.report, now: command.now }, now, "at") }
+      : end
+  }
 }
 
 /**

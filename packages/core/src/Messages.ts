@@ -144,9 +144,20 @@ export class Messages extends Context.Service<Messages, {
       )
 
       const carryOut = Effect.fnUntraced(
-        function*(claimed: ClaimedSend, claimToken: string, keyed: KeyedRequest, request: SendRequest) {
+        function*(
+          claimed: ClaimedSend,
+          claimToken: string,
+          keyed: KeyedRequest,
+          request: SendRequest,
+          askedAt: bigint
+        ) {
           const now = yield* Clock.currentTimeMillis
-          const refusal = Policy.windowRefusal({ contact: claimed.contact, message: claimed.message.content, now })
+          const refusal = Policy.windowRefusal({
+            contact: claimed.contact,
+            message: claimed.message.content,
+            // the storage's time: that of the claim, and what has passed since it was asked for
+            now: claimed.message.statusAt + Number((yield* Clock.monotonicTimeNanos) - askedAt) / 1e6
+          })
           if (refusal !== undefined) {
             yield* store.abandon({ now, request: keyed, message: request.message, claimToken, limits }).pipe(
               orUnavailable
@@ -208,6 +219,7 @@ export class Messages extends Context.Service<Messages, {
           fingerprint: yield* Idempotency.fingerprint(digest, request.message)
         }
         const now = yield* Clock.currentTimeMillis
+        const askedAt = yield* Clock.monotonicTimeNanos
         const claimToken = yield* random.uuidV4({})
         const accepted = yield* store.accept({
           now,
@@ -241,7 +253,7 @@ export class Messages extends Context.Service<Messages, {
             const name = nameOf(keyed)
             const ended = Deferred.makeUnsafe<Idempotency.Answer>()
             running.set(name, ended)
-            return yield* carryOut(accepted, claimToken, keyed, request).pipe(
+            return yield* carryOut(accepted, claimToken, keyed, request, askedAt).pipe(
               Effect.onExit((exit) =>
                 Effect.sync(() => {
                   running.delete(name)

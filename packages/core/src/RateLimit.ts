@@ -26,7 +26,7 @@ export interface Reading {
   readonly allowed: boolean
 }
 
-/** A decision: the reading, and the bucket's new state, which is the old one when the bucket refused. */
+/** A decision: the reading, and the bucket's new state, which is the old one, {@link bounded}, when the bucket refused. */
 export interface Decision {
   readonly reading: Reading
   readonly fullAt: Instant
@@ -45,8 +45,20 @@ export const perSecond = (name: Name, rate: number): Policy => ({
   capacity: Math.max(1, rate * 2)
 })
 
-/** Takes one token, if there is one. `fullAt` is the bucket's state; a bucket never seen is full (`0`). */
-export const take = (policy: Policy, fullAt: Instant, now: Instant): Decision => {
+/**
+ * The state of a bucket as it may be stored: never further ahead than an empty bucket is. One that was written by a
+ * clock which was ahead, or before the clock was set back, is empty, and fills from now on.
+ */
+export const bounded = ({ capacity, interval }: Policy, fullAt: Instant, now: Instant): Instant =>
+  Math.min(fullAt, now + interval * capacity)
+
+/**
+ * Takes one token, if there is one. `fullAt` is the bucket's state; a bucket never seen is full (`0`). Where it refuses,
+ * the new state is the old one, {@link bounded}: it must be written where that differs, else the bucket stays empty until
+ * the time is reached that was written.
+ */
+export const take = (policy: Policy, stored: Instant, now: Instant): Decision => {
+  const fullAt = bounded(policy, stored, now)
   const base = Math.max(fullAt, now)
   const next = base + policy.interval
   const waited = next - now - policy.interval * policy.capacity

@@ -11,6 +11,7 @@ export class RateLimitStore extends Context.Service<RateLimitStore, {
   /**
    * Takes one token from each bucket if all have one, else from none; answers with a reading of each, in order.
    * Atomic over all callers and processes: of racing callers exactly as many are allowed as there are tokens.
+   * Judged at the storage's time (`StorageTime`), once it is their turn: who waited is not refused for that.
    * A repetition after a {@link StoreError} may take a second token.
    */
   readonly spend: (

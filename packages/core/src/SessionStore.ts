@@ -17,6 +17,14 @@ export interface StoredSession {
   readonly absoluteUntil: Instant
 }
 
+/** The same of a session that begins at the storage's time. Pure. */
+export const createdAt = (session: StoredSession, now: Instant): StoredSession => ({
+  ...session,
+  createdAt: now,
+  idleUntil: now + session.idleUntil - session.createdAt,
+  absoluteUntil: now + session.absoluteUntil - session.createdAt
+})
+
 export class SessionStore extends Context.Service<SessionStore, {
   readonly create: (session: StoredSession) => Effect.Effect<void, StoreError>
   /** A live session, or none; its idle end moves to `idleUntil` (never back, never beyond the absolute end). */

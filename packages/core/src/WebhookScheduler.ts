@@ -123,7 +123,8 @@ export const layer = Layer.effectDiscard(
       if (limit.healthy > 0) isFull = taken.healthy === limit.healthy
       doubtfulFrom += taken.doubtful * doubtfulEvery
       if (limit.healthy > 0 && isFull) return
-      const { nextDueAt } = claimed
+      // in this process's time
+      const nextDueAt = claimed.nextDueAt === null ? null : claimed.nextDueAt - claimed.at + now
       const isDoubtfulLeft = taken.doubtful === limit.doubtful
       // what is due already has been left for others' turns, or by the doubtful ones' allowance
       const untilDue = nextDueAt === null

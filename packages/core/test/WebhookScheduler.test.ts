@@ -1121,7 +1121,8 @@ describe("stopping and starting", () => {
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
         // the process dies with the claim in hand
-        interfere.claimDue = (real) => (command) => Effect.as(real(command), { deliveries: [], nextDueAt: null })
+        interfere.claimDue = (real) => (command) =>
+          Effect.as(real(command), { deliveries: [], at: start, nextDueAt: null })
         const eventId = yield* happens
         const crashed = yield* startScheduler
         yield* advance(10)

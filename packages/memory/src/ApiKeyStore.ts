@@ -1,12 +1,12 @@
 import { ApiKey, ApiKeyStore, type Id, type Time } from "@wac/core"
-import { Effect, Layer, Option, Queue } from "effect"
+import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { expiryFrom } from "./Sends.ts"
 import { type Memory, State } from "./State.ts"
 
 type Idempotency = Parameters<ApiKeyStore.ApiKeyStore["Service"]["issue"]>[1]
 
 const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: Idempotency): ApiKeyStore.Issued => {
-  const now = key.createdAt
+  const now = memory.now(key.createdAt)
   const name = `${key.workspaceId}\n${idempotency.key}`
   const before = memory.issuances.get(name)
   if (before !== undefined && before.expiresAt > now) {
@@ -21,12 +21,12 @@ const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: Idempotency): Ap
   return { _tag: "Created", key }
 }
 
-const findByTokenHash = (memory: Memory, tokenHash: string) => {
+const findByTokenHash = (memory: Memory, tokenHash: string, asked: Time.Instant) => {
   const id = memory.apiKeyByTokenHash.get(tokenHash)
   const key = id && memory.apiKeys.get(id)
   if (key === undefined) return undefined
   const workspace = memory.workspaces.get(key.workspaceId)
-  return workspace && { key, workspace }
+  return workspace && { key, workspace, at: memory.now(asked) }
 }
 
 const revoke = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ApiKeyId, now: Time.Instant) => {
@@ -63,11 +63,15 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     ApiKeyStore.ApiKeyStore.of({
       issue: (key, idempotency) => Effect.sync(() => issue(memory, key, idempotency)),
-      findByTokenHash: (tokenHash) => Effect.sync(() => Option.fromUndefinedOr(findByTokenHash(memory, tokenHash))),
+      findByTokenHash: (tokenHash) =>
+        Effect.map(Clock.currentTimeMillis, (now) => Option.fromUndefinedOr(findByTokenHash(memory, tokenHash, now))),
       get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.apiKeys.of(workspaceId, id))),
       list: (workspaceId, page, now) =>
-        Effect.sync(() => memory.apiKeys.page(workspaceId, page, (key) => ApiKey.refusal(key, now) === undefined)),
-      revoke: (workspaceId, id, now) => Effect.sync(() => Option.fromUndefinedOr(revoke(memory, workspaceId, id, now))),
+        Effect.sync(() =>
+          memory.apiKeys.page(workspaceId, page, (key) => ApiKey.refusal(key, memory.now(now)) === undefined)
+        ),
+      revoke: (workspaceId, id, now) =>
+        Effect.sync(() => Option.fromUndefinedOr(revoke(memory, workspaceId, id, memory.now(now)))),
       revocations: Effect.map(listen(memory), Queue.take),
       touch: (uses) => Effect.sync(() => touch(memory, uses))
     }))

@@ -22,11 +22,15 @@ export interface Decided {
   readonly spend: () => void
 }
 
-/** Decides over one token from each bucket; writes nothing yet. */
+/** Decides over one token from each bucket; writes nothing yet, but what is further ahead than an empty one. */
 export const decide = (buckets: Buckets, wanted: ReadonlyArray<Bucket>, now: Time.Instant): Decided => {
   const next = new Map<string, Time.Instant>()
   const readings = wanted.map(({ key, policy }) => {
-    const { fullAt, reading } = RateLimit.take(policy, next.get(key) ?? buckets.get(key) ?? 0, now)
+    const kept = buckets.get(key)
+    if (kept !== undefined && RateLimit.bounded(policy, kept, now) < kept) {
+      buckets.set(key, RateLimit.bounded(policy, kept, now), now)
+    }
+    const { fullAt, reading } = RateLimit.take(policy, next.get(key) ?? kept ?? 0, now)
     next.set(key, fullAt)
     return reading
   })

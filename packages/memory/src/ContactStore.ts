@@ -7,6 +7,7 @@ import {
   Page,
   type PhoneNumber,
   ServiceWindow,
+  StorageTime,
   type Time
 } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
@@ -150,9 +151,11 @@ export const layer = Layer.effect(
   ContactStore.ContactStore,
   Effect.map(State, (memory) =>
     ContactStore.ContactStore.of({
-      recordInbound: (command) => Effect.sync(() => recordInbound(memory, command)),
-      setPreference: (command) => Effect.sync(() => setPreference(memory, command)),
-      move: (command) => Effect.sync(() => move(memory, command)),
+      recordInbound: (command) =>
+        Effect.sync(() => recordInbound(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
+      setPreference: (command) =>
+        Effect.sync(() => setPreference(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
+      move: (command) => Effect.sync(() => move(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
       get: (workspaceId, phoneNumberId, key) =>
         Effect.sync(() =>
           Option.filter(

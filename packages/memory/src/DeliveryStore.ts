@@ -1,4 +1,4 @@
-import { Delivery, DeliveryStore, type Id, type Time, Webhook } from "@wac/core"
+import { Delivery, DeliveryStore, type Id, StorageTime, type Time, Webhook } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { log } from "./Journal.ts"
 import type { Consignment, Outbox } from "./Outbox.ts"
@@ -36,7 +36,7 @@ const claimDue = (
   const leftSome = turn.some((outbox) => outbox.isReady(now))
   // who was passed over is for others: to be told of them at once would help nobody whose hands are full
   if (leftSome || !isPassedOver) memory.hint.claimed(leftSome)
-  return { deliveries: claimed, nextDueAt: earliest([...memory.outboxes.values()].filter(isAsked), now) }
+  return { deliveries: claimed, at: now, nextDueAt: earliest([...memory.outboxes.values()].filter(isAsked), now) }
 }
 
 const claimedOf = (
@@ -48,6 +48,7 @@ const claimedOf = (
   url: webhook.url,
   secrets: webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now),
   standing,
+  at: now,
   isBacklog: Delivery.line(delivery, webhook) === "backlog"
 })
 
@@ -131,16 +132,23 @@ export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
   Effect.map(State, (memory) =>
     DeliveryStore.DeliveryStore.of({
-      claimDue: (command) => Effect.sync(() => claimDue(memory, command)),
-      beginTest: (command) => Effect.sync(() => beginTest(memory, command)),
-      complete: (command) => Effect.sync(() => complete(memory, command)),
+      claimDue: (command) =>
+        Effect.sync(() => claimDue(memory, StorageTime.judgedAt(command, memory.now(command.now), "leaseUntil"))),
+      beginTest: (command) =>
+        Effect.sync(() => {
+          const now = memory.now(command.now)
+          const { event, ...judged } = StorageTime.judgedAt(command, now, "leaseUntil")
+          return beginTest(memory, { ...judged, event: { ...event, createdAt: event.createdAt - command.now + now } })
+        }),
+      complete: (command) =>
+        Effect.sync(() => complete(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
       release: (token, deliveries) => Effect.sync(() => release(memory, token, deliveries)),
       retry: (workspaceId, id, now) =>
-        Effect.sync(() => Option.map(Option.fromUndefinedOr(retry(memory, workspaceId, id, now)), view)),
+        Effect.sync(() => Option.map(Option.fromUndefinedOr(retry(memory, workspaceId, id, memory.now(now))), view)),
       awaitHint: memory.hint.wait,
       // what is skipped is written out at once
       tidySkipped: () => Effect.succeed(0),
-      backlog: (now) => Effect.sync(() => backlog(memory, now)),
+      backlog: (now) => Effect.sync(() => backlog(memory, memory.now(now))),
       list: (workspaceId, { status }, page) =>
         Effect.sync(() => {
           const { items, next } = memory.deliveries.page(

@@ -1,4 +1,4 @@
-import { InboundPost, InboundPostStore, type Time } from "@wac/core"
+import { InboundPost, InboundPostStore, StorageTime, type Time } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
 import { type KeptPost, type Memory, State } from "./State.ts"
 
@@ -117,11 +117,14 @@ export const layer = Layer.effect(
   InboundPostStore.InboundPostStore,
   Effect.map(State, (memory) =>
     InboundPostStore.InboundPostStore.of({
-      keep: (command) => Effect.sync(() => keep(memory, command)),
-      claim: (command) => Effect.sync(() => claim(memory, command)),
-      complete: (command) => Effect.sync(() => complete(memory, command)),
-      release: (command) => Effect.sync(() => release(memory, command)),
-      sweep: (now, limit) => Effect.sync(() => sweep(memory, now, limit)),
+      keep: (command) => Effect.sync(() => keep(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
+      claim: (command) =>
+        Effect.sync(() => claim(memory, StorageTime.judgedAt(command, memory.now(command.now), "leaseUntil"))),
+      complete: (command) =>
+        Effect.sync(() => complete(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
+      release: (command) =>
+        Effect.sync(() => release(memory, StorageTime.judgedAt(command, memory.now(command.now), "retryAt"))),
+      sweep: (now, limit) => Effect.sync(() => sweep(memory, memory.now(now), limit)),
       awaitHint: memory.inboundPostHint.wait,
       backlog: Effect.sync(() => backlog(memory))
     }))

@@ -1,4 +1,4 @@
-import { Id, Idempotency, Message, MessageStore, type Time } from "@wac/core"
+import { Id, Idempotency, Message, MessageStore, StorageTime, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { abandon, accept } from "./Acceptance.ts"
@@ -93,11 +93,13 @@ export const layer = Layer.effect(
     })
 
     return MessageStore.MessageStore.of({
-      accept: (command) => Effect.sync(() => accept(memory, command)),
-      settle: (command) => Effect.sync(() => settle(memory, command)),
-      abandon: (command) => Effect.sync(() => abandon(memory, command)),
-      lookUp: (request, now) => Effect.sync(() => judge(memory, request, now)),
-      applyReport: (command) => Effect.sync(() => applyReport(memory, command)),
+      accept: (command) =>
+        Effect.sync(() => accept(memory, StorageTime.judgedAt(command, memory.now(command.now), "leaseUntil"))),
+      settle: (command) => Effect.sync(() => settle(memory, MessageStore.settledAt(command, memory.now(command.now)))),
+      abandon: (command) => Effect.sync(() => abandon(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
+      lookUp: (request, now) => Effect.sync(() => judge(memory, request, memory.now(now))),
+      applyReport: (command) =>
+        Effect.sync(() => applyReport(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
       get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.messages.of(workspaceId, id))),
       list: (workspaceId, { status, to }, page) =>
         Effect.sync(() =>
@@ -108,7 +110,8 @@ export const layer = Layer.effect(
               (status === undefined || message.status === status) && (to === undefined || message.content.to === to)
           )
         ),
-      sweep: Effect.fnUntraced(function*(now: Time.Instant) {
+      sweep: Effect.fnUntraced(function*(asked: Time.Instant) {
+        const now = memory.now(asked)
         let swept = nothing
         while (isDue(memory, now)) {
           const fresh = yield* ids

@@ -17,7 +17,7 @@ export const layer = Layer.effect(
   RateLimitStore.RateLimitStore,
   Effect.map(State, (memory) =>
     RateLimitStore.RateLimitStore.of({
-      spend: (buckets, now) => Effect.sync(() => spend(memory, buckets, now)),
-      giveBack: (buckets, now) => Effect.sync(() => Buckets.giveBack(memory.buckets, buckets, now))
+      spend: (buckets, now) => Effect.sync(() => spend(memory, buckets, memory.now(now))),
+      giveBack: (buckets, now) => Effect.sync(() => Buckets.giveBack(memory.buckets, buckets, memory.now(now)))
     }))
 )

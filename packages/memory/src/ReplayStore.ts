@@ -93,7 +93,12 @@ export const layer = Layer.effect(
   ReplayStore.ReplayStore,
   Effect.map(State, (memory) =>
     ReplayStore.ReplayStore.of({
-      create: (command) => Effect.sync(() => Option.fromUndefinedOr(create(memory, command))),
+      create: (command) =>
+        Effect.sync(() => {
+          const now = memory.now(command.now)
+          const until = command.until < command.now ? Math.min(command.until, now) : now
+          return Option.fromUndefinedOr(create(memory, { ...command, now, until }))
+        }),
       get: (workspaceId, id) =>
         Effect.sync(() =>
           Option.map(Option.fromUndefinedOr(memory.replays.of(workspaceId, id)), ({ replay }) => replay)
@@ -103,7 +108,8 @@ export const layer = Layer.effect(
           const { items, next } = memory.replays.page(workspaceId, page, () => true)
           return { items: items.map(({ replay }) => replay), next }
         }),
-      cancel: (workspaceId, id, now) => Effect.sync(() => Option.fromUndefinedOr(cancel(memory, workspaceId, id, now))),
-      step: (now, limit) => Effect.sync(() => step(memory, now, limit))
+      cancel: (workspaceId, id, now) =>
+        Effect.sync(() => Option.fromUndefinedOr(cancel(memory, workspaceId, id, memory.now(now)))),
+      step: (now, limit) => Effect.sync(() => step(memory, memory.now(now), limit))
     }))
 )

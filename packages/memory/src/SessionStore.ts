@@ -19,8 +19,16 @@ export const layer = Layer.effect(
   SessionStore.SessionStore,
   Effect.map(State, (memory) =>
     SessionStore.SessionStore.of({
-      create: (session) => Effect.sync(() => memory.sessions.set(session.tokenHash, session, session.createdAt)),
-      use: (tokenHash, now, idleUntil) => Effect.sync(() => use(memory, tokenHash, now, idleUntil)),
+      create: (session) =>
+        Effect.sync(() => {
+          const now = memory.now(session.createdAt)
+          memory.sessions.set(session.tokenHash, SessionStore.createdAt(session, now), now)
+        }),
+      use: (tokenHash, asked, idleUntil) =>
+        Effect.sync(() => {
+          const now = memory.now(asked)
+          return use(memory, tokenHash, now, now + idleUntil - asked)
+        }),
       remove: (tokenHash) => Effect.sync(() => memory.sessions.delete(tokenHash))
     }))
 )

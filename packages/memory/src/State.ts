@@ -16,11 +16,12 @@ import {
   type Replay,
   type Sealed,
   type SessionStore,
+  StorageTime,
   type Template,
   type Time,
   type Workspace
 } from "@wac/core"
-import { Context, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Buckets from "./Buckets.ts"
 import { ForgetfulMap } from "./ForgetfulMap.ts"
 import { Heap } from "./Heap.ts"
@@ -139,9 +140,11 @@ export interface Memory {
   /** Who listens to revocations of API keys. */
   readonly revocations: Set<(id: Id.ApiKeyId) => void>
   pepper: Sealed.Sealed | undefined
+  /** The time at which a command is judged, which was asked at another. */
+  readonly now: (asked: Time.Instant) => Time.Instant
 }
 
-const make = (): Memory => ({
+const make = (now: Memory["now"]): Memory => ({
   workspaces: new Map(),
   phoneNumbers: new Table(),
   phoneNumberByProviderId: new Map(),
@@ -177,10 +180,11 @@ const make = (): Memory => ({
   runningReplays: new Set(),
   hint: new Hint(),
   revocations: new Set(),
-  pepper: undefined
+  pepper: undefined,
+  now
 })
 
 export class State extends Context.Service<State, Memory>()("@wac/memory/State") {
   /** Empty. */
-  static readonly layer = Layer.sync(State, make)
+  static readonly layer = Layer.effect(State, Effect.map(StorageTime.ofProcess, make))
 }

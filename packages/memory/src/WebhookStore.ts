@@ -1,4 +1,4 @@
-import { type Id, type Time, Webhook, WebhookStore } from "@wac/core"
+import { type Id, StorageTime, type Time, Webhook, WebhookStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { Outbox } from "./Outbox.ts"
 import { type Memory, State } from "./State.ts"
@@ -76,9 +76,16 @@ export const layer = Layer.effect(
       find: (workspaceId) => Effect.sync(() => Option.fromUndefinedOr(memory.outboxes.get(workspaceId)?.webhook)),
       get: (workspaceId) =>
         Effect.sync(() => Option.map(Option.fromUndefinedOr(memory.outboxes.get(workspaceId)), stateOf)),
-      rotateSecret: (command) => Effect.sync(() => rotateSecret(memory, command)),
-      pause: (workspaceId, now) => Effect.sync(() => Option.fromUndefinedOr(pause(memory, workspaceId, now))),
-      resume: (command) => Effect.sync(() => Option.fromUndefinedOr(resume(memory, command))),
-      remove: (workspaceId, now) => Effect.sync(() => remove(memory, workspaceId, now))
+      rotateSecret: (command) =>
+        Effect.sync(() =>
+          rotateSecret(memory, StorageTime.judgedAt(command, memory.now(command.now), "previousExpiresAt"))
+        ),
+      pause: (workspaceId, now) =>
+        Effect.sync(() => Option.fromUndefinedOr(pause(memory, workspaceId, memory.now(now)))),
+      resume: (command) =>
+        Effect.sync(() =>
+          Option.fromUndefinedOr(resume(memory, StorageTime.judgedAt(command, memory.now(command.now))))
+        ),
+      remove: (workspaceId, now) => Effect.sync(() => remove(memory, workspaceId, memory.now(now)))
     }))
 )

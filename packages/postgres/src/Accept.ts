@@ -12,20 +12,22 @@ import {
   Policy,
   Quota,
   RateLimit,
+  StorageTime,
   type Template,
   type Time,
   Workspace
 } from "@wac/core"
+import type { Asked } from "./Asked.ts"
 import type { Given } from "./Database.ts"
 import { type StoredVerdict, verdictOf } from "./StoredVerdict.ts"
 import { limitsOf } from "./WrittenLimits.ts"
 
 /** What sends of a batch have in common; `limits` is where theirs are among those of the batch. */
-const kindOf = ({ apiKeyId, message, now, request }: MessageStore.AcceptSend, limits: number) => ({
+const kindOf = ({ apiKeyId, message, now, request }: MessageStore.AcceptSend, limits: number, asked: Asked) => ({
   workspace_id: request.workspaceId,
   route: request.route,
   api_key_id: apiKeyId,
-  month: Quota.monthOf(now),
+  month: asked(now) === undefined ? null : Quota.monthOf(now),
   sender: message.from,
   template: message.type === "template" ? message.template.name : null,
   language: message.type === "template" ? message.template.language : null,
@@ -50,15 +52,16 @@ const placeIn = <A>(list: Array<A>, value: A, isSame: (one: A, other: A) => bool
 const sendOf = (
   { claimToken, leaseUntil, message, messageId, now, request }: MessageStore.AcceptSend,
   kind: number,
-  hasTwin: boolean
+  hasTwin: boolean,
+  asked: Asked
 ) => ({
   kind,
-  now,
+  now: asked(now),
   key: request.key,
   fingerprint: request.fingerprint,
   message_id: messageId,
   claim_token: claimToken,
-  lease_until: leaseUntil,
+  lease: leaseUntil - now,
   content: message,
   customer: Contact.keyOf(message.to),
   ...(hasTwin ? { has_twin: true } : {})
@@ -112,6 +115,8 @@ type Refusal = Extract<MessageStore.Accepted, { readonly _tag: "Refused" }>["err
 
 /** What `wac_accept` answers. */
 interface Told {
+  /** The time at which the batch was judged, unless its commands bring theirs. */
+  readonly at: Time.Instant
   /** By kind. */
   readonly found: ReadonlyArray<Found>
   readonly answers: ReadonlyArray<Answer>
@@ -119,12 +124,14 @@ interface Told {
 
 /** What `wac_accept` says of a send. */
 export interface Answered {
+  readonly at: Time.Instant
   readonly found: Found
   readonly answer: Answer
 }
 
 /** The answer in the domain's words: the database says what it found, core what that means. */
-export const acceptedOf = (command: MessageStore.AcceptSend, { answer, found }: Answered): MessageStore.Accepted => {
+export const acceptedOf = (asked: MessageStore.AcceptSend, { answer, at, found }: Answered): MessageStore.Accepted => {
+  const command = StorageTime.judgedAt(asked, at)
   const { limits, message: content, now } = command
   const { sender, template, tier } = found
   const reading = (policy: RateLimit.Policy, fullAt: Time.Instant) => RateLimit.take(policy, fullAt, now).reading
@@ -181,7 +188,7 @@ export const acceptedOf = (command: MessageStore.AcceptSend, { answer, found }: 
 }
 
 /** A batch of sends. */
-export const batch = (commands: ReadonlyArray<MessageStore.AcceptSend>): Given<Answered> => {
+export const batch = (asked: Asked) => (commands: ReadonlyArray<MessageStore.AcceptSend>): Given<Answered> => {
   const limits: Array<ReturnType<typeof limitsOf>> = []
   const kinds: Array<Kind> = []
   const keys = new Set<string>()
@@ -190,15 +197,16 @@ export const batch = (commands: ReadonlyArray<MessageStore.AcceptSend>): Given<A
   const sends = commands.map((command) =>
     sendOf(
       command,
-      placeIn(kinds, kindOf(command, placeIn(limits, limitsOf(command.limits))), isSameKind),
-      twins.has(command.request.key)
+      placeIn(kinds, kindOf(command, placeIn(limits, limitsOf(command.limits)), asked), isSameKind),
+      twins.has(command.request.key),
+      asked
     )
   )
   return {
     params: [sends, kinds, limits],
     read: (told) => {
-      const { answers, found } = told as Told
-      return answers.map((answer, i) => ({ answer, found: found[sends[i]!.kind]! }))
+      const { answers, at, found } = told as Told
+      return answers.map((answer, i) => ({ answer, at: sends[i]!.now ?? at, found: found[sends[i]!.kind]! }))
     }
   }
 }

@@ -1,5 +1,6 @@
 import { type ApiKey, ApiKeyStore, type Id, Idempotency, Page, type StoreError, type Time } from "@wac/core"
-import { Duration, Effect, Layer, Option, Queue } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
+import { asked } from "./Asked.ts"
 import { instant, instantOrNull, plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
 import { workspaceColumns, workspaceOf } from "./WorkspaceStore.ts"
@@ -36,13 +37,13 @@ const first = (rows: ReadonlyArray<Row>): Option.Option<ApiKey.ApiKey> =>
  * a racer's would not be seen.
  */
 const issue = `
-  with bound as (
+  with present as materialized (select coalesce($17::bigint, wac_now()) as now), bound as (
     insert into api_key_requests as r (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
-    values ($2, $14, $15, $1, $16)
+    select $2, $14, $15, $1, p.now + $16::bigint from present p
     on conflict (workspace_id, idempotency_key) do update set
-      fingerprint = case when r.expires_at <= $11 then excluded.fingerprint else r.fingerprint end,
-      api_key_id = case when r.expires_at <= $11 then excluded.api_key_id else r.api_key_id end,
-      expires_at = case when r.expires_at <= $11 then excluded.expires_at else r.expires_at end
+      fingerprint = case when r.expires_at <= (select p.now from present p) then excluded.fingerprint else r.fingerprint end,
+      api_key_id = case when r.expires_at <= (select p.now from present p) then excluded.api_key_id else r.api_key_id end,
+      expires_at = case when r.expires_at <= (select p.now from present p) then excluded.expires_at else r.expires_at end
     returning fingerprint, api_key_id
   ), created as (
     insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
@@ -59,15 +60,15 @@ const revocationsChannel = "wac_revocations"
 
 export const layer = Layer.effect(
   ApiKeyStore.ApiKeyStore,
-  Effect.map(Database, ({ listen, query }) => {
+  Effect.map(Effect.all([Database, asked]), ([{ listen, query }, askedAt]) => {
     /** Expired bindings leave a few at a time, when new ones come. */
     const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
       Effect.asVoid(query(
         "ApiKeyStore.issue",
         `delete from api_key_requests where (workspace_id, idempotency_key) in (
-          select workspace_id, idempotency_key from api_key_requests where expires_at <= $1
+          select workspace_id, idempotency_key from api_key_requests where expires_at <= (select coalesce($1::bigint, wac_now()))
           order by expires_at limit 10 for update skip locked)`,
-        [now]
+        [askedAt(now) ?? null]
       ))
 
     return ApiKeyStore.ApiKeyStore.of({
@@ -90,7 +91,8 @@ export const layer = Layer.effect(
             key.revokedAt,
             idempotency.key,
             idempotency.fingerprint,
-            key.createdAt + Duration.toMillis(Idempotency.retention)
+            Duration.toMillis(Idempotency.retention),
+            askedAt(key.createdAt) ?? null
           ])
           if (plain<boolean>(row!, "created")) {
             yield* Effect.ignore(forget(key.createdAt))
@@ -104,15 +106,21 @@ export const layer = Layer.effect(
         }
       ),
       findByTokenHash: (tokenHash) =>
-        Effect.map(
+        Effect.zipWith(
+          Clock.currentTimeMillis,
           query(
             "ApiKeyStore.findByTokenHash",
-            `select ${columns}, ${workspaceColumns("w")} from api_keys k join workspaces w on w.id = k.workspace_id
+            `select ${columns}, ${workspaceColumns("w")}, wac_now()::double precision as at
+            from api_keys k join workspaces w on w.id = k.workspace_id
             where k.token_hash = $1`,
             [tokenHash]
           ),
-          ([row]) =>
-            Option.map(Option.fromUndefinedOr(row), (row) => ({ key: keyOf(row), workspace: workspaceOf(row) }))
+          (now, [row]) =>
+            Option.map(Option.fromUndefinedOr(row), (row) => ({
+              key: keyOf(row),
+              workspace: workspaceOf(row),
+              at: askedAt(now) ?? plain<Time.Instant>(row, "at")
+            }))
         ),
       get: (workspaceId, id) =>
         Effect.map(
@@ -127,10 +135,10 @@ export const layer = Layer.effect(
           query(
             "ApiKeyStore.list",
             `select ${columns} from api_keys k
-            where k.workspace_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)
+            where k.workspace_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > (select coalesce($2::bigint, wac_now())))
               ${page.after === null ? "" : "and k.id < $4"}
             order by k.id desc limit $3`,
-            [workspaceId, now, page.limit + 1, ...page.after === null ? [] : [page.after]]
+            [workspaceId, askedAt(now) ?? null, page.limit + 1, ...page.after === null ? [] : [page.after]]
           ),
           (rows) => Page.fromOverread(rows.map(keyOf), page, ({ id }) => id)
         ),
@@ -138,10 +146,10 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "ApiKeyStore.revoke",
-            `update api_keys k set revoked_at = coalesce(k.revoked_at, $3)
+            `update api_keys k set revoked_at = coalesce(k.revoked_at, $3, wac_now())
             where k.id = $2 and k.workspace_id = $1
             returning ${columns}, pg_notify('${revocationsChannel}', k.id) as told`,
-            [workspaceId, id, now]
+            [workspaceId, id, askedAt(now) ?? null]
           ),
           first
         ),

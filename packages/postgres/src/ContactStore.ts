@@ -1,13 +1,15 @@
 import { Contact, ContactStore, InboundMessage, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
+import { type Asked, asked } from "./Asked.ts"
 import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
 
 /** A command for `wac_record_inbound`. */
 const inboundOf = (
-  { ids, message, messageId, now }: Parameters<ContactStore.ContactStore["Service"]["recordInbound"]>[0]
+  { ids, message, messageId, now }: Parameters<ContactStore.ContactStore["Service"]["recordInbound"]>[0],
+  askedAt: Asked
 ) => ({
-  now,
+  now: askedAt(now),
   provider_number_id: message.providerNumberId,
   provider_message_id: message.providerMessageId,
   key: Contact.keyFor(message.customer),
@@ -50,6 +52,7 @@ export const layer = Layer.effect(
   ContactStore.ContactStore,
   Effect.gen(function*() {
     const { batched, query } = yield* Database
+    const askedAt = yield* asked
     const recordInbound = yield* batched<ReturnType<typeof inboundOf>, ContactStore.Recorded>(
       "ContactStore.recordInbound",
       "wac_record_inbound"
@@ -58,20 +61,22 @@ export const layer = Layer.effect(
     const move = yield* batched<unknown, boolean>("ContactStore.move", "wac_move_contacts")
 
     return ContactStore.ContactStore.of({
-      recordInbound: (command) => recordInbound(inboundOf(command)),
+      recordInbound: (command) => recordInbound(inboundOf(command, askedAt)),
       setPreference: ({ at, customer, now, preference, providerNumberId }) =>
         setPreference({
           provider_number_id: providerNumberId,
           ...named("customer", customer),
           opted_out: preference === "opt_out",
-          at: Math.min(at, now)
+          told_at: at,
+          now: askedAt(now)
         }),
       move: ({ at, from, now, providerNumberId, to }) =>
         move({
           provider_number_id: providerNumberId,
           ...named("from", from),
           ...named("to", to),
-          at: Math.min(at, now)
+          told_at: at,
+          now: askedAt(now)
         }),
       get: (workspaceId, phoneNumberId, key) =>
         Effect.map(

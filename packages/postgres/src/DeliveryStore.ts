@@ -1,5 +1,6 @@
 import { Delivery, DeliveryStore, type Event, type Id, Page, type Time, type Webhook } from "@wac/core"
 import { Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
+import { asked } from "./Asked.ts"
 import { plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
 import { Hint } from "./Hint.ts"
@@ -41,6 +42,7 @@ interface ClaimAnswer {
     readonly secrets: ReadonlyArray<StoredSecret>
   }>
   readonly nextDueAt: Time.Instant | null
+  readonly at: Time.Instant
   readonly seen: number
   readonly again: ReadonlyArray<Id.WebhookId>
 }
@@ -71,7 +73,8 @@ const claimedDelivery = (
     isDoubtful,
     isBacklog
   ]: ClaimedRow,
-  senders: ReadonlyMap<Id.WebhookId, Sender>
+  senders: ReadonlyMap<Id.WebhookId, Sender>,
+  at: Time.Instant
 ): DeliveryStore.ClaimedDelivery => ({
   delivery: {
     id,
@@ -103,14 +106,15 @@ const claimedDelivery = (
   },
   ...senders.get(webhookId)!,
   standing: isDoubtful ? "doubtful" : "healthy",
+  at,
   isBacklog
 })
 
-const claimedOf = ({ deliveries, nextDueAt, webhooks }: ClaimAnswer): DeliveryStore.Claimed => {
+const claimedOf = ({ at, deliveries, nextDueAt, webhooks }: ClaimAnswer): DeliveryStore.Claimed => {
   const senders = new Map(
     webhooks.map(({ id, secrets, url }) => [id, { url, secrets: secrets.map(secretOf) }] as const)
   )
-  return { deliveries: deliveries.map((row) => claimedDelivery(row, senders)), nextDueAt }
+  return { deliveries: deliveries.map((row) => claimedDelivery(row, senders, at)), at, nextDueAt }
 }
 
 /** What a begun test answers. */
@@ -118,12 +122,16 @@ interface TestAnswer {
   readonly delivery: Delivery.Delivery
   readonly event: Event.Event
   readonly url: string
+  readonly at: Time.Instant
   readonly standing: Webhook.Standing
   readonly secrets: ReadonlyArray<StoredSecret>
 }
 
 /** A command for `wac_complete`. */
-const commandOf = ({ attempt, delivery, jitter, now, token }: Parameters<Store["complete"]>[0]) => ({
+const commandOf = (
+  { attempt, delivery, jitter, token }: Parameters<Store["complete"]>[0],
+  now: Time.Instant | undefined
+) => ({
   now,
   delivery_id: delivery.id,
   webhook_id: delivery.webhookId,
@@ -230,6 +238,7 @@ export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
   Effect.gen(function*() {
     const { batched, listen, query } = yield* Database
+    const askedAt = yield* asked
     const complete = yield* batched<ReturnType<typeof commandOf>, 0 | 1 | 2>(
       "DeliveryStore.complete",
       "wac_complete",
@@ -251,11 +260,11 @@ export const layer = Layer.effect(
       hint.tell()
     })))
 
-    const claimDue = Effect.fnUntraced(function*(command: Parameters<Store["claimDue"]>[0]) {
+    const claimDue = Effect.fnUntraced(function*({ leaseUntil, now, ...claim }: Parameters<Store["claimDue"]>[0]) {
       hint.claiming()
       const before = seen
       const [row] = yield* query("DeliveryStore.claimDue", "select wac_claim_due($1::text::json) as answer", [
-        JSON.stringify({ ...command, seen, again })
+        JSON.stringify({ ...claim, now: askedAt(now), lease: leaseUntil - now, seen, again })
       ])
       const answer = plain<ClaimAnswer>(row!, "answer")
       // unless it was forgotten meanwhile
@@ -267,9 +276,16 @@ export const layer = Layer.effect(
     return DeliveryStore.DeliveryStore.of({
       // claims wait for each other in the database, and need not do so with a connection each
       claimDue: (command) => claiming.withPermit(claimDue(command)),
-      beginTest: (command) =>
+      beginTest: ({ event, leaseUntil, now, ...test }) =>
         Effect.map(
-          query("DeliveryStore.beginTest", "select wac_begin_test($1::text::json) as test", [JSON.stringify(command)]),
+          query("DeliveryStore.beginTest", "select wac_begin_test($1::text::json) as test", [
+            JSON.stringify({
+              ...test,
+              now: askedAt(now),
+              lease: leaseUntil - now,
+              event: { ...event, createdAt: askedAt(event.createdAt) }
+            })
+          ]),
           ([row]) =>
             Option.map(Option.fromNullOr(plain<TestAnswer | null>(row!, "test")), ({ secrets, ...test }) => ({
               ...test,
@@ -278,7 +294,7 @@ export const layer = Layer.effect(
             }))
         ),
       complete: (command) =>
-        complete(commandOf(command)).pipe(
+        complete(commandOf(command, askedAt(command.now))).pipe(
           Effect.map((answer) => {
             if (answer === 2) hint.tell()
             return answer !== 0
@@ -295,11 +311,15 @@ export const layer = Layer.effect(
         ),
       retry: (workspaceId, id, now) =>
         Effect.gen(function*() {
-          const [row] = yield* query("DeliveryStore.retry", "select wac_retry($1, $2, $3) as retried", [
-            workspaceId,
-            id,
-            now
-          ])
+          const [row] = yield* query(
+            "DeliveryStore.retry",
+            "select wac_retry($1, $2, coalesce($3, wac_now())) as retried",
+            [
+              workspaceId,
+              id,
+              askedAt(now) ?? null
+            ]
+          )
           if (!plain<boolean>(row!, "retried")) return Option.none()
           const [retried] = yield* query("DeliveryStore.retry", oneText, [workspaceId, id])
           return Option.map(Option.fromUndefinedOr(retried), viewOf)
@@ -307,12 +327,18 @@ export const layer = Layer.effect(
       awaitHint: hint.wait,
       tidySkipped: (now, limit) =>
         Effect.map(
-          query("DeliveryStore.tidySkipped", "select wac_tidy_skipped($1, $2) as written", [now, limit]),
+          query("DeliveryStore.tidySkipped", "select wac_tidy_skipped(coalesce($1, wac_now()), $2) as written", [
+            askedAt(now) ?? null,
+            limit
+          ]),
           ([row]) => plain<number>(row!, "written")
         ),
       backlog: (now) =>
         Effect.map(
-          query("DeliveryStore.backlog", "select wac_backlog($1, $2) as report", [now, DeliveryStore.backlogSizes]),
+          query("DeliveryStore.backlog", "select wac_backlog(coalesce($1, wac_now()), $2) as report", [
+            askedAt(now) ?? null,
+            DeliveryStore.backlogSizes
+          ]),
           ([row]) => plain<DeliveryStore.BacklogReport>(row!, "report")
         ),
       list: (workspaceId, { status }, page) =>

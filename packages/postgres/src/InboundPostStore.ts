@@ -1,6 +1,7 @@
 import { InboundPost, InboundPostStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Result } from "effect"
 import { Hex } from "effect/encoding"
+import { asked } from "./Asked.ts"
 import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
 import { Hint } from "./Hint.ts"
@@ -8,10 +9,16 @@ import { Hint } from "./Hint.ts"
 /** A command for `wac_end_posts`. */
 interface End extends InboundPost.PostName {
   readonly token: string
-  readonly dueAt: Time.Instant | null
+  readonly now: Time.Instant | undefined
+  /** Milliseconds from then. */
+  readonly dueIn: number | null
   readonly problem: InboundPost.Problem | null
-  readonly expiresAt: Time.Instant | null
+  /** Milliseconds from then. */
+  readonly expiresIn: number | null
 }
+
+const claimText = `select c.* from (select coalesce($3::bigint, wac_now()) as now) t
+  cross join lateral wac_claim_posts($1, $2, t.now, t.now + $4::bigint, $5, $6) c`
 
 const inBytes = (digest: string): Uint8Array => Result.getOrThrow(Hex.decode(digest))
 
@@ -19,17 +26,18 @@ export const layer = Layer.effect(
   InboundPostStore.InboundPostStore,
   Effect.gen(function*() {
     const { batched, query } = yield* Database
+    const askedAt = yield* asked
     const end = yield* batched<End, boolean>("InboundPostStore.end", "wac_end_posts")
     const hint = new Hint()
 
     return InboundPostStore.InboundPostStore.of({
       keep: ({ body, digest, now, provider }) =>
         Effect.map(
-          query("InboundPostStore.keep", "select wac_keep_post($1, $2, $3, $4) as kept", [
+          query("InboundPostStore.keep", "select wac_keep_post($1, $2, $3, coalesce($4, wac_now())) as kept", [
             provider,
             inBytes(digest),
             body,
-            now
+            askedAt(now) ?? null
           ]),
           ([row]) => {
             if (!plain<boolean>(row!, "kept")) return "known"
@@ -41,11 +49,11 @@ export const layer = Layer.effect(
         Effect.suspend(() => {
           hint.claiming()
           return Effect.map(
-            query("InboundPostStore.claim", "select * from wac_claim_posts($1, $2, $3, $4, $5, $6)", [
+            query("InboundPostStore.claim", claimText, [
               provider,
               token,
-              now,
-              leaseUntil,
+              askedAt(now) ?? null,
+              leaseUntil - now,
               limit.posts,
               limit.bytes
             ]),
@@ -64,9 +72,10 @@ export const layer = Layer.effect(
           provider,
           digest,
           token,
-          dueAt: null,
+          now: askedAt(now),
+          dueIn: null,
           problem: null,
-          expiresAt: now + Duration.toMillis(InboundPost.keptFor)
+          expiresIn: Duration.toMillis(InboundPost.keptFor)
         }),
       release: ({ digest, now, problem, provider, retryAt, token }) =>
         Effect.tap(
@@ -74,15 +83,19 @@ export const layer = Layer.effect(
             provider,
             digest,
             token,
-            dueAt: retryAt,
+            now: askedAt(now),
+            dueIn: retryAt === null ? null : retryAt - now,
             problem,
-            expiresAt: problem === null ? null : now + Duration.toMillis(InboundPost.keptWithProblemFor)
+            expiresIn: problem === null ? null : Duration.toMillis(InboundPost.keptWithProblemFor)
           }),
           Effect.sync(hint.tell)
         ),
       sweep: (now, limit) =>
         Effect.map(
-          query("InboundPostStore.sweep", "select wac_sweep_posts($1, $2) as swept", [now, limit]),
+          query("InboundPostStore.sweep", "select wac_sweep_posts(coalesce($1, wac_now()), $2) as swept", [
+            askedAt(now) ?? null,
+            limit
+          ]),
           ([row]) => plain<number>(row!, "swept")
         ),
       awaitHint: hint.wait,

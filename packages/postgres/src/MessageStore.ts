@@ -2,6 +2,7 @@ import { Contact, Id, Message, MessageStore, Page, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Accept from "./Accept.ts"
+import * as Asked from "./Asked.ts"
 import { plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
 import { storedAnswer, type StoredVerdict, verdictOf } from "./StoredVerdict.ts"
@@ -27,8 +28,11 @@ const reportOf = (
 })
 
 /** A command for `wac_apply_reports`. */
-const reportedOf = ({ ids, now, providerNumberId, reference, report }: MessageStore.ApplyReport) => ({
-  now,
+const reportedOf = (
+  { ids, now, providerNumberId, reference, report }: MessageStore.ApplyReport,
+  asked: Asked.Asked
+) => ({
+  now: asked(now),
   provider_number_id: providerNumberId,
   reference,
   ...reportOf(report, ids)
@@ -37,9 +41,10 @@ const reportedOf = ({ ids, now, providerNumberId, reference, report }: MessageSt
 /** A command for `wac_settle`: upstream took the send. */
 const sentOf = (
   { claimToken, ids, messageId, now, workspaceId }: MessageStore.SettleSend,
-  providerMessageId: string
+  providerMessageId: string,
+  asked: Asked.Asked
 ) => ({
-  now,
+  now: asked(now),
   workspace_id: workspaceId,
   message_id: messageId,
   claim_token: claimToken,
@@ -55,15 +60,35 @@ const firstOf = ({ deliveries, events }: MessageStore.EventIds): MessageStore.Ev
 })
 
 /** A command for `wac_settle_any`. */
-const settlementOf = ({ claimToken, end, ids, messageId, now, workspaceId }: MessageStore.SettleSend) => {
-  const claim = { now, workspace_id: workspaceId, message_id: messageId, claim_token: claimToken, end: end._tag }
+const settlementOf = (
+  { claimToken, end, ids, messageId, now, workspaceId }: MessageStore.SettleSend,
+  asked: Asked.Asked
+) => {
+  /** Of what happened now, the database says when that was. */
+  const since = (at: Time.Instant) => at === now ? asked(at) : at
+  const claim = {
+    now: asked(now),
+    workspace_id: workspaceId,
+    message_id: messageId,
+    claim_token: claimToken,
+    end: end._tag
+  }
   switch (end._tag) {
     case "Accepted": {
       const { providerMessageId } = end
-      return { ...claim, ...reportOf({ status: "sent", at: now, providerMessageId, error: null }, firstOf(ids)) }
+      return {
+        ...claim,
+        ...reportOf({ status: "sent", at: now, providerMessageId, error: null }, firstOf(ids)),
+        at: asked(now)
+      }
     }
     case "Refused":
-      return { ...claim, ...reportOf(end.report, firstOf(ids)), answer: storedAnswer(end.answer) }
+      return {
+        ...claim,
+        ...reportOf(end.report, firstOf(ids)),
+        at: since(end.report.at),
+        answer: storedAnswer(end.answer)
+      }
     case "NotSent":
       return { ...claim, answer: storedAnswer(end.answer) }
     case "Unknown":
@@ -111,9 +136,10 @@ export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
     const { batched, query } = yield* Database
+    const asked = yield* Asked.asked
     const random = yield* SecureRandom.SecureRandom
     const accept = yield* batched<MessageStore.AcceptSend, Accept.Answered>("MessageStore.accept", "wac_accept", {
-      given: Accept.batch
+      given: Accept.batch(asked)
     })
     const settle = yield* batched<ReturnType<typeof sentOf>, boolean>("MessageStore.settle", "wac_settle")
     const settleAny = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle_any")
@@ -133,7 +159,7 @@ export const layer = Layer.effect(
       const { deliveries, events } = yield* ids
       const [row] = yield* query("MessageStore.sweep", "select wac_sweep($1::text::json) as swept", [
         JSON.stringify({
-          now,
+          now: asked(now),
           events,
           deliveries,
           deliveryUnknown: Message.deliveryUnknown,
@@ -147,17 +173,17 @@ export const layer = Layer.effect(
       accept: (command) => Effect.map(accept(command), (answered) => Accept.acceptedOf(command, answered)),
       settle: (command) => {
         const { end } = command
-        const any = Effect.suspend(() => settleAny(settlementOf(command)))
+        const any = Effect.suspend(() => settleAny(settlementOf(command, asked)))
         if (end._tag !== "Accepted") return any
         // in a statement of its own, since one that locked more messages after these might wait in a circle
         return Effect.flatMap(
-          settle(sentOf(command, end.providerMessageId)),
+          settle(sentOf(command, end.providerMessageId, asked)),
           (isCommon) => isCommon ? Effect.succeed(true) : any
         )
       },
       abandon: ({ claimToken, limits, message, now, request: { key, route, workspaceId } }) =>
         Effect.asVoid(abandon({
-          now,
+          now: asked(now),
           workspace_id: workspaceId,
           route,
           key,
@@ -166,8 +192,8 @@ export const layer = Layer.effect(
           limits: limitsOf(limits)
         })),
       lookUp: ({ fingerprint, key, route, workspaceId }, now) =>
-        Effect.map(lookUp({ now, workspace_id: workspaceId, route, key, fingerprint }), verdictOf),
-      applyReport: (command) => applyReport(reportedOf(command)),
+        Effect.map(lookUp({ now: asked(now), workspace_id: workspaceId, route, key, fingerprint }), verdictOf),
+      applyReport: (command) => applyReport(reportedOf(command, asked)),
       get: (workspaceId, id) =>
         Effect.map(
           query("MessageStore.get", getText, [workspaceId, id]),

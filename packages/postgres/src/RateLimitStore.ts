@@ -1,5 +1,6 @@
 import { RateLimit, RateLimitStore, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
+import { asked } from "./Asked.ts"
 import { Database } from "./Database.ts"
 
 interface Bucket {
@@ -15,17 +16,18 @@ export const layer = Layer.effect(
   RateLimitStore.RateLimitStore,
   Effect.gen(function*() {
     const { batched, query } = yield* Database
-    /** Answers with each bucket's state before its token was asked for. */
+    const askedAt = yield* asked
+    /** Answers with when it was judged, and with each bucket's state before its token was asked for. */
     const spend = yield* batched<
-      { readonly now: Time.Instant; readonly buckets: ReturnType<typeof written> },
-      ReadonlyArray<Time.Instant>
+      { readonly now: Time.Instant | undefined; readonly buckets: ReturnType<typeof written> },
+      { readonly at: Time.Instant; readonly before: ReadonlyArray<Time.Instant> }
     >("RateLimitStore.spend", "wac_spend_tokens")
 
     return RateLimitStore.RateLimitStore.of({
       spend: (buckets, now) =>
         buckets.length === 0 ? Effect.succeed([]) : Effect.map(
-          spend({ now, buckets: written(buckets) }),
-          (before) => buckets.map(({ policy }, i) => RateLimit.take(policy, before[i]!, now).reading)
+          spend({ now: askedAt(now), buckets: written(buckets) }),
+          ({ at, before }) => buckets.map(({ policy }, i) => RateLimit.take(policy, before[i]!, at).reading)
         ),
       giveBack: (buckets) =>
         buckets.length === 0 ? Effect.void : Effect.asVoid(

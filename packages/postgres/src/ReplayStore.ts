@@ -1,5 +1,6 @@
 import { Page, Replay, ReplayStore } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
+import { asked } from "./Asked.ts"
 import { plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
 
@@ -8,12 +9,17 @@ const replayOf = (row: Row | undefined): Option.Option<Replay.Replay> =>
 
 export const layer = Layer.effect(
   ReplayStore.ReplayStore,
-  Effect.map(Database, ({ query }) =>
+  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
     ReplayStore.ReplayStore.of({
-      create: (command) =>
+      create: ({ now, until, ...command }) =>
         Effect.map(
           query("ReplayStore.create", "select wac_create_replay($1::text::json) as replay", [
-            JSON.stringify({ ...command, counted: Replay.countedAtOnce })
+            JSON.stringify({
+              ...command,
+              now: askedAt(now),
+              until: until < now ? until : askedAt(now),
+              counted: Replay.countedAtOnce
+            })
           ]),
           ([row]) => replayOf(row)
         ),
@@ -39,13 +45,17 @@ export const layer = Layer.effect(
         ),
       cancel: (workspaceId, id, now) =>
         Effect.map(
-          query("ReplayStore.cancel", "select wac_cancel_replay($1, $2, $3) as replay", [workspaceId, id, now]),
+          query("ReplayStore.cancel", "select wac_cancel_replay($1, $2, coalesce($3, wac_now())) as replay", [
+            workspaceId,
+            id,
+            askedAt(now) ?? null
+          ]),
           ([row]) => replayOf(row)
         ),
       step: (now, limit) =>
         Effect.map(
-          query("ReplayStore.step", "select wac_step_replay($1, $2, $3, $4) as worked", [
-            now,
+          query("ReplayStore.step", "select wac_step_replay(coalesce($1, wac_now()), $2, $3, $4) as worked", [
+            askedAt(now) ?? null,
             limit,
             Replay.maxWaiting,
             Duration.toMillis(Replay.pause)

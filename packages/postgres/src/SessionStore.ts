@@ -1,5 +1,6 @@
 import { SessionStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
+import { asked } from "./Asked.ts"
 import { instant, plain } from "./Column.ts"
 import { Database, type Row } from "./Database.ts"
 
@@ -13,30 +14,33 @@ const sessionOf = (row: Row): SessionStore.StoredSession => ({
 
 export const layer = Layer.effect(
   SessionStore.SessionStore,
-  Effect.map(Database, ({ query }) =>
+  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
     SessionStore.SessionStore.of({
       // sessions that have ended leave when somebody signs in, more than come
       create: ({ absoluteUntil, createdAt, idleUntil, tokenHash, userId }) =>
         Effect.asVoid(query(
           "SessionStore.create",
-          `with ended as (
+          `with present as materialized (select coalesce($3::bigint, wac_now()) as now), ended as (
             delete from sessions where token_hash = any (array(
-              select s.token_hash from sessions s where s.absolute_until <= $3 order by s.absolute_until limit 100
+              select s.token_hash from sessions s where s.absolute_until <= (select p.now from present p)
+              order by s.absolute_until limit 100
             ))
           )
           insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until)
-          values ($1, $2, $3, $4, $5)
+          select $1, $2, p.now, p.now + $4::bigint, p.now + $5::bigint from present p
           on conflict (token_hash) do nothing`,
-          [tokenHash, userId, createdAt, idleUntil, absoluteUntil]
+          [tokenHash, userId, askedAt(createdAt) ?? null, idleUntil - createdAt, absoluteUntil - createdAt]
         )),
       use: (tokenHash, now, idleUntil) =>
         Effect.map(
           query(
             "SessionStore.use",
-            `update sessions set idle_until = greatest(idle_until, least($3, absolute_until))
-            where token_hash = $1 and $2 < idle_until and $2 < absolute_until
+            `with present as materialized (select coalesce($2::bigint, wac_now()) as now)
+            update sessions set idle_until = greatest(idle_until, least(p.now + $3::bigint, absolute_until))
+            from present p
+            where token_hash = $1 and p.now < idle_until and p.now < absolute_until
             returning token_hash, user_id, created_at, idle_until, absolute_until`,
-            [tokenHash, now, idleUntil]
+            [tokenHash, askedAt(now) ?? null, idleUntil - now]
           ),
           ([row]) => Option.map(Option.fromUndefinedOr(row), sessionOf)
         ),

@@ -1,6 +1,7 @@
 import { type Id, type StoreError, type Time, type Webhook, WebhookStore } from "@wac/core"
 import { Effect, Layer, Option, Result } from "effect"
 import { Hex } from "effect/encoding"
+import { asked } from "./Asked.ts"
 import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
 
@@ -74,7 +75,7 @@ export const getText = `
 
 export const layer = Layer.effect(
   WebhookStore.WebhookStore,
-  Effect.map(Database, ({ query }) =>
+  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
     WebhookStore.WebhookStore.of({
       put: (candidate) =>
         Effect.map(
@@ -97,17 +98,25 @@ export const layer = Layer.effect(
             oldestHeldAt: plain(row, "oldest_held_at"),
             oldestTriedAt: plain(row, "oldest_tried_at")
           }))),
-      rotateSecret: ({ secret, ...command }) =>
+      rotateSecret: ({ now, previousExpiresAt, secret, ...command }) =>
         Effect.map(
           query("WebhookStore.rotateSecret", "select wac_rotate_secret($1::text::json) as webhook", [
-            JSON.stringify({ ...command, secret: storedSecret({ sealed: secret, expiresAt: null }) })
+            JSON.stringify({
+              ...command,
+              now: askedAt(now),
+              overlap: previousExpiresAt - now,
+              secret: storedSecret({ sealed: secret, expiresAt: null })
+            })
           ]),
           ([row]) =>
             optional(plain(row!, "webhook"))
         ),
       pause: (workspaceId, now) =>
         Effect.map(
-          query("WebhookStore.pause", "select wac_pause_webhook($1, $2) as webhook", [workspaceId, now]),
+          query("WebhookStore.pause", "select wac_pause_webhook($1, coalesce($2, wac_now())) as webhook", [
+            workspaceId,
+            askedAt(now) ?? null
+          ]),
           ([row]) =>
             optional(plain(row!, "webhook"))
         ),
@@ -116,7 +125,7 @@ export const layer = Layer.effect(
           query("WebhookStore.resume", "select wac_resume_webhook($1::text::json) as webhook", [
             JSON.stringify({
               workspaceId,
-              now,
+              now: askedAt(now),
               ...typeof replay === "string" ? { replay } : { replay: "since", ...replay }
             })
           ]),
@@ -125,7 +134,10 @@ export const layer = Layer.effect(
         ),
       remove: (workspaceId: Id.WorkspaceId, now: Time.Instant): Effect.Effect<boolean, StoreError.StoreError> =>
         Effect.map(
-          query("WebhookStore.remove", "select wac_remove_webhook($1, $2) as removed", [workspaceId, now]),
+          query("WebhookStore.remove", "select wac_remove_webhook($1, coalesce($2, wac_now())) as removed", [
+            workspaceId,
+            askedAt(now) ?? null
+          ]),
           ([row]) =>
             plain(row!, "removed")
         )

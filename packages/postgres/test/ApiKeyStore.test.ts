@@ -16,7 +16,9 @@ it.live("a listener whose connection was cut is told that it may have missed som
       ({ close }) => Effect.sync(close)
     )
     const storage = (url: Redacted.Redacted) =>
-      Layer.build(Layer.fresh(PostgresStorage.layerServer({ url, maxConnections: 2 })))
+      Layer.build(
+        Layer.fresh(Layer.provide(PostgresStorage.layerServer({ url, maxConnections: 2 }), Fixture.timeOfAsker))
+      )
     const here = yield* storage(url)
     const behind = yield* storage(Redacted.make(proxy.url))
     yield* Effect.gen(function*() {

@@ -40,7 +40,7 @@ it.live("goes when none of them can be told again", () =>
     }).pipe(
       Effect.provide(
         Layer.mergeAll(
-          PostgresStorage.layerServer({ url, maxConnections: 3 }),
+          Layer.provide(PostgresStorage.layerServer({ url, maxConnections: 3 }), Fixture.timeOfAsker),
           PostgresClient.layer({ url, maxConnections: 1 }),
           Fixture.layer
         )

@@ -15,7 +15,9 @@ type Ports = Fixture.Ports
 export const startProcess = (
   url: Redacted.Redacted
 ): Effect.Effect<Context.Context<Ports>, never, Scope.Scope> =>
-  Effect.orDie(Layer.build(Layer.fresh(PostgresStorage.layerServer({ url }))))
+  Effect.orDie(
+    Layer.build(Layer.fresh(Layer.provide(PostgresStorage.layerServer({ url }), Fixture.timeOfAsker)))
+  )
 
 /** The database, and a process on it that is not the test's own. */
 export class Other extends Context.Service<Other, {

@@ -148,7 +148,9 @@ const play = (
       if (i % checkEvery === 0 || i === length) yield* check
     }
   }).pipe(
-    Effect.provide(Layer.effect(Memory, Layer.build(Layer.fresh(MemoryStorage.layer)))),
+    Effect.provide(
+      Layer.effect(Memory, Layer.build(Layer.fresh(Layer.provide(MemoryStorage.layer, Fixture.timeOfAsker))))
+    ),
     Effect.catchCause((cause) =>
       Effect.die(new Error(`after:\n${history.slice(-40).join("\n")}\n${Cause.pretty(cause)}`))
     )

@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { ApiKeyStore, type Id, Storage, WorkspaceStore } from "@wac/core"
+import { Fixture } from "@wac/testkit"
 import { Clock, Effect, Layer, Option, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -34,7 +35,11 @@ const prepared = Effect.tap(
 
 /** Builds the storage anew, runs the effect on it and closes it. */
 const opened = <A, E>(directory: string, effect: Effect.Effect<A, E, PortsOf>) =>
-  Effect.provide(effect, Layer.fresh(PostgresStorage.layerEmbedded({ directory })), { local: true })
+  Effect.provide(
+    effect,
+    Layer.fresh(Layer.provide(PostgresStorage.layerEmbedded({ directory }), Fixture.timeOfAsker)),
+    { local: true }
+  )
 type PortsOf = Layer.Success<ReturnType<typeof PostgresStorage.layerEmbedded>>
 
 /** A process that keeps a database in the directory, and the lines that it prints. */

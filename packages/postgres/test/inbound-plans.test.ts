@@ -91,9 +91,10 @@ for (const { layer: database, name } of databases) {
                 provider: "whatsapp",
                 digest: own,
                 token: "mine",
-                dueAt: null,
+                now,
+                dueIn: null,
                 problem: null,
-                expiresAt: now + hour
+                expiresIn: hour
               }])
             ])
             assert.deepStrictEqual([posts![1], bodies], [1, [0, 0]])

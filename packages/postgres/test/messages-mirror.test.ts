@@ -256,7 +256,7 @@ for (const { layer: database, name } of databases) {
             .flatMap((fullAt) => [-1, 0, 1 / 1024, 1].map((step) => ({ policy, fullAt: fullAt + step })))
         })
         const answers = yield* evaluate<number | null>(
-          "wac_take(c.full_at, c.now, c.refill, c.capacity)",
+          "wac_take(wac_bounded(c.full_at, c.now, c.refill, c.capacity), c.now, c.refill, c.capacity)",
           "full_at double precision, now double precision, refill double precision, capacity double precision",
           cases.map(({ fullAt, policy }) => ({
             full_at: fullAt,

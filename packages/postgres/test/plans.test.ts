@@ -123,7 +123,7 @@ const claim = (options: { readonly limit: number; readonly seen: number | null; 
     now: options.at ?? now,
     limit: { healthy: options.limit, doubtful: options.limit },
     token: "mine",
-    leaseUntil: now + 15 * second,
+    lease: 15 * second,
     seen: options.seen,
     again: []
   })

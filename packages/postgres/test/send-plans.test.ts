@@ -43,7 +43,7 @@ const sends = (first: number, count: number) =>
     fingerprint: "f",
     message_id: `msg ${first + i}`,
     claim_token: "mine",
-    lease_until: now + 1000,
+    lease: 1000,
     content: { to: customer(first + i) },
     customer: customer(first + i)
   }))

@@ -2,6 +2,7 @@
  * Databases for tests: whenever a layer is built, a database of its own.
  */
 import { PgClient } from "@effect/sql-pg"
+import { Fixture } from "@wac/testkit"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
@@ -57,5 +58,7 @@ export const databases: ReadonlyArray<{
   readonly layer: Layer.Layer<Database | PgClient.PgClient, OpenError>
 }> = clients.map(({ layer, name }) => ({
   name,
-  layer: Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run())).pipe(Layer.provideMerge(layer))
+  layer: Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run())).pipe(
+    Layer.provideMerge(Layer.merge(layer, Fixture.timeOfAsker))
+  )
 }))

@@ -37,7 +37,7 @@ const call = (fn: string, ...params: ReadonlyArray<unknown>) =>
 /** Accepts sends in one batch, of which none is refused. */
 const accept = (sends: ReadonlyArray<MessageStore.AcceptSend>) =>
   Effect.gen(function*() {
-    const { params, read } = Accept.batch(sends)
+    const { params, read } = Accept.batch((now) => now)(sends)
     const [row] = yield* call("wac_accept", ...params)
     assert.deepStrictEqual(read(row!.answers).map(({ answer }) => answer._tag), sends.map(() => "Claimed"))
   })

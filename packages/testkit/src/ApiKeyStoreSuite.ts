@@ -27,7 +27,7 @@ export const tests = (it: Fixture.It): void => {
       const issued = yield* store.issue(key, { key: yield* freshKey, fingerprint: "one" })
       assert.deepStrictEqual(issued, { _tag: "Created", key })
       assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
-      assert.deepStrictEqual(yield* store.findByTokenHash(key.tokenHash), Option.some({ key, workspace }))
+      assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key, workspace }))
     }))
 
   it.effect("issue makes one key per idempotency key, and answers a repetition with it as it is now", () =>
@@ -116,7 +116,7 @@ export const tests = (it: Fixture.It): void => {
       const key = yield* Fixture.issuedKey(workspace.id, start, { expiresAt: start + 1 })
       yield* store.revoke(workspace.id, key.id, start + 2)
       assert.deepStrictEqual(
-        yield* store.findByTokenHash(key.tokenHash),
+        yield* Fixture.foundByTokenHash(key),
         Option.some({ key: { ...key, revokedAt: start + 2 }, workspace })
       )
       assert.deepStrictEqual(yield* store.findByTokenHash("0".repeat(64)), Option.none())

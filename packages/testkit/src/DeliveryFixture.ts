@@ -30,7 +30,7 @@ export const claim = (
     const { limit = 100 } = options
     const token = options.token ?? (yield* Fixture.word)
     const workspaces = new Set(("start" in worlds ? [worlds] : worlds).map(({ workspace }) => workspace.id))
-    const { deliveries, nextDueAt } = yield* store.claimDue({
+    const { at, deliveries, nextDueAt } = yield* store.claimDue({
       now: options.now,
       limit: typeof limit === "number" ? { healthy: limit, doubtful: limit } : limit,
       token,
@@ -40,6 +40,7 @@ export const claim = (
     if (foreign.length > 0) yield* store.release(token, foreign.map(({ delivery }) => delivery))
     return {
       token,
+      at,
       nextDueAt,
       deliveries: deliveries.filter(({ delivery }) => workspaces.has(delivery.workspaceId))
     }

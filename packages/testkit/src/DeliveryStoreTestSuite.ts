@@ -34,6 +34,7 @@ export const tests = (it: Fixture.It): void => {
         url: webhook.url,
         secrets: webhook.secrets.slice(0, 2),
         standing: "healthy",
+        at: own.start,
         isBacklog: false
       })
       assert.deepStrictEqual(delivery, {

@@ -29,6 +29,7 @@ import {
   type SealedSecretStore,
   type SessionStore,
   type Storage,
+  StorageTime,
   type StoreError,
   type Template,
   TemplateStore,
@@ -38,7 +39,7 @@ import {
   type Workspace,
   WorkspaceStore
 } from "@wac/core"
-import { Context, DateTime, Effect, Layer, type Scope } from "effect"
+import { Context, DateTime, Effect, Layer, Option, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 
 /** Every storage port of `@wac/core`. */
@@ -103,6 +104,9 @@ export const layer: Layer.Layer<SecureRandom.SecureRandom | Starts> = Layer.effe
     })
   })
 ).pipe(Layer.merge(SecureRandom.layerWebCrypto), Layer.fresh)
+
+/** For storages to be built with whose time is what a test says it is. */
+export const timeOfAsker: Layer.Layer<never> = Layer.succeed(StorageTime.JudgedBy, "asker")
 
 /** The first instant of the month after `at`. */
 export const nextMonth = (at: Time.Instant): Time.Instant =>
@@ -316,3 +320,11 @@ export const putWebhook = (world: World, fields: Partial<Webhook.Webhook> = {}) 
     const { webhook: stored } = yield* WebhookStore.WebhookStore.use((store) => store.put(candidate))
     return stored
   })
+
+/** A key with its workspace, found by its token's hash. */
+export const foundByTokenHash = ({ tokenHash }: Pick<ApiKey.ApiKey, "tokenHash">) =>
+  Effect.map(
+    ApiKeyStore.ApiKeyStore.use((store) => store.findByTokenHash(tokenHash)),
+    // by the clock of whoever asks, or of the storage
+    Option.map(({ at: _, ...found }) => found)
+  )

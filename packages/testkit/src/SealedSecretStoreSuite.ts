@@ -99,10 +99,9 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* store.rewrap(changes), 6)
       assert.deepStrictEqual(yield* all(keyId), [])
       assert.sameDeepMembers([...(yield* all(next))], changes.map(({ after, row }) => ({ row, sealed: after })))
-      const apiKeys = yield* ApiKeyStore.ApiKeyStore
       for (const [i, key] of keys.entries()) {
         assert.deepStrictEqual(
-          yield* apiKeys.findByTokenHash(key.tokenHash),
+          yield* Fixture.foundByTokenHash(key),
           Option.some({
             workspace: own.workspace,
             key: {

@@ -102,12 +102,12 @@ const suitesOfEmpty: ReadonlyArray<readonly [string, (it: Fixture.FoundedIt<Work
  * `storage` must give an empty storage whenever it is built. Nothing else may use it meanwhile, since claims and
  * sweeps act on all of it. A port's name picks its suites: `vitest -t DeliveryStore`.
  *
- * Tests run on the real clock, because an adapter's own timers (pools, notifications) do; but no rule may read it:
- * every time is passed in.
+ * Tests run on the real clock, because an adapter's own timers (pools, notifications) do; but no rule reads it: the
+ * storage is built with `StorageTime.JudgedBy` as `asker`, and every time is passed in.
  */
 export const suite = <E>(name: string, storage: Layer.Layer<Fixture.Ports, E>): void => {
   const options = { excludeTestServices: true } as const
-  const services = Layer.merge(storage, Fixture.layer)
+  const services = Layer.merge(Layer.provide(storage, Fixture.timeOfAsker), Fixture.layer)
   layer(services, options)(name, (it) => {
     for (const [port, register] of suites) {
       describe(port, () => {

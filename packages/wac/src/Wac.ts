@@ -1,7 +1,15 @@
 /**
  * The whole service inside the host's process.
  */
-import { type Id, Provider as ProviderPort, Setup, Vault, WebhookTransport, type Workspace as Core } from "@wac/core"
+import {
+  type Id,
+  Provider as ProviderPort,
+  Setup,
+  StorageTime,
+  Vault,
+  WebhookTransport,
+  type Workspace as Core
+} from "@wac/core"
 import { PublicUrl } from "@wac/http"
 import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
@@ -98,6 +106,8 @@ const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
     Layer.sync(Metric.MetricRegistry, () => new Map()),
     steered === undefined ? Layer.empty : Layer.mergeAll(
       Layer.succeed(Clock.Clock, steered.clock),
+      // what a database in the process knows of time is the machine's
+      Layer.succeed(StorageTime.JudgedBy, "asker"),
       Layer.succeed(Scheduler.Scheduler, steered.scheduler)
     )
   )

@@ -60,6 +60,12 @@ const recording = `events as (
 const wake = "perform pg_notify('wac_deliveries', 'recorded')"
 
 export const sql = `
+-- StorageTime: the time that instants are judged at which processes share. Commands bring one of their own (now) in
+-- tests only. Who waits for locks reads it behind them.
+create function wac_now() returns bigint
+language sql volatile
+return floor(extract(epoch from clock_timestamp()) * 1000)::bigint;
+
 -- Time.iso, of the years 1 to 9999
 create function wac_iso(at bigint) returns text
 language sql stable strict
@@ -273,7 +279,7 @@ create type wac_kind as (
   workspace_id text,
   route text,
   api_key_id text,
-  -- Quota.monthOf(now)
+  -- Quota.monthOf(now), where commands bring that
   month text,
   -- as the message names it; null for the default number
   sender text,
@@ -293,7 +299,8 @@ create type wac_send as (
   fingerprint text,
   message_id text,
   claim_token text,
-  lease_until bigint,
+  -- for how long
+  lease bigint,
   content json,
   -- Contact.keyOf
   customer text,
@@ -407,7 +414,14 @@ return json_build_object(
   'preferenceAt', (c).preference_at
 );
 
--- RateLimit.take: the bucket's new state, or null when it has no token
+-- RateLimit.bounded
+create function wac_bounded(
+  full_at double precision, at double precision, refill double precision, capacity double precision
+) returns double precision
+language sql immutable
+return least(full_at, at + refill * capacity);
+
+-- RateLimit.take, of a state that is bounded: the bucket's new one, or null when it has no token
 create function wac_take(
   full_at double precision, at double precision, refill double precision, capacity double precision
 ) returns double precision
@@ -444,6 +458,8 @@ ${byIndexes}
 as $$
 declare
   limit_sets constant jsonb := all_limits;
+  at_time bigint;
+  this_month text;
   one_month boolean := true;
   r record;
   answers json[] := '{}';
@@ -455,6 +471,7 @@ declare
   workspace text;
   workspace_at double precision;
   workspace_next double precision;
+  full_at double precision;
   taken integer;
   number text;
   number_at double precision;
@@ -488,15 +505,20 @@ begin
   where w.id = any (array(select k.workspace_id from json_to_recordset(all_kinds) as k (workspace_id text)))
   order by w.id
   for no key update;
+  at_time := wac_now();
+  this_month := left(wac_iso(at_time), 7);
 
   if json_array_length(all_kinds) > 1 then
-    one_month := (select min(k.month) = max(k.month) from json_to_recordset(all_kinds) as k (month text));
+    one_month := (
+      select min(coalesce(k.month, this_month)) = max(coalesce(k.month, this_month))
+      from json_to_recordset(all_kinds) as k (month text)
+    );
   end if;
 
   for r in
     with looked_up as materialized (
       -- each of the subqueries is looked up by its key
-      select k.ordinality - 1 as kind, k.workspace_id, k.route, k.api_key_id, k.month, k.template, k.given_values,
+      select k.ordinality - 1 as kind, k.workspace_id, k.route, k.api_key_id, coalesce(k.month, this_month) as month, k.template, k.given_values,
         w.id is not null and a.id is not null as is_known, a.revoked_at, a.expires_at, w.suspended,
         w.bucket_full_at as workspace_full_at,
         coalesce(w.monthly_quota, (y.limits ->> 'monthlyQuota')::double precision) as quota, q.used,
@@ -544,7 +566,7 @@ begin
           and t.name = k.template and t.language = k.language offset 0
       ) t on true
       left join lateral (
-        select q.used from quota_usage q where q.workspace_id = k.workspace_id and q.month = k.month offset 0
+        select q.used from quota_usage q where q.workspace_id = k.workspace_id and q.month = coalesce(k.month, this_month) offset 0
       ) q on true
       cross join lateral (
         select l.limits, l.limits -> 'pair' as pair,
@@ -554,34 +576,35 @@ begin
         offset 0
       ) y
     )
-    select c.ordinality as place, c.now, a.workspace_id, a.kind, a.is_known, a.revoked_at, a.expires_at, a.suspended,
+    select c.ordinality as place, n.now, a.workspace_id, a.kind, a.is_known, a.revoked_at, a.expires_at, a.suspended,
       a.workspace_full_at, a.workspace_refill, a.workspace_capacity, a.quota, a.used, a.number_id, a.number_full_at,
       a.number_refill, a.number_capacity, a.customers_counted, a.customer_limit, a.found, a.pair_refill,
       a.pair_capacity, s.pair_key, s.pair_full_at, s.counted_at, s.contact, s.bound, s.is_open, c.has_twin,
       -- Policy.refusal, as far as it is a matter of this send alone
       a.number_id is null or not a.available
-        or coalesce(c.now < a.blocked_until, false) and (a.block_scope = 'all' or not s.is_open)
+        or coalesce(n.now < a.blocked_until, false) and (a.block_scope = 'all' or not s.is_open)
         or a.template is not null and (a.is_sendable and a.values_wanted = a.given_values) is not true
         or s.opted_out and (a.template is null or a.is_marketing)
         or a.template is null and not s.is_open as is_refused,
       (
-        c.message_id, a.workspace_id, a.api_key_id, a.number_id, a.phone_number, c.content, c.now, a.month, a.route,
-        c.key, c.fingerprint, c.claim_token, c.lease_until, case when not s.is_open then c.now end
+        c.message_id, a.workspace_id, a.api_key_id, a.number_id, a.phone_number, c.content, n.now, a.month, a.route,
+        c.key, c.fingerprint, c.claim_token, n.now + c.lease, case when not s.is_open then n.now end
       )::wac_claim as claim
     from json_populate_recordset(null::wac_send, commands) with ordinality c
     join looked_up a on a.kind = c.kind
+    cross join lateral (select coalesce(c.now, at_time) as now) n
     cross join lateral (
       select x.pair_key, coalesce(b.full_at, 0) as pair_full_at, b.counted_at, m.id as bound,
-        n.n as contact, coalesce((n.n).opted_out, false) as opted_out,
-        wac_window_is_open((n.n).last_inbound_at, c.now) as is_open
+        o.o as contact, coalesce((o.o).opted_out, false) as opted_out,
+        wac_window_is_open((o.o).last_inbound_at, n.now) as is_open
       from (select 'pair:' || a.number_id || ':' || c.customer as pair_key offset 0) x
       left join lateral (
         select m.id from messages m
         where m.workspace_id = a.workspace_id and m.route = a.route and m.key = c.key offset 0
       ) m on true
       left join lateral (
-        select n from contacts n where n.phone_number_id = a.number_id and n.key = c.customer offset 0
-      ) n on true
+        select o from contacts o where o.phone_number_id = a.number_id and o.key = c.customer offset 0
+      ) o on true
       left join lateral (select b.full_at, b.counted_at from buckets b where b.key = x.pair_key offset 0) b on true
       offset 0
     ) s
@@ -606,6 +629,11 @@ begin
       workspace_at := r.workspace_full_at;
       workspaces := workspaces + 1;
       taken := 0;
+    end if;
+    full_at := wac_bounded(workspace_at, r.now, r.workspace_refill, r.workspace_capacity);
+    if full_at < workspace_at then
+      workspace_at := full_at;
+      spent_workspaces[workspaces] := (workspace, workspace_at, (r.claim).month, taken)::wac_spent_workspace;
     end if;
     workspace_next := wac_take(workspace_at, r.now, r.workspace_refill, r.workspace_capacity);
     if workspace_next is null then
@@ -706,6 +734,16 @@ begin
       end if;
     end if;
 
+    full_at := wac_bounded(number_at, r.now, r.number_refill, r.number_capacity);
+    if full_at < number_at then
+      number_at := full_at;
+      spent_numbers[numbers] := (number, number_at, found_new)::wac_spent_number;
+    end if;
+    full_at := wac_bounded(pair_at, r.now, r.pair_refill, r.pair_capacity);
+    if full_at < pair_at then
+      pair_at := full_at;
+      spent_pairs[pairs] := (pair, pair_at, number, note)::wac_spent_pair;
+    end if;
     number_next := wac_take(number_at, r.now, r.number_refill, r.number_capacity);
     pair_next := wac_take(pair_at, r.now, r.pair_refill, r.pair_capacity);
     if number_next is null or pair_next is null then
@@ -789,7 +827,7 @@ begin
     from unnest(claims, claims_before) as c (id, workspace_id, api_key_id, phone_number_id, from_number, content, now,
       month, route, key, fingerprint, claim_token, lease_until, counted_at, counted_before);
   end if;
-  return json_build_object('found', array_to_json(of_kinds), 'answers', array_to_json(answers));
+  return json_build_object('at', at_time, 'found', array_to_json(of_kinds), 'answers', array_to_json(answers));
 end
 $$;
 
@@ -959,6 +997,7 @@ language plpgsql
 ${byIndexes}
 as $$
 declare
+  at_time constant bigint := wac_now();
   answers boolean[] := array_fill(false, array[json_array_length(commands)]);
   places bigint[];
   place bigint;
@@ -969,7 +1008,9 @@ begin
       sent_at = greatest(s.now, m.created_at), sequence = 1, claim_token = null, lease_until = null,
       expires_at = s.now + 86400000
     from (
-      select s.* from rows from (json_to_recordset(commands)
+      select coalesce(s.now, at_time) as now, s.workspace_id, s.message_id, s.claim_token, s.provider_message_id,
+        s.event, s.delivery, s.place
+      from rows from (json_to_recordset(commands)
         as (now bigint, workspace_id text, message_id text, claim_token text, provider_message_id text, event text,
           delivery text))
         with ordinality as s (now, workspace_id, message_id, claim_token, provider_message_id, event, delivery, place)
@@ -1014,7 +1055,11 @@ language plpgsql
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  steps constant wac_step[] := array(select c from json_populate_recordset(null::wac_step, commands) c);
+  -- an end is of the time at which it is told, but for a refusal that says otherwise
+  told_now constant wac_step := json_populate_record(
+    null::wac_step, json_build_object('now', wac_now(), 'at', wac_now())
+  );
+  steps constant wac_step[] := array(select c from json_populate_recordset(told_now, commands) c);
   moved record;
 begin
   select m.places, m.told into moved from wac_move(steps) m;
@@ -1033,6 +1078,7 @@ language plpgsql
 ${byIndexes}
 as $$
 declare
+  at_time constant bigint := wac_now();
   targets text[];
   steps wac_step[];
   moved record;
@@ -1040,7 +1086,7 @@ declare
 begin
   -- by our reference, then by the provider's name; of the number that is spoken of
   select array_agg(x.id order by c.ordinality), array_agg(
-    (c.now, x.id, null, null, null, null, null, c.status, c.at, c.provider_message_id, c.error, c.concludes, null,
+    (coalesce(c.now, at_time), x.id, null, null, null, null, null, c.status, c.at, c.provider_message_id, c.error, c.concludes, null,
       c.events, c.deliveries)::wac_step order by c.ordinality
   ) filter (where x.id is not null)
   into targets, steps
@@ -1105,7 +1151,7 @@ begin
 
   -- in the order of quotas, which are locked at the end
   for r in
-    select c.now, t.t, c.customer,
+    select coalesce(c.now, wac_now()) as now, t.t, c.customer,
       (coalesce(c.limits -> 'workspaceTiers' -> w.tier, c.limits -> 'workspace') -> 0)::double precision
         as workspace_refill,
       (coalesce(c.limits -> 'numberTiers' -> wac_tier(p.p), c.limits -> 'number') -> 0)::double precision
@@ -1162,9 +1208,11 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
+declare
+  at_time constant bigint := wac_now();
 begin
   return (
-    select json_agg(wac_told_verdict(m.m, wac_verdict(m.m, c.fingerprint, c.now)) order by c.ordinality)
+    select json_agg(wac_told_verdict(m.m, wac_verdict(m.m, c.fingerprint, coalesce(c.now, at_time))) order by c.ordinality)
     from rows from (json_to_recordset(commands)
       as (now bigint, workspace_id text, route text, key text, fingerprint text))
       with ordinality as c (now, workspace_id, route, key, fingerprint, ordinality)
@@ -1183,7 +1231,7 @@ language plpgsql
 ${byIndexes}
 as $$
 declare
-  at_time constant bigint := command ->> 'now';
+  at_time constant bigint := coalesce((command ->> 'now')::bigint, wac_now());
   event_ids constant text[] := array(select json_array_elements_text(command -> 'events'));
   delivery_ids constant text[] := array(select json_array_elements_text(command -> 'deliveries'));
   r record;
@@ -1447,6 +1495,7 @@ language plpgsql
 ${byIndexes}
 as $$
 declare
+  at_time bigint;
   heard wac_inbound[];
   numbers text[];
   fresh text[];
@@ -1456,6 +1505,7 @@ declare
 begin
   heard := array(select c from json_populate_recordset(null::wac_inbound, commands) c);
   numbers := wac_lock_contacts(array(select c.provider_number_id from unnest(heard) c));
+  at_time := wac_now();
 
   with recorded as (
     insert into inbound_messages (workspace_id, phone_number_id, provider_message_id, message_id, expires_at)
@@ -1471,7 +1521,7 @@ begin
   if fresh is not null then
     for r in
       -- ServiceWindow.openedAt
-      select p.workspace_id, p.id as number, c.key, c.phone, c.user_id, c.preference, least(c.at, c.now) as opened_at
+      select p.workspace_id, p.id as number, c.key, c.phone, c.user_id, c.preference, least(c.at, coalesce(c.now, at_time)) as opened_at
       from unnest(heard) with ordinality c join phone_numbers p on p.id = numbers[c.ordinality]
       where p.id = any (numbers) and c.message_id = any (fresh)
       order by c.ordinality
@@ -1490,7 +1540,7 @@ begin
 
     select array_agg(
       (
-        c.event, c.delivery, p.workspace_id, 'message.received', c.now, null, null,
+        c.event, c.delivery, p.workspace_id, 'message.received', coalesce(c.now, at_time), null, null,
         wac_inbound_data(c.message_id, c.provider_message_id, c.phone, c.user_id, p.phone_number, c.type, c.content,
           c.context, c.at, c.late)
       )::wac_recorded
@@ -1525,11 +1575,12 @@ declare
   answers json[] := '{}';
 begin
   for r in
-    select c.*, p.id as number, p.workspace_id
+    select c.*, h.at, p.id as number, p.workspace_id
     from rows from (json_to_recordset(commands)
       as (provider_number_id text, customer_key text, customer_phone text, customer_user text, opted_out boolean,
-        at bigint))
-      with ordinality as c (provider_number_id, key, phone, user_id, opted_out, at, ordinality)
+        told_at bigint, now bigint))
+      with ordinality as c (provider_number_id, key, phone, user_id, opted_out, told_at, now, ordinality)
+    cross join lateral (select least(c.told_at, coalesce(c.now, wac_now())) as at offset 0) h
     left join lateral (
       select p.id, p.workspace_id from phone_numbers p where p.id = numbers[c.ordinality] offset 0
     ) p on true
@@ -1560,12 +1611,13 @@ declare
   answers json[] := '{}';
 begin
   for r in
-    select c.*, p.id as number, p.workspace_id
+    select c.*, h.at, p.id as number, p.workspace_id
     from rows from (json_to_recordset(commands)
       as (provider_number_id text, from_key text, from_phone text, from_user text, to_key text, to_phone text,
-        to_user text, at bigint))
+        to_user text, told_at bigint, now bigint))
       with ordinality
-        as c (provider_number_id, from_key, from_phone, from_user, to_key, to_phone, to_user, at, ordinality)
+        as c (provider_number_id, from_key, from_phone, from_user, to_key, to_phone, to_user, told_at, now, ordinality)
+    cross join lateral (select least(c.told_at, coalesce(c.now, wac_now())) as at offset 0) h
     left join lateral (
       select p.id, p.workspace_id from phone_numbers p where p.id = numbers[c.ordinality] offset 0
     ) p on true

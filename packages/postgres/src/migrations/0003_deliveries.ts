@@ -165,7 +165,7 @@ set enable_seqscan = off
 as $$
 declare
   workspace constant text := command ->> 'workspaceId';
-  at_time constant bigint := command ->> 'now';
+  at_time bigint;
   replay constant text := command ->> 'replay';
   since constant bigint := command ->> 'since';
   -- what is being recorded at this moment has a later place, and is never skipped
@@ -179,6 +179,7 @@ begin
   where h.webhook_id = (select t.id from webhooks t where t.workspace_id = workspace)
   for no key update;
   select t.* into w from webhooks t where t.workspace_id = workspace for no key update;
+  at_time := coalesce((command ->> 'now')::bigint, wac_now());
   if w.id is null or w.paused_at is null then
     return wac_webhook(w.id);
   end if;
@@ -446,11 +447,11 @@ set enable_sort = off
 set enable_memoize = off
 as $$
 declare
-  at_time constant bigint := command ->> 'now';
+  at_time bigint;
   most_healthy constant bigint := greatest((command -> 'limit' ->> 'healthy')::bigint, 0);
   most_doubtful constant bigint := greatest((command -> 'limit' ->> 'doubtful')::bigint, 0);
   claimer constant text := command ->> 'token';
-  lease_end constant bigint := command ->> 'leaseUntil';
+  lease_end bigint;
   seen bigint := command ->> 'seen';
   again text[] := array(select json_array_elements_text(command -> 'again'));
   settled bigint;
@@ -472,6 +473,8 @@ declare
   moved wac_place[] := '{}';
 begin
   perform pg_advisory_xact_lock(7305148210);
+  at_time := coalesce((command ->> 'now')::bigint, wac_now());
+  lease_end := at_time + (command ->> 'lease')::bigint;
   -- a claim that a crash of the server loses is one whose attempt is made again; nobody need wait for the disk
   perform set_config('synchronous_commit', 'off', true);
 
@@ -863,7 +866,8 @@ begin
       case when again <> '{}' then at_time + 10 end
     ),
     'seen', settled,
-    'again', again
+    'again', again,
+    'at', at_time
   );
 end
 $$;
@@ -905,6 +909,7 @@ declare
   given constant wac_ended_attempt[] := array(
     select a from json_populate_recordset(null::wac_ended_attempt, commands) a
   );
+  at_time bigint;
   recorded bigint[];
   lowers boolean;
   paused text[];
@@ -919,6 +924,7 @@ begin
   where h.webhook_id = any (array(select distinct g.webhook_id from unnest(given) g))
   order by h.webhook_id
   for no key update;
+  at_time := wac_now();
 
   with ended as (
     delete from delivery_claims k
@@ -928,7 +934,7 @@ begin
       order by g.delivery_id, g.token, g.ordinality
     ) g
     where k.delivery_id = g.delivery_id and k.webhook_id = g.webhook_id and k.token = g.token
-    returning g.*, k.workspace_id
+    returning g.*, k.workspace_id, coalesce(g.now, at_time) as at
   ), counted as (
     select e.*, a.*, h.consecutive_failures,
       greatest(h.last_success_at, max(a.ended_at) filter (where a.succeeded) over so_far) as last_success_at,
@@ -1021,8 +1027,8 @@ begin
         end
       ) as next_at,
       -- a slot that somebody may have waited for
-      min(case when u.after >= 5 then u.ended_at + 1000 when u.before >= 5 then u.now end) as slot_at,
-      min(u.now) as now
+      min(case when u.after >= 5 then u.ended_at + 1000 when u.before >= 5 then u.at end) as slot_at,
+      min(u.at) as now
     from written u
     group by u.webhook_id
   ), healths as (
@@ -1051,7 +1057,7 @@ begin
     array_agg(u.order_key) filter (where e.ends),
     array_agg(u.webhook_id) filter (where e.ends),
     array_agg(u.skipped_until) filter (where e.ends),
-    array_agg(u.now) filter (where e.ends),
+    array_agg(u.at) filter (where e.ends),
     -- claimers look every second by themselves (WebhookScheduler)
     (select bool_or(h.ready_at < h.now + 1000 and h.ready_at >= h.lowered) from healths h)
   into recorded, paused, pauses, keys, key_webhooks, key_floors, key_times, lowers

@@ -230,7 +230,8 @@ end
 $$;
 
 -- Token buckets, as in RateLimit.ts. The state of a workspace's and a number's bucket is on their rows, where accept
--- keeps it; all others are in buckets. Answers, per command, each bucket's state before its token was asked for.
+-- keeps it; all others are in buckets. Answers, per command, with when it was judged, and each bucket's state before
+-- its token was asked for.
 create function wac_spend_tokens(commands json) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -253,6 +254,7 @@ declare
   taken jsonb;
   command record;
   bucket record;
+  at_time double precision;
   before double precision;
   next double precision;
   allowed boolean;
@@ -277,7 +279,11 @@ begin
   select jsonb_object_agg(key, full_at) into found from locked;
   state := state || coalesce(found, '{}');
 
-  for command in select * from json_to_recordset(commands) as c (now double precision, buckets json) loop
+  at_time := wac_now();
+  for command in
+    select coalesce(c.now, at_time) as now, c.buckets
+    from json_to_recordset(commands) as c (now double precision, buckets json)
+  loop
     taken := state;
     allowed := true;
     answer := '{}';
@@ -286,6 +292,11 @@ begin
         as b (key text, "interval" double precision, capacity double precision)
     loop
       before := coalesce((taken ->> bucket.key)::double precision, 0);
+      if wac_bounded(before, command.now, bucket."interval", bucket.capacity) < before then
+        before := wac_bounded(before, command.now, bucket."interval", bucket.capacity);
+        taken := taken || jsonb_build_object(bucket.key, before);
+        state := state || jsonb_build_object(bucket.key, before);
+      end if;
       answer := answer || before;
       next := greatest(before, command.now) + bucket."interval";
       if next - command.now - bucket."interval" * bucket.capacity > 0 then
@@ -294,7 +305,7 @@ begin
         taken := taken || jsonb_build_object(bucket.key, next);
       end if;
     end loop;
-    answers := answers || to_json(answer);
+    answers := answers || json_build_object('at', command.now, 'before', answer);
     if allowed then
       state := taken;
     end if;

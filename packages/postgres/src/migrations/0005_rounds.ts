@@ -8,18 +8,20 @@ create function wac_rotate_secret(command json) returns json
 language plpgsql as $$
 declare
   c record;
+  at_time bigint;
   kept webhook_secrets[];
 begin
   select * into strict c from json_to_record(command) as c ("workspaceId" text, "webhookId" text, secret json,
-    "previousExpiresAt" bigint, now bigint);
+    overlap bigint, now bigint);
   -- rotations come one after the other
   perform from webhooks w where w.id = c."webhookId" and w.workspace_id = c."workspaceId" for no key update;
   if not found then
     return null;
   end if;
+  at_time := coalesce(c.now, wac_now());
   kept := array(
     select s from webhook_secrets s
-    where s.webhook_id = c."webhookId" and least(s.expires_at, c."previousExpiresAt") > c.now
+    where s.webhook_id = c."webhookId" and least(s.expires_at, at_time + c.overlap) > at_time
     order by s.position limit 7
   );
   delete from webhook_secrets s where s.webhook_id = c."webhookId";
@@ -27,7 +29,7 @@ begin
   select c."webhookId", 0, s."keyId", decode(s.nonce, 'hex'), decode(s.ciphertext, 'hex'), null
   from json_to_record(c.secret) as s ("keyId" text, nonce text, ciphertext text)
   union all
-  select s.webhook_id, s.place, s.key_id, s.nonce, s.ciphertext, least(s.expires_at, c."previousExpiresAt")
+  select s.webhook_id, s.place, s.key_id, s.nonce, s.ciphertext, least(s.expires_at, at_time + c.overlap)
   from unnest(kept) with ordinality
     as s (webhook_id, position, key_id, nonce, ciphertext, expires_at, place);
   return wac_webhook(c."webhookId");
@@ -40,9 +42,10 @@ language plpgsql as $$
 declare
   c record;
   hook record;
+  at_time bigint;
 begin
   select * into strict c from json_to_record(command) as c (event json, "deliveryId" text, trigger text, token text,
-    "leaseUntil" bigint, now bigint);
+    lease bigint, now bigint);
   -- whoever removes the webhook waits for us, or we for them; nobody else does
   perform from webhook_health h
   where h.webhook_id = (select w.id from webhooks w where w.workspace_id = c.event ->> 'workspaceId')
@@ -53,24 +56,26 @@ begin
   if hook.id is null then
     return null;
   end if;
+  at_time := coalesce(c.now, wac_now());
   insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
-  select e.id, e."workspaceId", e.type, e."createdAt", e."orderKey", e.sequence, e.data
+  select e.id, e."workspaceId", e.type, coalesce(e."createdAt", at_time), e."orderKey", e.sequence, e.data
   from json_to_record(c.event) as e (id text, "workspaceId" text, type text, "createdAt" bigint, "orderKey" text,
     sequence smallint, data json);
   insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, trigger, created_at)
   select c."deliveryId", e.workspace_id, hook.id, e.id, e.type, hook.envelope, 'testing', c.trigger, e.created_at
   from events e where e.id = c.event ->> 'id';
   insert into delivery_claims (delivery_id, workspace_id, webhook_id, token, lease_until)
-  values (c."deliveryId", c.event ->> 'workspaceId', hook.id, c.token, c."leaseUntil");
+  values (c."deliveryId", c.event ->> 'workspaceId', hook.id, c.token, at_time + c.lease);
   return (
     select json_build_object(
       'delivery', wac_delivery(d),
       'event', wac_event(e),
+      'at', at_time,
       'url', hook.url,
       'standing', case when hook.doubtful then 'doubtful' else 'healthy' end,
       'secrets', (
         select coalesce(json_agg(wac_webhook_secret(s) order by s.position), '[]') from webhook_secrets s
-        where s.webhook_id = hook.id and (s.expires_at is null or s.expires_at > c.now)
+        where s.webhook_id = hook.id and (s.expires_at is null or s.expires_at > at_time)
       )
     )
     from events e join deliveries d on d.workspace_id = e.workspace_id and d.id = c."deliveryId"
@@ -204,6 +209,8 @@ declare
 begin
   select * into strict c from json_to_record(command) as c (id text, "workspaceId" text, since bigint, until bigint,
     status text, now bigint, counted integer);
+  c.now := coalesce(c.now, wac_now());
+  c.until := least(c.until, c.now);
   select w.id into hook from webhooks w where w.workspace_id = c."workspaceId";
   if hook is null then
     return null;

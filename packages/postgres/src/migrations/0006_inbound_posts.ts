@@ -111,11 +111,12 @@ declare
   answers json;
 begin
   with given as materialized (
-    select c.place, g.provider, decode(g.digest, 'hex') as digest, g.token, g."dueAt" as due_at, g.problem,
-      g."expiresAt" as expires_at
+    select c.place, g.provider, decode(g.digest, 'hex') as digest, g.token, n.now + g."dueIn" as due_at, g.problem,
+      n.now + g."expiresIn" as expires_at
     from json_array_elements(commands) with ordinality as c (command, place)
     cross join lateral json_to_record(c.command)
-      as g (provider text, digest text, token text, "dueAt" bigint, problem text, "expiresAt" bigint)
+      as g (provider text, digest text, token text, now bigint, "dueIn" bigint, problem text, "expiresIn" bigint)
+    cross join lateral (select coalesce(g.now, wac_now()) as now offset 0) n
   ), ended as (
     update inbound_posts p set
       due_at = g.due_at,
