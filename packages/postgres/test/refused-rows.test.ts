@@ -53,7 +53,7 @@ for (const { layer: database, name } of databases) {
           says("\u0000"),
           says("\ud800"),
           { request: { ...request, key: long as typeof request.key } },
-          { leaseUntil: 2 ** 63 },
+          { leaseUntil: 2 ** 64 },
           { leaseUntil: NaN }
         ]
         const sends = usual.map((command, i) => ({ ...command, ...odd[bad.indexOf(i)] }))

@@ -46,6 +46,43 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* Effect.all(after), [true, true, true, false])
     }))
 
+  it.effect("a bucket that a clock far ahead has written is empty, and fills from then on", () =>
+    Effect.gen(function*() {
+      const store = yield* RateLimitStore.RateLimitStore
+      const [one, two] = [yield* bucket(), yield* bucket()]
+      const spend = (now: number) => store.spend([one, two], now)
+      assert.isTrue((yield* spend(start + 10 * minute)).every(({ allowed }) => allowed))
+      const empty = { policy, remaining: 0, resetAfter: second, allowed: false }
+      assert.deepStrictEqual(yield* spend(start), [empty, empty])
+      assert.isTrue((yield* spend(start + second)).every(({ allowed }) => allowed))
+      assert.deepStrictEqual(yield* spend(start + second), [empty, empty])
+      assert.isTrue((yield* spend(start + 2 * second)).every(({ allowed }) => allowed))
+    }))
+
+  it.effect("so is a send's", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const limits: Limits.Limits = {
+        ...Fixture.roomy,
+        workspaceTiers: { small: 1 },
+        defaults: { ...Fixture.roomy.defaults, workspaceTier: "small" },
+        pair: { everySeconds: 1, burst: 2 }
+      }
+      const answer = (now: number) =>
+        Effect.map(MessageFixture.accept(own, { limits, now }), ({ accepted }) => MessageFixture.describe(accepted))
+      yield* Effect.replicateEffect(answer(own.start + 10 * minute), 2)
+      assert.deepStrictEqual(
+        yield* Effect.forEach([0, 999, 1000, 1000, 2000], (after) => answer(own.start + after)),
+        [
+          "rate_limited/workspace",
+          "rate_limited/workspace",
+          "rate_limited/phone_number",
+          "rate_limited/phone_number",
+          "Claimed"
+        ]
+      )
+    }))
+
   it.effect("intervals may be fractions of a millisecond", () =>
     Effect.gen(function*() {
       const store = yield* RateLimitStore.RateLimitStore

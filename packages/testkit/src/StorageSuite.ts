@@ -35,6 +35,7 @@ import * as RateLimitStoreSuite from "./RateLimitStoreSuite.ts"
 import * as ReplayStoreSuite from "./ReplayStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./SealedSecretStoreSuite.ts"
 import * as SessionStoreSuite from "./SessionStoreSuite.ts"
+import * as StorageTimeSuite from "./StorageTimeSuite.ts"
 import * as TemplateStoreSuite from "./TemplateStoreSuite.ts"
 import * as WebhookResumeSuite from "./WebhookResumeSuite.ts"
 import * as WebhookStoreSuite from "./WebhookStoreSuite.ts"
@@ -103,7 +104,8 @@ const suitesOfEmpty: ReadonlyArray<readonly [string, (it: Fixture.FoundedIt<Work
  * sweeps act on all of it. A port's name picks its suites: `vitest -t DeliveryStore`.
  *
  * Tests run on the real clock, because an adapter's own timers (pools, notifications) do; but no rule reads it: the
- * storage is built with `StorageTime.JudgedBy` as `asker`, and every time is passed in.
+ * storage is built with `StorageTime.JudgedBy` as `asker`, and every time is passed in. A third storage is built as in
+ * production, and held to its own clock.
  */
 export const suite = <E>(name: string, storage: Layer.Layer<Fixture.Ports, E>): void => {
   const options = { excludeTestServices: true } as const
@@ -123,4 +125,8 @@ export const suite = <E>(name: string, storage: Layer.Layer<Fixture.Ports, E>): 
       })
     }
   })
+  const asInProduction = WorkspaceStoreSuite.layerFounded.pipe(
+    Layer.provideMerge(Layer.fresh(Layer.merge(storage, Fixture.layer)))
+  )
+  layer(asInProduction, options)(`${name}, by its own clock`, StorageTimeSuite.tests)
 }

@@ -1,0 +1,285 @@
+/**
+ * Conformance of every port to `StorageTime`: whatever the clock of who asks says, what processes share is judged at
+ * the storage's time. Here alone storages are built as they run in production.
+ */
+import { assert } from "@effect/vitest"
+import {
+  ApiKeyStore,
+  type Id,
+  type Idempotency,
+  InboundPostStore,
+  type Limits,
+  MessageStore,
+  type RateLimit,
+  RateLimitStore,
+  ReplayStore,
+  SessionStore,
+  WebhookStore
+} from "@wac/core"
+import { Clock, Effect, Option } from "effect"
+import * as DeliveryFixture from "./DeliveryFixture.ts"
+import * as Fixture from "./Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
+import { type Founded, founder } from "./WorkspaceStoreSuite.ts"
+
+const { day, hour, minute, putWebhook, second, world } = Fixture
+const { accept, customer, describe, inbound, lookUp, messageOf, sent, text } = MessageFixture
+
+/** The time as one says it whose clock is so far ahead, or behind. */
+const told = (ahead: number) => Effect.map(Clock.currentTimeMillis, (now) => now + ahead)
+
+/** Clocks that differ by 10 s, and by more than any lease. */
+const clocks = [10 * second, -10 * second, 0, 2 * minute, -2 * minute]
+
+/** A token each hour, so that none comes while a test runs. */
+const hourly = { everySeconds: 3600, burst: 10 }
+
+const acceptAt = (own: Fixture.World, ahead: number, options: Omit<MessageFixture.SendOptions, "now"> = {}) =>
+  Effect.flatMap(told(ahead), (now) => accept(own, { ...options, now }))
+
+/** What is answered to somebody whose clock is so far ahead. */
+const answerAt = (...given: Parameters<typeof acceptAt>) =>
+  Effect.map(acceptAt(...given), ({ accepted }) => describe(accepted))
+
+/** Registers the tests. */
+export const tests = (it: Fixture.FoundedIt<Founded>): void => {
+  it.effect("a bucket lets through what it holds, whose clock may be ahead or behind", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const limits: Limits.Limits = { ...Fixture.roomy, pair: hourly }
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 15 }, (_, i) => clocks[i % clocks.length]!),
+        (ahead) => answerAt(own, ahead, { limits })
+      )
+      assert.deepStrictEqual(answers, [
+        ...Array.from({ length: 10 }, () => "Claimed"),
+        ...Array.from({ length: 5 }, () => "rate_limited/pair")
+      ])
+      const store = yield* RateLimitStore.RateLimitStore
+      const policy: RateLimit.Policy = { name: "login", interval: hour, capacity: 10 }
+      const buckets = [{ key: `test:${yield* Fixture.word}`, policy }]
+      const readings = yield* Effect.forEach(
+        Array.from({ length: 15 }, (_, i) => clocks[i % clocks.length]!),
+        (ahead) => Effect.flatMap(told(ahead), (now) => store.spend(buckets, now))
+      )
+      assert.deepStrictEqual(readings.map(([reading]) => reading!.remaining), [
+        ...Array.from({ length: 10 }, (_, i) => 9 - i),
+        ...Array.from({ length: 5 }, () => 0)
+      ])
+      assert.isAtMost(readings.at(-1)![0]!.resetAfter, hour)
+    }))
+
+  it.effect("a send's lease lasts its length, whoever claims and whoever sweeps", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const store = yield* MessageStore.MessageStore
+      for (const ahead of [-hour, -10 * second, 10 * second, hour]) {
+        const { accepted, command } = yield* acceptAt(own, ahead)
+        assert.strictEqual(describe(accepted), "Claimed")
+        for (const other of [-ahead, 40 * second, 2 * hour]) {
+          const now = yield* told(other)
+          yield* store.sweep(now)
+          assert.strictEqual((yield* lookUp(command, now))._tag, "Running")
+        }
+        assert.strictEqual((yield* messageOf(command)).status, "sending")
+      }
+    }))
+
+  it.effect("a message is of the time at which it was accepted, whose clock asked", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const before = yield* told(-second)
+      const { command } = yield* sent(own, { now: yield* told(hour) })
+      const after = yield* told(second)
+      const { createdAt, sentAt, statusAt } = yield* messageOf(command)
+      for (const at of [createdAt, sentAt!, statusAt]) {
+        assert.isAtLeast(at, before)
+        assert.isAtMost(at, after)
+      }
+    }))
+
+  it.effect("an answer is kept for its 24 hours, whoever asks for it or sweeps", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* sent(own, { now: yield* told(-day) })
+      const ahead = yield* told(day + hour)
+      yield* MessageStore.MessageStore.use((store) => store.sweep(ahead))
+      assert.strictEqual((yield* lookUp(command, ahead))._tag, "Answered")
+      assert.strictEqual(yield* answerAt(own, day + hour, { key: command.request.key }), "Answered")
+    }))
+
+  it.effect("quota and messaging limit are of the present month and day, whose clock may be in others", () =>
+    Effect.gen(function*() {
+      const limited = yield* world({ workspace: { monthlyQuota: 1 } })
+      assert.strictEqual(yield* answerAt(limited, -40 * day), "Claimed")
+      assert.strictEqual(yield* answerAt(limited, 40 * day), "forbidden/quota_exhausted")
+      const narrow = yield* world({ number: { messagingLimit: 1 } })
+      assert.strictEqual(yield* answerAt(narrow, -25 * hour), "Claimed")
+      const message = MessageFixture.template({ to: customer(2) })
+      assert.strictEqual(
+        yield* answerAt(narrow, 25 * hour, { message }),
+        "forbidden/messaging_limit_reached"
+      )
+    }))
+
+  it.effect("a service window is open for whoever asks, and closed for whoever asks", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const at = yield* told(0)
+      yield* inbound(own, { at, now: at - 10 * second })
+      for (const ahead of [-10 * second, 10 * second, 25 * hour]) {
+        assert.strictEqual(yield* answerAt(own, ahead, { message: text() }), "Claimed")
+      }
+      const late = at - 24 * hour - second
+      yield* inbound(own, { at: late, now: late, customer: customer(2) })
+      assert.strictEqual(
+        yield* answerAt(own, -hour, { message: text(customer(2)) }),
+        "forbidden/outside_service_window"
+      )
+    }))
+
+  it.effect("a key expires when it says, whose clock may be past that or not there yet", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const own = yield* world()
+      const now = yield* told(0)
+      const live = yield* Fixture.issuedKey(own.workspace.id, now, { expiresAt: now + hour })
+      const over = yield* Fixture.issuedKey(own.workspace.id, now, { expiresAt: now - second })
+      assert.strictEqual(yield* answerAt(own, 2 * hour, { apiKeyId: live.id }), "Claimed")
+      assert.strictEqual(yield* answerAt(own, -hour, { apiKeyId: over.id }), "unauthorized/expired_key")
+      for (const ahead of [-hour, 2 * hour]) {
+        const { items } = yield* store.list(own.workspace.id, { limit: 100, after: null }, yield* told(ahead))
+        assert.sameMembers(items.map(({ id }) => id), [own.key.id, live.id])
+      }
+      const { at } = Option.getOrThrow(yield* store.findByTokenHash(live.tokenHash))
+      assert.isAtLeast(at, now - second)
+      assert.isAtMost(at, yield* told(second))
+    }))
+
+  it.effect("a key is made once per idempotency key, also for one whose clock is a day ahead", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const own = yield* world()
+      const idempotency = { key: (yield* Fixture.word) as Idempotency.IdempotencyKey, fingerprint: "one" }
+      const issue = Effect.fnUntraced(function*(ahead: number) {
+        return yield* store.issue(yield* Fixture.apiKey(own.workspace.id, yield* told(ahead)), idempotency)
+      })
+      assert.strictEqual((yield* issue(-day))._tag, "Created")
+      assert.strictEqual((yield* issue(25 * hour))._tag, "Replayed")
+    }))
+
+  it.effect("a session lasts its length, whoever made it and whoever asks", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const { owner } = yield* founder
+      for (const ahead of [-day, 10 * second, day]) {
+        const createdAt = yield* told(ahead)
+        const tokenHash = (yield* Fixture.word).replaceAll("-", "").repeat(2)
+        yield* store.create({
+          tokenHash,
+          userId: owner.userId,
+          createdAt,
+          idleUntil: createdAt + 12 * hour,
+          absoluteUntil: createdAt + 7 * day
+        })
+        for (const other of [-8 * day, 0, 8 * day]) {
+          const now = yield* told(other)
+          const used = Option.getOrThrow(yield* store.use(tokenHash, now, now + 12 * hour))
+          assert.isAtMost(used.idleUntil, yield* told(12 * hour))
+          assert.isAtLeast(used.idleUntil, yield* told(11 * hour))
+        }
+      }
+    }))
+
+  it.effect("a secret's overlap lasts its length, whoever rotated it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { id: webhookId } = yield* putWebhook(own)
+      const store = yield* WebhookStore.WebhookStore
+      const rotate = Effect.fnUntraced(function*(ahead: number, mark: number) {
+        const now = yield* told(ahead)
+        return Option.getOrThrow(
+          yield* store.rotateSecret({
+            workspaceId: own.workspace.id,
+            webhookId,
+            secret: Fixture.sealed(mark),
+            previousExpiresAt: now + minute,
+            now
+          })
+        ).secrets
+      })
+      const first = yield* rotate(-hour, 3)
+      assert.deepStrictEqual(first.map(({ sealed }) => sealed), [Fixture.sealed(3), Fixture.sealed(2)])
+      assert.isAtLeast(first[1]!.expiresAt!, yield* told(50 * second))
+      // what is not over stays, also for one whose clock says that it is
+      const later = yield* rotate(hour, 4)
+      assert.lengthOf(later, 3)
+      assert.isAtMost(later[1]!.expiresAt!, yield* told(minute))
+    }))
+
+  it.effect("a delivery is due, claimed and due again by one clock", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* inbound(own, { at: yield* told(-second), now: yield* told(10 * second) })
+      const claimed = yield* DeliveryFixture.claimOne(own, { now: yield* told(-10 * second) })
+      const claim = (ahead: number) => Effect.flatMap(told(ahead), (now) => DeliveryFixture.claim(own, { now }))
+      assert.deepStrictEqual((yield* claim(minute)).deliveries, [])
+      const { recorded } = yield* DeliveryFixture.complete(claimed, {
+        startedAt: claimed.at,
+        durationMs: 0,
+        now: yield* told(-hour)
+      })
+      assert.isTrue(recorded)
+      const [view] = yield* DeliveryFixture.views(own)
+      assert.strictEqual(view!.delivery.nextAttemptAt, claimed.at + second)
+      const { at, nextDueAt } = yield* claim(-hour)
+      assert.isAtMost(nextDueAt ?? at, claimed.at + second)
+    }))
+
+  it.effect("a provider's post is due, claimed and due again by one clock", () =>
+    Effect.gen(function*() {
+      const store = yield* InboundPostStore.InboundPostStore
+      const name = { provider: yield* Fixture.word, digest: "ab".repeat(32) }
+      assert.strictEqual(yield* store.keep({ ...name, now: yield* told(10 * second), body: new Uint8Array(1) }), "kept")
+      const claim = Effect.fnUntraced(function*(ahead: number, token: string) {
+        const now = yield* told(ahead)
+        const limit = { posts: 10, bytes: 1000 }
+        return (yield* store.claim({ now, provider: name.provider, token, leaseUntil: now + 15 * second, limit }))
+          .length
+      })
+      assert.strictEqual(yield* claim(-10 * second, "mine"), 1)
+      assert.strictEqual(yield* claim(minute, "another"), 0)
+      const now = yield* told(-hour)
+      const retryAt = now + 10 * minute
+      assert.isTrue(yield* store.release({ ...name, token: "mine", now, problem: "storage", retryAt }))
+      assert.strictEqual(yield* claim(hour, "another"), 0)
+      yield* store.sweep(yield* told(60 * day), 100)
+      assert.strictEqual(yield* store.keep({ ...name, now, body: new Uint8Array(1) }), "known")
+    }))
+
+  it.effect("a replay covers what there is by now, and goes on, whose clock may be behind", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* inbound(own, { at: yield* told(-second) })
+      const claimed = yield* DeliveryFixture.claimOne(own, { now: yield* told(0) })
+      yield* DeliveryFixture.complete(claimed, { startedAt: claimed.at, outcome: "delivered", durationMs: 0 })
+      // of the same millisecond it would not be before now
+      yield* Effect.repeat(told(0), { until: (now) => now > claimed.at })
+      const store = yield* ReplayStore.ReplayStore
+      const now = yield* told(-10 * second)
+      const id: Id.ReplayId = yield* Fixture.id("job")
+      const created = yield* store.create({
+        id,
+        workspaceId: own.workspace.id,
+        since: now - minute,
+        until: now,
+        status: null,
+        now
+      })
+      assert.strictEqual(Option.getOrThrow(created).total, 1)
+      assert.isTrue(yield* store.step(now, 100))
+      assert.strictEqual(Option.getOrThrow(yield* store.get(own.workspace.id, id)).replayed, 1)
+    }))
+}
