@@ -471,8 +471,8 @@ describe("our own sessions", () => {
         Context.get(services, SessionStore.SessionStore).create({
           tokenHash: createHash("sha256").update(expired).digest("hex"),
           userId: Id.UserId.make(userId),
-          createdAt: now - 2,
-          idleUntil: now - 1,
+          createdAt: now,
+          idleUntil: now,
           absoluteUntil: now + 1_000_000
         })
       )

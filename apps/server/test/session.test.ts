@@ -128,9 +128,10 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
       const now = checks.now()
       const hour = 3_600_000
       const cases = [
-        ["live", { createdAt: now - hour, idleUntil: now + hour, absoluteUntil: now + hour }, 200],
-        ["idle", { createdAt: now - 13 * hour, idleUntil: now - 1, absoluteUntil: now + hour }, 401],
-        ["old", { createdAt: now - 169 * hour, idleUntil: now + hour, absoluteUntil: now - 1 }, 401]
+        // by their lengths, which begin when they are kept
+        ["live", { createdAt: now, idleUntil: now + hour, absoluteUntil: now + hour }, 200],
+        ["idle", { createdAt: now, idleUntil: now, absoluteUntil: now + hour }, 401],
+        ["old", { createdAt: now, idleUntil: now + hour, absoluteUntil: now }, 401]
       ] as const
       for (const [token, times, status] of cases) {
         const tokenHash = createHash("sha256").update(token).digest("hex")
