@@ -2,7 +2,8 @@
  * Starting: configuration, composition, first owner, and what the terminal says.
  */
 import { Provider, Setup, Storage } from "@wac/core"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Documentation } from "@wac/http"
+import { Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import type { Composition } from "wac/effect"
 import * as Server from "./Server.ts"
@@ -21,6 +22,9 @@ class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
 
 const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
+
+/** The documentation is made once whoever waited for the start has been served. */
+const documentationAfter = Duration.seconds(1)
 
 /** Creates the owner that the environment names, and says how to sign in; nothing once that is long done. */
 const firstOwner = Effect.fnUntraced(function*(config: ServerConfig) {
@@ -88,5 +92,6 @@ export const run = Effect.fnUntraced(function*(
       signIn
     }
   }).pipe(Effect.provideContext(services))
+  yield* Effect.forkScoped(Effect.delay(Documentation.prepare, documentationAfter))
   return { services, guide }
 })

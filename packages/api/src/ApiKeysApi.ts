@@ -30,7 +30,9 @@ export const ApiKey = Schema.Struct({
 
 /** What a new key is made of. */
 export const CreateApiKey = Schema.Struct({
-  name: Schema.Trim.pipe(Schema.decodeTo(PlainText.between(1, 100))).annotate({ description: "1 to 100 characters" }),
+  name: PlainText.trimmed(100).pipe(
+    Schema.annotateEncoded({ description: "1 to 100 characters, not counting white space around them" })
+  ),
   expiresAt: Schema.optionalKey(
     TimeGiven.annotate({ description: "In the future; the key never expires when left out" })
   ),

@@ -282,6 +282,10 @@ const tidied = (part: unknown): unknown => {
   }
 }
 
+/** HTTP's schemes are registered in lower case; tools that know `bearer` take `Bearer` for one that they do not know. */
+const withRegisteredName = (scheme: OpenApi.OpenAPISecurityScheme): OpenApi.OpenAPISecurityScheme =>
+  scheme.type === "http" ? { ...scheme, scheme: scheme.scheme.toLowerCase() } : scheme
+
 /** The document as it is served. */
 export const complete = (generated: OpenApi.OpenAPISpec) => {
   const document = tidied(generated) as OpenApi.OpenAPISpec
@@ -308,6 +312,19 @@ export const complete = (generated: OpenApi.OpenAPISpec) => {
         )
       ])
     ),
-    components: { ...document.components, headers, examples: errorExamples }
+    components: {
+      ...document.components,
+      securitySchemes: Object.fromEntries(
+        Object.entries(document.components.securitySchemes).map(([name, scheme]) => [name, withRegisteredName(scheme)])
+      ),
+      headers,
+      examples: errorExamples
+    }
   }
 }
+
+/** The document for a server whose routes are mounted at `mount` (`/messaging`, or empty for its root). */
+export const mountedAt = (document: OpenApi.OpenAPISpec, mount: string): OpenApi.OpenAPISpec => ({
+  ...document,
+  servers: (document.servers ?? []).map((server) => ({ ...server, url: mount === "" ? server.url : mount }))
+})

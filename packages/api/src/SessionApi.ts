@@ -19,7 +19,7 @@ export const Session = Schema.Struct({
 }).annotate({ identifier: "Session" })
 
 const Email = PlainText.between(3, 254).check(
-  Schema.isPattern(/^[^\s@]+@[^\s@]+$/, { message: "must be an e-mail address" })
+  Schema.isPattern(/^[^\s@]+@[^\s@]+$/u, { message: "must be an e-mail address" })
 )
 
 /** What a person signs in with. */
@@ -34,7 +34,7 @@ export const SetUp = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   email: Email,
   password: Password.Password,
-  workspaceName: Schema.Trim.pipe(Schema.decodeTo(Workspace.Name))
+  workspaceName: PlainText.trimmed(Workspace.maxNameLength)
 }).annotate({ identifier: "SetUp" })
 
 /** Signing in and out, and the first owner. Answers that sign somebody in set the session's cookie. */

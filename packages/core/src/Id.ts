@@ -5,7 +5,7 @@ import { Effect, type Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 
 const shape = (prefix: string) =>
-  Schema.String.check(Schema.isPattern(new RegExp(`^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`)))
+  Schema.String.check(Schema.isPattern(new RegExp(`^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`, "u")))
 
 /** Names a workspace. */
 export const WorkspaceId = shape("ws").pipe(Schema.brand("WorkspaceId"))

@@ -21,7 +21,7 @@ export const joinTimeout = Duration.seconds(10)
 /** What the second request is asked to wait when the first one takes longer. */
 export const joinRetryAfter = Duration.seconds(1)
 
-const keyPattern = /^[\x21-\x7e]{1,255}$/
+const keyPattern = /^[\x21-\x7e]{1,255}$/u
 
 /** 1–255 visible ASCII characters. */
 export const IdempotencyKey = Schema.String.check(Schema.isPattern(keyPattern)).pipe(Schema.brand("IdempotencyKey"))

@@ -20,6 +20,11 @@ const commonLengths: ReadonlyMap<string, ReadonlySet<number>> = getCountries().r
   )
 }, new Map<string, ReadonlySet<number>>())
 
+/** Calling codes of more than one country. */
+const sharedCodes: ReadonlySet<string> = new Set(
+  getCountries().map((country) => getCountryCallingCode(country)).filter((code, i, all) => all.indexOf(code) !== i)
+)
+
 /**
  * What the library says, who first finds out which country a number belongs to. That takes as long as much else of a
  * send together, and does not matter where the length is possible in all of them. (No calling code begins another.)
@@ -31,12 +36,40 @@ const isPossible = (text: string): boolean => {
   return isPossiblePhoneNumber(text)
 }
 
+/** Digits after the first that tell one country from another where they share a calling code. */
+const probes = Array.from({ length: 100 }, (_, i) => `${`${i}`.padStart(2, "0")}457689012345`)
+
+/**
+ * The possible numbers as a regular expression, for descriptions of the API: by calling code the lengths that national
+ * numbers have, and where countries that share a code differ, the first digits with which a length is possible all the
+ * same. (A number with a national prefix in it, as `+44 0…`, is possible too, and nothing that anybody should send.)
+ */
+const possiblePattern = (): string => {
+  const codesByRest = new Map<string, Array<string>>()
+  for (const [code, common] of commonLengths) {
+    const rests = [...common].filter((length) => code.length + length <= 15).map((length) => `\\d{${length}}`)
+    for (let length = 4; code.length + length <= 15; length++) {
+      if (common.has(length) || !sharedCodes.has(code)) continue
+      const digits = [..."123456789"].filter((digit) =>
+        probes.every((probe) => isPossiblePhoneNumber(`+${code}${(digit + probe).slice(0, length)}`))
+      )
+      if (digits.length > 0) rests.push(`[${digits.join("")}]\\d{${length - 1}}`)
+    }
+    const rest = rests.join("|")
+    codesByRest.set(rest, [...(codesByRest.get(rest) ?? []), code])
+  }
+  return `^\\+(?:${
+    [...codesByRest].filter(([rest]) => rest !== "").map(([rest, codes]) => `(?:${codes.join("|")})(?:${rest})`).join("|")
+  })$`
+}
+
 /** `+` and digits only, no separators, and possible by the numbering plan of its country (contract §3). */
 export const E164 = Schema.String.check(
   Schema.makeFilter(
     (text: string) =>
       (/^\+[1-9][0-9]{1,14}$/.test(text) && isPossible(text)) ||
-      "must be a phone number in E.164 format: + and digits only, possible in its country"
+      "must be a phone number in E.164 format: + and digits only, possible in its country",
+    { toJsonSchema: () => ({ maxLength: 16, pattern: possiblePattern() }) }
   )
 ).annotate({
   description: "Phone number in E.164 format",

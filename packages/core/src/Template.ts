@@ -78,7 +78,7 @@ export const relist = (
 
 /** `<ll>_<CC>` as specified, or the language alone: the upstream has such templates. Matched exactly. */
 export const Language = Schema.String.check(
-  Schema.isPattern(/^[a-z]{2,3}(_[A-Z]{2})?$/, { message: "must have the shape <ll>_<CC> or <ll>, such as en_US" })
+  Schema.isPattern(/^[a-z]{2,3}(_[A-Z]{2})?$/u, { message: "must have the shape <ll>_<CC> or <ll>, such as en_US" })
 )
 
 const typeOf = (component: Schema.Json): string | undefined =>

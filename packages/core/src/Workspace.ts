@@ -6,8 +6,11 @@ import type { WorkspaceId } from "./Id.ts"
 import * as PlainText from "./PlainText.ts"
 import type { Instant } from "./Time.ts"
 
+/** The longest name of a workspace, in characters. */
+export const maxNameLength = 100
+
 /** What a workspace can be called. */
-export const Name = PlainText.between(1, 100)
+export const Name = PlainText.between(1, maxNameLength)
 
 /** Tier, quota and suspension belong to the operator; `null` is the default of `Limits`. */
 export interface Workspace {

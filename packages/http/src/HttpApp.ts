@@ -41,7 +41,7 @@ export const TrustedProxies = Context.Reference<ReadonlyArray<IpNetwork.IpNetwor
 )
 
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+  HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       MessagesHandlers.layer,
       TemplatesHandlers.layer,
@@ -87,8 +87,13 @@ const endsEarly = /^[^?]*[;#]/
 const nowhere = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.die(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
 
-const headersOf = (exchange: Exchange.Exchange): { readonly [name: string]: string } => ({
+/** Of every answer; nothing is kept by caches but what says itself for how long. */
+const headersOf = (
+  exchange: Exchange.Exchange,
+  { "cache-control": caching }: HttpServerResponse.HttpServerResponse["headers"]
+): { readonly [name: string]: string } => ({
   ...Exchange.headersOf(exchange.requestId),
+  ...(caching === undefined ? {} : { "cache-control": caching }),
   ...RateLimitHeaders.of(exchange.readings),
   ...(exchange.isReplayed ? { "idempotent-replayed": "true" } : {})
 })
@@ -129,7 +134,7 @@ const surrounding = HttpRouter.middleware(
         const exchange = Exchange.make(requestId)
         return answered.pipe(
           Effect.updateContext(observing(exchange)),
-          Effect.map((response) => HttpServerResponse.setHeaders(response, headersOf(exchange)))
+          Effect.map((response) => HttpServerResponse.setHeaders(response, headersOf(exchange, response.headers)))
         )
       })
     }

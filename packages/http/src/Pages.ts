@@ -1,14 +1,14 @@
 /**
  * The few pages for people: what is here, and the set-up of the first owner.
  */
-import { Api, OpenApiDocument } from "@wac/api"
+import { OpenApiDocument } from "@wac/api"
 import { Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { HttpApiScalar } from "effect/http-api"
+import * as Documentation from "./Documentation.ts"
 import * as ErrorsPage from "./ErrorsPage.ts"
 
 /** Every page; `UnknownRoute` knows them by this. */
-export const paths = ["/", "/setup", "/docs", OpenApiDocument.errorsPath, "/openapi.json"] as const
+export const paths = ["/", "/setup", OpenApiDocument.errorsPath, ...Documentation.paths] as const
 
 const page = (title: string, body: string): string =>
   `<!doctype html>
@@ -86,5 +86,5 @@ export const layer = Layer.mergeAll(
   HttpRouter.add("GET", "/", html(home)),
   HttpRouter.add("GET", "/setup", html(setup)),
   HttpRouter.add("GET", OpenApiDocument.errorsPath, html(page("Errors", ErrorsPage.body))),
-  HttpApiScalar.layer(Api, { path: "/docs" })
+  Documentation.layer
 )
