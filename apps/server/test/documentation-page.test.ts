@@ -177,7 +177,8 @@ layer(checks.Served.layer(), checks.live)("the documentation", (it) => {
             window.eval(script!.text)
             window.document.dispatchEvent(new window.Event("DOMContentLoaded"))
             const operations = Object.values<object>(document.paths).flatMap((methods) => Object.keys(methods))
-            yield* until(() => window.document.querySelectorAll(".opblock").length === operations.length)
+            const shown = operations.length + Object.keys(document.webhooks).length
+            yield* until(() => window.document.querySelectorAll(".opblock").length === shown)
 
             yield* authorize(window, key.apiKey!)
             const send = yield* found(window.document, "[id$=\".send\"]")

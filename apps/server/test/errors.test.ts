@@ -292,7 +292,16 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
           else assert.strictEqual(whole.body.error.reason, "missing_field")
 
           for (
-            const type of ["application/json; charset=utf-8", "application/json;charset=\"UTF-8\"", "Application/JSON"]
+            const type of [
+              "application/json; charset=utf-8",
+              "application/json;charset=\"UTF-8\"",
+              "Application/JSON",
+              "application/json;",
+              "application/json ; charset=utf-8 ;",
+              "application/json; version=1; q=\"a;b\"",
+              "application/json; odata.metadata=minimal; charset=utf-8",
+              "application/json; boundary"
+            ]
           ) {
             checks.assertInvalid(yield* ask("{", { "content-type": type }), "malformed_json")
           }

@@ -3,6 +3,7 @@
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Access, Api } from "@wac/api"
+import { Event } from "@wac/core"
 import { Context, Effect } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, hello, ownPage, send } from "./harness.ts"
@@ -44,6 +45,11 @@ const problems = (document: Json, schema: Json, value: Json, at = "$"): Readonly
     return tries.some((found: ReadonlyArray<string>) => found.length === 0) ? [] : tries[0]
   }
   if (own.enum !== undefined) return own.enum.includes(value) ? [] : [`${at}: ${value} is none of ${own.enum}`]
+  if (Array.isArray(own.type)) {
+    return own.type.some((type: string) => problems(document, { type }, value, at).length === 0)
+      ? []
+      : [`${at}: none of ${own.type}`]
+  }
   switch (own.type) {
     case "object": {
       if (typeof value !== "object" || value === null || Array.isArray(value)) return [`${at}: no object`]
@@ -82,14 +88,13 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       const { url } = yield* checks.Served
       const answer = yield* call(`${url}/openapi.json`)
       assert.strictEqual(answer.status, 200)
-      checks.assertHeaders(answer)
       assert.strictEqual(answer.headers.get("content-type"), "application/json")
       const whole = answer.body
       assert.match(whole.openapi, /^3\.1\.\d+$/)
       assert.isString(whole.info.title)
       assert.isString(whole.info.version)
       for (const field of Object.keys(whole)) {
-        assert.include(["openapi", "info", "servers", "paths", "components", "security", "tags"], field)
+        assert.include(["openapi", "info", "servers", "paths", "webhooks", "components", "security", "tags"], field)
       }
       const tags = whole.tags.map(({ name }: { readonly name: string }) => name)
       const ids = new Set<string>()
@@ -157,10 +162,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
         )
         assert.strictEqual(operation.requestBody !== undefined, payload.size > 0, name)
         assert.strictEqual(
-          operation.parameters.some((parameter: Json) =>
+          operation.parameters.find((parameter: Json) =>
             parameter.in === "header" && parameter.name === "idempotency-key"
-          ),
-          Context.get(annotations, Access.NeedsIdempotencyKey),
+          )?.required,
+          method === "POST" ? Context.get(annotations, Access.NeedsIdempotencyKey) : undefined,
           name
         )
         for (const [status, response] of Object.entries<Json>(operation.responses)) {
@@ -214,9 +219,9 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
         const { default: usual, maximum, minimum, type } = schema
         assert.deepStrictEqual([type, minimum, maximum, usual], ["integer", 1, 100, 25])
       }
-      for (const { schema } of parameters.filter(({ name }) => name === "idempotency-key")) {
+      for (const { description, schema } of parameters.filter(({ name }) => name === "idempotency-key")) {
         assert.deepStrictEqual([schema.type, schema.minLength, schema.maxLength], ["string", 1, 255])
-        assert.isString(schema.description)
+        assert.isString(description)
       }
     }))
 
@@ -224,7 +229,15 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const whole = yield* document
-      const pages = ["/", "/setup", "/docs", "/docs/errors", "/openapi.json"]
+      const pages = [
+        "/",
+        "/setup",
+        "/docs",
+        "/docs/errors",
+        "/docs/reference.js",
+        "/docs/reference.css",
+        "/openapi.json"
+      ]
       for (const path of pages) assert.strictEqual((yield* call(url + path)).status, 200, path)
       const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
       for (const [template, operations] of Object.entries<Json>(whole.paths)) {
@@ -383,16 +396,31 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       }))
   })
 
-  it.effect("is shown to people at /docs", () =>
+  it.effect("names its scheme of authentication as HTTP's registry does, in lower case", () =>
     Effect.gen(function*() {
-      const { url } = yield* checks.Served
-      const answer = yield* call(`${url}/docs`)
-      assert.strictEqual(answer.status, 200)
-      checks.assertHeaders(answer)
-      assert.match(answer.headers.get("content-type")!, /^text\/html/)
-      assert.match(answer.text, /^<!doctype html>/i)
-      assert.include(answer.text, "/v1/messages")
-      // it works without the network
-      assert.notMatch(answer.text, /<(script|link)[^>]+(src|href)=["']?(https?:)?\/\//)
+      const { apiKey } = (yield* document).components.securitySchemes
+      assert.deepStrictEqual([apiKey.type, apiKey.scheme], ["http", "bearer"])
+    }))
+
+  it.effect("describes the delivery of every type of event, as receivers get it", () =>
+    Effect.gen(function*() {
+      const { key, url } = yield* checks.Served
+      const whole = yield* document
+      assert.deepStrictEqual(Object.keys(whole.webhooks), [...Event.EventType.literals])
+      const sent = yield* send({ key, url }, hello("+15005550008"))
+      const failed = yield* send({ key, url }, hello("+15005550002"))
+      yield* checks.untilStatus({ key, url }, sent.body.message_id, "read")
+      yield* checks.untilStatus({ key, url }, failed.body.message_id, "failed")
+      const list = call(`${url}/v1/events?limit=100`, { headers: { authorization: `Bearer ${key.apiKey}` } })
+      const events: ReadonlyArray<Json> = (yield* list).body.data
+      const types = new Set(events.map(({ type }) => type))
+      assert.includeMembers([...types], ["message.sent", "message.delivered", "message.read", "message.failed"])
+      for (const event of events) {
+        const { schema } = whole.webhooks[event.type].post.requestBody.content["application/json"]
+        for (const part of schema.allOf) assert.deepStrictEqual(problems(whole, part, event), [], event.type)
+        const { properties, required } = schema.allOf[1].properties.data
+        assert.includeMembers(Object.keys(event.data), required ?? [], event.type)
+        assert.isNotEmpty(Object.keys(properties))
+      }
     }))
 })

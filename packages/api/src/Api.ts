@@ -45,7 +45,8 @@ export class Api extends HttpApi.make("wac")
     title: "wac",
     version: "1",
     description: "Sends template and free-form messages for a workspace, issues API keys, and tells your server what " +
-      "happened through signed webhooks. Every error is explained at [docs/errors](docs/errors).",
+      "happened through signed webhooks. Every error is explained at [docs/errors](docs/errors). A path that is here, " +
+      "asked by a method that is not, answers 405 with `Allow`, and the code `not_found`.",
     transform: (document) => complete(document as OpenApi.OpenAPISpec)
   }))
 {}

@@ -2,7 +2,7 @@
  * What the OpenAPI document says beyond what its endpoints' schemas do: the headers of answers, which errors an
  * operation can meet with an example of each, and examples of requests and answers. Pure.
  */
-import { Idempotency, Page } from "@wac/core"
+import { Event, Idempotency, Page } from "@wac/core"
 import { Predicate } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { ErrorBody } from "./ErrorBody.ts"
@@ -67,7 +67,22 @@ const identifier = {
 /** A contact's: that of the phone number, and the customer's number or the provider's identifier of them. */
 const contactIdentifier = { ...identifier, maxLength: 255, pattern: identifier.pattern.replace("$", ":.+$") }
 
-const idempotencyKey = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" } as const
+/** Visible ASCII; the quoted form is unquoted, and of two quotes nothing is left. */
+const idempotencyKey = {
+  type: "string",
+  minLength: 1,
+  maxLength: 255,
+  pattern: "^(?:[!#-~][!-~]*|\"(?:[!#-~][!-~]*)?|\"\"[!-~]+)$"
+} as const
+
+/** Of a POST that needs none: clients that send one with every POST may (specification §4). */
+const spareIdempotencyKey = {
+  name: Idempotency.header.toLowerCase(),
+  in: "header",
+  required: false,
+  description: "Accepted, as with every POST, and not needed: nothing is kept under it.",
+  schema: idempotencyKey
+} as const
 
 /** A number, though an address is text: what is generated from the schema says how text is read as one. */
 const limit = {
@@ -83,6 +98,7 @@ const limit = {
 interface Traits {
   readonly id: string
   readonly changes: boolean
+  readonly isPost: boolean
   readonly caller: "apiKey" | "session" | undefined
   readonly isSend: boolean
   readonly signsIn: boolean
@@ -100,6 +116,7 @@ const traitsOf = (path: string, method: string, operation: OpenApi.OpenAPISpecOp
   return {
     id: operation.operationId,
     changes: method !== "get",
+    isPost: method === "post",
     caller: scheme === "apiKey" || scheme === "session" ? scheme : undefined,
     isSend: operation.operationId === "messages.send",
     signsIn: operation.operationId.startsWith("signIn."),
@@ -227,6 +244,10 @@ const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: unkn
     ? {}
     : { content: Object.fromEntries(Object.entries(content).map(([type, media]) => [type, { ...media, example }])) }
 
+/** What is said of a value is said of the parameter that has it: that is where pages and generators look. */
+const describedBy = (schema: object) =>
+  Predicate.hasProperty(schema, "description") ? { description: schema.description } : {}
+
 const operationOf = (path: string, method: string, operation: OpenApi.OpenAPISpecOperation) => {
   const traits = traitsOf(path, method, operation)
   const example = Examples.byOperation[operation.operationId]
@@ -252,11 +273,12 @@ const operationOf = (path: string, method: string, operation: OpenApi.OpenAPISpe
         parameter.in === "path"
           ? { ...parameter, schema: traits.id === "contacts.get" ? contactIdentifier : identifier }
           : isIdempotencyKey(parameter)
-          ? { ...parameter, schema: { ...parameter.schema, ...idempotencyKey } }
+          ? { ...parameter, ...describedBy(parameter.schema), schema: { ...parameter.schema, ...idempotencyKey } }
           : parameter.in === "query" && parameter.name === "limit"
           ? { ...parameter, schema: limit }
           : parameter
       ),
+      ...(traits.isPost && !traits.needsKey ? [spareIdempotencyKey] : []),
       ...(traits.caller === "apiKey" && traits.changes ? [signature] : [])
     ],
     ...(operation.requestBody === undefined
@@ -286,6 +308,102 @@ const tidied = (part: unknown): unknown => {
 const withRegisteredName = (scheme: OpenApi.OpenAPISecurityScheme): OpenApi.OpenAPISecurityScheme =>
   scheme.type === "http" ? { ...scheme, scheme: scheme.scheme.toLowerCase() } : scheme
 
+const names = (fields: ReadonlyArray<string>) => Object.fromEntries(fields.map((name) => [name, { type: "string" }]))
+
+const times = (fields: ReadonlyArray<string>) =>
+  Object.fromEntries(fields.map((name) => [name, { $ref: "#/components/schemas/Timestamp" }]))
+
+const ofMessage = (time: string) => ({
+  type: "object",
+  properties: {
+    ...names(["message_id", "to", "status", "client_reference"]),
+    // `null` of a message that failed before the provider named it
+    provider_message_id: { type: ["string", "null"] },
+    sequence: { type: "integer", format: "int32", minimum: 1 },
+    ...times([time])
+  },
+  required: ["message_id", "provider_message_id", "to", "status", "sequence", time]
+})
+
+/** What is known of `data` by type, in combined form; of a type that is not here, that it is an object. */
+const eventData: { readonly [Type in Event.EventType]?: object } = {
+  "message.sent": ofMessage("sent_at"),
+  "message.delivered": ofMessage("delivered_at"),
+  "message.read": ofMessage("read_at"),
+  "message.failed": ofMessage("failed_at"),
+  "message.received": {
+    type: "object",
+    properties: {
+      ...names(["message_id", "provider_message_id", "to", "type", "from_user_id"]),
+      from: { type: ["string", "null"] },
+      late: { type: "boolean" },
+      ...times(["received_at"])
+    },
+    required: ["message_id", "provider_message_id", "from", "to", "type", "received_at", "late"]
+  },
+  "campaign.completed": {
+    type: "object",
+    properties: names(["campaign_id", "name"]),
+    required: ["campaign_id", "name"]
+  },
+  "webhook.test": {
+    type: "object",
+    properties: { ...names(["webhook_id"]), ...times(["tested_at"]) },
+    required: ["webhook_id", "tested_at"]
+  }
+}
+
+/** The headers of a delivery, in both styles of signature (specification §6, contract §5). */
+const deliveryHeaders = [
+  ["x-service-signature", "`t=<unix seconds>,v1=<hex>`, once more `v1` for each other live secret"],
+  ["webhook-id", "The event's id, the same at every attempt (Standard Webhooks)"],
+  ["webhook-timestamp", "Unix seconds of the attempt (Standard Webhooks)"],
+  ["webhook-signature", "`v1,<base64>`, one for each live secret (Standard Webhooks)"]
+].map(([name, description]) => ({
+  name,
+  in: "header",
+  required: true,
+  description,
+  schema: { type: "string", maxLength: 4096 }
+}))
+
+/** What a server posts to the webhook (specification §6, contract §6): one entry for each type of event. */
+const webhooks = Object.fromEntries(
+  Event.EventType.literals.map((type) => [type, {
+    post: {
+      operationId: `event.${type}`,
+      tags: ["Events"],
+      summary: type,
+      description: "Posted to the URL that the workspace's webhook is set to, signed afresh at every attempt. This is " +
+        "the combined form; with `envelope` `a` or `b` it has the fields of that variant alone.",
+      security: [],
+      parameters: deliveryHeaders,
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: {
+              allOf: [
+                { $ref: "#/components/schemas/Event" },
+                {
+                  type: "object",
+                  properties: {
+                    type: { type: "string", enum: [type] },
+                    data: eventData[type] ?? { type: "object" }
+                  }
+                }
+              ]
+            }
+          }
+        }
+      },
+      responses: {
+        200: { description: "Delivered. Any other status, and none within 5 seconds, is a failure, and tried again." }
+      }
+    }
+  }])
+)
+
 /** The document as it is served. */
 export const complete = (generated: OpenApi.OpenAPISpec) => {
   const document = tidied(generated) as OpenApi.OpenAPISpec
@@ -312,6 +430,7 @@ export const complete = (generated: OpenApi.OpenAPISpec) => {
         )
       ])
     ),
+    webhooks,
     components: {
       ...document.components,
       securitySchemes: Object.fromEntries(

@@ -1,7 +1,7 @@
 /**
  * `/internal/webhook` (specification §2 *Webhook configuration*, contract §6).
  */
-import { Event } from "@wac/core"
+import { Event, Webhook as Hook } from "@wac/core"
 import { Duration, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "./Access.ts"
@@ -11,9 +11,29 @@ import { reading, writing } from "./ErrorBody.ts"
 import { noQuery } from "./Lists.ts"
 import { TimeGiven, Timestamp } from "./Timestamp.ts"
 
+const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+const name = `(?:${label}\\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?`
+const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+const address = `${octet}(?:\\.${octet}){3}|\\[[0-9A-Fa-f:.]+\\]`
+const port = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+
+/** The form alone: which of them is taken is for `Webhook.parseUrl` and the guard, as the operator has set them. */
+const Url = Schema.String.check(
+  Schema.makeFilter((_: string) => true, {
+    toJsonSchema: () => ({
+      format: "uri",
+      maxLength: Hook.maxUrlLength,
+      pattern: `^[Hh][Tt][Tt][Pp][Ss]://(?:${name}|${address})(?::${port})?(?:[/?#][!-~]*)?$`
+    })
+  })
+).annotate({
+  description: "An https URL whose host is a name, or a public address, and which names no user. An operator can allow " +
+    "http and private addresses"
+})
+
 /** The webhook, whole. */
 export const PutWebhook = Schema.Struct({
-  url: Schema.String.annotate({ description: "An https URL with a public address" }),
+  url: Url,
   envelope: Schema.optionalKey(Event.Envelope),
   eventTypes: Schema.optionalKey(
     Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "All types when left out" })
@@ -84,7 +104,7 @@ export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Sc
 
 /** A delivery as a receiver had it, to be told what is wrong with it. */
 export const VerifyDelivery = Schema.Struct({
-  header: Schema.String.check(Schema.isMaxLength(8192)).annotate({
+  header: Schema.String.check(Schema.isMaxCodePoints(8192)).annotate({
     description: "The value of X-Service-Signature as the receiver had it, or lines of `Name: value` from its log"
   }),
   body: Schema.String.annotate({ description: "The raw body as the receiver had it, before parsing" })

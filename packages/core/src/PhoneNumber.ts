@@ -8,22 +8,25 @@ import type { PhoneNumberId, WorkspaceId } from "./Id.ts"
 import * as SenderBlock from "./SenderBlock.ts"
 import type { Instant } from "./Time.ts"
 
-/** By calling code: the lengths that national numbers have in every country that shares it. */
-const commonLengths: ReadonlyMap<string, ReadonlySet<number>> = getCountries().reduce((all, country) => {
-  const metadata = new Metadata()
-  metadata.selectNumberingPlan(country)
-  const code = getCountryCallingCode(country)
-  const others = all.get(code)
-  return all.set(
-    code,
-    new Set(metadata.numberingPlan!.possibleLengths().filter((length) => others?.has(length) !== false))
-  )
-}, new Map<string, ReadonlySet<number>>())
+type Lengths = ReadonlyMap<string, ReadonlySet<number>>
 
-/** Calling codes of more than one country. */
-const sharedCodes: ReadonlySet<string> = new Set(
-  getCountries().map((country) => getCountryCallingCode(country)).filter((code, i, all) => all.indexOf(code) !== i)
-)
+const lengthsBy = (
+  join: (lengths: ReadonlySet<number>, others: ReadonlySet<number>) => ReadonlySet<number>
+): Lengths =>
+  getCountries().reduce((all, country) => {
+    const metadata = new Metadata()
+    metadata.selectNumberingPlan(country)
+    const code = getCountryCallingCode(country)
+    const lengths = new Set(metadata.numberingPlan!.possibleLengths())
+    const others = all.get(code)
+    return all.set(code, others === undefined ? lengths : join(lengths, others))
+  }, new Map<string, ReadonlySet<number>>())
+
+/** By calling code: the lengths that national numbers have in every country that shares it. */
+const commonLengths = lengthsBy((lengths, others) => new Set([...lengths].filter((n) => others.has(n))))
+
+/** The same in any of them. */
+const allLengths = lengthsBy((lengths, others) => new Set([...lengths, ...others]))
 
 /**
  * What the library says, who first finds out which country a number belongs to. That takes as long as much else of a
@@ -39,28 +42,30 @@ const isPossible = (text: string): boolean => {
 /** Digits after the first that tell one country from another where they share a calling code. */
 const probes = Array.from({ length: 100 }, (_, i) => `${`${i}`.padStart(2, "0")}457689012345`)
 
+/** What may follow a calling code: `\\d{8}|\\d{9}`. */
+const restOf = (code: string, lengths: ReadonlySet<number>): string => {
+  const common = commonLengths.get(code)
+  return [...lengths].sort((a, b) => a - b).flatMap((length) => {
+    if (common?.has(length) === true) return [`\\d{${length}}`]
+    // where countries that share a code differ: the first digits with which the length is possible all the same
+    const digits = [..."123456789"].filter((digit) =>
+      probes.every((probe) => isPossiblePhoneNumber(`+${code}${(digit + probe).slice(0, length)}`))
+    )
+    return digits.length === 0 ? [] : [`[${digits.join("")}]\\d{${length - 1}}`]
+  }).join("|")
+}
+
 /**
- * The possible numbers as a regular expression, for descriptions of the API: by calling code the lengths that national
- * numbers have, and where countries that share a code differ, the first digits with which a length is possible all the
- * same. (A number with a national prefix in it, as `+44 0…`, is possible too, and nothing that anybody should send.)
+ * The possible numbers as a regular expression, for descriptions of the API: by calling code, the lengths that national
+ * numbers have. (A number with a national prefix in it, as `+44 0…`, is possible too, and nothing that anybody should send.)
  */
 const possiblePattern = (): string => {
-  const codesByRest = new Map<string, Array<string>>()
-  for (const [code, common] of commonLengths) {
-    const rests = [...common].filter((length) => code.length + length <= 15).map((length) => `\\d{${length}}`)
-    for (let length = 4; code.length + length <= 15; length++) {
-      if (common.has(length) || !sharedCodes.has(code)) continue
-      const digits = [..."123456789"].filter((digit) =>
-        probes.every((probe) => isPossiblePhoneNumber(`+${code}${(digit + probe).slice(0, length)}`))
-      )
-      if (digits.length > 0) rests.push(`[${digits.join("")}]\\d{${length - 1}}`)
-    }
-    const rest = rests.join("|")
-    codesByRest.set(rest, [...(codesByRest.get(rest) ?? []), code])
+  const codes = new Map<string, Array<string>>()
+  for (const [code, lengths] of allLengths) {
+    const rest = restOf(code, lengths)
+    codes.set(rest, [...(codes.get(rest) ?? []), code])
   }
-  return `^\\+(?:${
-    [...codesByRest].filter(([rest]) => rest !== "").map(([rest, codes]) => `(?:${codes.join("|")})(?:${rest})`).join("|")
-  })$`
+  return `^\\+(?:${[...codes].map(([rest, group]) => `(?:${group.join("|")})(?:${rest})`).join("|")})$`
 }
 
 /** `+` and digits only, no separators, and possible by the numbering plan of its country (contract §3). */

@@ -6,6 +6,7 @@ import { ByteSize, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
+import { MIMEType } from "node:util"
 import * as BodyBytes from "./BodyBytes.ts"
 
 /** Contract §2. */
@@ -20,8 +21,16 @@ export const tooLarge = (limit: ByteSize.ByteSize) =>
 
 export const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
 
-const isJson = (contentType: string | undefined): boolean =>
-  /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "")
+/** Whether a `Content-Type` is that of JSON in UTF-8; parameters that JSON has none of mean nothing (RFC 9110 §8.3.1). */
+const isJson = (contentType: string | undefined): boolean => {
+  if (contentType === undefined) return false
+  try {
+    const { essence, params } = new MIMEType(contentType)
+    return essence === "application/json" && (params.get("charset") ?? "utf-8").toLowerCase() === "utf-8"
+  } catch {
+    return false
+  }
+}
 
 const unsupported = (header: string, message: string) =>
   new Errors.InvalidBody({ reason: "unsupported_media_type", param: header, message })
