@@ -43,70 +43,76 @@ const raw = (url: string, headers: Record<string, string> = {}, method = "GET"):
 const open = { br: zlib.brotliDecompressSync, gzip: zlib.gunzipSync } as const
 
 layer(checks.Served.layer(), checks.live)("the documentation", (it) => {
-  it.effect.each(files)("%s comes compressed by br or gzip as the caller accepts it", ([path, type]) =>
-    Effect.gen(function*() {
-      const { url } = yield* checks.Served
-      const plain = yield* raw(url + path)
-      assert.strictEqual(plain.status, 200)
-      assert.strictEqual(plain.headers["content-type"], type)
-      assert.isUndefined(plain.headers["content-encoding"])
-      assert.strictEqual(plain.headers["vary"], "Accept-Encoding")
-      assert.strictEqual(plain.headers["content-length"], String(plain.body.length))
-      const wanted: ReadonlyArray<readonly [accepts: string, encoding: "br" | "gzip" | undefined]> = [
-        ["gzip, deflate, br, zstd", "br"],
-        ["gzip, deflate", "gzip"],
-        ["br;q=0, gzip;q=0.5", "gzip"],
-        ["*", "br"],
-        ["GZIP", "gzip"],
-        ["identity", undefined],
-        ["br;q=0, *;q=0", undefined],
-        ["br;q=x", undefined],
-        ["", undefined]
-      ]
-      for (const [accepts, encoding] of wanted) {
-        const answer = yield* raw(url + path, { "accept-encoding": accepts })
-        assert.strictEqual(answer.headers["content-encoding"], encoding, accepts)
-        assert.strictEqual(answer.headers["vary"], "Accept-Encoding")
-        const body = encoding === undefined ? answer.body : open[encoding](answer.body)
-        assert.isTrue(body.equals(plain.body), accepts)
-        if (encoding !== undefined) assert.isBelow(answer.body.length, plain.body.length / 2)
-      }
-    }))
+  it.effect.each(files)(
+    "%s comes compressed by br or gzip as the caller accepts it",
+    ([path, type]) =>
+      Effect.gen(function*() {
+        const { url } = yield* checks.Served
+        const plain = yield* raw(url + path)
+        assert.strictEqual(plain.status, 200)
+        assert.strictEqual(plain.headers["content-type"], type)
+        assert.isUndefined(plain.headers["content-encoding"])
+        assert.strictEqual(plain.headers["vary"], "Accept-Encoding")
+        assert.strictEqual(plain.headers["content-length"], String(plain.body.length))
+        const wanted: ReadonlyArray<readonly [accepts: string, encoding: "br" | "gzip" | undefined]> = [
+          ["gzip, deflate, br, zstd", "br"],
+          ["gzip, deflate", "gzip"],
+          ["br;q=0, gzip;q=0.5", "gzip"],
+          ["*", "br"],
+          ["GZIP", "gzip"],
+          ["identity", undefined],
+          ["br;q=0, *;q=0", undefined],
+          ["br;q=x", undefined],
+          ["", undefined]
+        ]
+        for (const [accepts, encoding] of wanted) {
+          const answer = yield* raw(url + path, { "accept-encoding": accepts })
+          assert.strictEqual(answer.headers["content-encoding"], encoding, accepts)
+          assert.strictEqual(answer.headers["vary"], "Accept-Encoding")
+          const body = encoding === undefined ? answer.body : open[encoding](answer.body)
+          assert.isTrue(body.equals(plain.body), accepts)
+          if (encoding !== undefined) assert.isBelow(answer.body.length, plain.body.length / 2)
+        }
+      })
+  )
 
-  it.effect.each(files)("%s is kept by caches, and told by its ETag to be the same", ([path]) =>
-    Effect.gen(function*() {
-      const { url } = yield* checks.Served
-      const tags = new Set<string>()
-      for (const accepts of ["br", "gzip", "identity"]) {
-        const headers = { "accept-encoding": accepts }
-        const answer = yield* raw(url + path, headers)
-        assert.match(answer.headers["cache-control"]!, /^public, max-age=[1-9]\d*$/)
-        assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
-        assert.match(answer.headers["request-id"]!, checks.idShape("req"))
-        const etag = answer.headers["etag"]!
-        assert.match(etag, /^"[^"]+"$/)
-        tags.add(etag)
-        assert.strictEqual((yield* raw(url + path, headers)).headers["etag"], etag)
-        for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
-          for (const method of ["GET", "HEAD"]) {
-            const same = yield* raw(url + path, { ...headers, "if-none-match": known }, method)
-            assert.strictEqual(same.status, 304, known)
-            assert.strictEqual(same.body.length, 0)
-            assert.strictEqual(same.headers["etag"], etag)
-            assert.strictEqual(same.headers["cache-control"], answer.headers["cache-control"])
-            assert.strictEqual(same.headers["vary"], "Accept-Encoding")
+  it.effect.each(files)(
+    "%s is kept by caches, and told by its ETag to be the same",
+    ([path]) =>
+      Effect.gen(function*() {
+        const { url } = yield* checks.Served
+        const tags = new Set<string>()
+        for (const accepts of ["br", "gzip", "identity"]) {
+          const headers = { "accept-encoding": accepts }
+          const answer = yield* raw(url + path, headers)
+          assert.match(answer.headers["cache-control"]!, /^public, max-age=[1-9]\d*$/)
+          assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
+          assert.match(answer.headers["request-id"]!, checks.idShape("req"))
+          const etag = answer.headers["etag"]!
+          assert.match(etag, /^"[^"]+"$/)
+          tags.add(etag)
+          assert.strictEqual((yield* raw(url + path, headers)).headers["etag"], etag)
+          for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+            for (const method of ["GET", "HEAD"]) {
+              const same = yield* raw(url + path, { ...headers, "if-none-match": known }, method)
+              assert.strictEqual(same.status, 304, known)
+              assert.strictEqual(same.body.length, 0)
+              assert.strictEqual(same.headers["etag"], etag)
+              assert.strictEqual(same.headers["cache-control"], answer.headers["cache-control"])
+              assert.strictEqual(same.headers["vary"], "Accept-Encoding")
+            }
+          }
+          assert.strictEqual((yield* raw(url + path, { ...headers, "if-none-match": "\"other\"" })).status, 200)
+          const head = yield* raw(url + path, headers, "HEAD")
+          assert.deepStrictEqual([head.status, head.body.length], [200, 0])
+          for (const name of ["content-length", "content-type", "content-encoding", "etag", "cache-control"]) {
+            assert.strictEqual(head.headers[name], answer.headers[name], name)
           }
         }
-        assert.strictEqual((yield* raw(url + path, { ...headers, "if-none-match": "\"other\"" })).status, 200)
-        const head = yield* raw(url + path, headers, "HEAD")
-        assert.deepStrictEqual([head.status, head.body.length], [200, 0])
-        for (const name of ["content-length", "content-type", "content-encoding", "etag", "cache-control"]) {
-          assert.strictEqual(head.headers[name], answer.headers[name], name)
-        }
-      }
-      assert.strictEqual(tags.size, 3)
-      checks.assertError(yield* call(url + path, { method: "POST" }), 405, { code: "not_found" })
-    }))
+        assert.strictEqual(tags.size, 3)
+        checks.assertError(yield* call(url + path, { method: "POST" }), 405, { code: "not_found" })
+      })
+  )
 
   it.effect("the page's first view is small, and says what there is before any script runs", () =>
     Effect.gen(function*() {
@@ -142,77 +148,81 @@ layer(checks.Served.layer(), checks.live)("the documentation", (it) => {
       assert.notMatch(text, /<script(?![^>]* src=)|<style|style=|onload=/)
     }))
 
-  it.effect("the page shows every operation and sends requests, without asking anybody else for anything", () =>
-    Effect.gen(function*() {
-      const { key, url } = yield* checks.Served
-      const document = (yield* call(`${url}/openapi.json`)).body
-      const [page, script] = yield* Effect.forEach(["/docs", "/docs/reference.js"], (path) => call(url + path))
-      yield* Effect.acquireUseRelease(
-        Effect.sync(() => {
-          const errors: Array<unknown> = []
-          const virtualConsole = new VirtualConsole()
-          virtualConsole.on("jsdomError", (error) => errors.push(error))
-          const dom = new JSDOM(page!.text, {
-            url: `${url}/docs`,
-            runScripts: "outside-only",
-            pretendToBeVisual: true,
-            virtualConsole
-          })
-          return { dom, errors }
-        }),
-        ({ dom: { window }, errors }) =>
-          Effect.gen(function*() {
-            const asked: Array<{ readonly url: string; readonly headers: Headers }> = []
-            Object.assign(window, {
-              Request,
-              Response,
-              Headers,
-              structuredClone,
-              fetch: (input: string | Request, init?: RequestInit) => {
-                const target = new URL(typeof input === "string" ? input : input.url, window.location.href)
-                asked.push({ url: target.href, headers: new Headers(init?.headers) })
-                return fetch(target, init)
-              }
+  it.effect(
+    "the page shows every operation and sends requests, without asking anybody else for anything",
+    () =>
+      Effect.gen(function*() {
+        const { key, url } = yield* checks.Served
+        const document = (yield* call(`${url}/openapi.json`)).body
+        const [page, script] = yield* Effect.forEach(["/docs", "/docs/reference.js"], (path) => call(url + path))
+        yield* Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const errors: Array<unknown> = []
+            const virtualConsole = new VirtualConsole()
+            virtualConsole.on("jsdomError", (error) => errors.push(error))
+            const dom = new JSDOM(page!.text, {
+              url: `${url}/docs`,
+              runScripts: "outside-only",
+              pretendToBeVisual: true,
+              virtualConsole
             })
-            window.eval(script!.text)
-            window.document.dispatchEvent(new window.Event("DOMContentLoaded"))
-            const operations = Object.values<object>(document.paths).flatMap((methods) => Object.keys(methods))
-            const shown = operations.length + Object.keys(document.webhooks).length
-            yield* until(() => window.document.querySelectorAll(".opblock").length === shown)
-
-            yield* authorize(window, key.apiKey!)
-            const send = yield* found(window.document, "[id$=\".send\"]")
-            click(yield* found(send, ".opblock-summary-control"))
-            click(yield* found(send, ".try-out__btn"))
-            fill(window, yield* found(send, "tr[data-param-name=\"idempotency-key\"] input"), crypto.randomUUID())
-            fill(window, yield* found(send, "textarea"), JSON.stringify(hello()))
-            // the fields tell the page what they hold a little later; one that is not there yet is asked for
-            yield* until(() => {
-              const response = send.querySelector(".live-responses-table .response")
-              if (response === null) click(send.querySelector(".execute")!)
-              return response !== null
-            })
-            assert.include(send.querySelector(".live-responses-table")!.textContent, "\"status\": \"sent\"")
-
-            const sent = asked.at(-1)!
-            assert.isAbove(asked.length, 1)
-            assert.strictEqual(sent.url, `${url}/v1/messages`)
-            assert.strictEqual(sent.headers.get("authorization"), `Bearer ${key.apiKey}`)
-            assert.isFalse(sent.headers.has("x-service-signature"))
-            assert.notInclude(send.querySelector(".curl")!.textContent!.toLowerCase(), "signature")
-            assert.deepStrictEqual(asked.map((one) => new URL(one.url).origin), asked.map(() => url))
-            // nothing of the vendor of what shows it
-            const links = [...window.document.querySelectorAll("a[href]")].map((a) => a.getAttribute("href")!)
-            assert.deepStrictEqual(
-              links.filter((href) => /^(https?:)?\/\//.test(href) && !href.startsWith("https://spdx.org/licenses/")),
-              []
-            )
-            assert.strictEqual(window.document.querySelectorAll("iframe, img[src^=http], link[href^=http]").length, 0)
-            assert.deepStrictEqual(errors, [])
+            return { dom, errors }
           }),
-        ({ dom }) => Effect.sync(() => dom.window.close())
-      )
-    }), 60_000)
+          ({ dom: { window }, errors }) =>
+            Effect.gen(function*() {
+              const asked: Array<{ readonly url: string; readonly headers: Headers }> = []
+              Object.assign(window, {
+                Request,
+                Response,
+                Headers,
+                structuredClone,
+                fetch: (input: string | Request, init?: RequestInit) => {
+                  const target = new URL(typeof input === "string" ? input : input.url, window.location.href)
+                  asked.push({ url: target.href, headers: new Headers(init?.headers) })
+                  return fetch(target, init)
+                }
+              })
+              window.eval(script!.text)
+              window.document.dispatchEvent(new window.Event("DOMContentLoaded"))
+              const operations = Object.values<object>(document.paths).flatMap((methods) => Object.keys(methods))
+              const shown = operations.length + Object.keys(document.webhooks).length
+              yield* until(() => window.document.querySelectorAll(".opblock").length === shown)
+
+              yield* authorize(window, key.apiKey!)
+              const send = yield* found(window.document, "[id$=\".send\"]")
+              click(yield* found(send, ".opblock-summary-control"))
+              click(yield* found(send, ".try-out__btn"))
+              fill(window, yield* found(send, "tr[data-param-name=\"idempotency-key\"] input"), crypto.randomUUID())
+              fill(window, yield* found(send, "textarea"), JSON.stringify(hello()))
+              // the fields tell the page what they hold a little later; one that is not there yet is asked for
+              yield* until(() => {
+                const response = send.querySelector(".live-responses-table .response")
+                if (response === null) click(send.querySelector(".execute")!)
+                return response !== null
+              })
+              assert.include(send.querySelector(".live-responses-table")!.textContent, "\"status\": \"sent\"")
+
+              const sent = asked.at(-1)!
+              assert.isAbove(asked.length, 1)
+              assert.strictEqual(sent.url, `${url}/v1/messages`)
+              assert.strictEqual(sent.headers.get("authorization"), `Bearer ${key.apiKey}`)
+              assert.isFalse(sent.headers.has("x-service-signature"))
+              assert.notInclude(send.querySelector(".curl")!.textContent!.toLowerCase(), "signature")
+              assert.deepStrictEqual(asked.map((one) => new URL(one.url).origin), asked.map(() => url))
+              // nothing of the vendor of what shows it
+              const links = [...window.document.querySelectorAll("a[href]")].map((a) => a.getAttribute("href")!)
+              assert.deepStrictEqual(
+                links.filter((href) => /^(https?:)?\/\//.test(href) && !href.startsWith("https://spdx.org/licenses/")),
+                []
+              )
+              assert.strictEqual(window.document.querySelectorAll("iframe, img[src^=http], link[href^=http]").length, 0)
+              assert.deepStrictEqual(errors, [])
+            }),
+          ({ dom }) => Effect.sync(() => dom.window.close())
+        )
+      }),
+    60_000
+  )
 })
 
 /** Waits until the page has drawn what it was asked for. */

@@ -38,8 +38,7 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
 const opaque = new Set(["cursor"])
 
 /** The document's schemas as JSON Schema has them. */
-const local = (part: Json): Json =>
-  JSON.parse(JSON.stringify(part).replaceAll("#/components/schemas/", "#/$defs/"))
+const local = (part: Json): Json => JSON.parse(JSON.stringify(part).replaceAll("#/components/schemas/", "#/$defs/"))
 
 /** A schema of which nothing is left out that can be there. */
 const filled = (part: Json): Json =>
@@ -178,94 +177,109 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
       }
     })
 
-    it.effect("are read by the server where the document allows their body, and refused beside it, field by field", () =>
-      Effect.gen(function*() {
-        const { all, allows, fields, sample } = yield* operations
-        const seen = new Set<string>()
-        for (const { ask, id, operation } of all) {
-          if (operation.requestBody === undefined) continue
-          const { schema } = operation.requestBody.content["application/json"]
-          const mean = meaningful[id] ?? ((body: Json) => body)
-          for (const body of yield* sample(schema)) {
-            const answer = yield* ask({ body: mean(body) })
-            assert.isFalse(isRefused(answer), `${id} ${JSON.stringify(mean(body))} ${answer.text}`)
-          }
-          const definitions = reader(filled(local((yield* documentOf).components.schemas)))
-          for (const whole of yield* definitions.sample(filled(local(schema)), samples)) {
-            const body = mean(whole)
-            for (const [path, part] of fields(schema, body)) {
-              const name = `${id} ${path.join(".")}`
-              if (seen.has(name)) continue
-              seen.add(name)
-              const isAllowed = allows(part)
-              const value = path.reduce((inner: Json, key) => inner[key], body)
-              const misses = beside(value, part).filter((miss) => !isAllowed(miss))
-              assert.isNotEmpty(misses, name)
-              for (const miss of misses) {
-                const answer = yield* ask({ body: set(body, path, miss) })
-                assert.isTrue(isRefused(answer), `${name} ${JSON.stringify(miss)} ${answer.status} ${answer.text}`)
-                assert.include(answer.body.error.param ?? "", String(path[0]), name)
-              }
+    it.effect(
+      "are read by the server where the document allows their body, and refused beside it, field by field",
+      () =>
+        Effect.gen(function*() {
+          const { all, allows, fields, sample } = yield* operations
+          const seen = new Set<string>()
+          for (const { ask, id, operation } of all) {
+            if (operation.requestBody === undefined) continue
+            const { schema } = operation.requestBody.content["application/json"]
+            const mean = meaningful[id] ?? ((body: Json) => body)
+            for (const body of yield* sample(schema)) {
+              const answer = yield* ask({ body: mean(body) })
+              assert.isFalse(isRefused(answer), `${id} ${JSON.stringify(mean(body))} ${answer.text}`)
             }
-            const required = fields(schema, body).filter(([path]) => typeof path.at(-1) === "string").filter(
-              ([path]) => !allows(schema)(without(body, path))
-            )
-            for (const [path] of required.slice(0, 3)) {
-              assert.isTrue(isRefused(yield* ask({ body: without(body, path) })), `${id} without ${path.join(".")}`)
-            }
-          }
-          assert.isTrue(isRefused(yield* ask({ body: { ...mean((yield* sample(schema, 1))[0]), unknown: 1 } })), id)
-        }
-        assert.isAbove(seen.size, 25)
-      }), 120_000)
-
-    it.effect("are read by the server where the document allows their parameters, and refused beside them", () =>
-      Effect.gen(function*() {
-        const { all, allows, sample } = yield* operations
-        const seen = new Set<string>()
-        let asked = 0
-        for (const { ask, id, operation } of all) {
-          for (const parameter of operation.parameters as ReadonlyArray<Json>) {
-            const name = `${id} ${parameter.name}`
-            const isText = parameter.schema.type !== "integer"
-            const isAllowed = allows(parameter.schema)
-            const body = operation.requestBody === undefined ? {} : {
-              body: (meaningful[id] ?? ((body: Json) => body))(
-                operation.requestBody.content["application/json"].example
-              )
-            }
-            for (const value of yield* sample(parameter.schema)) {
-              asked += 1
-              if (parameter.in === "query") {
-                const answer = yield* ask({ query: [parameter.name, String(value)] })
-                if (opaque.has(parameter.name)) assert.include([200, 400], answer.status, name)
-                else assert.isFalse(isRefused(answer), `${name} ${JSON.stringify(value)} ${answer.text}`)
+            const definitions = reader(filled(local((yield* documentOf).components.schemas)))
+            for (const whole of yield* definitions.sample(filled(local(schema)), samples)) {
+              const body = mean(whole)
+              for (const [path, part] of fields(schema, body)) {
+                const name = `${id} ${path.join(".")}`
                 if (seen.has(name)) continue
                 seen.add(name)
-                for (const miss of beside(value, parameter.schema)) {
-                  if (typeof miss === "object" || (isText ? typeof miss !== "string" : isAllowed(Number(miss)))) continue
-                  if (isAllowed(miss)) continue
-                  const refused = yield* ask({ query: [parameter.name, String(miss)] })
-                  assert.isTrue(isRefused(refused), `${name} ${JSON.stringify(miss)} ${refused.status} ${refused.text}`)
-                  assert.strictEqual(refused.body.error.param, parameter.name)
+                const isAllowed = allows(part)
+                const value = path.reduce((inner: Json, key) => inner[key], body)
+                const misses = beside(value, part).filter((miss) => !isAllowed(miss))
+                assert.isNotEmpty(misses, name)
+                for (const miss of misses) {
+                  const answer = yield* ask({ body: set(body, path, miss) })
+                  assert.isTrue(isRefused(answer), `${name} ${JSON.stringify(miss)} ${answer.status} ${answer.text}`)
+                  assert.include(answer.body.error.param ?? "", String(path[0]), name)
                 }
-              } else if (parameter.in === "path") {
-                assert.notStrictEqual((yield* ask({ id: value, ...body })).status, 400, `${name} ${value}`)
-              } else if (parameter.name === "idempotency-key") {
-                const answer = yield* ask({ ...body, headers: { "idempotency-key": value } })
-                assert.isFalse(isRefused(answer), `${name} ${JSON.stringify(value)} ${answer.text}`)
+              }
+              const required = fields(schema, body).filter(([path]) => typeof path.at(-1) === "string").filter(
+                ([path]) => !allows(schema)(without(body, path))
+              )
+              for (const [path] of required.slice(0, 3)) {
+                assert.isTrue(isRefused(yield* ask({ body: without(body, path) })), `${id} without ${path.join(".")}`)
+              }
+            }
+            assert.isTrue(isRefused(yield* ask({ body: { ...mean((yield* sample(schema, 1))[0]), unknown: 1 } })), id)
+          }
+          assert.isAbove(seen.size, 25)
+        }),
+      120_000
+    )
+
+    it.effect(
+      "are read by the server where the document allows their parameters, and refused beside them",
+      () =>
+        Effect.gen(function*() {
+          const { all, allows, sample } = yield* operations
+          const seen = new Set<string>()
+          let asked = 0
+          for (const { ask, id, operation } of all) {
+            for (const parameter of operation.parameters as ReadonlyArray<Json>) {
+              const name = `${id} ${parameter.name}`
+              const isText = parameter.schema.type !== "integer"
+              const isAllowed = allows(parameter.schema)
+              const body = operation.requestBody === undefined ? {} : {
+                body: (meaningful[id] ?? ((body: Json) => body))(
+                  operation.requestBody.content["application/json"].example
+                )
+              }
+              for (const value of yield* sample(parameter.schema)) {
+                asked += 1
+                if (parameter.in === "query") {
+                  const answer = yield* ask({ query: [parameter.name, String(value)] })
+                  if (opaque.has(parameter.name)) assert.include([200, 400], answer.status, name)
+                  else assert.isFalse(isRefused(answer), `${name} ${JSON.stringify(value)} ${answer.text}`)
+                  if (seen.has(name)) continue
+                  seen.add(name)
+                  for (const miss of beside(value, parameter.schema)) {
+                    if (
+                      typeof miss === "object" || (isText ? typeof miss !== "string" : isAllowed(Number(miss)))
+                    ) continue
+                    if (isAllowed(miss)) continue
+                    const refused = yield* ask({ query: [parameter.name, String(miss)] })
+                    assert.isTrue(
+                      isRefused(refused),
+                      `${name} ${JSON.stringify(miss)} ${refused.status} ${refused.text}`
+                    )
+                    assert.strictEqual(refused.body.error.param, parameter.name)
+                  }
+                } else if (parameter.in === "path") {
+                  assert.notStrictEqual((yield* ask({ id: value, ...body })).status, 400, `${name} ${value}`)
+                } else if (parameter.name === "idempotency-key") {
+                  const answer = yield* ask({ ...body, headers: { "idempotency-key": value } })
+                  assert.isFalse(isRefused(answer), `${name} ${JSON.stringify(value)} ${answer.text}`)
+                }
               }
             }
           }
-        }
-        assert.isAbove(asked, 200)
-      }), 120_000)
+          assert.isAbove(asked, 200)
+        }),
+      120_000
+    )
 
     it.effect("are refused without a key that is required, and with one that is none", () =>
       Effect.gen(function*() {
         const { all, allows } = yield* operations
         const needy = all.flatMap(({ ask, id, operation }) =>
-          operation.parameters.filter((parameter: Json) => parameter.name === "idempotency-key" && parameter.required)
+          (operation.parameters as ReadonlyArray<Json>).filter((parameter: Json) =>
+            parameter.name === "idempotency-key" && parameter.required
+          )
             .map(({ schema }: Json) => ({ ask, id, operation, schema }))
         )
         assert.isAbove(needy.length, 1)

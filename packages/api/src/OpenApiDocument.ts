@@ -319,7 +319,7 @@ const ofMessage = (time: string) => ({
     ...names(["message_id", "to", "status", "client_reference"]),
     // `null` of a message that failed before the provider named it
     provider_message_id: { type: ["string", "null"] },
-    sequence: { type: "integer", format: "int32", minimum: 1 },
+    sequence: { type: "integer", format: "int32", minimum: 1, maximum: 2_147_483_647 },
     ...times([time])
   },
   required: ["message_id", "provider_message_id", "to", "status", "sequence", time]
@@ -374,7 +374,8 @@ const webhooks = Object.fromEntries(
       operationId: `event.${type}`,
       tags: ["Events"],
       summary: type,
-      description: "Posted to the URL that the workspace's webhook is set to, signed afresh at every attempt. This is " +
+      description:
+        "Posted to the URL that the workspace's webhook is set to, signed afresh at every attempt. This is " +
         "the combined form; with `envelope` `a` or `b` it has the fields of that variant alone.",
       security: [],
       parameters: deliveryHeaders,

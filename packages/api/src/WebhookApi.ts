@@ -27,7 +27,8 @@ const Url = Schema.String.check(
     })
   })
 ).annotate({
-  description: "An https URL whose host is a name, or a public address, and which names no user. An operator can allow " +
+  description:
+    "An https URL whose host is a name, or a public address, and which names no user. An operator can allow " +
     "http and private addresses"
 })
 

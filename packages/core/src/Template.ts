@@ -76,9 +76,14 @@ export const relist = (
   }
 }
 
+const language = /^[a-z]{2,3}(_[A-Z]{2})?$/u
+
 /** `<ll>_<CC>` as specified, or the language alone: the upstream has such templates. Matched exactly. */
 export const Language = Schema.String.check(
-  Schema.isPattern(/^[a-z]{2,3}(_[A-Z]{2})?$/u, { message: "must have the shape <ll>_<CC> or <ll>, such as en_US" })
+  Schema.isPattern(language, {
+    message: "must have the shape <ll>_<CC> or <ll>, such as en_US",
+    toJsonSchema: () => ({ maxLength: "fil_PH".length, pattern: language.source })
+  })
 )
 
 const typeOf = (component: Schema.Json): string | undefined =>

@@ -218,7 +218,7 @@ const refusedUrl = (message: string) => new InvalidBody({ reason: "invalid_field
 export const parseUrl = (text: string, options: { readonly allowInsecure: boolean }): URL | InvalidBody => {
   if (text.length > maxUrlLength) return refusedUrl(`url must be at most ${maxUrlLength} characters`)
   // parsers take white space off the ends, and line ends out of the middle: what is kept is what was given
-  if (/^ |[\u0000-\u001f\u007f]| $/.test(text) || !URL.canParse(text)) return refusedUrl("url must be an absolute URL")
+  if (/^ |\p{Cc}| $/u.test(text) || !URL.canParse(text)) return refusedUrl("url must be an absolute URL")
   const url = new URL(text)
   if (url.protocol !== "https:" && !(options.allowInsecure && url.protocol === "http:")) {
     return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : "url must be an https URL")

@@ -3,7 +3,7 @@
  * that has it already is told so by its `ETag`.
  */
 import { Effect } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import * as zlib from "node:zlib"
@@ -28,12 +28,14 @@ const encodings: ReadonlyArray<Encoding> = ["br", "gzip"]
 /**
  * The encoding that suits `Accept-Encoding` (RFC 9110 §12.5.3) best, or `undefined` for the bytes as they are. Pure.
  */
-export const negotiate = (acceptEncoding: string | undefined): Encoding | undefined => {
-  const weights = new Map((acceptEncoding ?? "").split(",").map((member) => {
-    const [name = "", ...parameters] = member.toLowerCase().split(";").map((part) => part.trim())
-    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))?.split("=")[1]
-    return [name, weight === undefined ? 1 : Number(weight)] as const
-  }))
+const negotiate = (acceptEncoding: string | undefined): Encoding | undefined => {
+  const weights = new Map(
+    (acceptEncoding ?? "").split(",").map((member) => {
+      const [name = "", ...parameters] = member.toLowerCase().split(";").map((part) => part.trim())
+      const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))?.split("=")[1]
+      return [name, weight === undefined ? 1 : Number(weight)] as const
+    })
+  )
   return encodings.find((encoding) => (weights.get(encoding) ?? weights.get("*") ?? 0) > 0)
 }
 

@@ -110,6 +110,53 @@ describe.each(ways)("through %s", (_, reach) => {
     }
   })
 
+  it("every path answers methods that it does not have with 405 and those that it has in Allow", async () => {
+    const { ask } = await reach()
+    const paths = [
+      ["/v1/messages", "POST"],
+      ["/v1/messages/msg_01ARZ3NDEKTSV4RRFFQ69G5FAV", "GET, HEAD"],
+      ["/internal/webhook", "DELETE, GET, HEAD, PUT"],
+      ["/healthz", "GET, HEAD"],
+      ["/docs", "GET, HEAD"],
+      ["/openapi.json", "GET, HEAD"]
+    ] as const
+    for (const [path, allow] of paths) {
+      for (const method of ["DELETE", "PATCH", "PUT", "OPTIONS"]) {
+        if (allow.includes(method)) continue
+        const response = await ask(path, { method })
+        assert.strictEqual(response.status, 405, `${method} ${path}`)
+        assert.strictEqual(response.headers.get("allow"), allow)
+        assert.strictEqual((await response.json()).error.code, "not_found")
+      }
+    }
+  })
+
+  it("the documentation is below the address at which the routes are mounted, and kept by caches", async () => {
+    const { ask, prefix } = await reach()
+    const page = await ask("/docs")
+    assert.strictEqual(page.status, 200)
+    assert.include(page.headers.get("content-security-policy"), "frame-ancestors 'none'")
+    // relative to the page, so that they are found wherever it is
+    const links = [...(await page.text()).matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => link!)
+    assert.isAbove(links.length, 2)
+    for (const link of links) {
+      const { pathname } = new URL(link, `http://host${prefix}/docs`)
+      assert.isTrue(pathname.startsWith(`${prefix}/`), link)
+      assert.strictEqual((await ask(pathname.slice(prefix.length))).status, 200, link)
+    }
+    const document = await ask("/openapi.json", { headers: { "accept-encoding": "identity" } })
+    assert.deepStrictEqual((await document.clone().json()).servers[0].url, prefix === "" ? "/" : prefix)
+    const etag = document.headers.get("etag")!
+    assert.match(document.headers.get("cache-control")!, /^public, max-age=/)
+    const again = await ask("/openapi.json", {
+      headers: { "accept-encoding": "identity", "if-none-match": etag },
+      cache: "no-store"
+    })
+    assert.strictEqual(again.status, 304)
+    const head = await ask("/openapi.json", { method: "HEAD", headers: { "accept-encoding": "identity" } })
+    assert.deepStrictEqual([head.status, await head.text(), head.headers.get("etag")], [200, "", etag])
+  })
+
   it("a request's signature is over the whole address, as it was sent", async () => {
     const { ask, prefix, wac } = await reach()
     const { apiKey, signingSecret } = await wac.keys.create({ name: "signs", requireSignature: true })
@@ -140,7 +187,9 @@ describe("a request", () => {
       ["/internal/api-keys", {}],
       ["/internal/api-keys", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }],
       ["/healthz", {}],
-      ["/openapi.json", {}],
+      // what `fetch` asks for of itself, a Request does not say
+      ["/openapi.json", { headers: { "accept-encoding": "identity" } }],
+      ["/docs", { headers: { "accept-encoding": "identity" } }],
       ["/", {}],
       ["/nowhere", { method: "DELETE" }]
     ]
