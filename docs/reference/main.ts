@@ -15,8 +15,8 @@ import ts from "typescript"
 import { folders, manifestOf, root } from "../../packaging/Published.ts"
 
 /** Each file that can be imported, and the name that it is imported by. */
-const modules: ReadonlyMap<string, string> = new Map([
-  ...[...folders].flatMap(([name, folder]) =>
+const modules: ReadonlyMap<string, string> = new Map(
+  [...folders].flatMap(([name, folder]) =>
     Object.entries(manifestOf(folder).exports)
       .filter(([path]) => !path.endsWith("/*"))
       .map(([path, target]) =>
@@ -25,10 +25,8 @@ const modules: ReadonlyMap<string, string> = new Map([
           `${name}${path.slice(1)}`
         ] as const
       )
-  ),
-  // the one module of a pattern that is not in its package's index as well
-  [join(root, "packages/api/src/Client.ts"), "@wac/api/Client"]
-])
+  )
+)
 
 const fileOf = (context: Context, module: Reflection): ts.SourceFile | undefined =>
   context.getSymbolFromReflection(module)?.declarations?.find(ts.isSourceFile)

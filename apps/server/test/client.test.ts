@@ -1,10 +1,11 @@
 /**
- * The client of `@wac/api` against the whole server.
+ * `@wac/client` against the whole server.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { createClient, WacApiError } from "@wac/api/Client"
+import { createClient, WacApiError } from "@wac/client"
+import { createInternalClient } from "@wac/client/internal"
 import { Effect } from "effect"
-import { createKey, hello, ready } from "./harness.ts"
+import { createKey, environment, hello, ready, start } from "./harness.ts"
 
 const clientOf = (url: string, key: { readonly apiKey: string }, signingSecret?: string) =>
   createClient({
@@ -26,6 +27,10 @@ describe("the client", () => {
       const first = yield* Effect.promise(() => wac.messages.send(hello(), { idempotencyKey: "order-1" }))
       const again = yield* Effect.promise(() => wac.messages.send(hello(), { idempotencyKey: "order-1" }))
       assert.deepStrictEqual(again, first)
+      assert.deepStrictEqual([first.lastResponse.replayed, again.lastResponse.replayed], [false, true])
+      assert.match(again.lastResponse.requestId!, /^req_/)
+      const [limit] = again.lastResponse.limits
+      assert.deepStrictEqual([limit!.name, limit!.quota, limit!.window], ["workspace", 200, 2000])
       const stored = yield* Effect.promise(() => wac.messages.get(first.message_id))
       assert.deepStrictEqual([stored.to, stored.type], [hello().to, "template"])
       const conflict = yield* rejected(wac.messages.send(hello("+15551234568"), { idempotencyKey: "order-1" }))
@@ -65,8 +70,33 @@ describe("the client", () => {
       const events = yield* collected(
         wac.events.list({ type: "message.sent", limit: 2, since: "1970-01-01T00:00:00Z" })
       )
-      assert.deepStrictEqual(new Set(events.map(({ data }) => data["message_id"])), sent)
+      assert.deepStrictEqual(
+        new Set(events.map((event) => event.type === "message.sent" && event.data.message_id)),
+        sent
+      )
       assert.strictEqual((yield* rejected(collectedOnce(wac.events.list({ cursor: "nonsense" })))).param, "cursor")
+    }).pipe(Effect.scoped))
+
+  it.live("signs a person in to the dashboard's endpoints, and goes on in the session until they sign out", () =>
+    Effect.gen(function*() {
+      const { url } = yield* start()
+      const wac = createInternalClient({ baseUrl: url })
+      const before = yield* rejected(wac.session.get())
+      assert.deepStrictEqual([before.status, before.reason], [401, "missing_session"])
+      const session = yield* Effect.promise(() =>
+        wac.session.signIn({ email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD })
+      )
+      assert.strictEqual(session.role, "owner")
+      const key = yield* Effect.promise(() => wac.apiKeys.create({ name: "x" }, { idempotencyKey: "one" }))
+      const again = yield* Effect.promise(() => wac.apiKeys.create({ name: "x" }, { idempotencyKey: "one" }))
+      assert.deepStrictEqual([again.id, again.apiKey, again.lastResponse.replayed], [key.id, undefined, true])
+      const sent = yield* Effect.promise(() => clientOf(url, { apiKey: key.apiKey! }).messages.send(hello()))
+      const [message] = yield* Effect.promise(() => wac.messages.list({ limit: 1 }).toArray())
+      assert.deepStrictEqual([message?.id, message?.apiKeyId], [sent.message_id, key.id])
+      assert.strictEqual((yield* rejected(wac.webhook.get())).code, "not_found")
+      assert.isUndefined(yield* Effect.promise(() => wac.apiKeys.revoke(key.id)))
+      yield* Effect.promise(() => wac.session.signOut())
+      assert.strictEqual((yield* rejected(wac.session.get())).status, 401)
     }).pipe(Effect.scoped))
 })
 

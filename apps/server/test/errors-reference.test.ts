@@ -5,8 +5,7 @@
  */
 import { assert, describe, expect, it, layer } from "@effect/vitest"
 import { ErrorReference } from "@wac/api"
-import { WacApiError } from "@wac/api/ClientError"
-import { isRetryable } from "@wac/api/ClientRetry"
+import { type ErrorReason, isRetryable, WacApiError } from "@wac/client"
 import { Errors } from "@wac/core"
 import { Effect } from "effect"
 import * as checks from "./checks.ts"
@@ -26,7 +25,7 @@ const markdown = [
   "`{\"error\":{\"code\",\"message\",\"reason\"?,\"param\"?,\"request_id\",\"provider\"?:{\"code\",\"message\"}}}`. Go by " +
   "`code` and `reason`, which are stable; `message` is for people. A server shows this page at " +
   "`/docs/errors#<code>-<reason>`.",
-  "With status 429 and 503 comes `Retry-After`, in seconds. [@wac/api](../packages/api/README.md)'s client does all " +
+  "With status 429 and 503 comes `Retry-After`, in seconds. [@wac/client](../packages/client/README.md) does all " +
   "that is said here of retries by itself.",
   ...Object.entries(ErrorReference.meanings).flatMap(([code, meaning]) => [
     `## ${code}`,
@@ -58,9 +57,18 @@ describe("the reference of errors", () => {
     for (const { code, entry, reason, status } of ErrorReference.items) {
       const error = new WacApiError(
         {
-          error: { code, message: entry.example.message, request_id: "", ...(reason === undefined ? {} : { reason }) }
+          error: {
+            code,
+            message: entry.example.message,
+            request_id: "",
+            ...(reason === undefined ? {} : { reason: reason as ErrorReason })
+          }
         },
-        { status, retryAfter: undefined, idempotencyKey: undefined }
+        {
+          lastResponse: { status, requestId: "", replayed: false, limits: [], attempts: 1, headers: new Headers() },
+          retryAfter: undefined,
+          idempotencyKey: undefined
+        }
       )
       const says = entry.retry.startsWith("Yes") && status >= 429
       assert.strictEqual(isRetryable(error), says, `${code} ${reason}`)

@@ -1,17 +1,14 @@
 /**
- * What callers of `/v1` send and get, in plain types: for {@link file://./Client.ts}, whose users need no schema and no
- * Effect. The schemas of `MessagesApi`, `TemplatesApi`, `EventsApi` and `ErrorBody` are what the server goes by; a type
- * test holds these to them.
+ * What callers of `/v1` send and get, in plain types. The API definition of `@wac/api` is what the server goes by; a
+ * type test holds these types to it.
  */
-
-/** JSON. */
-export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [field: string]: Json }
+import type { Json } from "./Json.ts"
 
 /** What every send may have. */
 interface Addressing {
   /** E.164: `+` and digits only. */
   readonly to: string
-  /** A phone number of the workspace, by id or in E.164; its default number when left out. */
+  /** A phone number of the workspace, by id or in E.164; defaults to the workspace's default number. */
   readonly from?: string
   /** Echoed in this message's events; at most 255 characters. */
   readonly client_reference?: string
@@ -51,6 +48,12 @@ export interface SentMessage {
   readonly api_key_id: string
 }
 
+/** What the upstream provider said. */
+export interface ProviderDetail {
+  readonly code: string
+  readonly message: string
+}
+
 /** Why a message failed. */
 export interface MessageFailure {
   readonly code: string
@@ -59,16 +62,22 @@ export interface MessageFailure {
   readonly provider?: ProviderDetail
 }
 
+/** What has become of a message (contract §3). */
+export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed"
+
+/** The kinds of message. */
+export type MessageType = "template" | "text"
+
 /** A stored message; times are ISO 8601 in UTC (contract §3). */
 export interface Message {
-  readonly status: "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed"
+  readonly status: MessageStatus
   readonly message_id: string
   readonly provider_message_id: string | null
   readonly tenant_id: string
   readonly api_key_id: string
   readonly to: string
   readonly from: string
-  readonly type: "template" | "text"
+  readonly type: MessageType
   readonly created_at: string
   readonly sent_at: string | null
   readonly delivered_at: string | null
@@ -95,57 +104,10 @@ export interface Template {
   readonly synced_at: string
 }
 
-/** What an event tells of. */
-export type EventType =
-  | "message.sent"
-  | "message.delivered"
-  | "message.read"
-  | "message.failed"
-  | "message.received"
-  | "campaign.completed"
-  | "webhook.test"
-
-/** An event as webhooks in combined form deliver it (contract §6). `@wac/verifier` types `data` by the event's type. */
-export interface Event {
-  readonly id: string
-  readonly object: "event"
-  readonly type: EventType
-  readonly created_at: string
-  readonly tenant_id: string
-  readonly data: { readonly [field: string]: Json }
-}
-
 /** One page of a list (contract §1). */
 export interface Page<Item> {
   readonly data: ReadonlyArray<Item>
   readonly has_more: boolean
+  /** `cursor` of the page after this one. */
   readonly next_cursor: string | null
-}
-
-/** The codes of specification §7, and `not_found`. */
-export type ErrorCode =
-  | "invalid_body"
-  | "unauthorized"
-  | "forbidden"
-  | "idempotency_conflict"
-  | "rate_limited"
-  | "server_error"
-  | "not_found"
-
-/** What the upstream provider said. */
-export interface ProviderDetail {
-  readonly code: string
-  readonly message: string
-}
-
-/** The body of every error (contract §2). */
-export interface ErrorBody {
-  readonly error: {
-    readonly code: ErrorCode
-    readonly message: string
-    readonly reason?: string
-    readonly param?: string
-    readonly request_id: string
-    readonly provider?: ProviderDetail
-  }
 }

@@ -2,12 +2,11 @@
  * The client against servers on loopback that answer as a test says: what it sends, when it tries again, and what it
  * fails with.
  */
-import { verify } from "@wac/verifier"
-import { requestPayload } from "@wac/verifier"
+import { requestPayload, verify } from "@wac/verifier"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterEach, assert, describe, it } from "vitest"
-import { type ClientOptions, createClient, WacApiError, WacConnectionError } from "../src/Client.ts"
+import { afterEach, assert, describe, it, onTestFinished, vi } from "vitest"
+import { type ClientOptions, createClient, WacApiError, WacConnectionError } from "../src/index.ts"
 
 interface Seen {
   readonly method: string
@@ -127,7 +126,7 @@ describe("a send", () => {
     ["shortened by chance", 0.5, [375, 750, 1500, 3000, 6000, 6000]]
   ])("waits by its own choice %s", async (_, random, expected) => {
     const { baseUrl } = await serve(broken)
-    const { client, waits } = clientOf(baseUrl, { maxAttempts: 7 }, random)
+    const { client, waits } = clientOf(baseUrl, { retries: 6 }, random)
     assert.instanceOf(await rejected(client.messages.send(hello)), WacConnectionError)
     assert.deepEqual(waits, expected)
   })
@@ -150,11 +149,11 @@ describe("a send", () => {
   })
 
   it("waits until the date that it is given", async () => {
-    const at = new Date(Date.parse("2026-11-21T00:00:30Z")).toUTCString()
+    const at = new Date(Date.parse("2026-11-21T00:00:20Z")).toUTCString()
     const { baseUrl } = await serve(failing(503, "server_error", "overloaded", { "retry-after": at }), json(200, sent))
     const { client, waits } = clientOf(baseUrl)
     await client.messages.send(hello)
-    assert.deepEqual(waits, [30_000])
+    assert.deepEqual(waits, [20_000])
   })
 
   it.each([
@@ -162,6 +161,7 @@ describe("a send", () => {
     [401, "unauthorized", "revoked_key"],
     [403, "forbidden", "outside_service_window"],
     [409, "idempotency_conflict", "payload_mismatch"],
+    [500, "server_error", "body_already_parsed"],
     [504, "server_error", "delivery_unknown"]
   ])("is not made again after %i %s %s", async (status, code, reason) => {
     const { baseUrl, seen } = await serve(failing(status, code, reason))
@@ -173,9 +173,9 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 1)
   })
 
-  it("gives up after so many attempts, with the last error and the key", async () => {
+  it("gives up after so many retries, with the last error and the key", async () => {
     const { baseUrl, seen } = await serve(throttled)
-    const error = await apiError(clientOf(baseUrl, { maxAttempts: 3 }).client.messages.send(hello))
+    const error = await apiError(clientOf(baseUrl, { retries: 2 }).client.messages.send(hello))
     assert.deepEqual([error.reason, error.retryAfter], ["pair", 6000])
     assert.strictEqual(error.idempotencyKey, seen[0]!.headers["idempotency-key"])
     assert.strictEqual(seen.length, 3)
@@ -194,31 +194,184 @@ describe("a send", () => {
       createClient({ baseUrl, apiKey: "k", timeout: 100 }).messages.send(hello, { idempotencyKey: "k" })
     )
     if (!(error instanceof WacConnectionError)) return assert.fail(`${error}`)
-    assert.strictEqual(error.idempotencyKey, "k")
+    assert.deepEqual([error.idempotencyKey, error.reason], ["k", "timeout"])
+  })
+
+  it("takes 30 seconds in all by default, and asks again for a response that has not come in 15", async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const begun = Date.now()
+    const asked: Array<number> = []
+    const silent: typeof fetch = (_, init) =>
+      new Promise((_, reject) => {
+        asked.push(Date.now() - begun)
+        init!.signal!.addEventListener("abort", () => reject(init!.signal!.reason))
+      })
+    const client = createClient({
+      baseUrl: "https://wac.example.com/v1",
+      apiKey: "k",
+      fetch: silent,
+      clock: {
+        now: () => Date.now(),
+        random: () => 0,
+        sleep: (millis) => new Promise((resolve) => setTimeout(resolve, millis))
+      }
+    })
+    const failed = rejected(client.messages.send(hello)).then((error) => [error, Date.now() - begun] as const)
+    await vi.advanceTimersByTimeAsync(60_000)
+    const [error, after] = await failed
+    if (!(error instanceof WacConnectionError)) return assert.fail(`${error}`)
+    assert.deepEqual([error.reason, after, asked], ["timeout", 30_000, [0, 15_500]] as never)
+  })
+
+  it("goes by a call's own timeout, retries and signal before the client's", async () => {
+    const { baseUrl, seen } = await serve(throttled)
+    const { client } = clientOf(baseUrl, { retries: 0, timeout: 1 })
+    const error = await apiError(client.messages.send(hello, { retries: 2, timeout: 20_000 }))
+    assert.deepEqual([error.reason, seen.length], ["pair", 3] as never)
+    await apiError(clientOf(baseUrl).client.messages.get("msg_1", { retries: 0 }))
+    assert.strictEqual(seen.length, 4)
+    const aborted = AbortSignal.abort(new Error("enough"))
+    assert.strictEqual(
+      (await rejected(client.templates.list({}, { signal: aborted }).toArray()) as Error).message,
+      "enough"
+    )
+    assert.strictEqual(seen.length, 4)
+  })
+
+  it.each([
+    [{ timeout: 0 }, /timeout/],
+    [{ timeout: NaN }, /timeout/],
+    [{ retries: -1 }, /retries/],
+    [{ retries: 1.5 }, /retries/],
+    [{ idempotencyKey: "" }, /idempotencyKey/],
+    [{ idempotencyKey: "two words" }, /idempotencyKey/],
+    [{ idempotencyKey: "é" }, /idempotencyKey/],
+    [{ idempotencyKey: "x".repeat(256) }, /idempotencyKey/]
+  ])("is refused before it is made with %j", async (options, message) => {
+    const { baseUrl, seen } = await serve(json(200, sent))
+    const error = await rejected(clientOf(baseUrl).client.messages.send(hello, options))
+    assert.instanceOf(error, TypeError)
+    assert.match((error as Error).message, message)
+    assert.strictEqual(seen.length, 0)
+  })
+
+  it("has the response that it came with: request id, limits, whether it is a replay, and after how many attempts", async () => {
+    const { baseUrl } = await serve(
+      throttled,
+      json(200, sent, {
+        "request-id": "req_2",
+        "idempotent-replayed": "true",
+        "ratelimit-policy": "\"workspace\";q=200;w=2, \"pair\";q=45;w=270",
+        "ratelimit": "\"workspace\";r=199;t=1, \"pair\";r=44;t=6"
+      }),
+      json(200, sent)
+    )
+    const { client } = clientOf(baseUrl)
+    const { headers, ...response } = (await client.messages.send(hello)).lastResponse
+    assert.deepEqual(response, {
+      status: 200,
+      requestId: "req_2",
+      replayed: true,
+      attempts: 2,
+      limits: [
+        { name: "workspace", remaining: 199, resetAfter: 1000, quota: 200, window: 2000 },
+        { name: "pair", remaining: 44, resetAfter: 6000, quota: 45, window: 270_000 }
+      ]
+    })
+    assert.strictEqual(headers.get("content-type"), "application/json")
+    const plain = await client.messages.send(hello)
+    assert.deepEqual(
+      [plain.lastResponse.replayed, plain.lastResponse.limits, plain.lastResponse.requestId],
+      [false, [], undefined] as never
+    )
+    assert.deepEqual(Object.keys(plain), Object.keys(sent))
+  })
+
+  it("that is refused has it too, and the page that explains the error", async () => {
+    const { baseUrl } = await serve(json(403, {
+      error: { code: "forbidden", reason: "opted_out", message: "x", request_id: "req_1", doc_url: "https://x/docs" }
+    }, { "request-id": "req_1" }))
+    const error = await apiError(clientOf(baseUrl).client.messages.send(hello))
+    assert.deepEqual([error.docUrl, error.lastResponse.requestId, error.lastResponse.status], [
+      "https://x/docs",
+      "req_1",
+      403
+    ] as never)
+  })
+
+  it("tells its hooks each request, response, retry and failure, and shows them no secret", async () => {
+    const { baseUrl, seen } = await serve(throttled, broken, failing(403, "forbidden", "opted_out"))
+    const told: Array<readonly [name: string, report: Readonly<Record<string, unknown>>]> = []
+    const tell = (name: string) => (report: object) => void told.push([name, { ...report }])
+    const { client } = clientOf(baseUrl, {
+      signingSecret: "whsec_secret",
+      hooks: {
+        onRequest: (request) => {
+          told.push(["request", { ...request, headers: Object.fromEntries(request.headers) }])
+          request.headers.set("traceparent", `of-${request.attempt}`)
+        },
+        onResponse: tell("response"),
+        onRetry: tell("retry"),
+        onError: tell("error")
+      }
+    })
+    await apiError(client.messages.send(hello, { idempotencyKey: "k" }))
+    assert.deepEqual(
+      told.map(([name, { attempt, status, waitMs }]) => [name, attempt, status ?? waitMs]),
+      [
+        ["request", 1, undefined],
+        ["response", 1, 429],
+        ["retry", 1, 6000],
+        ["request", 2, undefined],
+        ["retry", 2, 1000],
+        ["request", 3, undefined],
+        ["response", 3, 403],
+        ["error", 3, undefined]
+      ]
+    )
+    for (const [, { idempotencyKey, method, url }] of told) {
+      assert.deepEqual([method, url, idempotencyKey], ["POST", `${baseUrl}/messages`, "k"])
+    }
+    assert.deepEqual(seen.map(({ headers }) => headers["traceparent"]), ["of-1", "of-2", "of-3"])
+    assert.notMatch(JSON.stringify(told), /wac_live_x|whsec_|v1=|authorization/i)
+  })
+
+  it("goes out although a hook throws, which is printed", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {})
+    onTestFinished(() => printed.mockRestore())
+    const { baseUrl, seen } = await serve(json(200, sent))
+    const mistaken = () => {
+      throw new Error("of the hook")
+    }
+    const { client } = clientOf(baseUrl, { hooks: { onRequest: mistaken, onResponse: mistaken } })
+    assert.deepEqual(await client.messages.send(hello), sent as never)
+    assert.deepEqual([seen.length, printed.mock.calls.length], [1, 2])
   })
 
   it("tells of a service that cannot be reached, and the key that it was tried under", async () => {
     const { baseUrl } = await serve(broken)
     const error = await rejected(
-      clientOf(baseUrl, { maxAttempts: 2 }).client.messages.send(hello, { idempotencyKey: "k" })
+      clientOf(baseUrl, { retries: 1 }).client.messages.send(hello, { idempotencyKey: "k" })
     )
     if (!(error instanceof WacConnectionError)) return assert.fail(`${error}`)
-    assert.deepEqual([error.idempotencyKey, error.status], ["k", undefined])
+    assert.deepEqual([error.idempotencyKey, error.status, error.reason], ["k", undefined, "unreachable"])
   })
 
   it("does not take a page of something between for an answer", async () => {
     const { baseUrl, seen } = await serve((response) => response.writeHead(403).end("<h1>Forbidden</h1>"))
     const error = await rejected(clientOf(baseUrl).client.messages.send(hello))
     if (!(error instanceof WacConnectionError)) return assert.fail(`${error}`)
-    assert.strictEqual(error.status, 403)
+    assert.deepEqual([error.status, error.reason], [403, "unexpected_response"] as never)
     assert.strictEqual(seen.length, 1)
   })
 
   it("follows no redirect: the key is for one service", async () => {
     const elsewhere = await serve(json(200, sent))
-    const { baseUrl } = await serve((response) => response.writeHead(307, { location: elsewhere.baseUrl }).end())
-    const error = await rejected(clientOf(baseUrl, { maxAttempts: 1 }).client.messages.send(hello))
-    assert.instanceOf(error, WacConnectionError)
+    const { baseUrl, seen } = await serve((response) => response.writeHead(307, { location: elsewhere.baseUrl }).end())
+    const error = await rejected(clientOf(baseUrl).client.messages.send(hello))
+    if (!(error instanceof WacConnectionError)) return assert.fail(`${error}`)
+    assert.deepEqual([error.reason, error.status, seen.length], ["unexpected_response", 307, 1])
     assert.deepEqual(elsewhere.seen, [])
   })
 
@@ -282,8 +435,8 @@ describe("a list", () => {
     }
     assert.deepEqual(ids, ["a", "b", "c"])
     assert.deepEqual(seen.map(({ target }) => target), [
-      "/v1/events?type=message.sent&limit=2&since=1970-01-01T00%3A00%3A00.000Z",
-      "/v1/events?type=message.sent&limit=2&since=1970-01-01T00%3A00%3A00.000Z&cursor=c%2F1"
+      "/v1/events?since=1970-01-01T00%3A00%3A00.000Z&type=message.sent&limit=2",
+      "/v1/events?since=1970-01-01T00%3A00%3A00.000Z&type=message.sent&limit=2&cursor=c%2F1"
     ])
   })
 
@@ -299,6 +452,34 @@ describe("a list", () => {
       "/v1/templates?status=approved&cursor=x",
       "/v1/templates?status=approved&cursor=x"
     ])
+  })
+
+  it("is gathered in an array, whole or as many as are asked for, without asking for more", async () => {
+    const { baseUrl, seen } = await serve(page(["a", "b"], "c"), page(["c"], null), page(["a", "b"], "c"))
+    const list = clientOf(baseUrl).client.messages.list({ status: "failed", until: new Date(0) })
+    assert.deepEqual((await list.toArray() as ReadonlyArray<{ readonly id?: string }>).map(({ id }) => id), [
+      "a",
+      "b",
+      "c"
+    ])
+    assert.strictEqual((await list.toArray(2)).length, 2)
+    assert.strictEqual((await list.toArray(0)).length, 0)
+    assert.strictEqual(seen.length, 3)
+    assert.strictEqual(seen[0]!.target, "/v1/messages?status=failed&until=1970-01-01T00%3A00%3A00.000Z")
+  })
+
+  it("ends with a page that has no more, whose cursor asks for what comes later", async () => {
+    const { baseUrl, seen } = await serve(
+      json(200, { data: [{ id: "a" }], has_more: false, next_cursor: "later" }, { "request-id": "req_1" })
+    )
+    const told = []
+    for await (
+      const { lastResponse, next_cursor } of clientOf(baseUrl).client.events.list({ order: "newest" }).pages()
+    ) {
+      told.push([next_cursor, lastResponse.requestId])
+    }
+    assert.deepEqual(told, [["later", "req_1"]])
+    assert.deepEqual(seen.map(({ target }) => target), ["/v1/events?order=newest"])
   })
 
   it("tries a page again", async () => {

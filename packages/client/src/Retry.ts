@@ -1,10 +1,9 @@
 /**
- * When a call of the {@link file://./Client.ts client} is made again, and how long to wait before (specification §7).
- * Pure.
+ * When a request is made again, and how long to wait before (specification §7). Pure.
  */
 import { WacApiError, WacConnectionError } from "./ClientError.ts"
 
-/** The first wait: long enough for a connection that broke to be a thing of the past. */
+/** The first wait: long enough for a broken connection to be a thing of the past. */
 const firstWait = 500
 /** The longest wait of our own choice; the service can ask for more. */
 const longestWait = 8000
@@ -12,19 +11,27 @@ const longestWait = 8000
 /** Statuses at which the same request can succeed later: too early, too fast, and trouble of the service's or a proxy's. */
 const retryable = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** What can never come to another end, whatever its status. */
-const isFinal = (error: WacApiError): boolean => error.reason === "delivery_unknown"
+/** What can never have another outcome, whatever its status. */
+const isFinal = (error: WacApiError): boolean =>
+  error.reason === "delivery_unknown" || error.reason === "body_already_parsed"
 
-/** Whether the same request, under the same key, may succeed later. */
+/**
+ * Whether the same request, under the same Idempotency-Key, may succeed later. The client has already repeated it as
+ * often as its options allow; this is for a job that tries again later.
+ */
 export const isRetryable = (error: unknown): error is WacApiError | WacConnectionError =>
   error instanceof WacApiError
     ? retryable.has(error.status) && !isFinal(error)
     : error instanceof WacConnectionError &&
-      (error.status === undefined || error.status < 400 || retryable.has(error.status))
+      // a truncated success is worth another try, a redirect is a wrong address
+      (error.status === undefined || (error.status >= 200 && error.status < 300) || retryable.has(error.status))
+
+/** Whether the service refused the request before it did anything: even what must happen only once can be repeated. */
+export const isUndone = (error: unknown): error is WacApiError => error instanceof WacApiError && error.status === 429
 
 /**
  * How long to wait before the next attempt, in milliseconds: twice as long each time, shortened at random by up to a
- * half so that callers who failed together do not return together, and never less than the service asked for.
+ * half so that callers that failed together do not return together, and never less than the service asked for.
  * `attempt` counts from 1; `random` is from 0 to below 1.
  */
 export const waitAfter = (

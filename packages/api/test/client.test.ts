@@ -1,0 +1,208 @@
+/**
+ * The client's types are those of the API definition that the server goes by, and it has a method for every endpoint.
+ * The type checker checks the types (`npm run check:types`); the methods are called.
+ */
+import { createClient } from "@wac/client"
+import type * as Client from "@wac/client"
+import { createInternalClient, type InternalRoutes } from "@wac/client/internal"
+import type * as Verifier from "@wac/verifier"
+import type { Schema } from "effect"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { assert, describe, expectTypeOf, it } from "vitest"
+import type { ErrorBody as ApiErrorBody } from "../src/ErrorBody.ts"
+import type { Reasons } from "../src/ErrorEntry.ts"
+import { Api } from "../src/index.ts"
+
+// What the API definition says of each endpoint, in the form of the client's tables.
+
+type Groups = typeof Api extends { readonly groups: ReadonlyMap<string, infer Group> } ? Group
+  : typeof Api extends { readonly groups: Readonly<Record<string, infer Group>> } ? Group
+  : never
+type Endpoints = HttpApiGroup.Endpoints<Groups>
+
+interface Endpoint {
+  readonly method: string
+  readonly path: string
+  readonly "~Query": unknown
+  readonly "~Payload": unknown
+  readonly "~Success": unknown
+}
+
+/** What goes over the wire: that of the schema from which an endpoint makes its codec. */
+type Encoded<Codec> = Codec extends { readonly schema: infer S extends Schema.Constraint } ? S["Encoded"] : never
+
+/** A part of an endpoint, under this name; nothing if the endpoint does not have it, or it is empty. */
+type Part<Name extends string, Codec> = [Codec] extends [never] ? unknown
+  : keyof Encoded<Codec> extends never ? unknown
+  : { readonly [N in Name]: Encoded<Codec> }
+
+type Answer<Codec> = Encoded<Codec> extends void ? undefined : Encoded<Codec>
+
+type Flat<T> = { [Field in keyof T]: T[Field] }
+
+type Described<Prefix extends string> = {
+  readonly [
+    E in Endpoints as E extends Endpoint
+      ? E["path"] extends `${Prefix}${string}` ? `${E["method"]} ${E["path"]}` : never
+      : never
+  ]: E extends Endpoint ? Flat<
+      & Part<"query", E["~Query"]>
+      & Part<"body", E["~Payload"]>
+      & { readonly response: Answer<E["~Success"]> }
+    >
+    : never
+}
+
+/** A time that a client takes as a `Date` too, and events without the `data` that the API definition leaves open. */
+type Plain<Table> = {
+  readonly [Key in keyof Table]: {
+    readonly [P in keyof Table[Key]]: P extends "query" ?
+      { [F in keyof Table[Key][P]]: Exclude<Table[Key][P][F], Date> }
+      : P extends "response" ? WithoutData<Table[Key][P]>
+      : Table[Key][P]
+  }
+}
+
+type OpenEvent<Type> = {
+  readonly id: string
+  readonly object: "event"
+  readonly type: Type
+  readonly created_at: string
+  readonly tenant_id: string
+  readonly data: { readonly [field: string]: Client.Json }
+}
+type WithoutData<Response> = [Response] extends [Client.Event] ? OpenEvent<Client.EventType>
+  : [Response] extends [Client.Page<Client.Event>] ? Client.Page<OpenEvent<Client.EventType>>
+  : Response
+
+// What the contract has and the API definition may not have yet. It is held to the definition as soon as it is there.
+
+const comingRoutes = ["GET /v1/messages"] as const
+type Coming = (typeof comingRoutes)[number]
+
+type WithComing<D> =
+  & {
+    readonly [K in keyof D]: K extends "GET /v1/events"
+      ? D[K] extends { readonly query: infer Query; readonly response: infer Response } ? {
+          readonly query: "order" extends keyof Query ? Query : Client.Routes[K]["query"]
+          readonly response: Response
+        }
+      : never
+      : D[K]
+  }
+  & { readonly [K in Exclude<Coming, keyof D>]: Client.Routes[K] }
+
+/** The routes that are in one of two tables only, or not the same in both. */
+type Differing<A, B> = {
+  [K in keyof A | keyof B]: K extends keyof A & keyof B
+    ? (<T>() => T extends Flat<A[K]> ? 1 : 2) extends (<T>() => T extends Flat<B[K]> ? 1 : 2) ? never : K
+    : K
+}[keyof A | keyof B]
+
+const routesOf = (prefix: string): ReadonlyArray<string> => {
+  const routes: Array<string> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      if (endpoint.path.startsWith(prefix)) routes.push(`${endpoint.method} ${endpoint.path}`)
+    }
+  })
+  return routes.sort()
+}
+
+/** Calls every method of a client, and goes through every list; resolves to the routes that were called. */
+const routesCalled = async (
+  make: (fetch: typeof globalThis.fetch) => Readonly<Record<string, Readonly<Record<string, unknown>>>>
+): Promise<ReadonlyArray<string>> => {
+  const routes: Array<string> = []
+  const client = make(async (input, init) => {
+    const { pathname } = new URL(`${input as URL}`)
+    routes.push(`${init?.method} ${pathname.replace("the-id", ":id")}`)
+    return Response.json({ data: [], has_more: false, hasMore: false })
+  })
+  for (const group of Object.values(client)) {
+    for (
+      const [name, method] of Object.entries(group) as Array<[string, (...args: ReadonlyArray<unknown>) => unknown]>
+    ) {
+      const takesId = /^(get|revoke|retry|cancel)$/.test(name) &&
+        !(group === client["session"] || group === client["webhook"])
+      if (name === "list") await (method() as Client.List<unknown, unknown>).toArray()
+      else await (takesId ? method("the-id") : method.length > 1 ? method({}) : method())
+    }
+  }
+  return routes.sort()
+}
+
+describe("the client's types", () => {
+  it("are those of every endpoint under /v1, and of no other", () => {
+    type Different = Differing<Plain<Client.Routes>, Plain<WithComing<Described<"/v1/">>>>
+    expectTypeOf<Different>().toEqualTypeOf<never>()
+  })
+
+  it("are those of every endpoint under /internal, and of no other", () => {
+    type Different = Differing<Plain<InternalRoutes>, Plain<Described<"/internal/">>>
+    expectTypeOf<Different>().toEqualTypeOf<never>()
+  })
+
+  it("have the codes and reasons of errors, and no other", () => {
+    type ApiReasons = {
+      readonly [Code in keyof Reasons]:
+        | Reasons[Code]
+        | (Code extends "server_error" ? "body_already_parsed" : never)
+    }
+    expectTypeOf<Omit<Client.ErrorReasons, "not_found">>().toEqualTypeOf<ApiReasons>()
+    type Encoded = ApiErrorBody["error"]
+    expectTypeOf<Client.ErrorBody["error"]["code"]>().toEqualTypeOf<Encoded["code"]>()
+    expectTypeOf<Exclude<keyof Encoded, keyof Client.ErrorBody["error"]>>().toEqualTypeOf<never>()
+    expectTypeOf<Client.ErrorBody["error"]>().toExtend<Omit<Encoded, "reason">>()
+  })
+
+  it("have each event's data as the verifier does", () => {
+    type Own = Client.EventDataByType
+    type Received = Verifier.EventDataByType
+    expectTypeOf<keyof Own>().toEqualTypeOf<keyof Received>()
+    expectTypeOf<Omit<Own, "message.received">>().toEqualTypeOf<Omit<Received, "message.received">>()
+    // the name of an unknown kind is an enumeration, of which each package has its own
+    expectTypeOf<Own["message.received"]>().toExtend<Received["message.received"]>()
+    expectTypeOf<Received["message.received"]>().toExtend<Own["message.received"]>()
+    expectTypeOf<Client.Event>().toExtend<Verifier.WebhookEvent>()
+  })
+
+  it("narrow an event by its type, and an error's reason by its code", () => {
+    const narrow = (event: Client.Event) => {
+      if (event.type === "message.failed") expectTypeOf(event.data.error).toEqualTypeOf<Client.MessageFailure>()
+      if (event.type === "message.received" && event.data.type === "text") {
+        expectTypeOf(event.data.text.body).toBeString()
+      }
+    }
+    const narrowError = (error: Client.WacApiError) => {
+      if (error.code === "rate_limited") {
+        expectTypeOf(error.reason).toEqualTypeOf<"workspace" | "phone_number" | "pair" | "provider" | "login">()
+      }
+      if (error.code === "not_found") expectTypeOf(error.reason).toEqualTypeOf<undefined>()
+    }
+    expectTypeOf(narrow).toBeFunction()
+    expectTypeOf(narrowError).toBeFunction()
+  })
+})
+
+describe("the client's methods", () => {
+  it("call every endpoint under /v1, and no other", async () => {
+    const called = await routesCalled((fetch) =>
+      createClient({ baseUrl: "https://wac.example.com/v1", apiKey: "wac_live_x", fetch }) as never
+    )
+    assert.deepStrictEqual(called, [...new Set([...routesOf("/v1/"), ...comingRoutes])].sort())
+  })
+
+  it("call every endpoint under /internal, and no other", async () => {
+    const called = await routesCalled((fetch) =>
+      createInternalClient({ baseUrl: "https://wac.example.com", fetch }) as never
+    )
+    assert.deepStrictEqual(called, routesOf("/internal/"))
+  })
+
+  it("leave out only what load balancers ask", () => {
+    const others = routesOf("/").filter((route) => !/ \/(v1|internal)\//.test(route))
+    assert.deepStrictEqual(others, ["GET /healthz", "GET /readyz"])
+  })
+})

@@ -1,0 +1,114 @@
+/**
+ * The client of `/v1`, over `fetch` alone. It runs wherever `fetch` does, except in browsers: API keys are secrets of
+ * servers (specification §5).
+ */
+import { addressOf } from "./Address.ts"
+import type { Event } from "./Event.ts"
+import type { Answered } from "./LastResponse.ts"
+import { type List, listOf } from "./List.ts"
+import { signatureOf } from "./RequestSignature.ts"
+import type { EventQuery, MessageQuery, Routes, TemplateQuery } from "./Routes.ts"
+import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
+import type { Message, Page, SendMessage, SentMessage, Template } from "./Wire.ts"
+
+/** How a client calls, and as whom. */
+export interface ClientOptions extends TransportOptions {
+  /** Where the API is; its path ends in `/v1`. */
+  readonly baseUrl: string | URL
+  /** `wac_live_…` */
+  readonly apiKey: string
+  /** Signs every request that changes something with the secret that was shown with the key (contract §5). */
+  readonly signingSecret?: string
+}
+
+/** What a send takes. */
+export interface SendOptions extends CallOptions {
+  /**
+   * Unique per send, 1 to 255 visible ASCII characters. Use one that you can derive again (an order's id) and store
+   * with your own data: then even a crash of your process cannot send twice. By default one is made; the call's own
+   * retries keep it, and errors carry it.
+   */
+  readonly idempotencyKey?: string
+}
+
+/** Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. */
+export interface Client {
+  readonly messages: {
+    /**
+     * Sends a message once (specification §4). 429 and 5xx are retried under the same key, with backoff and at least
+     * `Retry-After`, until the timeout. If it rejects with `outcome_unknown`, the message may have gone out: repeat
+     * the call later with the error's `idempotencyKey` to learn the outcome; nothing is sent a second time.
+     */
+    readonly send: (message: SendMessage, options?: SendOptions) => Promise<Answered<SentMessage>>
+    /** A message as it stands now. */
+    readonly get: (id: string, options?: CallOptions) => Promise<Answered<Message>>
+    /** Sent messages, newest first. */
+    readonly list: (query?: MessageQuery, options?: CallOptions) => List<Message, Page<Message>>
+  }
+  readonly templates: {
+    /** Templates of every status, newest first. */
+    readonly list: (query?: TemplateQuery, options?: CallOptions) => List<Template, Page<Template>>
+  }
+  readonly events: {
+    /** What happened, oldest first by default. Continue later from the last page's cursor: no event is skipped. */
+    readonly list: (query?: EventQuery, options?: CallOptions) => List<Event, Page<Event>>
+  }
+}
+
+const visibleAscii = /^[\x21-\x7e]+$/
+
+/**
+ * Makes a client. Throws a `TypeError` for options that cannot be right, and in a browser.
+ */
+export const createClient = (options: ClientOptions): Client => {
+  if ("document" in globalThis) {
+    throw new TypeError("API keys are secrets of servers: call your own back end from the browser, and wac from there")
+  }
+  const base = addressOf(options.baseUrl)
+  if (base === undefined || !/\/v1\/?$/.test(base.pathname)) {
+    throw new TypeError("baseUrl must be the API's http or https address, whose path ends in /v1")
+  }
+  // routes name their /v1 themselves
+  base.pathname = base.pathname.replace(/\/v1\/?$/, "/")
+  const { apiKey, signingSecret } = options
+  if (typeof apiKey !== "string" || !visibleAscii.test(apiKey)) throw new TypeError("apiKey must be an API key")
+
+  const call = transportOf<Routes>(base, {
+    headersOf: async (request, now) => ({
+      authorization: `Bearer ${apiKey}`,
+      ...(signingSecret === undefined || request.method === "GET"
+        ? {}
+        : { "x-service-signature": await signatureOf(request, signingSecret, Math.floor(now / 1000)) })
+    })
+  }, options)
+
+  const list = <Item, Query extends object>(
+    get: (query: Query | { readonly cursor: string } | undefined, options: CallOptions | undefined) => Promise<
+      Answered<Page<Item>>
+    >
+  ) =>
+  (query?: Query, options?: CallOptions): List<Item, Page<Item>> =>
+    listOf(
+      (cursor) => get(cursor === undefined ? query : { ...query, cursor }, options),
+      ({ data, has_more, next_cursor }) => ({ data, next: has_more ? next_cursor : null })
+    )
+
+  return {
+    messages: {
+      send: async (message, { idempotencyKey = crypto.randomUUID(), ...options } = {}) => {
+        if (!visibleAscii.test(idempotencyKey) || idempotencyKey.length > 255) {
+          throw new TypeError("idempotencyKey must be 1 to 255 visible ASCII characters")
+        }
+        return call("POST /v1/messages", { body: message, idempotencyKey }, options)
+      },
+      get: (id, options) => call("GET /v1/messages/:id", { id }, options),
+      list: list((query?: MessageQuery, options?) => call("GET /v1/messages", { query }, options))
+    },
+    templates: {
+      list: list((query?: TemplateQuery, options?) => call("GET /v1/templates", { query }, options))
+    },
+    events: {
+      list: list((query?: EventQuery, options?) => call("GET /v1/events", { query }, options))
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Events as `GET /v1/events` lists them and as webhooks in combined form deliver them (specification §6, contract §6).
+ * A type test holds them to the API definition and to the events that `@wac/verifier` receives.
+ */
+import type { Json } from "./Json.ts"
+import type { ReceivedContent } from "./ReceivedContent.ts"
+import type { MessageFailure } from "./Wire.ts"
+
+/** What the events of a sent message have in common. */
+export interface MessageData {
+  /** As in the response to the send: `msg_…`. */
+  readonly message_id: string
+  /** The upstream provider's own identifier; `null` until the provider has given one. */
+  readonly provider_message_id: string | null
+  /** The recipient's number, E.164. */
+  readonly to: string
+  /** As given with the send, if it was. */
+  readonly client_reference?: string
+  /** Grows by one with each event of the message. */
+  readonly sequence: number
+}
+
+/** The provider accepted the message. Times are ISO 8601, UTC. */
+export interface MessageSentData extends MessageData {
+  readonly status: "sent"
+  readonly sent_at: string
+}
+
+/** The message arrived at the recipient's phone. */
+export interface MessageDeliveredData extends MessageData {
+  readonly status: "delivered"
+  readonly delivered_at: string
+}
+
+/** The recipient read the message. */
+export interface MessageReadData extends MessageData {
+  readonly status: "read"
+  readonly read_at: string
+}
+
+/** The message will not arrive. */
+export interface MessageFailedData extends MessageData {
+  readonly status: "failed"
+  readonly failed_at: string
+  readonly error: MessageFailure
+}
+
+/** What a customer's message answers or quotes. */
+export interface ReceivedContext {
+  /** The upstream provider's identifier of the other message. */
+  readonly message_id?: string
+  readonly from?: string
+  readonly forwarded?: boolean
+  readonly [field: string]: Json | undefined
+}
+
+/** A customer wrote. `type` names the further field that holds what they wrote, e.g. `data.text` of a `text`. */
+export type MessageReceivedData = ReceivedContent & {
+  readonly message_id: string
+  readonly provider_message_id: string
+  /** The customer's number, E.164; `null` if the provider reports only `from_user_id`. */
+  readonly from: string | null
+  /** The provider's name for the customer towards this business, if there is one. */
+  readonly from_user_id?: string
+  /** The workspace's number that they wrote to, E.164. */
+  readonly to: string
+  /** The message's own time. */
+  readonly received_at: string
+  readonly context?: ReceivedContext
+  /** Reported so long after its own time that a reply in conversation may be out of place. */
+  readonly late: boolean
+}
+
+/** A campaign ended; beside its name, how many messages had which outcome. */
+export interface CampaignCompletedData {
+  readonly campaign_id: string
+  readonly name: string
+  readonly [field: string]: Json
+}
+
+/** A test event, or the probe of a paused webhook. */
+export interface WebhookTestData {
+  readonly webhook_id: string
+  readonly tested_at: string
+}
+
+/** The `data` of each type of event. */
+export interface EventDataByType {
+  readonly "message.sent": MessageSentData
+  readonly "message.delivered": MessageDeliveredData
+  readonly "message.read": MessageReadData
+  readonly "message.failed": MessageFailedData
+  readonly "message.received": MessageReceivedData
+  readonly "campaign.completed": CampaignCompletedData
+  readonly "webhook.test": WebhookTestData
+}
+
+/** What an event reports. */
+export type EventType = keyof EventDataByType
+
+/** An event of one type. */
+export type EventOf<Type extends EventType> = {
+  readonly [T in Type]: {
+    /** `evt_…`, the same in lists and in every delivery: deduplicate by it. */
+    readonly id: string
+    readonly object: "event"
+    readonly type: T
+    /** When the event was recorded: ISO 8601, UTC. */
+    readonly created_at: string
+    /** The workspace. */
+    readonly tenant_id: string
+    readonly data: EventDataByType[T]
+  }
+}[Type]
+
+/**
+ * A recorded event. A comparison of `type` narrows `data`. A service newer than this client can list newer types: give
+ * a `switch` a `default`.
+ */
+export type Event = EventOf<EventType>

@@ -1,0 +1,41 @@
+/**
+ * What a client tells its user about each request: for logs, metrics and traces. No secret is in any of it.
+ */
+import type { WacApiError, WacConnectionError } from "./ClientError.ts"
+import type { LastResponse } from "./LastResponse.ts"
+
+/** A request of a call. */
+export interface RequestSummary {
+  readonly method: string
+  readonly url: string
+  /** 1 for the first request of a call, then 2, … */
+  readonly attempt: number
+  readonly idempotencyKey: string | undefined
+}
+
+/**
+ * Functions that a client calls, each at once and without waiting. What one throws is printed by `console.error` and
+ * has no effect on the call.
+ */
+export interface Hooks {
+  /** Before each request. `headers` are sent: add a `traceparent` of yours here. It never holds the credentials. */
+  readonly onRequest?: (request: RequestSummary & { readonly headers: Headers }) => void
+  /** After each response of the service, errors included; `durationMs` is from the request to the end of the body. */
+  readonly onResponse?: (response: RequestSummary & LastResponse & { readonly durationMs: number }) => void
+  /** Before each wait for another attempt, which begins after `waitMs`. */
+  readonly onRetry?: (
+    retry: RequestSummary & { readonly error: WacApiError | WacConnectionError; readonly waitMs: number }
+  ) => void
+  /** When a call fails for good, before it rejects. */
+  readonly onError?: (failure: RequestSummary & { readonly error: unknown }) => void
+}
+
+/** Calls a hook; what it throws must neither fail a send that went out nor end the process. */
+export const tell = <Report>(hook: ((report: Report) => void) | undefined, report: Report): void => {
+  try {
+    hook?.(report)
+  } catch (error) {
+    // oxlint-disable-next-line no-console -- an error that nobody else handles
+    console.error(error)
+  }
+}

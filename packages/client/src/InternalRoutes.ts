@@ -1,0 +1,94 @@
+/**
+ * Every endpoint of the dashboard, with what is sent and what is returned. The methods of the client are typed by this
+ * table, and a type test holds it to the API definition.
+ */
+import type { Event } from "./Event.ts"
+import type * as Wire from "./InternalWire.ts"
+import type { EventQuery, ListQuery, TemplateQuery } from "./Routes.ts"
+import type { MessageStatus, Page } from "./Wire.ts"
+
+/** Which messages a list holds. */
+export interface InternalMessageQuery extends ListQuery {
+  readonly status?: MessageStatus
+  /** Exactly as given to the send. */
+  readonly to?: string
+}
+
+/** Which events a list holds. */
+export type InternalEventQuery = Omit<EventQuery, "order">
+
+/** Which contacts a list holds. */
+export interface ContactQuery extends ListQuery {
+  readonly phoneNumberId?: string
+}
+
+/** Which deliveries a list holds. */
+export interface DeliveryQuery extends ListQuery {
+  readonly status?: Wire.DeliveryStatus
+}
+
+/** The endpoints by method and path. */
+export interface InternalRoutes {
+  readonly "POST /internal/session": { readonly body: Wire.SignIn; readonly response: Wire.Session }
+  readonly "GET /internal/session": { readonly response: Wire.Session }
+  readonly "DELETE /internal/session": { readonly response: undefined }
+  readonly "POST /internal/setup": { readonly body: Wire.SetUp; readonly response: Wire.Session }
+  readonly "GET /internal/api-keys": {
+    readonly query: ListQuery
+    readonly response: Wire.InternalPage<Wire.ListedApiKey>
+  }
+  readonly "GET /internal/api-keys/:id": { readonly response: Wire.ApiKey }
+  readonly "POST /internal/api-keys": { readonly body: Wire.CreateApiKey; readonly response: Wire.CreatedApiKey }
+  readonly "DELETE /internal/api-keys/:id": { readonly response: undefined }
+  readonly "GET /internal/webhook": { readonly response: Wire.Webhook }
+  readonly "PUT /internal/webhook": { readonly body: Wire.PutWebhook; readonly response: Wire.SetWebhook }
+  readonly "DELETE /internal/webhook": { readonly response: undefined }
+  readonly "POST /internal/webhook/rotate-secret": {
+    readonly body: Wire.RotateSecret
+    readonly response: Wire.RotatedSecret
+  }
+  readonly "POST /internal/webhook/test": { readonly response: Wire.Attempt }
+  readonly "POST /internal/webhook/pause": { readonly response: Wire.WebhookStatus }
+  readonly "POST /internal/webhook/resume": {
+    readonly body: Wire.ResumeWebhook
+    readonly response: Wire.ResumedWebhook
+  }
+  readonly "POST /internal/webhook/verify": {
+    readonly body: Wire.VerifyDelivery
+    readonly response: Wire.VerifiedDelivery
+  }
+  readonly "GET /internal/webhook/deliveries": {
+    readonly query: DeliveryQuery
+    readonly response: Wire.InternalPage<Wire.Delivery>
+  }
+  readonly "GET /internal/webhook/deliveries/:id": { readonly response: Wire.DeliveryDetail }
+  readonly "POST /internal/webhook/deliveries/:id/retry": { readonly response: Wire.Delivery }
+  readonly "POST /internal/webhook/replays": { readonly body: Wire.CreateReplay; readonly response: Wire.Replay }
+  readonly "GET /internal/webhook/replays": {
+    readonly query: ListQuery
+    readonly response: Wire.InternalPage<Wire.Replay>
+  }
+  readonly "GET /internal/webhook/replays/:id": { readonly response: Wire.Replay }
+  readonly "DELETE /internal/webhook/replays/:id": { readonly response: undefined }
+  readonly "GET /internal/events": { readonly query: InternalEventQuery; readonly response: Page<Event> }
+  readonly "GET /internal/events/:id": { readonly response: Event }
+  readonly "GET /internal/messages": {
+    readonly query: InternalMessageQuery
+    readonly response: Wire.InternalPage<Wire.ListedMessage>
+  }
+  readonly "GET /internal/messages/:id": { readonly response: Wire.MessageDetail }
+  readonly "GET /internal/contacts": {
+    readonly query: ContactQuery
+    readonly response: Wire.InternalPage<Wire.Contact>
+  }
+  readonly "GET /internal/contacts/:id": { readonly response: Wire.Contact }
+  readonly "GET /internal/phone-numbers": {
+    readonly query: ListQuery
+    readonly response: Wire.InternalPage<Wire.PhoneNumber>
+  }
+  readonly "GET /internal/templates": {
+    readonly query: TemplateQuery
+    readonly response: Wire.InternalPage<Wire.TemplateDetail>
+  }
+  readonly "POST /internal/templates/sync": { readonly response: Wire.Synced }
+}

@@ -1,0 +1,330 @@
+/**
+ * What the dashboard's endpoints under `/internal` take and return, in plain types. The API definition of `@wac/api` is
+ * what the server goes by; a type test holds these types to it. Times are ISO 8601 in UTC.
+ */
+import type { EventType } from "./Event.ts"
+import type { Json } from "./Json.ts"
+import type { MessageFailure, MessageStatus, MessageType, ProviderDetail } from "./Wire.ts"
+
+/** One page of a list under `/internal` (contract §1). */
+export interface InternalPage<Item> {
+  readonly data: ReadonlyArray<Item>
+  readonly hasMore: boolean
+  /** `cursor` of the page after this one. */
+  readonly nextCursor: string | null
+}
+
+/** From the least to the most that a member may do (contract §5). */
+export type Role = "member" | "developer" | "admin" | "owner"
+
+/** Who is signed in, where, and as what. */
+export interface Session {
+  readonly userId: string
+  readonly email: string
+  readonly role: Role
+  readonly workspaceId: string
+  readonly workspaceName: string
+}
+
+/** What a person signs in with. */
+export interface SignIn {
+  readonly email: string
+  readonly password: string
+}
+
+/** The first workspace and its owner; the token is in the link that the log shows. */
+export interface SetUp {
+  readonly token: string
+  readonly email: string
+  readonly password: string
+  readonly workspaceName: string
+}
+
+/** What a key may do. */
+export type ApiScope = "messages:send"
+
+/** A key in the list. */
+export interface ListedApiKey {
+  readonly id: string
+  readonly name: string
+  readonly scopes: ReadonlyArray<ApiScope>
+  readonly lastUsedAt: string | null
+}
+
+/** One key in full; never a secret. */
+export interface ApiKey extends ListedApiKey {
+  readonly prefix: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly requireSignature: boolean
+}
+
+/** What a new key is made of. */
+export interface CreateApiKey {
+  /** 1 to 100 characters. */
+  readonly name: string
+  /** In the future; the key never expires if omitted. */
+  readonly expiresAt?: string
+  /** Whether requests that change something must be signed. */
+  readonly requireSignature?: boolean
+}
+
+/** A new key. A repetition of the request returns it without the two secrets. */
+export interface CreatedApiKey {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly apiKey?: string
+  readonly signingSecret?: string
+  readonly scopes: ReadonlyArray<ApiScope>
+  readonly createdAt: string
+}
+
+/** The shape of the events that a webhook is sent (contract §6). */
+export type Envelope = "combined" | "a" | "b"
+
+/** The webhook, whole. */
+export interface PutWebhook {
+  /** An https URL with a public address. */
+  readonly url: string
+  readonly envelope?: Envelope
+  /** All types if omitted. */
+  readonly eventTypes?: ReadonlyArray<EventType>
+}
+
+interface WebhookConfiguration {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** A webhook as it was set; `signingSecret` is in the response that created it only. */
+export interface SetWebhook extends WebhookConfiguration {
+  readonly signingSecret?: string
+}
+
+/** A webhook and its health. */
+export interface WebhookStatus extends WebhookConfiguration {
+  readonly failingSince: string | null
+  readonly pausedAt: string | null
+  readonly lastFailure: { readonly at: string; readonly message: string } | null
+}
+
+/** A webhook, its health and the events that are held; never a secret. */
+export interface Webhook extends WebhookStatus {
+  readonly pausesAt: string | null
+  readonly heldCount: number
+  readonly oldestHeldAt: string | null
+}
+
+/** How the old secret ends. */
+export interface RotateSecret {
+  /** How long the old secret signs beside the new one: a day if omitted; 0 ends it immediately. */
+  readonly overlapSeconds?: number
+}
+
+/** The new secret, which is shown this once. */
+export interface RotatedSecret {
+  readonly signingSecret: string
+  readonly previousExpiresAt: string
+}
+
+/** What a resume does with the events that are held. */
+export interface ResumeWebhook {
+  /** Which of them to deliver: all if omitted. The others are skipped. */
+  readonly replay?: "all" | "none" | { readonly since: string }
+  /** Resumes without a probe. */
+  readonly force?: boolean
+}
+
+/** The webhook afterwards; still paused if the probe failed. */
+export interface ResumedWebhook extends WebhookStatus {
+  readonly probe: Attempt | null
+}
+
+/** A delivery as a receiver got it. */
+export interface VerifyDelivery {
+  /** The value of `X-Service-Signature`, or lines of `Name: value` from a log. */
+  readonly header: string
+  /** The raw body, before parsing. */
+  readonly body: string
+}
+
+/** Which parts of a signature are right. */
+export interface VerifiedDelivery {
+  readonly ok: boolean
+  readonly scheme: "service" | "standard"
+  readonly checks: ReadonlyArray<{
+    readonly part: "header" | "timestamp" | "signature"
+    readonly ok: boolean
+    readonly reason: string | null
+    readonly message: string
+  }>
+}
+
+/** One POST to the receiver. Times are in milliseconds. */
+export interface Attempt {
+  readonly id: string
+  readonly number: number
+  readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly outcome: "delivered" | "dns" | "connect" | "tls" | "timeout" | "status" | "redirect" | "blocked_address"
+  readonly statusCode: number | null
+  /** One plain sentence. */
+  readonly message: string
+  readonly timings: {
+    readonly lookupMs: number | null
+    readonly connectMs: number | null
+    readonly tlsMs: number | null
+    readonly firstByteMs: number | null
+    readonly bodyMs: number | null
+  } | null
+  /** What was sent, without the signatures. */
+  readonly request: {
+    readonly url: string
+    readonly address: string | null
+    readonly headers: { readonly [name: string]: string }
+    readonly body: string
+  }
+  readonly response: { readonly headers: { readonly [name: string]: string }; readonly body: string } | null
+}
+
+/** `held` waits for the webhook's resume; the last three are final. */
+export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
+
+/** An event on its way to the webhook. */
+export interface Delivery {
+  readonly id: string
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly status: DeliveryStatus
+  readonly attemptCount: number
+  readonly nextAttemptAt: string | null
+  readonly createdAt: string
+  readonly completedAt: string | null
+}
+
+/** A delivery with its attempts, oldest first. */
+export interface DeliveryDetail extends Delivery {
+  readonly attempts: ReadonlyArray<Attempt>
+  /** A command that posts it once more, signed; `null` for members. */
+  readonly curl: string | null
+}
+
+/** The deliveries that a replay is about. */
+export type ReplayedStatus = "delivered" | "exhausted" | "skipped"
+
+/** Which events are to be delivered again. */
+export interface CreateReplay {
+  /** Events recorded at or after this time. */
+  readonly since: string
+  /** And before this one; now if omitted. */
+  readonly until?: string
+  /** All that have ended if omitted. */
+  readonly status?: ReplayedStatus
+}
+
+/** A job that delivers a range of events again. */
+export interface Replay {
+  readonly id: string
+  readonly state: "running" | "completed" | "cancelled"
+  readonly since: string
+  readonly until: string
+  readonly status: ReplayedStatus | null
+  /** How many deliveries it covers; `null` while that is not known. */
+  readonly total: number | null
+  readonly replayed: number
+  readonly createdAt: string
+  readonly completedAt: string | null
+}
+
+/** A message in the list. */
+export interface ListedMessage {
+  readonly id: string
+  readonly status: MessageStatus
+  readonly providerMessageId: string | null
+  readonly apiKeyId: string
+  readonly to: string
+  readonly from: string
+  readonly type: MessageType
+  readonly createdAt: string
+}
+
+/** A message with its times, and why it failed if it did. */
+export interface MessageDetail extends ListedMessage {
+  readonly sentAt: string | null
+  readonly deliveredAt: string | null
+  readonly readAt: string | null
+  readonly failedAt: string | null
+  readonly error: MessageFailure | null
+  readonly clientReference: string | null
+}
+
+/** A template of any status. */
+export interface TemplateDetail {
+  readonly id: string
+  readonly name: string
+  readonly language: string
+  readonly category: string
+  readonly status: string
+  readonly parameterFormat: "positional" | "named"
+  readonly components: ReadonlyArray<Json>
+  readonly variables: ReadonlyArray<string>
+  /** Why `bodyParams` cannot fill it, for people; `null` if they can. */
+  readonly unfillable: string | null
+  readonly quality: string | null
+  readonly rejectionReason: string | null
+  readonly providerTemplateId: string
+  readonly syncedAt: string
+}
+
+/** What a sync found. */
+export interface Synced {
+  readonly count: number
+  readonly syncedAt: string
+}
+
+/** A customer, as seen from one of the workspace's numbers. */
+export interface Contact {
+  readonly id: string
+  readonly phoneNumberId: string
+  readonly phone: string | null
+  readonly userId: string | null
+  readonly lastInboundAt: string | null
+  /** Until when free-form text may be sent; `null`: not now. */
+  readonly windowOpenUntil: string | null
+  readonly optedOut: boolean
+  readonly preferenceAt: string | null
+}
+
+/** Why upstream lets nothing be sent from a number. */
+export interface SenderBlock {
+  readonly reason: "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
+  readonly scope: "all" | "outside_window"
+  readonly message: string
+  readonly since: string
+  readonly until: string | null
+  readonly provider: ProviderDetail | null
+}
+
+/** A number of the workspace, with the limits in force. */
+export interface PhoneNumber {
+  readonly id: string
+  readonly phoneNumber: string
+  readonly isDefault: boolean
+  readonly providerNumberId: string
+  readonly providerAccountId: string
+  readonly status: "available" | "blocked" | "disabled"
+  readonly block: SenderBlock | null
+  readonly tier: string
+  readonly messagesPerSecond: number
+  /** Customers outside a window within 24 hours; `null`: no limit. */
+  readonly messagingLimit: number | null
+  readonly quality: string | null
+}

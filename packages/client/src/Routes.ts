@@ -1,0 +1,52 @@
+/**
+ * Every endpoint of `/v1`, with what is sent and what is returned. The client's methods are typed by this table, and a
+ * type test holds it to the API definition, so an endpoint or a field can neither be missing nor differ.
+ */
+import type { Event, EventType } from "./Event.ts"
+import type { Message, MessageStatus, Page, SendMessage, SentMessage, Template } from "./Wire.ts"
+
+/** Query parameters of every list. */
+export interface ListQuery {
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` of a page: continues after it. */
+  readonly cursor?: string
+}
+
+/** Which messages a list holds (contract §3). */
+export interface MessageQuery extends ListQuery {
+  /** Exactly as given to the send. */
+  readonly to?: string
+  readonly status?: MessageStatus
+  readonly client_reference?: string
+  /** Only messages created at or after this time. */
+  readonly since?: string | Date
+  /** Only messages created before this time. */
+  readonly until?: string | Date
+}
+
+/** Which templates a list holds; each word is matched exactly. */
+export interface TemplateQuery extends ListQuery {
+  readonly status?: string
+  readonly category?: string
+  readonly language?: string
+  readonly name?: string
+}
+
+/** Which events a list holds. */
+export interface EventQuery extends ListQuery {
+  /** Only events recorded at or after this time. */
+  readonly since?: string | Date
+  readonly type?: EventType
+  /** `oldest` first by default. */
+  readonly order?: "oldest" | "newest"
+}
+
+/** The endpoints by method and path. */
+export interface Routes {
+  readonly "POST /v1/messages": { readonly body: SendMessage; readonly response: SentMessage }
+  readonly "GET /v1/messages": { readonly query: MessageQuery; readonly response: Page<Message> }
+  readonly "GET /v1/messages/:id": { readonly response: Message }
+  readonly "GET /v1/templates": { readonly query: TemplateQuery; readonly response: Page<Template> }
+  readonly "GET /v1/events": { readonly query: EventQuery; readonly response: Page<Event> }
+}

@@ -1,0 +1,258 @@
+/**
+ * Makes the requests of a call: attempts, retries, deadlines, hooks. Both clients are made of it.
+ */
+import { type ErrorBody, WacApiError, WacConnectionError } from "./ClientError.ts"
+import { type Hooks, type RequestSummary, tell } from "./Hooks.ts"
+import { type Answered, type LastResponse, lastResponseOf } from "./LastResponse.ts"
+import * as Retry from "./Retry.ts"
+
+/** In all, with every retry: an interactive caller waits no longer; a job gives more. */
+const defaultTimeout = 30_000
+
+/**
+ * One request: a send joins one that runs for up to 10 s, and the provider has 8 s, so a response that takes longer is
+ * lost; and half of the default timeout, so that a lost one is asked for once more.
+ */
+const attemptTimeout = 15_000
+
+/** As many as the waits of half a second to eight fit into 30 s. */
+const defaultRetries = 7
+
+/** Time and chance. */
+export interface Clock {
+  readonly now: () => number
+  /** Rejects when the signal is aborted. */
+  readonly sleep: (millis: number, signal: AbortSignal) => Promise<void>
+  /** From 0 to below 1. */
+  readonly random: () => number
+}
+
+/** How requests are made. */
+export interface TransportOptions {
+  /** How long a call may take in all, retries and waits included, in milliseconds; 30,000 by default. */
+  readonly timeout?: number
+  /** How often a failed request is repeated at most; 7 by default, 0 for never. */
+  readonly retries?: number
+  /** Called around each request. */
+  readonly hooks?: Hooks
+  /** Makes the requests; defaults to the runtime's own. */
+  readonly fetch?: typeof fetch
+  /** Time and chance, for tests. */
+  readonly clock?: Clock
+}
+
+/** What any call takes; of a list, for each page. */
+export interface CallOptions {
+  /** Ends the call, and the waiting between retries; the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** In place of the client's, in milliseconds. */
+  readonly timeout?: number
+  /** In place of the client's. */
+  readonly retries?: number
+}
+
+/** What an endpoint takes and returns: an entry of a table of routes. */
+interface Route {
+  readonly query?: object
+  readonly body?: object
+  readonly response: object | undefined
+}
+
+/** One call of a route, whose key is method and path: `GET /v1/messages/:id`. */
+type Call<R extends Route> =
+  & {
+    /** In place of `:id`. */
+    readonly id?: string
+    readonly idempotencyKey?: string
+    /** Whether a second request could do harm after one whose outcome is not known. */
+    readonly once?: boolean
+  }
+  & (R extends { readonly query: infer Query } ? { readonly query: Query | undefined } : { readonly query?: never })
+  & (R extends { readonly body: infer Body } ? { readonly body: Body } : { readonly body?: never })
+
+/** What a call resolves to. */
+export type Result<R extends Route> = R["response"] extends object ? Answered<R["response"]> : void
+
+/** What a client adds to every request. */
+export interface Credentials {
+  /** Headers that hold secrets; no hook sees them. `target` is path and query as sent. */
+  readonly headersOf: (
+    request: {
+      readonly method: string
+      readonly target: string
+      readonly idempotencyKey: string | undefined
+      readonly body: string | undefined
+    },
+    now: number
+  ) => Promise<Readonly<Record<string, string>>>
+  /** Called with the headers of every response. */
+  readonly learn?: (headers: Headers) => void
+}
+
+/** Makes calls, typed by a table of routes. */
+export type Transport<Routes extends { readonly [Key in keyof Routes]: Route }> = <Key extends keyof Routes & string>(
+  route: Key,
+  call: Call<Routes[Key]>,
+  options?: CallOptions
+) => Promise<Result<Routes[Key]>>
+
+const wallClock: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep: (millis, signal) =>
+    new Promise((resolve, reject) => {
+      const abort = () => {
+        clearTimeout(timer)
+        reject(signal.reason)
+      }
+      const timer = setTimeout(() => {
+        signal.removeEventListener("abort", abort)
+        resolve()
+      }, millis)
+      signal.addEventListener("abort", abort, { once: true })
+      if (signal.aborted) abort()
+    })
+}
+
+const isErrorBody = (body: unknown): body is ErrorBody =>
+  typeof body === "object" && body !== null && "error" in body && typeof body.error === "object" &&
+  body.error !== null && "code" in body.error && "request_id" in body.error
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The options of a call over those of its client; throws a `TypeError` for what is not a number to go by. */
+const limitsOf = (options: TransportOptions & CallOptions) => {
+  const { retries = defaultRetries, timeout = defaultTimeout } = options
+  if (!(timeout > 0)) throw new TypeError("timeout must be a number of milliseconds above 0")
+  if (!(Number.isInteger(retries) && retries >= 0)) throw new TypeError("retries must be a whole number from 0")
+  return { retries, timeout }
+}
+
+const queryOf = (query: object = {}): string => {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) params.set(name, value instanceof Date ? value.toISOString() : `${value}`)
+  }
+  return params.size === 0 ? "" : `?${params}`
+}
+
+/** Aborts with the caller's signal, and after a time. `AbortSignal.any` is younger than Node 20. */
+const within = (millis: number, signal: AbortSignal | undefined) => {
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal?.reason)
+  const end = { isTimeout: false }
+  const timer = setTimeout(() => {
+    end.isTimeout = true
+    controller.abort()
+  }, Math.max(0, Math.ceil(millis)))
+  signal?.addEventListener("abort", abort, { once: true })
+  if (signal?.aborted === true) abort()
+  return {
+    signal: controller.signal,
+    isTimeout: () => end.isTimeout,
+    clear: () => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", abort)
+    }
+  }
+}
+
+/**
+ * Makes a transport to the service whose paths begin at `base`. Throws a `TypeError` for options that cannot be right.
+ */
+export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Route }>(
+  base: URL,
+  credentials: Credentials,
+  options: TransportOptions
+): Transport<Routes> => {
+  limitsOf(options)
+  const { clock = wallClock, hooks = {} } = options
+  const root = base.pathname.replace(/\/$/, "")
+
+  return async (route, { body, id = "", idempotencyKey, once = false, query }, callOptions = {}) => {
+    const { retries, timeout } = limitsOf({ ...options, ...callOptions })
+    const { signal } = callOptions
+    const deadline = clock.now() + timeout
+    const [method, path] = route.split(" ") as [string, string]
+    const url = new URL(`${root}${path.replace(":id", () => encodeURIComponent(id))}${queryOf(query)}`, base)
+    const content = body === undefined ? undefined : JSON.stringify(body)
+    const mayRepeat = once ? Retry.isUndone : Retry.isRetryable
+    let summary: RequestSummary = { method, url: url.href, attempt: 1, idempotencyKey }
+
+    /** One request: what the service returned, or the error that came instead. */
+    const attempt = async (): Promise<unknown> => {
+      const headers = new Headers({ accept: "application/json" })
+      if (content !== undefined) headers.set("content-type", "application/json")
+      if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey)
+      tell(hooks.onRequest, { ...summary, headers })
+      const begun = clock.now()
+      const target = `${url.pathname}${url.search}`
+      const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: content }, begun)
+      for (const [name, value] of Object.entries(secrets)) headers.set(name, value)
+      let lastResponse: LastResponse
+      let text: string
+      const end = within(Math.min(attemptTimeout, deadline - begun), signal)
+      try {
+        const response = await (options.fetch ?? fetch)(url, {
+          method,
+          headers,
+          ...(content === undefined ? {} : { body: content }),
+          // a redirect that is followed would carry the key to whatever it names; workers do not know "error"
+          redirect: "manual",
+          signal: end.signal
+        })
+        lastResponse = lastResponseOf(response, summary.attempt)
+        text = await response.text()
+      } catch (cause) {
+        if (signal?.aborted === true) throw signal.reason
+        throw end.isTimeout()
+          ? new WacConnectionError("the service did not respond in time", { reason: "timeout", idempotencyKey, cause })
+          : new WacConnectionError("the service could not be reached", { reason: "unreachable", idempotencyKey, cause })
+      } finally {
+        end.clear()
+      }
+      const { status } = lastResponse
+      credentials.learn?.(lastResponse.headers)
+      tell(hooks.onResponse, { ...summary, ...lastResponse, durationMs: clock.now() - begun })
+      if (status === 204) return undefined
+      const answered = parse(text)
+      if (isErrorBody(answered)) {
+        const retryAfter = Retry.retryAfterOf(lastResponse.headers.get("retry-after"), clock.now())
+        throw new WacApiError(answered, { lastResponse, retryAfter, idempotencyKey })
+      }
+      if (status >= 200 && status < 300 && typeof answered === "object" && answered !== null) {
+        return Object.defineProperty(answered, "lastResponse", { value: lastResponse })
+      }
+      throw new WacConnectionError(`a response with status ${status} did not come from the service`, {
+        reason: "unexpected_response",
+        idempotencyKey,
+        status
+      })
+    }
+
+    try {
+      for (;;) {
+        signal?.throwIfAborted()
+        try {
+          return await attempt() as Result<Routes[typeof route]>
+        } catch (error) {
+          if (!mayRepeat(error) || summary.attempt > retries) throw error
+          const waitMs = Retry.waitAfter(summary.attempt, error, clock.random())
+          if (clock.now() + waitMs >= deadline) throw error
+          tell(hooks.onRetry, { ...summary, error, waitMs })
+          await clock.sleep(waitMs, signal ?? new AbortController().signal)
+          summary = { ...summary, attempt: summary.attempt + 1 }
+        }
+      }
+    } catch (error) {
+      tell(hooks.onError, { ...summary, error })
+      throw error
+    }
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The client of the dashboard's endpoints, for its pages and for operators' programs: a person's session, not an API
+ * key. In a browser the browser keeps the session's cookie; elsewhere the client does.
+ */
+import { addressOf } from "./Address.ts"
+import type { Event } from "./Event.ts"
+import type {
+  ContactQuery,
+  DeliveryQuery,
+  InternalEventQuery,
+  InternalMessageQuery,
+  InternalRoutes
+} from "./InternalRoutes.ts"
+import type * as Wire from "./InternalWire.ts"
+import type { Answered } from "./LastResponse.ts"
+import { type List, listOf } from "./List.ts"
+import type { ListQuery, TemplateQuery } from "./Routes.ts"
+import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
+import type { Page } from "./Wire.ts"
+
+export { type ErrorCode, type ErrorReason, type ErrorReasons, WacApiError, WacConnectionError } from "./ClientError.ts"
+export type * from "./InternalRoutes.ts"
+export type * from "./InternalWire.ts"
+
+/** How a client calls. */
+export interface InternalClientOptions extends TransportOptions {
+  /** Where the service is, without `/internal`: `https://wac.example.com`, or `location.origin` in its pages. */
+  readonly baseUrl: string | URL
+  /** The session's cookie, `name=value`, if there is a session already; not needed in browsers. */
+  readonly cookie?: string
+}
+
+/** What creating a key takes. */
+export interface CreateOptions extends CallOptions {
+  /** 1 to 255 visible ASCII characters; the same again never makes a second key. One is made by default. */
+  readonly idempotencyKey?: string
+}
+
+type InternalList<Item> = List<Item, Wire.InternalPage<Item>>
+
+type Returned<Route extends keyof InternalRoutes> = Promise<Result<InternalRoutes[Route]>>
+
+/**
+ * Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. What must happen
+ * only once (a rotation, a test, a retry, a resume, a replay, signing in) is repeated only if the service refused it
+ * with 429.
+ */
+export interface InternalClient {
+  readonly session: {
+    /** Signs in; the calls that follow are made in the session. */
+    readonly signIn: (person: Wire.SignIn, options?: CallOptions) => Returned<"POST /internal/session">
+    readonly get: (options?: CallOptions) => Returned<"GET /internal/session">
+    readonly signOut: (options?: CallOptions) => Returned<"DELETE /internal/session">
+    /** Creates the first workspace and its owner, and signs the owner in. */
+    readonly setUp: (owner: Wire.SetUp, options?: CallOptions) => Returned<"POST /internal/setup">
+  }
+  readonly apiKeys: {
+    /** Active keys, newest first. */
+    readonly list: (query?: ListQuery, options?: CallOptions) => InternalList<Wire.ListedApiKey>
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/api-keys/:id">
+    /** The secrets are in the first response only: if it was lost, revoke the key and create another. */
+    readonly create: (key: Wire.CreateApiKey, options?: CreateOptions) => Returned<"POST /internal/api-keys">
+    readonly revoke: (id: string, options?: CallOptions) => Returned<"DELETE /internal/api-keys/:id">
+  }
+  readonly webhook: {
+    /** `not_found` before one is set. */
+    readonly get: (options?: CallOptions) => Returned<"GET /internal/webhook">
+    readonly put: (webhook: Wire.PutWebhook, options?: CallOptions) => Returned<"PUT /internal/webhook">
+    readonly remove: (options?: CallOptions) => Returned<"DELETE /internal/webhook">
+    readonly rotateSecret: (
+      rotation?: Wire.RotateSecret,
+      options?: CallOptions
+    ) => Returned<"POST /internal/webhook/rotate-secret">
+    readonly test: (options?: CallOptions) => Returned<"POST /internal/webhook/test">
+    readonly pause: (options?: CallOptions) => Returned<"POST /internal/webhook/pause">
+    readonly resume: (resume?: Wire.ResumeWebhook, options?: CallOptions) => Returned<"POST /internal/webhook/resume">
+    readonly verify: (
+      delivery: Wire.VerifyDelivery,
+      options?: CallOptions
+    ) => Returned<"POST /internal/webhook/verify">
+  }
+  readonly deliveries: {
+    /** Newest first. */
+    readonly list: (query?: DeliveryQuery, options?: CallOptions) => InternalList<Wire.Delivery>
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/webhook/deliveries/:id">
+    readonly retry: (id: string, options?: CallOptions) => Returned<"POST /internal/webhook/deliveries/:id/retry">
+  }
+  readonly replays: {
+    /** Newest first. */
+    readonly list: (query?: ListQuery, options?: CallOptions) => InternalList<Wire.Replay>
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/webhook/replays/:id">
+    readonly create: (replay: Wire.CreateReplay, options?: CallOptions) => Returned<"POST /internal/webhook/replays">
+    readonly cancel: (id: string, options?: CallOptions) => Returned<"DELETE /internal/webhook/replays/:id">
+  }
+  readonly events: {
+    /** Newest first. */
+    readonly list: (query?: InternalEventQuery, options?: CallOptions) => List<Event, Page<Event>>
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/events/:id">
+  }
+  readonly messages: {
+    /** Newest first. */
+    readonly list: (query?: InternalMessageQuery, options?: CallOptions) => InternalList<Wire.ListedMessage>
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/messages/:id">
+  }
+  readonly contacts: {
+    /** In the order of their ids. */
+    readonly list: (query?: ContactQuery, options?: CallOptions) => InternalList<Wire.Contact>
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/contacts/:id">
+  }
+  readonly phoneNumbers: {
+    /** Newest first. */
+    readonly list: (query?: ListQuery, options?: CallOptions) => InternalList<Wire.PhoneNumber>
+  }
+  readonly templates: {
+    /** Newest first. */
+    readonly list: (query?: TemplateQuery, options?: CallOptions) => InternalList<Wire.TemplateDetail>
+    /** Makes the templates those that the provider lists now. */
+    readonly sync: (options?: CallOptions) => Returned<"POST /internal/templates/sync">
+  }
+}
+
+const sessionCookie = /^((?:__Host-)?wac_session)=([^;]*)/
+
+/** Makes a client. Throws a `TypeError` for options that cannot be right. */
+export const createInternalClient = (options: InternalClientOptions): InternalClient => {
+  const base = addressOf(options.baseUrl)
+  if (base === undefined) throw new TypeError("baseUrl must be the service's http or https address")
+  let { cookie } = options
+
+  const call = transportOf<InternalRoutes>(base, {
+    // a browser sets both itself, whatever is asked of it
+    headersOf: async () => ({ "sec-fetch-site": "same-origin", ...(cookie === undefined ? {} : { cookie }) }),
+    learn: (headers) => {
+      for (const each of headers.getSetCookie()) {
+        const [pair, , value] = sessionCookie.exec(each) ?? []
+        if (pair !== undefined) cookie = value === "" ? undefined : pair
+      }
+    }
+  }, options)
+
+  const list = <Item, Query extends object>(
+    get: (query: Query | undefined, options: CallOptions | undefined) => Promise<Answered<Wire.InternalPage<Item>>>
+  ) =>
+  (query?: Query, options?: CallOptions): InternalList<Item> =>
+    listOf(
+      (cursor) => get(cursor === undefined ? query : { ...query, cursor } as unknown as Query, options),
+      ({ data, hasMore, nextCursor }) => ({ data, next: hasMore ? nextCursor : null })
+    )
+
+  return {
+    session: {
+      signIn: (body, options) => call("POST /internal/session", { body, once: true }, options),
+      get: (options) => call("GET /internal/session", {}, options),
+      signOut: (options) => call("DELETE /internal/session", {}, options),
+      setUp: (body, options) => call("POST /internal/setup", { body, once: true }, options)
+    },
+    apiKeys: {
+      list: list((query?: ListQuery, options?) => call("GET /internal/api-keys", { query }, options)),
+      get: (id, options) => call("GET /internal/api-keys/:id", { id }, options),
+      create: (body, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
+        call("POST /internal/api-keys", { body, idempotencyKey }, options),
+      revoke: (id, options) => call("DELETE /internal/api-keys/:id", { id }, options)
+    },
+    webhook: {
+      get: (options) => call("GET /internal/webhook", {}, options),
+      put: (body, options) => call("PUT /internal/webhook", { body }, options),
+      remove: (options) => call("DELETE /internal/webhook", {}, options),
+      rotateSecret: (body = {}, options) => call("POST /internal/webhook/rotate-secret", { body, once: true }, options),
+      test: (options) => call("POST /internal/webhook/test", { once: true }, options),
+      pause: (options) => call("POST /internal/webhook/pause", {}, options),
+      resume: (body = {}, options) => call("POST /internal/webhook/resume", { body, once: true }, options),
+      verify: (body, options) => call("POST /internal/webhook/verify", { body }, options)
+    },
+    deliveries: {
+      list: list((query?: DeliveryQuery, options?) => call("GET /internal/webhook/deliveries", { query }, options)),
+      get: (id, options) => call("GET /internal/webhook/deliveries/:id", { id }, options),
+      retry: (id, options) => call("POST /internal/webhook/deliveries/:id/retry", { id, once: true }, options)
+    },
+    replays: {
+      list: list((query?: ListQuery, options?) => call("GET /internal/webhook/replays", { query }, options)),
+      get: (id, options) => call("GET /internal/webhook/replays/:id", { id }, options),
+      create: (body, options) => call("POST /internal/webhook/replays", { body, once: true }, options),
+      cancel: (id, options) => call("DELETE /internal/webhook/replays/:id", { id }, options)
+    },
+    events: {
+      list: (query, options) =>
+        listOf(
+          (cursor) =>
+            call("GET /internal/events", { query: cursor === undefined ? query : { ...query, cursor } }, options),
+          ({ data, has_more, next_cursor }) => ({ data, next: has_more ? next_cursor : null })
+        ),
+      get: (id, options) => call("GET /internal/events/:id", { id }, options)
+    },
+    messages: {
+      list: list((query?: InternalMessageQuery, options?) => call("GET /internal/messages", { query }, options)),
+      get: (id, options) => call("GET /internal/messages/:id", { id }, options)
+    },
+    contacts: {
+      list: list((query?: ContactQuery, options?) => call("GET /internal/contacts", { query }, options)),
+      get: (id, options) => call("GET /internal/contacts/:id", { id }, options)
+    },
+    phoneNumbers: {
+      list: list((query?: ListQuery, options?) => call("GET /internal/phone-numbers", { query }, options))
+    },
+    templates: {
+      list: list((query?: TemplateQuery, options?) => call("GET /internal/templates", { query }, options)),
+      sync: (options) => call("POST /internal/templates/sync", {}, options)
+    }
+  }
+}

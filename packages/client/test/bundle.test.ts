@@ -1,0 +1,71 @@
+/**
+ * What a program that imports the client gets: the client, small, and nothing else.
+ */
+import { build } from "esbuild"
+import { readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { runInNewContext } from "node:vm"
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "vitest"
+
+const source = new URL("../src/", import.meta.url)
+
+const bundle = async (code: string, format: "esm" | "iife" = "esm") => {
+  const { metafile, outputFiles } = await build({
+    stdin: { contents: code, resolveDir: fileURLToPath(source), loader: "ts" },
+    bundle: true,
+    minify: true,
+    format,
+    globalName: "client",
+    target: "es2022",
+    platform: "neutral",
+    conditions: ["source"],
+    metafile: true,
+    logLevel: "silent",
+    write: false
+  })
+  const [output] = Object.values(metafile.outputs)
+  return { text: outputFiles[0]!.text, imports: output!.imports }
+}
+
+describe("the bundle", () => {
+  it.each([
+    ["index", 3584],
+    ["internal", 3584]
+  ])("of %s is under %i bytes, minified and compressed, and imports nothing", async (module, bytes) => {
+    const { imports, text } = await bundle(`export * from "./${module}.ts"`)
+    assert.deepEqual(imports, [])
+    assert.isBelow(gzipSync(text, { level: 9 }).length, bytes)
+  })
+
+  it("is empty if nothing is used", async () => {
+    for (const module of ["index", "internal"]) {
+      assert.strictEqual((await bundle(`import "./${module}.ts"`)).text.trim(), "", module)
+    }
+  })
+
+  it("of the client holds no dashboard, and of the dashboard no API key", async () => {
+    assert.notInclude((await bundle("export * from \"./index.ts\"")).text, "/internal/")
+    assert.notInclude((await bundle("export * from \"./internal.ts\"")).text, "Bearer")
+  })
+
+  it("runs with web globals alone: no process, Buffer, require or module system", async () => {
+    const { text } = await bundle("export * from \"./index.ts\"", "iife")
+    const globals = { AbortController, clearTimeout, crypto, Headers, setTimeout, TextEncoder, URL, URLSearchParams }
+    const answered = await runInNewContext(
+      `${text}; client.createClient({ baseUrl: "https://wac.example.com/v1", apiKey: "k", signingSecret: "s" })
+        .messages.send({}).then(JSON.stringify)`,
+      { ...globals, fetch: async () => Response.json({ message_id: "msg_1" }) }
+    )
+    assert.strictEqual(answered, "{\"message_id\":\"msg_1\"}")
+  })
+})
+
+describe("the sources", () => {
+  it("import only one another", () => {
+    for (const file of readdirSync(source)) {
+      const imported = [...readFileSync(new URL(file, source), "utf8").matchAll(/ from "([^"]+)"/g)]
+      for (const [, path] of imported) assert.match(path!, /^(\.\/\w+\.ts|@wac\/client)$/, file)
+    }
+  })
+})
