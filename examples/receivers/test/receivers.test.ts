@@ -4,8 +4,10 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import fetchReceiver from "../fetch.ts"
+import { handler as lambda } from "../lambda.ts"
+import { POST } from "../next.ts"
 
 const folder = new URL("../", import.meta.url).pathname
 
@@ -99,6 +101,13 @@ interface Language {
   readonly serve: (temporary: string, port: number) => readonly [command: string, ...args: ReadonlyArray<string>]
 }
 
+const compiled = (temporary: string, ...args: ReadonlyArray<string>) =>
+  [
+    "sh",
+    "-c",
+    `mcs -out:${temporary}/receiver.exe receiver.cs && exec mono ${temporary}/receiver.exe ${args.join(" ")}`
+  ] as const
+
 const languages: { readonly [name: string]: Language } = {
   Node: {
     needs: [process.execPath, "--version"],
@@ -125,6 +134,16 @@ const languages: { readonly [name: string]: Language } = {
     check: () => ["go", "run", "receiver.go", "check.go", "check"],
     // `go run` would leave the receiver behind when it is stopped itself
     serve: (temporary) => ["sh", "-c", `go build -o ${temporary}/receiver receiver.go && exec ${temporary}/receiver`]
+  },
+  Java: {
+    needs: ["javac", "--version"],
+    check: () => ["java", "Receiver.java", "check"],
+    serve: () => ["java", "Receiver.java"]
+  },
+  "C#": {
+    needs: ["mcs", "--version"],
+    check: (temporary) => compiled(temporary, "check"),
+    serve: (temporary) => compiled(temporary)
   }
 }
 
@@ -244,4 +263,46 @@ describe("fetch", () => {
     assert.lengthOf(works, 1)
     await Promise.all(works)
   })
+})
+
+describe("on serverless hosts", () => {
+  const environment = (use: () => Promise<void>) => async () => {
+    process.env["WEBHOOK_SECRET"] = secret
+    const log = vi.spyOn(console, "log").mockImplementation(() => {})
+    try {
+      await use()
+      assert.deepEqual(log.mock.calls, [[event.type, event.id]])
+    } finally {
+      log.mockRestore()
+      delete process.env["WEBHOOK_SECRET"]
+    }
+  }
+
+  it(
+    "Lambda stores an event once, as text and in base64, and refuses one that was changed",
+    environment(async () => {
+      const headers = { [SIGNATURE_HEADER.toLowerCase()]: await sign(body, secret) }
+      const encoded = Buffer.from(body).toString("base64")
+      const statuses = []
+      for (
+        const [sent, isBase64Encoded] of [[`${body} `, false], [body, true], [body, false], [encoded, true]] as const
+      ) {
+        statuses.push((await lambda({ headers, body: sent, isBase64Encoded })).statusCode)
+      }
+      statuses.push((await lambda({ headers, isBase64Encoded: false })).statusCode)
+      assert.deepEqual(statuses, [400, 400, 200, 200, 400])
+    })
+  )
+
+  it(
+    "Next's route handler stores an event once, and refuses one that was changed",
+    environment(async () => {
+      const headers = { [SIGNATURE_HEADER]: await sign(body, secret) }
+      const statuses = []
+      for (const sent of [`${body} `, body, body]) {
+        statuses.push((await POST(new Request("http://host/webhook", { method: "POST", body: sent, headers }))).status)
+      }
+      assert.deepEqual(statuses, [400, 200, 200])
+    })
+  )
 })
