@@ -8,9 +8,15 @@ import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { folders, manifestOf, root } from "../Published.ts"
 
-/** Packs every package into a folder. What npm has to say of it goes nowhere. */
+/** Packs every package, which must be built, into a folder. What npm has to say of it goes nowhere. */
 export const pack = (to: string): void => {
-  execFileSync("npm", ["pack", "--pack-destination", to, ...[...folders.keys()].flatMap((name) => ["-w", name])], {
+  execFileSync("npm", [
+    "pack",
+    "--ignore-scripts",
+    "--pack-destination",
+    to,
+    ...[...folders.keys()].flatMap((name) => ["-w", name])
+  ], {
     cwd: root,
     stdio: ["ignore", "ignore", "pipe"]
   })

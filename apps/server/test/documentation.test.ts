@@ -21,7 +21,11 @@ const scratch = path.join(root, "node_modules/.cache/wac-documentation")
 
 /** Blocks that are not run, by how they begin, and why. */
 const notRun: { readonly [document: string]: ReadonlyArray<readonly [begins: string, because: string]> } = {
-  "README.md": [["npm run demo", "process.test.ts runs it"]],
+  "README.md": [
+    ["npm run demo", "process.test.ts runs it"],
+    ["npm install wac", "packaging's tests install the packed packages"]
+  ],
+  "docs/guides/embedding.md": [["npm install wac", "packaging's tests install the packed packages"]],
   "docs/guides/rotation.md": [["echo \"$NEW_TOKEN\"", "numbers.test.ts runs it; it needs a server of PostgreSQL"]],
   "docs/guides/operating.md": [
     ["pg_dump", "the install brings PostgreSQL without its tools"]

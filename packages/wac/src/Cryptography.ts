@@ -5,7 +5,8 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
 import { Digest, Mac, SecureRandom } from "effect/crypto"
-import { createHmac, createSecretKey, hash, type KeyObject, randomFillSync } from "node:crypto"
+// by its namespace: where a name is missing an import of it fails before `NodeVersion.ts` can say why
+import * as Node from "node:crypto"
 
 const hashNames: { readonly [name in Digest.Algorithm["name"]]: string } = {
   "MD5": "md5",
@@ -17,20 +18,20 @@ const hashNames: { readonly [name in Digest.Algorithm["name"]]: string } = {
 
 /** Output is that of `NodeCrypto.layerDigest`. */
 const digest = Layer.succeed(Digest.Digest, {
-  digest: ({ name }, data) => Effect.sync(() => new Uint8Array(hash(hashNames[name], data, "buffer"))),
-  digestHex: ({ name }, data) => Effect.sync(() => hash(hashNames[name], data, "hex"))
+  digest: ({ name }, data) => Effect.sync(() => new Uint8Array(Node.hash(hashNames[name], data, "buffer"))),
+  digestHex: ({ name }, data) => Effect.sync(() => Node.hash(hashNames[name], data, "hex"))
 })
 
 /** Output is that of `NodeCrypto.layerMac`, which makes a key object for each tag. */
 const mac = Layer.unwrap(Effect.sync(() => {
-  const keys = new WeakMap<Uint8Array, KeyObject>()
-  const keyOf = (bytes: Uint8Array): KeyObject => {
-    const key = keys.get(bytes) ?? createSecretKey(bytes)
+  const keys = new WeakMap<Uint8Array, Node.KeyObject>()
+  const keyOf = (bytes: Uint8Array): Node.KeyObject => {
+    const key = keys.get(bytes) ?? Node.createSecretKey(bytes)
     keys.set(bytes, key)
     return key
   }
   return Mac.layerWebCryptoWith({
-    hmac: (name, key, data) => new Uint8Array(createHmac(hashNames[name], keyOf(key)).update(data).digest())
+    hmac: (name, key, data) => new Uint8Array(Node.createHmac(hashNames[name], keyOf(key)).update(data).digest())
   })
 }))
 
@@ -42,9 +43,9 @@ const random = Layer.sync(SecureRandom.SecureRandom, () => {
   const pool = new Uint8Array(poolSize)
   let used = poolSize
   return SecureRandom.make((size) => {
-    if (size > poolSize) return randomFillSync(new Uint8Array(size))
+    if (size > poolSize) return Node.randomFillSync(new Uint8Array(size))
     if (used + size > poolSize) {
-      randomFillSync(pool)
+      Node.randomFillSync(pool)
       used = 0
     }
     const bytes = pool.slice(used, used + size)

@@ -1,5 +1,7 @@
 /**
  * For programs that use Effect: the same service as Layers.
  */
+import "./NodeVersion.ts"
+
 export * as Composition from "./Composition.ts"
 export * as Host from "./Host.ts"

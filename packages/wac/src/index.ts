@@ -1,6 +1,8 @@
 /**
  * The service inside your own application: promises, a fetch handler, typed errors; no Effect to be seen.
  */
+import "./NodeVersion.ts"
+
 export type { ApiKey, ApiKeys, CreatedApiKey, ListedApiKey, NewApiKey } from "./ApiKeys.ts"
 export {
   type Auth,

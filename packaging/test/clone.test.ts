@@ -1,0 +1,121 @@
+/**
+ * The clone, as README has a stranger install, start and pack it.
+ */
+import { Extent } from "@wac/testkit"
+import * as FreePort from "@wac/testkit/FreePort"
+import { execFile, execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
+import { assert, describe, it, onTestFinished } from "vitest"
+import { folders, manifestOf, root } from "../Published.ts"
+
+const run = promisify(execFile)
+
+/** A copy of what the repository tracks. */
+const clone = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "wac-clone-"))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root })
+  for (const file of files.toString().split("\0").filter((file) => file !== "")) {
+    cpSync(join(root, file), join(folder, file), { recursive: true })
+  }
+  return folder
+}
+
+interface Locked {
+  readonly dev?: boolean
+  readonly link?: boolean
+  readonly resolved?: string
+  readonly bin?: Readonly<Record<string, string>>
+}
+
+/** What `npm ci --omit=dev` puts at the top of `node_modules`, by links to what is installed here. */
+const linkDependencies = (folder: string): void => {
+  const modules = join(folder, "node_modules")
+  const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
+    readFileSync(join(folder, "package-lock.json"), "utf8")
+  )
+  mkdirSync(join(modules, ".bin"), { recursive: true })
+  for (const [place, { bin = {}, dev = false, link = false, resolved }] of Object.entries(packages)) {
+    if (dev || place.lastIndexOf("node_modules/") !== 0) continue
+    mkdirSync(dirname(join(folder, place)), { recursive: true })
+    symlinkSync(link ? join(folder, resolved!) : join(root, place), join(folder, place), "dir")
+    for (const [name, file] of Object.entries(bin)) symlinkSync(join(folder, place, file), join(modules, ".bin", name))
+  }
+}
+
+describe("npm ci", () => {
+  it("warns of no Node that is too old on Node 20, since everything runs on the Node that it installs", async () => {
+    // npm judges by this alone
+    const posing = "--import=data:text/javascript,Object.defineProperty(process,'version',{value:'v20.20.2'})"
+    const { stderr, stdout } = await run("npm", ["ci", "--dry-run"], {
+      cwd: root,
+      env: { ...process.env, NODE_OPTIONS: posing }
+    })
+    assert.notInclude(stderr + stdout, "EBADENGINE")
+  })
+})
+
+describe("npm start", () => {
+  // npm installs all of it in the full form; the short form links what npm would install
+  const installs = Extent.of([false], [false, true])
+
+  it.each(installs)("runs with what it depends on alone, without what only develops (by npm: %j)", async (isByNpm) => {
+    const folder = clone()
+    if (isByNpm) await run("npm", ["ci", "--omit=dev", "--prefer-offline", "--no-audit"], { cwd: folder })
+    else linkDependencies(folder)
+    const port = await FreePort.find()
+    // a PATH without this repository's own Node
+    const path = process.env["PATH"]!.split(":").filter((each) => !each.includes("node_modules")).join(":")
+    const child = spawn("npm", ["start"], {
+      cwd: folder,
+      env: { PATH: path, HOME: process.env["HOME"], PORT: `${port}`, DATABASE_URL: "memory:", LOG_FORMAT: "json" },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true
+    })
+    const exited = once(child, "exit")
+    onTestFinished(() => {
+      if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, "SIGKILL")
+    })
+    let output = ""
+    await new Promise<void>((resolve, reject) => {
+      const take = (chunk: Buffer) => {
+        output += chunk.toString()
+        if (output.includes("is listening on")) resolve()
+      }
+      child.stdout.on("data", take)
+      child.stderr.on("data", take)
+      void exited.then(() => reject(new Error(output)))
+    })
+    assert.strictEqual((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
+    process.kill(-child.pid!, "SIGTERM")
+    await exited
+  })
+})
+
+describe("npm pack", () => {
+  it("builds first: a package of a clone that was never built holds more than sources", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "wac-unbuilt-"))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const place = join(folder, "packages/client")
+    cpSync(join(root, "packages/client"), place, { recursive: true, filter: (path) => !/\/(dist|test)$/.test(path) })
+    cpSync(join(root, "tsconfig.base.json"), join(folder, "tsconfig.base.json"))
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir")
+    const { stdout } = await run("npm", ["pack", "--json"], { cwd: place })
+    const { files } = Object.values(JSON.parse(stdout))[0] as {
+      readonly files: ReadonlyArray<{ readonly path: string }>
+    }
+    const paths = files.map(({ path }) => path)
+    for (const built of ["dist/index.js", "dist/index.d.ts", "dist/internal.js"]) assert.include(paths, built)
+  })
+
+  it("builds each package that is published", () => {
+    for (const [name, folder] of folders) {
+      const { scripts } = manifestOf(folder) as { readonly scripts?: { readonly prepack?: string } }
+      assert.strictEqual(scripts?.prepack, "tsc -b", name)
+    }
+  })
+})
