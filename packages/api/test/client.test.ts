@@ -80,17 +80,32 @@ type WithoutData<Response> = [Response] extends [Client.Event] ? OpenEvent<Clien
 const comingRoutes = ["GET /v1/messages"] as const
 type Coming = (typeof comingRoutes)[number]
 
+/** Fields of the contract, where the definition lacks them. */
+type WithMissing<T, Fields> = Flat<T & Omit<Fields, keyof T>>
+
 type WithComing<D> =
   & {
-    readonly [K in keyof D]: K extends "GET /v1/events"
-      ? D[K] extends { readonly query: infer Query; readonly response: infer Response } ? {
-          readonly query: "order" extends keyof Query ? Query : Client.Routes[K]["query"]
-          readonly response: Response
+    readonly [K in keyof D]: Flat<
+      & Omit<D[K], "query" | "response">
+      & (D[K] extends { readonly query: infer Query } ? {
+          readonly query: K extends "GET /v1/events" ? WithMissing<Query, Pick<Client.EventQuery, "order">> : Query
         }
-      : never
-      : D[K]
+        : unknown)
+      & (D[K] extends { readonly response: infer Response } ? {
+          readonly response: K extends "GET /v1/messages/:id"
+            ? WithMissing<Response, Pick<Client.Message, "pricing" | "played_at">>
+            : Response
+        }
+        : unknown)
+    >
   }
   & { readonly [K in Exclude<Coming, keyof D>]: Client.Routes[K] }
+
+/** As above, of the reasons of errors. */
+interface ComingReasons {
+  readonly forbidden: "phone_number_required" | "media_quota" | "frequency_cap" | "holdout"
+  readonly server_error: "body_already_parsed"
+}
 
 /** The routes that are in one of two tables only, or not the same in both. */
 type Differing<A, B> = {
@@ -146,15 +161,13 @@ describe("the client's types", () => {
 
   it("have the codes and reasons of errors, and no other", () => {
     type ApiReasons = {
-      readonly [Code in keyof Reasons]:
-        | Reasons[Code]
-        | (Code extends "server_error" ? "body_already_parsed" : never)
+      readonly [Code in keyof Reasons]: Reasons[Code] | (Code extends keyof ComingReasons ? ComingReasons[Code] : never)
     }
     expectTypeOf<Omit<Client.ErrorReasons, "not_found">>().toEqualTypeOf<ApiReasons>()
     type Encoded = ApiErrorBody["error"]
     expectTypeOf<Client.ErrorBody["error"]["code"]>().toEqualTypeOf<Encoded["code"]>()
     expectTypeOf<Exclude<keyof Encoded, keyof Client.ErrorBody["error"]>>().toEqualTypeOf<never>()
-    expectTypeOf<Client.ErrorBody["error"]>().toExtend<Omit<Encoded, "reason">>()
+    expectTypeOf<Omit<Encoded, "reason">>().toExtend<Omit<Client.ErrorBody["error"], "reason">>()
   })
 
   it("have each event's data as the verifier does", () => {

@@ -68,6 +68,14 @@ export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "deliver
 /** The kinds of message. */
 export type MessageType = "template" | "text"
 
+/** What the provider reported about the price of a message. */
+export interface Pricing {
+  readonly billable: boolean
+  readonly model: string
+  readonly type: string
+  readonly category: string
+}
+
 /** A stored message; times are ISO 8601 in UTC (contract §3). */
 export interface Message {
   readonly status: MessageStatus
@@ -85,6 +93,9 @@ export interface Message {
   readonly failed_at: string | null
   readonly error: MessageFailure | null
   readonly client_reference: string | null
+  /** `null` if the provider reported nothing. */
+  readonly pricing: Pricing | null
+  readonly played_at: string | null
 }
 
 /** A template of any status (contract §7). */
