@@ -3,7 +3,7 @@
  */
 import { NodeCrypto } from "@effect/platform-node"
 import { ContactStore, PhoneNumber, Vault, Webhooks, WorkspaceStore } from "@wac/core"
-import { ReceiverAddress, ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
+import { ReceiverAddress, ReceiverGuardDns, WebhookTransportHttp } from "@wac/http"
 import { PostgresStorage } from "@wac/postgres"
 import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
 import * as Time from "./Time.ts"
@@ -26,7 +26,7 @@ const rules: ReceiverGuardDns.ReceiverRules = {
 const layer = ({ databaseUrl, masterKey }: Options) =>
   Webhooks.Webhooks.layer.pipe(
     Layer.provideMerge(Vault.Vault.layer({ current: Redacted.make(Buffer.from(masterKey, "base64")) })),
-    Layer.provideMerge(Layer.merge(ReceiverGuardDns.layer(rules), WebhookTransportUndici.layer(rules))),
+    Layer.provideMerge(Layer.merge(ReceiverGuardDns.layer(rules), WebhookTransportHttp.layer(rules))),
     Layer.provideMerge(PostgresStorage.layerServer({ url: Redacted.make(databaseUrl), migrate: false })),
     Layer.provideMerge(NodeCrypto.layer)
   )

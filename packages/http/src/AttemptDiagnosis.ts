@@ -3,11 +3,16 @@
  * error's text may hold what was sent, and a URL's query is often a secret.
  */
 import type { Delivery, WebhookTransport } from "@wac/core"
-import { DateTime, Duration, Option } from "effect"
+import { Data, DateTime, Duration, Option } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
-import { errors } from "undici"
 import { NotConnected } from "./ReceiverConnector.ts"
 import { maxBodyBytes, type ReceiverExchange } from "./ReceiverExchange.ts"
+
+/** The answer began before the whole request was written, so it cannot be an answer to it. */
+export class EarlyAnswer extends Data.TaggedError("EarlyAnswer") {}
+
+/** The receiver answered 101. */
+export class Upgraded extends Data.TaggedError("Upgraded") {}
 
 type Answer = WebhookTransport.WebhookAnswer
 
@@ -61,23 +66,43 @@ const connections: { readonly [code: string]: string } = {
   ENETUNREACH: "could not be reached",
   ETIMEDOUT: "did not accept the connection in time",
   ECONNRESET: closed,
-  EPIPE: closed,
-  UND_ERR_SOCKET: closed,
-  UND_ERR_HEADERS_OVERFLOW: "answered with headers that are too large"
+  EPIPE: closed
 }
 
-/** What undici says of answers that it takes for broken, under the code of a closed connection. */
-const broken: { readonly [message: string]: string } = {
-  "bad response": "answered 100, which it was not asked for",
-  "bad upgrade": "answered 101 and wanted another protocol"
+const lengthAndChunks = "answered with both Content-Length and Transfer-Encoding"
+
+/** Codes of Node's HTTP parser, for answers that break HTTP's rules. */
+const malformed: { readonly [code: string]: string } = {
+  HPE_HEADER_OVERFLOW: "answered with headers that are too large",
+  HPE_INVALID_CHUNK_SIZE: "answered with a malformed chunk",
+  HPE_INVALID_CONSTANT: "did not answer in HTTP",
+  HPE_INVALID_CONTENT_LENGTH: "answered with a Content-Length that is not a number",
+  HPE_INVALID_HEADER_TOKEN: "answered with a malformed header",
+  HPE_INVALID_STATUS: "answered with a malformed status line",
+  HPE_INVALID_TRANSFER_ENCODING: lengthAndChunks,
+  HPE_UNEXPECTED_CONTENT_LENGTH: "answered with two Content-Length headers",
+  HPE_INVALID_VERSION: "answered in an unknown version of HTTP"
+}
+
+/** How an answer breaks HTTP's rules; `undefined` if the error says nothing of the kind. */
+const malformation = (error: Error): string | undefined => {
+  const code = codeOf(error)
+  if (!code.startsWith("HPE_")) return undefined
+  // one code has two meanings, which only the parser's words tell apart
+  const isBoth = "reason" in error && typeof error.reason === "string" && error.reason.includes("Transfer-Encoding")
+  if (isBoth && code.endsWith("_CONTENT_LENGTH")) return lengthAndChunks
+  return malformed[code] ?? `answered with malformed HTTP (${code})`
 }
 
 const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : ""
 
-/** Whether a kept connection was closed, as may happen at any time, before it brought anything of an answer. */
+/**
+ * Whether a kept connection brought nothing for this request: it was closed, as may happen at any time, or it brought
+ * bytes that are left over from another request.
+ */
 export const isStale = (exchange: ReceiverExchange, error: Error): boolean =>
-  exchange.isKept && exchange.statusCode === null && broken[error.message] === undefined &&
-  connections[codeOf(error)] === closed
+  exchange.isKept &&
+  (error instanceof EarlyAnswer || exchange.statusCode === null && connections[codeOf(error)] === closed)
 
 const afterError = (exchange: ReceiverExchange, error: Error): Answer => {
   if (error instanceof NotConnected) return unanswered(exchange, error.outcome, error.message)
@@ -92,8 +117,10 @@ const afterError = (exchange: ReceiverExchange, error: Error): Answer => {
     return unanswered(exchange, "tls", message)
   }
   if (exchange.phase === "tls") return unanswered(exchange, "tls", "closed the connection during the TLS handshake")
-  if (error instanceof errors.HTTPParserError) return unanswered(exchange, "connect", "did not answer in HTTP")
-  const message = broken[error.message] ?? connections[code] ?? `could not be sent the request (${code})`
+  if (error instanceof Upgraded) {
+    return unanswered(exchange, "connect", "answered 101 and wanted another protocol")
+  }
+  const message = malformation(error) ?? connections[code] ?? `could not be sent the request (${code})`
   return unanswered(exchange, code === "ETIMEDOUT" ? "timeout" : "connect", message)
 }
 
@@ -139,6 +166,9 @@ const target = (location: string, url: URL): string => {
     : ` to ${protocol}//${host}${pathname}`.slice(0, maxLocationLength)
 }
 
+/** The statuses that ask for the request to be sent elsewhere; 304 and 300 do not (RFC 9110 §15.4). */
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
 const seconds = (duration: Duration.Duration): string => `${Duration.toSeconds(duration)} seconds`
 
 const waitedFor = (exchange: ReceiverExchange): string => {
@@ -177,12 +207,16 @@ export const answer = (exchange: ReceiverExchange, error: Error | null, url: URL
     response: responseOf(exchange),
     retryAfter: statusCode === 429 || statusCode === 503 ? retryAfter(one(headers["retry-after"]).trim(), now) : null
   })
-  if (statusCode >= 300 && statusCode < 400) {
+  if (redirects.has(statusCode)) {
     const where = headers.location === undefined ? "" : target(one(headers.location), url)
     return ended("redirect", `answered ${statusCode}${where}; redirects are not followed`)
   }
   if (statusCode !== 200) return ended("status", `answered ${statusCode}; only 200 counts`)
-  return error === null
-    ? ended("delivered", "answered 200")
-    : ended("connect", "answered 200, but broke the connection before the answer's end")
+  if (error === null) return ended("delivered", "answered 200")
+  const why = error instanceof EarlyAnswer
+    ? "answered 200 before the request was sent; only an answer to the whole request counts"
+    : malformation(error) === undefined
+    ? "answered 200, but broke the connection before the answer's end"
+    : "answered 200, but with a malformed body"
+  return ended("connect", why)
 }

@@ -3,8 +3,9 @@
  */
 import { WebhookScheduler, type WebhookTransport } from "@wac/core"
 import { type Clock, Duration, Effect, type Scope } from "effect"
+import { Agent, request as makeRequest } from "node:http"
 import type { Socket } from "node:net"
-import { Client } from "undici"
+import { EarlyAnswer, Upgraded } from "./AttemptDiagnosis.ts"
 import type { Connector } from "./ReceiverConnector.ts"
 import type { ReceiverExchange } from "./ReceiverExchange.ts"
 
@@ -34,10 +35,20 @@ const maxIdleTimeout = Duration.seconds(10)
 /** No connection is used again at this age, so that a change of the name's addresses is noticed. */
 const maxAge = Duration.minutes(1)
 
+/** A receiver that announces when it closes gets the connection closed this much earlier. */
+const announcedMarginMs = 2000
+
+/** What a receiver's `Keep-Alive` header announces, in milliseconds; `undefined` if it announces nothing. */
+const announcedIdleMs = (header: unknown): number | undefined => {
+  const seconds = typeof header === "string" ? /(?:^|[\s,;])timeout=(\d{1,6})/i.exec(header)?.[1] : undefined
+  return seconds === undefined ? undefined : Number(seconds) * 1000
+}
+
 /** A connection, or the attempt at one; it serves one exchange at a time. */
 interface Connection {
   readonly origin: string
-  readonly client: Client
+  /** Its pool is this one connection, or the one made in its place when it turns out to be closed. */
+  readonly agent: Agent
   readonly openedAt: bigint
   /** Whom it serves, or served last. */
   exchange: ReceiverExchange
@@ -106,68 +117,113 @@ export class ReceiverConnections {
       exchange.leave()
       if (isReusable) this.#giveBack(connection)
       else this.#close(connection)
-      // not before undici has left its own call: whatever comes next may run in this one
+      // not before the parser has left its own call: whatever comes next may run in this one
       queueMicrotask(() => {
         if (!isBrokenOff) options.ended(error)
       })
     }
-    connection.client.dispatch({
-      path: `${url.pathname}${url.search}`,
-      method: "POST",
-      headers: { "user-agent": userAgent, ...request.headers },
-      body: request.body
-    }, {
-      onRequestStart() {
-        exchange.enter("firstByte")
-      },
-      onResponseStart(_controller, statusCode, headers) {
-        if (statusCode < 200) return
-        exchange.enter("body")
-        exchange.statusCode = statusCode
-        exchange.headers = headers
-      },
-      onResponseData(_controller, chunk) {
-        if (!exchange.take(chunk)) end(null, false)
-      },
-      onResponseEnd: () => end(null, true),
-      onResponseError: (_controller, error) => end(error, false)
-    })
+    const broken = this.#request(connection, url, request, exchange, end)
     return () => {
       isBrokenOff = true
       if (isOver) return
       isOver = true
+      broken()
       this.#close(connection)
     }
   }
 
-  #connect(origin: string, exchange: ReceiverExchange): Connection {
-    const client = new Client(origin, {
-      connect: (options, callback) => {
-        // a kept connection that has just been closed is made anew, for another exchange
-        const { exchange } = connection
-        exchange.isKept = false
-        exchange.address = null
-        connection.socket = this.#connector(options, callback, exchange)
-      },
-      allowH2: false,
-      pipelining: 1,
-      keepAliveTimeout: this.#idleTimeoutMs,
-      keepAliveMaxTimeout: Duration.toMillis(maxIdleTimeout),
-      // the exchange's own time is over before
-      headersTimeout: 0,
-      bodyTimeout: 0
+  /** Sends the request over the connection, and gives the way to break it off. */
+  #request(
+    connection: Connection,
+    url: URL,
+    { body, headers }: Pick<WebhookTransport.WebhookRequest, "headers" | "body">,
+    exchange: ReceiverExchange,
+    end: (error: Error | null, isReusable: boolean) => void
+  ): () => void {
+    let request
+    try {
+      request = makeRequest({
+        agent: connection.agent,
+        host: url.hostname,
+        port: url.port,
+        path: `${url.pathname}${url.search}`,
+        method: "POST",
+        headers: { host: url.host, "user-agent": userAgent, "content-length": Buffer.byteLength(body), ...headers },
+        insecureHTTPParser: false
+      })
+    } catch (error) {
+      end(error instanceof Error ? error : new Error("no request"), false)
+      return () => {}
+    }
+    request.on("error", (error) => end(error, false))
+    request.once("socket", () => {
+      exchange.enter("firstByte")
+      // what has already arrived when the request is written cannot be the answer to it, so the event loop looks first
+      setImmediate(() => setImmediate(() => request.end(body)))
     })
+    request.on("upgrade", (_response, socket) => {
+      socket.destroy()
+      end(new Upgraded(), false)
+    })
+    request.on("response", (response) => {
+      exchange.enter("body")
+      exchange.statusCode = response.statusCode ?? 0
+      exchange.headers = response.headers
+      if (!request.writableEnded) end(new EarlyAnswer(), false)
+      response.on("data", (chunk: Buffer) => {
+        if (!exchange.take(chunk)) end(null, false)
+      })
+      response.on("end", () => {
+        if (request.writableFinished) return end(null, request.shouldKeepAlive)
+        // TLS reports what it has written only after it has read
+        setImmediate(() => end(request.writableFinished ? null : new EarlyAnswer(), false))
+      })
+      response.on("error", (error) => end(error, false))
+    })
+    return () => void request.destroy()
+  }
+
+  #connect(origin: string, exchange: ReceiverExchange): Connection {
+    const { hostname, port, protocol } = new URL(origin)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    agent.createConnection = (_options, callback) => {
+      // a kept connection that has just been closed is made again, for another exchange
+      const { exchange } = connection
+      exchange.isKept = false
+      exchange.address = null
+      const made = this.#connector({ hostname: hostname.replace(/^\[|\]$/g, ""), port, protocol }, (error, socket) => {
+        if (error !== null) return callback?.(error, undefined!)
+        socket.once("close", () => {
+          if (this.#resting.has(connection) && connection.socket === socket) this.#close(connection)
+        })
+        callback?.(null, socket)
+      }, exchange)
+      connection.socket = made
+      return undefined
+    }
+    agent.keepSocketAlive = (socket) => {
+      const announced = announcedIdleMs(connection.exchange.headers["keep-alive"])
+      const idleMs = announced === undefined
+        ? this.#idleTimeoutMs
+        : Math.min(announced - announcedMarginMs, Duration.toMillis(maxIdleTimeout))
+      if (idleMs <= 0) return false
+      // the agent closes an unused socket whose time is over
+      if ("setTimeout" in socket && typeof socket.setTimeout === "function") socket.setTimeout(idleMs)
+      return true
+    }
+    const reuse = agent.reuseSocket.bind(agent)
+    agent.reuseSocket = (socket, request) => {
+      if ("setTimeout" in socket && typeof socket.setTimeout === "function") socket.setTimeout(0)
+      reuse(socket, request)
+    }
     const connection: Connection = {
       origin,
-      client,
+      agent,
       openedAt: this.#clock.monotonicTimeNanosUnsafe(),
       exchange,
       socket: undefined
     }
     this.#open.add(connection)
-    client.on("disconnect", () => {
-      if (this.#resting.has(connection)) this.#close(connection)
-    })
     return connection
   }
 
@@ -202,9 +258,9 @@ export class ReceiverConnections {
   #close(connection: Connection): void {
     this.#wake(connection)
     this.#open.delete(connection)
-    // undici lets a connection that is being made go on
+    // the agent knows nothing of a connection that is being made
     connection.socket?.destroy()
-    void connection.client.destroy()
+    connection.agent.destroy()
   }
 
   /** Closes all connections; exchanges under way end with an error. */

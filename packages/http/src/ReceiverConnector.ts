@@ -4,7 +4,6 @@
 import { Data, Duration } from "effect"
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net"
 import { connect as connectTls, TLSSocket } from "node:tls"
-import type { buildConnector } from "undici"
 import { describe } from "./PeerCertificate.ts"
 import { judgeAll, judgeHost, literal } from "./ReceiverAddress.ts"
 import type { ReceiverExchange } from "./ReceiverExchange.ts"
@@ -42,8 +41,8 @@ const afterLookup = (error: unknown): NotConnected => {
 
 /** Begins a connection and notes in `exchange` how it goes. Whoever has no more need of it destroys the socket. */
 export type Connector = (
-  options: buildConnector.Options,
-  callback: buildConnector.Callback,
+  to: { readonly hostname: string; readonly port: string; readonly protocol: string },
+  callback: (...ended: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
   exchange: ReceiverExchange
 ) => Socket | undefined
 
@@ -65,7 +64,7 @@ export const make = (rules: ReceiverRules): Connector => {
     }, (error) => callback(afterLookup(error), []))
   }
 
-  return ({ hostname, port, protocol, servername }, callback, exchange) => {
+  return ({ hostname, port, protocol }, callback, exchange) => {
     const verdict = judgeHost(hostname, rules.allowedCidrs)
     if (!verdict.allowed) {
       callback(blocked(`has a host that is ${verdict.reason}`), null)
@@ -82,7 +81,7 @@ export const make = (rules: ReceiverRules): Connector => {
       autoSelectFamilyAttemptTimeout: Duration.toMillis(addressTimeout)
     }
     const socket = isSecure
-      ? connectTls({ ...options, servername: servername ?? "", ALPNProtocols: ["http/1.1"] })
+      ? connectTls({ ...options, servername: isIP(hostname) === 0 ? hostname : "", ALPNProtocols: ["http/1.1"] })
       : connectTcp(options)
     socket.setKeepAlive(true, Duration.toMillis(probeAfter)).setNoDelay(true)
     socket.on("connectionAttempt", (address) => {

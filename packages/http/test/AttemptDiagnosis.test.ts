@@ -1,11 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
+import { WebhookTransport } from "@wac/core"
 import { Effect, Fiber, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { createServer, type Socket } from "node:net"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
+import { ReceiverExchange } from "../src/ReceiverExchange.ts"
 import * as certificates from "./certificates.ts"
-import { listen, post, type Receiver, reply, serve, serveRaw, serveTls, withLoopback, withRules } from "./receivers.ts"
+import {
+  headers,
+  listen,
+  post,
+  type Receiver,
+  reply,
+  serve,
+  serveRaw,
+  serveTls,
+  timeout,
+  withLoopback,
+  withRules
+} from "./receivers.ts"
 
 const untimed = { lookupMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
 
@@ -156,13 +169,18 @@ describe("a time that runs out says how far it came", () => {
   it.effect("the answer's body, with what came of it", () =>
     Effect.gen(function*() {
       const arrived = Promise.withResolvers<void>()
+      const take = ReceiverExchange.prototype.take
       yield* Effect.acquireRelease(
         Effect.sync(() => {
-          const notice = () => arrived.resolve()
-          subscribe("undici:request:bodyChunkReceived", notice)
-          return notice
+          ReceiverExchange.prototype.take = function(chunk) {
+            arrived.resolve()
+            return take.call(this, chunk)
+          }
         }),
-        (notice) => Effect.sync(() => unsubscribe("undici:request:bodyChunkReceived", notice))
+        () =>
+          Effect.sync(() => {
+            ReceiverExchange.prototype.take = take
+          })
       )
       const receiver = yield* serve((_, res) => {
         res.writeHead(200, { "x-trace": "t1" }).write("half of ")
@@ -209,15 +227,9 @@ describe("a connection that breaks says where", () => {
 
   it.effect("with an answer that nobody asked for", () =>
     Effect.gen(function*() {
-      for (
-        const [line, message] of [
-          ["100 Continue", "answered 100, which it was not asked for"],
-          ["101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x", "answered 101 and wanted another protocol"]
-        ] as const
-      ) {
-        const receiver = yield* serveRaw((socket) => void socket.write(`HTTP/1.1 ${line}\r\n\r\n`))
-        yield* breaks(receiver, receiver.url, "connect", message)
-      }
+      const line = "101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x"
+      const receiver = yield* serveRaw((socket) => void socket.write(`HTTP/1.1 ${line}\r\n\r\n`))
+      yield* breaks(receiver, receiver.url, "connect", "answered 101 and wanted another protocol")
     }).pipe(withLoopback))
 
   it.effect("in the answer's body", () =>
@@ -315,6 +327,73 @@ describe("a refused certificate is described", () => {
       assert.match(message, /^[ -~]+$/)
       assert.include(message, "and 37 more")
     }).pipe(elsewhere))
+})
+
+describe("an answer that breaks HTTP's rules", () => {
+  const answers: ReadonlyArray<readonly [why: string, answer: string]> = [
+    ["answered with two Content-Length headers", "200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok"],
+    [
+      "answered with both Content-Length and Transfer-Encoding",
+      "200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+    ],
+    [
+      "answered with both Content-Length and Transfer-Encoding",
+      "200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+    ],
+    ["answered with a Content-Length that is not a number", "200 OK\r\ncontent-length: two\r\n\r\nok"],
+    ["answered with a malformed header", "200 OK\r\nno header\r\n\r\nok"],
+    ["answered with a malformed status line", "2x0 OK\r\n\r\nok"],
+    ["answered 200, but with a malformed body", "200 OK\r\ntransfer-encoding: chunked\r\n\r\n2x\r\nok\r\n0\r\n\r\n"]
+  ]
+  it.effect("is a failed attempt whose message names the rule", () =>
+    Effect.gen(function*() {
+      for (const [why, answer] of answers) {
+        const { url } = yield* serveRaw((socket) => void socket.write(`HTTP/1.1 ${answer}`))
+        const { message, outcome } = yield* post(url)
+        assert.deepStrictEqual([outcome, message], ["connect", why], answer)
+      }
+    }).pipe(withLoopback))
+})
+
+describe("an answer that came before the request", () => {
+  const early = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+  const before = "answered 200 before the request was sent; only an answer to the whole request counts"
+
+  it.effect("is not a delivery when the receiver answers on connecting", () =>
+    Effect.gen(function*() {
+      const receiver = yield* serveTcp((socket) => void socket.write(early))
+      const { message, outcome, statusCode } = yield* post(receiver.url)
+      assert.deepStrictEqual([outcome, statusCode, message], ["connect", 200, before])
+    }).pipe(withLoopback))
+
+  it.effect("is not a delivery when the receiver has not read all of the request", () =>
+    Effect.gen(function*() {
+      const receiver = yield* serveTcp((socket) => {
+        socket.once("readable", () => {
+          socket.read(1)
+          socket.write(early)
+        })
+      })
+      const transport = yield* WebhookTransport.WebhookTransport
+      // more than the buffers of both sockets hold
+      const answer = yield* transport.post({ url: receiver.url, headers, body: "x".repeat(32 * 1024 * 1024), timeout })
+      assert.deepStrictEqual([answer.outcome, answer.message], ["connect", before])
+    }).pipe(withLoopback))
+
+  it.effect("over a kept connection is left over from another request: the request is sent over a fresh one", () =>
+    Effect.gen(function*() {
+      let requests = 0
+      const receiver = yield* serveTcp((socket) => {
+        socket.on("data", () => {
+          requests++
+          socket.write(early)
+        })
+      })
+      yield* post(receiver.url)
+      receiver.sockets[0]!.write(early)
+      assert.strictEqual((yield* post(receiver.url)).outcome, "delivered")
+      assert.deepStrictEqual([requests, receiver.sockets.length], [2, 2])
+    }).pipe(withLoopback))
 })
 
 describe("a redirect says where to", () => {

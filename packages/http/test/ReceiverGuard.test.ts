@@ -6,7 +6,7 @@ import { ReceiverGuard } from "@wac/core"
 import { Effect, Layer, Result, Schema } from "effect"
 import { judgeHost } from "../src/ReceiverAddress.ts"
 import * as ReceiverGuardDns from "../src/ReceiverGuardDns.ts"
-import { layer } from "../src/WebhookTransportUndici.ts"
+import { layer } from "../src/WebhookTransportHttp.ts"
 import { post, reply, serve } from "./receivers.ts"
 
 type Four = readonly [number, number, number, number]

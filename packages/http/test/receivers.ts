@@ -14,7 +14,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { parseCidrs } from "../src/ReceiverAddress.ts"
 import type { Options } from "../src/ReceiverConnections.ts"
 import type { ReceiverRules } from "../src/ReceiverGuardDns.ts"
-import { layer } from "../src/WebhookTransportUndici.ts"
+import { layer } from "../src/WebhookTransportHttp.ts"
 import type { Credentials } from "./certificates.ts"
 
 export const allowedCidrs = Result.getOrThrow(parseCidrs("127.0.0.0/8,::1"))

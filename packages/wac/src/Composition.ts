@@ -32,7 +32,7 @@ import {
   type WebhookTransport,
   type WorkspaceStore
 } from "@wac/core"
-import { ReceiverGuardDns, WebhookTransportUndici } from "@wac/http"
+import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/http"
 import { MemoryStorage } from "@wac/memory"
 import { SandboxProvider } from "@wac/sandbox"
 import type { WhatsApp } from "@wac/whatsapp"
@@ -128,7 +128,7 @@ export const layerKept = (config: Kept, cryptography = Cryptography.layer) =>
   )
 
 const receivers = ({ receiverRules }: Config) =>
-  Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportUndici.layer(receiverRules))
+  Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportHttp.layer(receiverRules))
 
 /** The domain's services over storage, provider and receivers. */
 const services = <E>(

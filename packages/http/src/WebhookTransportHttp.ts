@@ -1,5 +1,5 @@
 /**
- * `WebhookTransport` over undici (contract §6 *Attempt*, *Receiver addresses*): one POST, no redirect, no proxy, no
+ * `WebhookTransport` over node:http (contract §6 *Attempt*, *Receiver addresses*): one POST, no redirect, no proxy, no
  * cookie, and a connection only to an address that was judged.
  */
 import { Deadlines, WebhookTransport } from "@wac/core"
