@@ -1,13 +1,14 @@
 /**
  * Starting: configuration, composition, first owner, and what the terminal says.
  */
-import { Provider, Setup, Storage } from "@wac/core"
+import { Provider, Storage } from "@wac/core"
 import { Documentation } from "@wac/http"
-import { Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Duration, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import type { Composition } from "wac/effect"
+import { FirstOwner } from "./FirstOwner.ts"
 import * as Server from "./Server.ts"
-import { BadVariable, type Environment, fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
+import { BadVariable, type Environment, fromEnvironment, unknownVariables } from "./ServerConfig.ts"
 
 /** Nobody else may have the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -25,22 +26,6 @@ const codeOf = (cause: unknown): string =>
 
 /** The documentation is made once whoever waited for the start has been served. */
 const documentationAfter = Duration.seconds(1)
-
-/** Creates the owner that the environment names, and says how to sign in; nothing once that is long done. */
-const firstOwner = Effect.fnUntraced(function*(config: ServerConfig) {
-  const setup = yield* Setup.Setup
-  const token = yield* setup.token
-  if (token === undefined) return undefined
-  if (config.owner === undefined) {
-    return {
-      _tag: "SetupLink" as const,
-      token: Redacted.value(token),
-      suggestedPassword: Redacted.value(token).slice(-12)
-    }
-  }
-  yield* setup.create(config.owner).pipe(Effect.catchTag("AlreadySetUp", () => Effect.void))
-  return { _tag: "Owner" as const, email: config.owner.email }
-})
 
 /** Of the address that means all of a machine's, the one by which programs on it keep a session's cookie. */
 const pasteable = (url: string): string => url.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=[:/]|$)/, "http://localhost")
@@ -76,7 +61,7 @@ export const run = Effect.fnUntraced(function*(
     const { name: provider } = yield* Provider.Provider
     const { address } = yield* HttpServer.HttpServer
     const listening = HttpServer.formatAddress(address)
-    const signIn = yield* firstOwner(config)
+    const { signIn } = yield* FirstOwner
     yield* Effect.logInfo(`listening on ${listening}, storage ${storage.name}, provider ${provider}`)
     // a port that the system chose is known only now
     const publicUrl = pasteable(config.port === 0 ? listening : config.publicUrl.href.replace(/\/$/, ""))

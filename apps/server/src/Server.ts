@@ -10,6 +10,7 @@ import { HttpRouter, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 import { createServer } from "node:http"
 import { Composition } from "wac/effect"
+import { FirstOwner } from "./FirstOwner.ts"
 import * as RateLimitStoreRedis from "./RateLimitStoreRedis.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
@@ -65,10 +66,14 @@ const provider = ({ provider }: ServerConfig): Composition.Adapters["provider"] 
 
 /** The service, listening. Closing its scope stops it gracefully: requests, then sends, then deliveries. */
 export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapters>) => {
-  const composition = Composition.layer(
-    config,
-    { ...Composition.standard, provider: provider(config), ...adapters },
-    rateLimits(config)
+  const composition = FirstOwner.layer(config).pipe(
+    Layer.provideMerge(
+      Composition.layer(
+        config,
+        { ...Composition.standard, provider: provider(config), ...adapters },
+        rateLimits(config)
+      )
+    )
   )
   // around the routes alone: every request's context begins with what is around the server, and is copied several times
   return HttpRouter.serve(Layer.provideMerge(Layer.merge(HttpApp.layer, observation(config)), composition), {

@@ -498,10 +498,13 @@ describe("on embedded storage", () => {
     (made) => Effect.promise(() => rm(made, { recursive: true }))
   )
 
-  it.live("an event that waits and the webhook's settings survive a kill", () =>
+  const unused = /WAC_OWNER_EMAIL, WAC_OWNER_PASSWORD and WAC_WORKSPACE_NAME are not used/
+
+  it.live("an event that waits and the webhook's settings survive a kill, and the owner's variables are not used again", () =>
     Effect.gen(function*() {
       const env = { ...asOwner, DATABASE_URL: `pglite:${yield* temporary}/data` }
       const first = yield* started(env)
+      assert.notMatch(first.output().stdout, unused)
       const session = yield* signIn(first.url)
       const port = yield* Effect.promise(FreePort.find)
       const settings = { url: `http://127.0.0.1:${port}/hook?from=wac`, envelope: "b", eventTypes: ["message.sent"] }
@@ -522,6 +525,7 @@ describe("on embedded storage", () => {
       const receiver = yield* RecordingReceiver.makeOn(port)
       const second = yield* service(env)
       const [url] = /http:\/\/.*/.exec(yield* second.written(/listening on http:\/\/127\.0\.0\.1:\d+/))!
+      assert.match(second.output().stdout, unused)
       const { body, headers, target } = yield* receiver.next
       assert.deepStrictEqual([target, headers["webhook-id"]], ["/hook?from=wac", waiting.eventId])
       const verified = yield* Effect.promise(() => verify(body, headers[SIGNATURE_HEADER.toLowerCase()], signingSecret))

@@ -2,12 +2,14 @@
  * Starting, as those see it who ask from the first moment on.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { Errors, Readiness } from "@wac/core"
 import * as FreePort from "@wac/testkit/FreePort"
-import { Effect, Fiber, Schedule } from "effect"
+import { Context, Effect, Fiber, Schedule } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { call, start } from "./harness.ts"
+import { assertError } from "./checks.ts"
+import { call, environment, ownPage, start } from "./harness.ts"
 
 describe("a start", () => {
   it.live("lets nobody in before it can answer", () =>
@@ -26,6 +28,30 @@ describe("a start", () => {
         { while: () => server.pollUnsafe() === undefined, schedule: Schedule.spaced("10 millis") }
       )
       assert.strictEqual(first.status, 200)
+      // whoever waited for that signs in at once, as a script does
+      const signedIn = yield* call(`http://127.0.0.1:${port}/internal/session`, {
+        headers: ownPage,
+        body: { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
+      })
+      assert.strictEqual(signedIn.status, 200, signedIn.text)
       yield* Fiber.join(server)
+    }).pipe(Effect.scoped))
+
+  it.live("is ready when every condition holds that somebody has added", () =>
+    Effect.gen(function*() {
+      const { services, url } = yield* start()
+      const readiness = Context.get(services, Readiness.Readiness)
+      const reason = "provider_unavailable" as const
+      const message = "the provider does not know the number"
+      yield* readiness.require({ name: "number", check: Effect.fail(new Errors.ServerError({ reason, message })) })
+        .pipe(
+          Effect.andThen(call(`${url}/readyz`)),
+          Effect.map((answer) => {
+            assertError(answer, 502, { code: "server_error", reason })
+            assert.strictEqual(answer.body.error.message, message)
+          }),
+          Effect.scoped
+        )
+      assert.strictEqual((yield* call(`${url}/readyz`)).status, 200)
     }).pipe(Effect.scoped))
 })

@@ -19,8 +19,10 @@ export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("ready", "/readyz", { success: Healthy, error: always })
     .annotate(Access, anybody).annotateMerge(
       OpenApi.annotations({
-        summary: "Whether storage can be reached",
-        description: "503 until then: send no requests here while this fails."
+        summary: "Whether requests should be sent here",
+        description:
+          "An error until everything is there that the configuration asks for, the storage first of all: it can be " +
+          "reached and written to."
       })
     )
 ).annotateMerge(OpenApi.annotations({ title: "Health", description: "For load balancers and supervisors." })) {}
