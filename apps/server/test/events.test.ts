@@ -29,9 +29,12 @@ describe.concurrent("events", () => {
     Effect.gen(function*() {
       const { received, server } = yield* told
       const events = received.map(({ event }) => event)
-      const page = { data: events, has_more: false, next_cursor: null }
-      assert.deepStrictEqual((yield* listed(server)).body, page)
-      assert.deepStrictEqual((yield* seen(server)).body, { ...page, data: events.toReversed() })
+      const { next_cursor, ...page } = (yield* listed(server)).body
+      assert.isString(next_cursor)
+      assert.deepStrictEqual(page, { data: events, has_more: false })
+      const newest = { ...page, data: events.toReversed(), next_cursor: null }
+      assert.deepStrictEqual((yield* seen(server)).body, newest)
+      assert.deepStrictEqual((yield* listed(server, "?order=newest")).body, newest)
       for (const event of events) assert.deepStrictEqual((yield* seen(server, `/${event.id}`)).body, event)
       // and byte for byte, in combined form
       const text = (yield* listed(server)).text
@@ -56,6 +59,29 @@ describe.concurrent("events", () => {
       assert.deepStrictEqual(yield* walk((query) => listed(server, query)), ids)
       assert.deepStrictEqual(yield* walk((query) => seen(server, query)), ids.toReversed())
     }))
+
+  it.live("a follower that asks on from the last page's cursor gets each event once, from an empty list on", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      let query = ""
+      const follow = Effect.gen(function*() {
+        const { body } = yield* listed(server, query)
+        query = `?cursor=${body["next_cursor"]}`
+        assert.isFalse(body["has_more"])
+        return (body["data"] as ReadonlyArray<{ type: string; data: { to: string } }>).map(({ data, type }) =>
+          `${type} ${data.to}`
+        )
+      })
+      assert.deepStrictEqual(yield* follow, [])
+      assert.deepStrictEqual(yield* follow, [])
+      yield* send(server, hello("+15005550003"))
+      assert.deepStrictEqual(yield* follow, ["message.sent +15005550003"])
+      assert.deepStrictEqual(yield* follow, [])
+      yield* send(server, hello("+15005550001"))
+      yield* send(server, hello("+15005550003"))
+      assert.deepStrictEqual(yield* follow, ["message.failed +15005550001", "message.sent +15005550003"])
+      assert.deepStrictEqual(yield* follow, [])
+    }).pipe(Effect.scoped))
 
   it.live("are narrowed by type and by time", () =>
     Effect.gen(function*() {

@@ -80,6 +80,61 @@ describe.concurrent("messages", () => {
     }).pipe(Effect.scoped))
 })
 
+describe.concurrent("messages for keys", () => {
+  it.live("are listed newest first, each as it is got alone, page by page and filtered", () =>
+    Effect.gen(function*() {
+      const server = yield* ready({ environment: checks.unlimited })
+      const get = (path: string) =>
+        call(`${server.url}/v1/${path}`, { headers: { authorization: `Bearer ${server.key.apiKey}` } })
+      assert.deepStrictEqual((yield* get("messages")).body, { data: [], has_more: false, next_cursor: null })
+      const sent: Array<string> = []
+      for (const reference of ["order-1", "order-2", "order-1"]) {
+        sent.unshift(
+          (yield* send(server, { ...hello("+15005550003"), client_reference: reference })).body.message_id
+        )
+      }
+      yield* send(server, hello("+15005550001"))
+      const { body: all } = yield* get("messages")
+      const [failed] = all.data
+      const ids = (data: ReadonlyArray<{ readonly message_id: string }>) => data.map(({ message_id }) => message_id)
+      assert.deepStrictEqual(ids(all.data), [failed.message_id, ...sent])
+      for (const message of all.data) {
+        assert.deepStrictEqual(message, (yield* get(`messages/${message.message_id}`)).body)
+      }
+      assert.deepStrictEqual([failed.pricing, failed.played_at], [null, null])
+      const one = (yield* get("messages?limit=3")).body
+      const rest = (yield* get(`messages?limit=3&cursor=${one.next_cursor}`)).body
+      assert.deepStrictEqual([...one.data, ...rest.data], all.data)
+      assert.deepStrictEqual([one.has_more, rest.has_more, rest.next_cursor], [true, false, null])
+
+      const found = (query: string) => Effect.map(get(`messages?${query}`), ({ body }) => ids(body.data))
+      assert.deepStrictEqual(yield* found("client_reference=order-1"), [sent[0], sent[2]])
+      assert.deepStrictEqual(yield* found("client_reference=order"), [])
+      const first = (yield* get("messages?client_reference=order-1&limit=1")).body
+      assert.deepStrictEqual(yield* found(`client_reference=order-1&cursor=${first.next_cursor}`), [sent[2]])
+      assert.deepStrictEqual(yield* found("status=failed"), [failed.message_id])
+      assert.deepStrictEqual(yield* found("to=%2B15005550003"), sent)
+      const since = all.data[1].created_at
+      const isSince = all.data.filter((message: { created_at: string }) => message.created_at >= since)
+      assert.deepStrictEqual(yield* found(`since=${since}`), ids(isSince))
+      assert.deepStrictEqual([...(yield* found(`since=${since}`)), ...(yield* found(`until=${since}`))], ids(all.data))
+      assert.deepStrictEqual(yield* found("until=2020-01-01"), [])
+      const wrong = [
+        ["status=lost", "status"],
+        ["to=1", "to"],
+        ["since=soon", "since"],
+        ["until=soon", "until"],
+        ["client_reference=", "client_reference"],
+        ["limit=101", "limit"],
+        ["cursor=x", "cursor"]
+      ] as const
+      for (const [query, param] of wrong) {
+        checks.assertInvalid(yield* get(`messages?${query}`), "invalid_field", param)
+      }
+      checks.assertInvalid(yield* get("messages?reference=x"), "unknown_field", "reference")
+    }).pipe(Effect.scoped))
+})
+
 describe.concurrent("contacts", () => {
   it.live("are listed page by page, and shown one by one, with their windows", () =>
     Effect.gen(function*() {

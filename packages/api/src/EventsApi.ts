@@ -28,15 +28,26 @@ export const filter = {
   type: Schema.optionalKey(Event.EventType)
 }
 
+/** Which end of the list comes first (contract §3). */
+export const order = Schema.optionalKey(
+  Schema.Literals(["oldest", "newest"]).annotate({ description: "Which events come first; `oldest` if omitted" })
+)
+
 const query = { ...filter, ...pageQuery }
 
 export class EventsApi extends HttpApiGroup.make("events").add(
-  HttpApiEndpoint.get("list", "/v1/events", { query, success: listOf(RecordedEvent), error: reading })
+  HttpApiEndpoint.get("list", "/v1/events", {
+    query: { ...query, order },
+    success: listOf(RecordedEvent),
+    error: reading
+  })
     .annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
       summary: "List events",
       description:
         "Oldest first, with the ids and bodies that webhooks deliver, so that a receiver can reconcile after " +
-        "an outage. Following the cursor never skips an event that was being committed meanwhile."
+        "an outage. Following the cursor never skips an event that was being committed meanwhile. The last page has a " +
+        "`next_cursor` too, with `has_more: false`: a request with it returns what was recorded since. With " +
+        "`order=newest` the list ends with the oldest event, and there `next_cursor` is null."
     }))
 ).middleware(ApiKeyAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Events", description: "What happened, for who reads instead of receiving." })

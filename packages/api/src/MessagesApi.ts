@@ -7,8 +7,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, NeedsIdempotencyKey, session } from "./Access.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "./Caller.ts"
 import { reading, sending } from "./ErrorBody.ts"
-import { internalListOf, noQuery, pageQuery } from "./Lists.ts"
-import { Timestamp } from "./Timestamp.ts"
+import { internalListOf, listOf, noQuery, pageQuery } from "./Lists.ts"
+import { TimeGiven, Timestamp } from "./Timestamp.ts"
 
 /** The body of a send, in the wire's names: snake_case, but for `bodyParams`, which the specification writes so. */
 export const SendMessage = Schema.Union([
@@ -45,6 +45,13 @@ const Failure = Schema.Struct({
   provider: Schema.optionalKey(Errors.ProviderDetail)
 })
 
+const Pricing = Schema.Struct({
+  billable: Schema.Boolean,
+  model: Schema.String,
+  type: Schema.String,
+  category: Schema.String
+}).annotate({ description: "What the provider reported about the price; null if it reported nothing" })
+
 /** A stored message. */
 export const StoredMessage = Schema.Struct({
   status: Status,
@@ -61,7 +68,9 @@ export const StoredMessage = Schema.Struct({
   read_at: Schema.NullOr(Timestamp),
   failed_at: Schema.NullOr(Timestamp),
   error: Schema.NullOr(Failure),
-  client_reference: Schema.NullOr(Schema.String)
+  client_reference: Schema.NullOr(Schema.String),
+  pricing: Schema.NullOr(Pricing),
+  played_at: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "Message" })
 
 const listed = {
@@ -89,6 +98,29 @@ export const MessageDetail = Schema.Struct({
   clientReference: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "MessageDetail" })
 
+/** Which messages the dashboard's list holds. */
+export const filter = {
+  status: Schema.optionalKey(Status),
+  to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as it was given to the send" }))
+}
+
+/** Which messages the list for keys holds (contract §3). */
+export const publicFilter = {
+  ...filter,
+  client_reference: Schema.optionalKey(
+    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)).annotate({
+      description: "Exactly as it was given to the send"
+    })
+  ),
+  since: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created at or after this time" })),
+  until: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created before this time" }))
+}
+
+const pageMayBeShort = "With a filter a page ends at the latest after looking at " +
+  `${
+    MessageStore.lookedAt.toLocaleString("en")
+  } messages: it may hold fewer than \`limit\`, or none, and go on all the same.`
+
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
     headers: {
@@ -103,6 +135,14 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     summary: "Send a message",
     description: "Sends an approved template, or free-form text within 24 hours after the recipient last wrote. " +
       `A retry with the same ${Idempotency.header} is never sent twice.`
+  })),
+  HttpApiEndpoint.get("list", "/v1/messages", {
+    query: { ...publicFilter, ...pageQuery },
+    success: listOf(StoredMessage),
+    error: reading
+  }).annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
+    summary: "List messages",
+    description: `Messages of the workspace as they stand now, newest first, whoever sent them. ${pageMayBeShort}`
   })),
   HttpApiEndpoint.get("get", "/v1/messages/:id", {
     params: { id: Schema.String },
@@ -119,12 +159,6 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
   OpenApi.annotations({ title: "Messages", description: "Sending, and what became of it." })
 ) {}
 
-/** Which messages the dashboard's list holds. */
-export const filter = {
-  status: Schema.optionalKey(Status),
-  to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as it was given to the send" }))
-}
-
 /** Messages as the dashboard shows them. */
 export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard").add(
   HttpApiEndpoint.get("list", "/internal/messages", {
@@ -133,10 +167,7 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "List messages",
-    description: "Newest first. With a filter a page ends at the latest after looking at " +
-      `${
-        MessageStore.lookedAt.toLocaleString("en")
-      } messages: it may hold fewer than \`limit\`, or none, and go on all the same.`
+    description: `Newest first. ${pageMayBeShort}`
   })),
   HttpApiEndpoint.get("get", "/internal/messages/:id", {
     params: { id: Schema.String },

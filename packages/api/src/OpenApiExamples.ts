@@ -162,6 +162,22 @@ const replay = {
 
 const secret = "whsec_8Kq2vN5xT1bR7mJ4wY0zC3dF6gH9sL2pQ5eA8uX1"
 
+const storedMessage = {
+  ...message,
+  to: "+15551234567",
+  from: "+15550001111",
+  type: "template",
+  created_at: "2026-01-02T03:04:05.000Z",
+  sent_at: "2026-01-02T03:04:05.300Z",
+  delivered_at: "2026-01-02T03:04:05.600Z",
+  read_at: null,
+  failed_at: null,
+  error: null,
+  client_reference: "order-1042",
+  pricing: null,
+  played_at: null
+}
+
 /** By operation id. */
 export const byOperation: { readonly [operationId: string]: Example } = {
   "messages.send": {
@@ -173,21 +189,8 @@ export const byOperation: { readonly [operationId: string]: Example } = {
     },
     response: { ...message, status: "sent" }
   },
-  "messages.get": {
-    response: {
-      ...message,
-      to: "+15551234567",
-      from: "+15550001111",
-      type: "template",
-      created_at: "2026-01-02T03:04:05.000Z",
-      sent_at: "2026-01-02T03:04:05.300Z",
-      delivered_at: "2026-01-02T03:04:05.600Z",
-      read_at: null,
-      failed_at: null,
-      error: null,
-      client_reference: "order-1042"
-    }
-  },
+  "messages.list": { response: { data: [storedMessage], ...page } },
+  "messages.get": { response: storedMessage },
   "messagesDashboard.list": { response: { data: [shownMessage], ...internalPage } },
   "messagesDashboard.get": {
     response: {
@@ -332,7 +335,9 @@ export const byOperation: { readonly [operationId: string]: Example } = {
   "replays.list": { response: { data: [replay], ...internalPage } },
   "replays.get": { response: replay },
   "replays.cancel": {},
-  "events.list": { response: { data: [event], ...page } },
+  "events.list": {
+    response: { data: [event], has_more: false, next_cursor: "MTpldnRfMDFLREFOU0MwUTNWMEs1Rlk0V0RKNlo0NVQ" }
+  },
   "eventsDashboard.list": { response: { data: [event], ...page } },
   "eventsDashboard.get": { response: event },
   "health.alive": { response: { status: "ok" } },

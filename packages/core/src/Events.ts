@@ -11,6 +11,13 @@ import * as Lookup from "./Lookup.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import type { StoreError } from "./StoreError.ts"
 
+/** No event has it: what comes after it is all of them. */
+const beforeAll = Id.lowestAt("evt", 0)
+
+/** What to ask `after` for all that comes after a page of `Events.list`: its end too, where that is all for now. */
+export const resumeAfter = ({ items, next }: Page<Event>, { after }: PageRequest): string =>
+  next ?? items.at(-1)?.id ?? after ?? beforeAll
+
 export class Events extends Context.Service<Events, {
   /**
    * Oldest first. Following the pages to their end never skips an event that was being committed meanwhile: what may

@@ -80,3 +80,19 @@ export const generate = <Prefix extends keyof ByPrefix>(
   random: SecureRandom.SecureRandom["Service"],
   prefix: Prefix
 ): Effect.Effect<ByPrefix[Prefix]> => Effect.map(random.ulid, (ulid) => `${prefix}_${ulid}` as ByPrefix[Prefix])
+
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+const ulidTimeLength = 10
+const ulidRandomLength = 16
+const latestUlidTime = 2 ** 48 - 1
+
+/** The lowest identifier that can be made at a time, in milliseconds: those made before it are below. */
+export const lowestAt = (prefix: keyof ByPrefix, time: number): string => {
+  let left = Math.min(Math.max(0, time), latestUlidTime)
+  let digits = ""
+  for (let i = 0; i < ulidTimeLength; i++) {
+    digits = crockford[left % crockford.length]! + digits
+    left = Math.floor(left / crockford.length)
+  }
+  return `${prefix}_${digits}${"0".repeat(ulidRandomLength)}`
+}

@@ -2,7 +2,7 @@
  * Port: the life of a message. Each method is one transition of the domain, atomic by contract; what a webhook must
  * be told of is written in the same step.
  */
-import { Context, type Effect, type Option } from "effect"
+import { Context, Duration, type Effect, type Option } from "effect"
 import type { Contact } from "./Contact.ts"
 import type { Forbidden, InvalidBody, RateLimited, ServerError, Unauthorized } from "./Errors.ts"
 import type { ApiKeyId, DeliveryId, EventId, MessageId, WorkspaceId } from "./Id.ts"
@@ -153,10 +153,19 @@ export interface Swept {
 export interface MessageFilter {
   readonly status?: MessageStatus
   readonly to?: string
+  /** Exactly as it was given to the send. */
+  readonly clientReference?: string
+  /** Created at or after this time. */
+  readonly since?: Instant
+  /** Created before this time. */
+  readonly until?: Instant
 }
 
+/** A message's id is made before the message is, by another clock perhaps: its time is not further off than this. */
+export const idAhead = Duration.hours(1)
+
 /**
- * How many messages a page with a filter looks at, at most: statuses and recipients have no index, because every send
+ * How many messages a page with a filter looks at, at most: statuses and recipients have no index (a `clientReference` and times have), because every send
  * and every report would pay for it.
  */
 export const lookedAt = 10_000

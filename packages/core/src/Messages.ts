@@ -1,7 +1,20 @@
 /**
  * Sending (contract §3 and §4): *accept*, the provider, *settle*, and joining a send that is under way.
  */
-import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
+import {
+  type Cause,
+  Clock,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  FiberSet,
+  Layer,
+  Option,
+  Schedule
+} from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as Deadlines from "./Deadlines.ts"
 import { type DomainError, IdempotencyConflict, type NotFound, ServerError } from "./Errors.ts"
@@ -35,6 +48,9 @@ const stopTimeout = Duration.sum(providerTimeout, Duration.seconds(2))
 
 /** When to take back a claim of which the answer was lost: at once, and for as long as a statement may linger. */
 const takingBack = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 4 }))
+
+/** How soon an end that could not be recorded is recorded again; then as `takingBack`, within the lease. */
+const firstRepetition = Duration.seconds(1)
 
 /** Method and route, the scope of a send's idempotency key. */
 const route = "POST /v1/messages"
@@ -105,20 +121,37 @@ export class Messages extends Context.Service<Messages, {
           })
         )
 
+      /**
+       * Records an end that could not be recorded at first: until the lease ends a repetition can still learn it. Who runs
+       * the service need not know of a storage that is back before that.
+       */
+      const settleLater = (
+        messageId: Id.MessageId,
+        settle: Effect.Effect<boolean, StoreError>,
+        cause: Cause.Cause<StoreError>
+      ) =>
+        Effect.logDebug(`the outcome of ${messageId} is not recorded yet`, cause).pipe(
+          Effect.andThen(Effect.delay(settle, firstRepetition)),
+          Effect.retry(takingBack),
+          Effect.catchCause((cause) => Effect.logError(`the outcome of ${messageId} could not be recorded`, cause)),
+          Effect.asVoid
+        )
+
       const settle = Effect.fnUntraced(
         function*(claimed: ClaimedSend, claimToken: string, outcome: ProviderOutcome, requestId: Id.RequestId) {
           const now = yield* Clock.currentTimeMillis
           const { id: messageId, workspaceId } = claimed.message
-          const settled = yield* store.settle({
+          const settle = store.settle({
             now,
             workspaceId,
             messageId,
             claimToken,
             end: endOf(outcome, now, requestId),
             ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
-          }).pipe(
+          })
+          const settled = yield* settle.pipe(
             // whatever kept it from being recorded, the message may be out
-            Effect.catchCause((cause) => Effect.as(Effect.logError("a send's end is not recorded", cause), false))
+            Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(messageId, settle, cause)), false))
           )
           if (!settled || outcome._tag === "Unknown") return yield* Idempotency.unknown("outcome_unknown")
           if (outcome._tag !== "Accepted") return yield* outcome.error

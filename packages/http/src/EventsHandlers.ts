@@ -22,8 +22,12 @@ const publicApi = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query }) {
           const { workspace } = yield* Caller.Caller
-          const page = yield* events.list(workspace.id, filterOf(query), yield* Paging.request(query))
-          return Paging.list(page, Event.combined)
+          const request = yield* Paging.request(query)
+          if (query.order === "newest") {
+            return Paging.list(yield* events.latest(workspace.id, filterOf(query), request), Event.combined)
+          }
+          const page = yield* events.list(workspace.id, filterOf(query), request)
+          return Paging.list(page, Event.combined, Events.resumeAfter(page, request))
         }, StoreError.orUnavailable)
       }))
   })

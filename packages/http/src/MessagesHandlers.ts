@@ -3,7 +3,7 @@
  */
 import { Api, Caller } from "@wac/api"
 import { Idempotency, type Message, Messages, StoreError, Time } from "@wac/core"
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "./Exchange.ts"
 import * as HandlerGroup from "./HandlerGroup.ts"
@@ -24,7 +24,10 @@ const stored = (message: Message.Message) => ({
   read_at: Time.isoOrNull(message.readAt),
   failed_at: Time.isoOrNull(message.failedAt),
   error: message.error,
-  client_reference: message.content.clientReference ?? null
+  client_reference: message.content.clientReference ?? null,
+  // upstream's reports of these are not read yet
+  pricing: null,
+  played_at: null
 })
 
 /** A message in the dashboard's list. */
@@ -73,6 +76,18 @@ const publicLayer = HandlerGroup.layer(
             api_key_id: sent.apiKeyId
           }
         }),
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspace } = yield* Caller.Caller
+          const { client_reference: clientReference, since, status, to, until } = query
+          const filter = {
+            ...(status === undefined ? {} : { status }),
+            ...(to === undefined ? {} : { to }),
+            ...(clientReference === undefined ? {} : { clientReference }),
+            ...(since === undefined ? {} : { since: DateTime.toEpochMillis(since) }),
+            ...(until === undefined ? {} : { until: DateTime.toEpochMillis(until) })
+          }
+          return Paging.list(yield* messages.list(workspace.id, filter, yield* Paging.request(query)), stored)
+        }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspace } = yield* Caller.Caller
           return stored(yield* messages.get(workspace.id, params.id))

@@ -16,16 +16,16 @@ export const request = (query: {
 
 const cursorOf = (next: string | null): string | null => next === null ? null : Page.encodeCursor(next)
 
-/** A page under `/v1`. */
-export const list = <A, B>(page: Page.Page<A>, item: (a: A) => B) => ({
+/** A page under `/v1`; `resume` is what to ask `after` where a list that ends may go on later. */
+export const list = <A, B>(page: Page.Page<A>, item: (a: A) => B, resume: string | null = page.next) => ({
   data: page.items.map(item),
   has_more: page.next !== null,
-  next_cursor: cursorOf(page.next)
+  next_cursor: cursorOf(resume)
 })
 
-/** A page under `/internal`. */
-export const internalList = <A, B>(page: Page.Page<A>, item: (a: A) => B) => ({
+/** A page under `/internal`; `resume` as in {@link list}. */
+export const internalList = <A, B>(page: Page.Page<A>, item: (a: A) => B, resume: string | null = page.next) => ({
   data: page.items.map(item),
   hasMore: page.next !== null,
-  nextCursor: cursorOf(page.next)
+  nextCursor: cursorOf(resume)
 })

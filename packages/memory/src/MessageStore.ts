@@ -101,13 +101,17 @@ export const layer = Layer.effect(
       applyReport: (command) =>
         Effect.sync(() => applyReport(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
       get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.messages.of(workspaceId, id))),
-      list: (workspaceId, { status, to }, page) =>
+      list: (workspaceId, { clientReference, since, status, to, until }, page) =>
         Effect.sync(() =>
           memory.messages.page(
             workspaceId,
             page,
             (message) =>
-              (status === undefined || message.status === status) && (to === undefined || message.content.to === to)
+              (status === undefined || message.status === status) &&
+              (to === undefined || message.content.to === to) &&
+              (clientReference === undefined || message.content.clientReference === clientReference) &&
+              (since === undefined || message.createdAt >= since) &&
+              (until === undefined || message.createdAt < until)
           )
         ),
       sweep: Effect.fnUntraced(function*(asked: Time.Instant) {

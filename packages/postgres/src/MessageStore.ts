@@ -1,5 +1,5 @@
 import { Contact, Id, Message, MessageStore, Page, type Time } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Accept from "./Accept.ts"
 import * as Asked from "./Asked.ts"
@@ -104,27 +104,60 @@ interface SweepAnswer extends MessageStore.Swept {
 const getText = "select wac_message(m) as message from messages m where m.id = $2 and m.workspace_id = $1"
 
 /**
- * Newest first, through `messages_list`, which only a query that asks for its part can use. The last row tells where a
- * filter stopped looking, if it found too few before that; it is read in the same statement, because a message that
- * came between two would have others given twice.
+ * Newest first, through `messages_list`, or through `messages_reference` for a client's reference; only a query that
+ * asks for its part of the table can use either. The last row tells where a filter stopped looking, if it found too few
+ * before that; it is read in the same statement, because a message that came between two would have others given twice.
+ *
+ * $1 workspace, $2 limit, $3 and $4 the lowest id and the one that all are below, $5 whether there is a filter,
+ * $6 status, $7 recipient, $8 and $9 times, $10 the reference.
  */
-export const listText = (isAfter: boolean): string => {
+export const listText = (isByReference: boolean): string => {
   // with "=" the planner may go by the primary key, past whatever others have sent since the workspace last did
+  const columns = (reference: string) => isByReference ? `m.workspace_id${reference}, m.id` : "m.workspace_id, m.id"
+  const reference = ", (m.content->>'clientReference')"
+  const of = (id: string) => isByReference ? `($1, $10, ${id})` : `($1, ${id})`
   const newest = `from messages m
-    where m.workspace_id >= $1 and ${
-    isAfter ? "(m.workspace_id, m.id) < ($1, $5)" : "m.workspace_id <= $1"
-  } and m.id > ''
-    order by m.workspace_id desc, m.id desc`
+    where (${columns(reference)}) >= ${of("$3")} and (${columns(reference)}) < ${of("$4")}
+      and ${isByReference ? "m.content->>'clientReference' is not null" : "m.id > ''"}
+    order by m.workspace_id desc${isByReference ? `${reference} desc` : ""}, m.id desc`
   return `with found as materialized (
     select m.* from (select m.* ${newest} limit ${MessageStore.lookedAt}) m
-    where coalesce(m.status = $3, true) and coalesce(m.content->>'to' = $4, true)
+    where coalesce(m.status = $6, true) and coalesce(m.content->>'to' = $7, true)
+      and coalesce(m.created_at >= $8::bigint, true) and coalesce(m.created_at < $9::bigint, true)
     order by m.workspace_id desc, m.id desc limit $2
   )
   (select wac_message(m) as message, null as reached from found m order by m.id desc)
   union all
   select null, (select m.id ${newest} offset ${MessageStore.lookedAt - 1} limit 1)
-  where coalesce($3, $4) is not null and (select count(*) from found) < $2`
+  where $5::boolean and (select count(*) from found) < $2`
 }
+
+/** The parameters of {@link listText}. */
+export const listParams = (
+  workspaceId: string,
+  { clientReference, since, status, to, until }: MessageStore.MessageFilter,
+  { after, limit }: Page.PageRequest
+): ReadonlyArray<unknown> => {
+  const ahead = Duration.toMillis(MessageStore.idAhead)
+  const below = until === undefined ? highest : firstIdAt(until + ahead)
+  return [
+    workspaceId,
+    limit + 1,
+    since === undefined ? "" : firstIdAt(since - ahead),
+    after === null || below < after ? below : after,
+    [status, to, since, until].some((given) => given !== undefined),
+    status ?? null,
+    to ?? null,
+    since ?? null,
+    until ?? null,
+    ...clientReference === undefined ? [] : [clientReference]
+  ]
+}
+
+const highest = `msg_${"Z".repeat(26)}`
+
+/** What no id made at that time or later is below. */
+const firstIdAt = (time: Time.Instant): string => Id.lowestAt("msg", time)
 
 const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Message.Message> => {
   const found = rows.flatMap((row) => plain<Message.Message | null>(row, "message") ?? [])
@@ -199,15 +232,13 @@ export const layer = Layer.effect(
           query("MessageStore.get", getText, [workspaceId, id]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Message.Message>(row, "message"))
         ),
-      list: (workspaceId, { status, to }, page) =>
+      list: (workspaceId, filter, page) =>
         Effect.map(
-          query("MessageStore.list", listText(page.after !== null), [
-            workspaceId,
-            page.limit + 1,
-            status ?? null,
-            to ?? null,
-            ...page.after === null ? [] : [page.after]
-          ]),
+          query(
+            "MessageStore.list",
+            listText(filter.clientReference !== undefined),
+            listParams(workspaceId, filter, page)
+          ),
           (rows) => pageOf(rows, page)
         ),
       sweep: Effect.fnUntraced(function*(now) {

@@ -26,7 +26,8 @@ const message = (count: number, first: number, workspace: string) =>
   `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
     sent_at, failed_at)
   select ${sqlId("msg", `${first} + i * 1000`)}, '${workspace}', 'key', 'pn', '+14155550000',
-    json_build_object('type', 'text', 'to', '+1202' || i, 'text', json_build_object('body', repeat('x', 200))),
+    json_build_object('type', 'text', 'to', '+1202' || i, 'text', json_build_object('body', repeat('x', 200)),
+      'clientReference', 'order-' || i / 10),
     case when i % 7000 = 0 then 'failed' else 'sent' end, 1, 1, 1, case when i % 7000 = 0 then 1 end
   from generate_series(1, ${count}) i`
 
@@ -63,14 +64,12 @@ for (const { layer: database, name } of databases) {
         return tables(table).read
       })
 
-    const listed = (workspace: string, after: string | null, status: string | null = null, to: string | null = null) =>
-      reads("messages", MessageStore.listText(after !== null), [
-        workspace,
-        26,
-        status,
-        to,
-        ...after === null ? [] : [after]
-      ])
+    const listed = (workspace: string, after: string | null, filter: Port.MessageFilter = {}) =>
+      reads(
+        "messages",
+        MessageStore.listText(filter.clientReference !== undefined),
+        MessageStore.listParams(workspace, filter, { limit: 25, after })
+      )
 
     it.effect("a page of messages costs a page, wherever it begins and whoever else has some", () =>
       Effect.gen(function*() {
@@ -81,12 +80,22 @@ for (const { layer: database, name } of databases) {
         assert.isAtMost(yield* listed(id("ws", 3), null), 0)
       }))
 
+    it.effect("a page by a client's reference, or by time, costs a page", () =>
+      Effect.gen(function*() {
+        assert.isAtMost(yield* listed(own, null, { clientReference: "order-1234" }), 10)
+        assert.isAtMost(yield* listed(own, id("msg", 1000 * 12_345), { clientReference: "order-1234" }), 10)
+        assert.isAtMost(yield* listed(own, null, { clientReference: "none" }), 0)
+        // ids begin with the time in milliseconds
+        assert.isAtMost(yield* listed(own, null, { since: Date.UTC(2100) }), 0)
+        assert.isAtMost(yield* listed(own, null, { until: Date.UTC(2100) }), 27)
+      }))
+
     it.effect("a filter looks at so many and no more, and what it seeks is found by following the pages", () =>
       Effect.gen(function*() {
-        assert.isAtMost(yield* listed(own, null, "sent"), 27)
+        assert.isAtMost(yield* listed(own, null, { status: "sent" }), 27)
         // what was looked at, and once more how far that was
-        assert.isAtMost(yield* listed(own, null, "failed"), 2 * Port.lookedAt)
-        assert.isAtMost(yield* listed(own, null, null, "+12021"), 2 * Port.lookedAt)
+        assert.isAtMost(yield* listed(own, null, { status: "failed" }), 2 * Port.lookedAt)
+        assert.isAtMost(yield* listed(own, null, { to: "+12021" }), 2 * Port.lookedAt)
 
         const store = yield* Port.MessageStore
         const follow = Effect.fnUntraced(function*(filter: Port.MessageFilter) {

@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { type Id, type Message, MessageStore, type Page } from "@wac/core"
-import { Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
@@ -57,6 +57,36 @@ export const tests = (it: Fixture.It): void => {
       yield* sent(own)
       const two = yield* page(own, {}, { limit: 3, after: one.next })
       assert.deepStrictEqual(idsOf(two.items), newest.slice(3, 6))
+    }))
+
+  it.effect("list finds messages by the client's reference and by the time of their making, as every filter in pages", () =>
+    Effect.gen(function*() {
+      // ids are of the present, and a message is made when its id is
+      const own = yield* world({ start: yield* Clock.currentTimeMillis })
+      const other = yield* world()
+      const ids = yield* Effect.forEach(
+        Array.from({ length: 6 }, (_, i) => i),
+        (i) =>
+          Effect.map(
+            sent(own, {
+              now: own.start + i * 10,
+              message: MessageFixture.template(i === 5 ? {} : { clientReference: `order-${i % 2}` })
+            }),
+            ({ messageId }) => messageId
+          )
+      )
+      yield* sent(other, { message: MessageFixture.template({ clientReference: "order-0" }) })
+      const at = (...indexes: ReadonlyArray<number>) => indexes.map((i) => ids[i]!)
+      const found = (filter: MessageStore.MessageFilter) => Effect.map(follow(own, filter, 1), idsOf)
+      assert.deepStrictEqual(yield* found({ clientReference: "order-0" }), at(4, 2, 0))
+      assert.deepStrictEqual(yield* found({ clientReference: "order" }), [])
+      assert.deepStrictEqual(yield* found({ since: own.start + 20 }), at(5, 4, 3, 2))
+      assert.deepStrictEqual(yield* found({ until: own.start + 20 }), at(1, 0))
+      assert.deepStrictEqual(yield* found({ since: own.start + 10, until: own.start + 30 }), at(2, 1))
+      assert.deepStrictEqual(
+        yield* found({ clientReference: "order-1", since: own.start + 20, status: "sent" }),
+        at(3)
+      )
     }))
 
   it.effect("list finds messages by their present status", () =>

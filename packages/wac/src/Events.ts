@@ -114,11 +114,17 @@ export interface EventFilter<Type extends EventType = EventType> {
   /** Only events recorded at or after this time. */
   readonly since?: Moment
   readonly type?: Type
+  /** Which events come first; `oldest` if omitted. */
+  readonly order?: "oldest" | "newest"
 }
 
 /** What was recorded in a workspace. */
 export interface Events {
-  /** Oldest first. Following it to its end never skips an event that was being recorded meanwhile. */
+  /**
+   * Oldest first. Following it to its end never skips an event that was being recorded meanwhile. The last page has a
+   * `nextCursor` too, with `hasMore: false`: a page asked for with it has what was recorded since. Newest first, what is
+   * being recorded may be missing, and `nextCursor` is null at the end.
+   */
   readonly list: <Type extends EventType = EventType>(filter?: EventFilter<Type>) => Listing.Listing<EventOf<Type>>
   readonly get: (id: string) => Promise<Event>
 }
@@ -126,7 +132,7 @@ export interface Events {
 /** See `Workspace.on`. */
 export type On = <Type extends EventType>(type: Type, listener: Listener<Type>) => () => void
 
-const readFilter = Input.read(Schema.Struct(EventsApi.filter))
+const readFilter = Input.read(Schema.Struct({ ...EventsApi.filter, order: EventsApi.order }))
 
 // what each type holds follows from its making in the core
 const shown = (event: Core.Event): Event => Core.combined(event) as unknown as Event
@@ -144,10 +150,15 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
       (page) =>
         Effect.flatMap(
           readFilter({ ...filter, since: iso(filter.since) }),
-          ({ since, type }) =>
-            events.list(workspaceId, { since: since?.epochMilliseconds, type } satisfies EventStore.EventFilter, page)
+          ({ order, since, type }) => {
+            const wanted = { since: since?.epochMilliseconds, type } satisfies EventStore.EventFilter
+            return order === "newest"
+              ? events.latest(workspaceId, wanted, page)
+              : events.list(workspaceId, wanted, page)
+          }
         ),
-      (event) => shown(event) as EventOf<Type>
+      (event) => shown(event) as EventOf<Type>,
+      (page, request) => filter.order === "newest" ? page.next : Service.resumeAfter(page, request)
     ),
   get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))
 }))

@@ -12,7 +12,7 @@ import type { Failure, Running } from "./Running.ts"
 export interface Page<A> {
   readonly data: ReadonlyArray<A>
   readonly hasMore: boolean
-  /** What to ask for the rest with; `null` at the end. */
+  /** What to ask for the rest with; `null` at the end, except where the list says otherwise. */
   readonly nextCursor: string | null
 }
 
@@ -39,21 +39,27 @@ const readQuery = Input.read(Query)
 export const make = <A, B>(
   { run }: Running,
   list: (page: Core.PageRequest) => Effect.Effect<Core.Page<A>, Failure>,
-  shown: (item: A) => B
+  shown: (item: A) => B,
+  resume: (page: Core.Page<A>, request: Core.PageRequest) => string | null = ({ next }) => next
 ): Listing<B> => {
   const read = (query: Effect.Effect<Core.PageRequest, Errors.InvalidBody>) =>
-    run(Effect.map(Effect.flatMap(query, list), (page) => Paging.internalList(page, shown)))
+    run(Effect.flatMap(
+      query,
+      (request) => Effect.map(list(request), (page) => Paging.internalList(page, shown, resume(page, request)))
+    ))
   return {
     page: (query = {}) => read(Effect.flatMap(readQuery(query), Paging.request)),
     async *[Symbol.asyncIterator]() {
       let cursor: string | null = null
-      do {
+      let hasMore = true
+      while (hasMore) {
         const page: Page<B> = await read(
           Paging.request({ limit: Core.maxLimit, ...(cursor === null ? {} : { cursor }) })
         )
         yield* page.data
         cursor = page.nextCursor
-      } while (cursor !== null)
+        hasMore = page.hasMore
+      }
     }
   }
 }

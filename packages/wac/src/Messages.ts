@@ -8,6 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import { HostKeys } from "./HostKeys.ts"
 import * as Input from "./Input.ts"
 import * as Listing from "./Listing.ts"
+import { iso, type Moment } from "./Moment.ts"
 import type { Running } from "./Running.ts"
 import type { ErrorCode, ProviderDetail } from "./WacError.ts"
 
@@ -96,10 +97,15 @@ export interface Message {
   readonly clientReference: string | null
 }
 
-/** Which messages: of a status, and to a number exactly as it was given to the send. */
+/** Which messages: all given fields must match, `to` and `clientReference` exactly as they were given to the send. */
 export interface MessageFilter {
   readonly status?: MessageStatus
   readonly to?: string
+  readonly clientReference?: string
+  /** Only messages created at or after this time. */
+  readonly since?: Moment
+  /** Only messages created before this time. */
+  readonly until?: Moment
 }
 
 /** The messages of a workspace. */
@@ -118,7 +124,8 @@ export interface Messages {
 }
 
 const readMessage = Input.reader(Core.OutboundMessage)
-const readFilter = Input.read(Schema.Struct(MessagesApi.filter))
+const { client_reference: clientReference, ...filters } = MessagesApi.publicFilter
+const readFilter = Input.read(Schema.Struct({ ...filters, clientReference }))
 
 const shown = (message: Core.Message): Message => ({
   messageId: message.id,
@@ -137,6 +144,8 @@ const shown = (message: Core.Message): Message => ({
   error: message.error as Message["error"],
   clientReference: message.content.clientReference ?? null
 })
+
+const moment = (name: string, given: Moment | undefined) => given === undefined ? {} : { [name]: iso(given) }
 
 export const make = Effect.gen(function*() {
   const messages = yield* Service.Messages
@@ -180,7 +189,16 @@ export const make = Effect.gen(function*() {
     list: (filter = {}) =>
       Listing.make(
         running,
-        (page) => Effect.flatMap(readFilter(filter), (filter) => messages.list(workspaceId, filter, page)),
+        (page) =>
+          Effect.flatMap(
+            readFilter({ ...filter, ...moment("since", filter.since), ...moment("until", filter.until) }),
+            ({ since, until, ...others }) =>
+              messages.list(workspaceId, {
+                ...others,
+                ...(since === undefined ? {} : { since: since.epochMilliseconds }),
+                ...(until === undefined ? {} : { until: until.epochMilliseconds })
+              }, page)
+          ),
         shown
       )
   })

@@ -372,6 +372,8 @@ create table messages (
 ) with (fillfactor = 50);
 create unique index messages_key on messages (workspace_id, route, key) where key is not null;
 create index messages_list on messages (workspace_id, id) where id > '';
+create index messages_reference on messages (workspace_id, (content->>'clientReference'), id)
+  where content->>'clientReference' is not null;
 comment on table messages is
   'A message, and the idempotency key that it was sent under: one row, since a send reads and writes them together';
 comment on column messages.content is 'What the caller asked for (Message.OutboundMessage)';
