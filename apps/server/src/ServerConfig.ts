@@ -180,7 +180,7 @@ const VisibleAscii = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]+$/))
 const GraphId = Schema.String.check(Schema.isPattern(/^[0-9]{1,32}$/))
 
 /** Meta's; a version lives about two years. */
-const whatsAppDefaults = { baseUrl: new URL("https://graph.facebook.com"), apiVersion: "v25.0" }
+const whatsAppDefaults = { baseUrl: new URL("https://graph.facebook.com"), apiVersion: "v26.0" }
 
 /** A variable without which WhatsApp cannot be used. */
 const needed = Effect.fnUntraced(function*<I>(variable: string, schema: Schema.Codec<string, I>, expected: string) {
@@ -198,7 +198,7 @@ const whatsApp = Effect.gen(function*() {
     apiVersion: yield* read(
       "WHATSAPP_API_VERSION",
       Schema.String.check(Schema.isPattern(/^v[0-9]{1,3}\.[0-9]{1,2}$/)),
-      "a version such as v25.0",
+      "a version such as v26.0",
       whatsAppDefaults.apiVersion
     ),
     accessToken: Redacted.make(accessToken),

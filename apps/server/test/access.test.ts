@@ -109,6 +109,7 @@ describe("the API definition", () => {
     // whoever adds a route says here what it is meant to be
     assert.deepStrictEqual(Object.fromEntries(routes.map((route) => [route.name, wordOf(route)])), {
       "POST /v1/messages": "key: messages:send",
+      "GET /v1/messages": "key: messages:send",
       "GET /v1/messages/:id": "key: messages:send",
       "GET /internal/messages": "session: member",
       "GET /internal/messages/:id": "session: member",

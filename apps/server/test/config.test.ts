@@ -51,7 +51,7 @@ const whatsApp = {
 const whatsAppConfig = {
   _tag: "WhatsApp",
   baseUrl: "https://graph.facebook.com/",
-  apiVersion: "v25.0",
+  apiVersion: "v26.0",
   accessToken: "EAAG.token_1",
   phoneNumberId: "106540352242922",
   businessAccountId: "102290129340398",

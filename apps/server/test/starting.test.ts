@@ -3,11 +3,14 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Errors, Readiness } from "@wac/core"
+import { CloudApi } from "@wac/simulator"
 import * as FreePort from "@wac/testkit/FreePort"
 import { Context, Effect, Fiber, Schedule } from "effect"
+import { HttpServer } from "effect/http"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { run } from "../src/Run.ts"
 import { assertError } from "./checks.ts"
 import { call, environment, ownPage, start } from "./harness.ts"
 
@@ -35,6 +38,25 @@ describe("a start", () => {
       })
       assert.strictEqual(signedIn.status, 200, signedIn.text)
       yield* Fiber.join(server)
+    }).pipe(Effect.scoped))
+
+  it.live("with wrong WhatsApp credentials, number or address is not ready, and says why", () =>
+    Effect.gen(function*() {
+      const api = yield* CloudApi.make()
+      const { WAC_OWNER_EMAIL: _email, WAC_OWNER_PASSWORD: _password, ...ownerless } = environment
+      const wrong = [
+        [{ WHATSAPP_ACCESS_TOKEN: "wrong" }, "provider_error"],
+        [{ WHATSAPP_PHONE_NUMBER_ID: "1" }, "provider_error"],
+        [{ WHATSAPP_BASE_URL: `http://127.0.0.1:${yield* Effect.promise(FreePort.find)}` }, "provider_unavailable"]
+      ] as const
+      for (const [changed, reason] of wrong) {
+        yield* Effect.gen(function*() {
+          const { services } = yield* run({ ...ownerless, ...api.environment, ...changed })
+          const { address } = Context.get(services, HttpServer.HttpServer)
+          const answer = yield* call(`${HttpServer.formatAddress(address)}/readyz`)
+          assertError(answer, 502, { code: "server_error", reason })
+        }).pipe(Effect.scoped)
+      }
     }).pipe(Effect.scoped))
 
   it.live("is ready when every condition holds that somebody has added", () =>

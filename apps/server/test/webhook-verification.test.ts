@@ -3,6 +3,8 @@ import { Inbound, PhoneNumber } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
 import { verify } from "@wac/verifier"
 import { Clock, Effect } from "effect"
+import { createHmac } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import Stripe from "stripe"
 import { type Delivered, hello, ready, receiver, send, setWebhook } from "./harness.ts"
@@ -20,12 +22,48 @@ interface Sent {
 
 const sentOf = ({ body, headers }: Delivered): Sent => ({ body: Buffer.from(body), headers })
 
+/**
+ * What stripe-go does, of which there is no JavaScript: `ValidatePayload` alone, and `ConstructEvent`, which goes on to
+ * read the body as a Stripe event of the API version that its release is made for.
+ */
+const stripeGo = (() => {
+  const toleranceSeconds = 300
+  const releaseVersion = "2025-03-31.basil"
+  const validatePayload = (body: Buffer, header: string, secret: string): void => {
+    let at: string | undefined
+    const given: Array<Buffer> = []
+    for (const pair of header.split(",")) {
+      const [name, value, ...more] = pair.split("=")
+      if (value === undefined || more.length > 0) throw new Error("webhook has invalid signature header")
+      if (name === "t") at = /^[+-]?\d+$/.test(value) ? value : undefined
+      if (name === "v1" && /^([0-9a-fA-F]{2})+$/.test(value)) given.push(Buffer.from(value, "hex"))
+    }
+    if (at === undefined) throw new Error("webhook has invalid signature header")
+    if (Date.now() / 1000 - Number(at) > toleranceSeconds) throw new Error("timestamp wasn't within tolerance")
+    const expected = createHmac("sha256", secret).update(`${at}.`).update(body).digest()
+    if (!given.some((signature) => expected.equals(signature))) throw new Error("webhook had no valid signature")
+  }
+  const constructEvent = (body: Buffer, header: string, secret: string): unknown => {
+    validatePayload(body, header, secret)
+    const event = JSON.parse(body.toString())
+    if (event.api_version !== releaseVersion) {
+      throw new Error(`received event with API version ${event.api_version ?? ""}, expected ${releaseVersion}`)
+    }
+    return event
+  }
+  return { validatePayload, constructEvent }
+})()
+
 /** What each library makes of a delivery: the event, or an exception. */
 const libraries = {
   stripe: async ({ body, headers }: Sent, secret: string): Promise<unknown> =>
     webhooks.constructEvent(body, headers["x-service-signature"]!, secret),
   "stripe, asynchronously": async ({ body, headers }: Sent, secret: string): Promise<unknown> =>
     await webhooks.constructEventAsync(body, headers["x-service-signature"]!, secret),
+  "stripe-go's ValidatePayload": async ({ body, headers }: Sent, secret: string): Promise<unknown> => {
+    stripeGo.validatePayload(body, headers["x-service-signature"]!, secret)
+    return JSON.parse(body.toString())
+  },
   standardwebhooks: async ({ body, headers }: Sent, secret: string): Promise<unknown> =>
     new StandardWebhook(secret).verify(body, headers),
   "@wac/verifier": async ({ body, headers }: Sent, secret: string): Promise<unknown> => {
@@ -93,6 +131,19 @@ describe("what the server sends", () => {
         assert.include(Buffer.from(last!.body).toString(), "日本語 🎉")
       }).pipe(Effect.scoped))
   }
+
+  it.live("is refused by stripe-go's ConstructEvent for its API version, so the guide names ValidatePayload", () =>
+    Effect.gen(function*() {
+      const { received, signingSecret } = yield* deliveries("combined")
+      for (const { body, headers } of received.map(sentOf)) {
+        assert.throws(
+          () => stripeGo.constructEvent(body, headers["x-service-signature"]!, signingSecret),
+          /received event with API version/
+        )
+      }
+      const guide = readFileSync(new URL("../../../docs/guides/receiving.md", import.meta.url), "utf8")
+      assert.match(guide, /`stripe-go` +\| `webhook\.ValidatePayload\(/)
+    }).pipe(Effect.scoped))
 
   it.live("is refused by every library when one bit of any byte is another", () =>
     Effect.gen(function*() {

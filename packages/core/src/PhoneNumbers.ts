@@ -8,7 +8,8 @@ import * as Limits from "./Limits.ts"
 import { fromOverread, type Page, type PageRequest } from "./Page.ts"
 import * as PhoneNumber from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
-import { Provider, type ProviderError } from "./Provider.ts"
+import { Provider, type ProviderError, toServerError } from "./Provider.ts"
+import { Readiness } from "./Readiness.ts"
 import * as SenderBlock from "./SenderBlock.ts"
 import type { StoreError } from "./StoreError.ts"
 import { TemplateRequests } from "./TemplateRequests.ts"
@@ -85,9 +86,10 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
       })
 
       const ensure = Effect.gen(function*() {
+        // before there is a workspace too: a wrong configuration is then known at the start, not at the set-up
+        const configured = yield* provider.firstNumber
         const [first] = yield* workspaces.list
         if (first === undefined) return
-        const configured = yield* provider.firstNumber
         const { phoneNumber, providerNumberId } = configured
         const [known] = yield* numbers.named({ providerNumberId })
         if (known !== undefined) return yield* refresh(known, configured)
@@ -128,16 +130,27 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
 /** How soon a provider or a storage that was away at the start is asked again. */
 const ensureAgainAfter = Duration.minutes(1)
 
-/** `ensure` at the start, which waits for it once, and again until it has succeeded. */
+/**
+ * `ensure` at the start, which waits for it once, and again until it has succeeded. Until then the process is not ready:
+ * what the configuration says of the provider (credentials, number, address) has not been seen to be right.
+ */
 export const layerEnsured = Layer.effectDiscard(
   Effect.gen(function*() {
     const { ensure } = yield* PhoneNumbers
-    const tried = Effect.tapError(
-      ensure,
-      (error) =>
-        Effect.logWarning(
+    const { require } = yield* Readiness
+    let refusal: ProviderError | undefined
+    yield* require({
+      name: "provider",
+      check: Effect.suspend(() => refusal === undefined ? Effect.void : Effect.fail(toServerError(refusal)))
+    })
+    const tried = ensure.pipe(
+      Effect.tap(() => Effect.sync(() => refusal = undefined)),
+      Effect.tapError((error) => {
+        refusal = error._tag === "ProviderError" ? error : undefined
+        return Effect.logWarning(
           `the configured phone number could not be looked after, and will be again soon: ${error.message}`
         )
+      })
     )
     yield* tried.pipe(
       Effect.catch(() =>

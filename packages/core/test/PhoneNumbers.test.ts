@@ -7,6 +7,7 @@ import * as PhoneNumber from "../src/PhoneNumber.ts"
 import { layerEnsured, PhoneNumbers, stateOf } from "../src/PhoneNumbers.ts"
 import { PhoneNumberStore } from "../src/PhoneNumberStore.ts"
 import { ProviderError } from "../src/Provider.ts"
+import { Readiness } from "../src/Readiness.ts"
 import * as SenderBlock from "../src/SenderBlock.ts"
 import { TemplateRequests } from "../src/TemplateRequests.ts"
 import { hour, minute, second } from "./checks.ts"
@@ -68,7 +69,11 @@ const setUp = () => {
   provider.firstNumber = Effect.succeed(configured)
   return {
     provider,
-    layer: PhoneNumbers.layer.pipe(Layer.provide(provider.layer), Layer.provideMerge(foundation))
+    layer: PhoneNumbers.layer.pipe(
+      Layer.provide(provider.layer),
+      Layer.provideMerge(Readiness.layer),
+      Layer.provideMerge(foundation)
+    )
   }
 }
 
@@ -176,12 +181,14 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "is not asked for as long as there is no workspace",
+    "is asked for before there is a workspace, so that a wrong configuration is known, and added to none",
     numbers((provider) =>
       Effect.gen(function*() {
-        provider.firstNumber = Effect.die("asked")
         yield* ensure
         assert.deepStrictEqual(yield* named, [])
+        const error = new ProviderError({ reason: "provider_error", message: "no such number" })
+        provider.firstNumber = Effect.fail(error)
+        assert.strictEqual(yield* Effect.flip(ensure), error)
       })
     )
   )
@@ -199,6 +206,8 @@ describe("the number that the configuration names", () => {
             return Effect.fail(error)
           })
           yield* Layer.build(layerEnsured)
+          const { check } = yield* Readiness
+          assert.deepInclude(yield* Effect.flip(check), { reason: "provider_unavailable", message: "upstream is down" })
           assert.strictEqual(asked, 1)
           assert.match(lines.at(-1)!.message, /upstream is down/)
           yield* TestClock.adjust(minute)
@@ -209,6 +218,7 @@ describe("the number that the configuration names", () => {
           provider.firstNumber = Effect.succeed(configured)
           yield* TestClock.adjust(minute)
           assert.lengthOf(yield* named, 1)
+          yield* check
           provider.firstNumber = Effect.die("asked again")
           yield* TestClock.adjust(hour)
           assert.strictEqual(lines.filter(({ level }) => level === "Warn").length, 7)

@@ -19,7 +19,7 @@ export interface WhatsAppOptions {
   readonly verifyToken: string
   /** Meta's address when left out. */
   readonly baseUrl?: string
-  /** `v25.0` when left out. */
+  /** `v26.0` when left out. */
   readonly apiVersion?: string
 }
 
@@ -55,8 +55,8 @@ export const layer = (options: WhatsAppOptions): Composition.Adapters["provider"
   const config = {
     baseUrl,
     apiVersion: options.apiVersion === undefined
-      ? "v25.0"
-      : text(options, "apiVersion", version, "a version such as v25.0"),
+      ? "v26.0"
+      : text(options, "apiVersion", version, "a version such as v26.0"),
     accessToken: Redacted.make(text(options, "accessToken", visible, "an access token")),
     phoneNumberId: text(options, "phoneNumberId", graphId, "Meta's id of a phone number, digits only"),
     businessAccountId: text(options, "businessAccountId", graphId, "Meta's id of an account, digits only"),
