@@ -6,7 +6,7 @@ import { Metrics } from "@wac/core"
 import { ClientErrors, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
 import { WhatsApp } from "@wac/whatsapp"
 import { Duration, Effect, Layer, Logger, Metric, References, Schedule } from "effect"
-import { HttpRouter, UrlParams } from "effect/http"
+import { HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 import { createServer } from "node:http"
 import { Composition } from "wac/effect"
@@ -64,6 +64,16 @@ const rateLimits = ({ rateLimitRedis }: ServerConfig) =>
 const provider = ({ provider }: ServerConfig): Composition.Adapters["provider"] =>
   provider._tag === "Sandbox" ? Composition.standard.provider : WhatsApp.layer(provider)
 
+/** The address that is used; where the system chose the port, it is known only when the server listens. */
+const publicUrl = ({ publicUrl }: ServerConfig) =>
+  Layer.effect(
+    PublicUrl.PublicUrl,
+    Effect.map(
+      HttpServer.HttpServer,
+      ({ address }) => publicUrl.port === "0" ? new URL(HttpServer.formatAddress(address)) : publicUrl
+    )
+  )
+
 /** The service, listening. Closing its scope stops it gracefully: requests, then sends, then deliveries. */
 export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapters>) => {
   const composition = FirstOwner.layer(config).pipe(
@@ -81,6 +91,7 @@ export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapt
     disableListenLog: true,
     routerConfig: HttpApp.routerConfig
   }).pipe(
+    Layer.provideMerge(publicUrl(config)),
     Layer.provideMerge(
       NodeHttpServer.layer(() => EarlyRequests.hold(ClientErrors.answer(createServer(onlyHttp))), {
         port: config.port,
@@ -91,7 +102,6 @@ export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapt
         Layer.provide(composition)
       )
     ),
-    Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, config.publicUrl)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provideMerge(telemetry(config)),

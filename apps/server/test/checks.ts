@@ -80,11 +80,13 @@ export const assertError = (
   assertHeaders(answer)
   assert.strictEqual(answer.headers.get("content-type"), "application/json")
   assert.deepStrictEqual(Object.keys(answer.body), ["error"])
-  const { message, request_id, ...rest } = answer.body.error
+  const { doc_url, message, request_id, ...rest } = answer.body.error
   assert.deepStrictEqual(rest, expected, answer.text)
   assert.isString(message)
   assert.notStrictEqual(message, "")
   assert.strictEqual(request_id, answer.headers.get("request-id"))
+  const anchor = expected.reason === undefined ? expected.code : `${expected.code}-${expected.reason}`
+  assert.isTrue(doc_url.endsWith(`/docs/errors#${anchor}`), doc_url)
   assert.strictEqual(answer.headers.get("www-authenticate"), status === 401 ? "Bearer" : null)
   if (waiting.has(status)) assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]\d*$/)
   else assert.isNull(answer.headers.get("retry-after"))

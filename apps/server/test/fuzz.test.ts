@@ -256,11 +256,13 @@ const judge = (answer: Answer, request: unknown): void => {
     checks.assertHeaders(answer)
     if (answer.status < 400) return assert.include([200, 201, 204], answer.status)
     assert.isBelow(answer.status, 500)
-    const { code, message, request_id, ...rest } = answer.body.error
+    const { code, doc_url, message, request_id, ...rest } = answer.body.error
     assert.deepStrictEqual(Object.keys(answer.body), ["error"])
     assert.include(codes.get(code) ?? [], answer.status)
     assert.isString(message)
     assert.strictEqual(request_id, answer.headers.get("request-id"))
+    const anchor = rest.reason === undefined ? code : `${code}-${rest.reason}`
+    assert.isTrue(doc_url.endsWith(`/docs/errors#${anchor}`))
     for (const name of Object.keys(rest)) assert.include(["reason", "param", "provider"], name)
     for (const value of [rest.reason, rest.param]) if (value !== undefined) assert.isString(value)
     // a field's name is the caller's own word

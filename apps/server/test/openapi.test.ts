@@ -270,9 +270,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       const whole = yield* document
       const { error } = whole.components.schemas.Error.properties
       assert.deepStrictEqual(whole.components.schemas.Error.required, ["error"])
-      assert.deepStrictEqual([...error.required].sort(), ["code", "message", "request_id"])
+      assert.deepStrictEqual([...error.required].sort(), ["code", "doc_url", "message", "request_id"])
       assert.deepStrictEqual(Object.keys(error.properties).sort(), [
         "code",
+        "doc_url",
         "message",
         "param",
         "provider",

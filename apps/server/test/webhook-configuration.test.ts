@@ -112,7 +112,8 @@ describe("showing the webhook", () => {
         error: {
           code: "not_found",
           message: "the workspace has no webhook",
-          request_id: missing.headers.get("request-id")
+          request_id: missing.headers.get("request-id"),
+          doc_url: `${server.url}/docs/errors#not_found`
         }
       })
       assert.match(missing.body.error.request_id, requestId)
@@ -192,7 +193,14 @@ const assertRefused = Effect.fnUntraced(function*(server: Ready, urls: ReadonlyA
       ["invalid_body", "invalid_field", "url"],
       shown
     )
-    assert.deepStrictEqual(Object.keys(body.error).sort(), ["code", "message", "param", "reason", "request_id"])
+    assert.deepStrictEqual(Object.keys(body.error).sort(), [
+      "code",
+      "doc_url",
+      "message",
+      "param",
+      "reason",
+      "request_id"
+    ])
   }
   assert.strictEqual((yield* get(server)).status, 404)
 })

@@ -4,6 +4,7 @@
 import { Errors } from "@wac/core"
 import { Duration, Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
+import * as ErrorAddress from "./ErrorAddress.ts"
 
 /** The body of every error. */
 export const ErrorBody = Schema.Struct({
@@ -26,6 +27,8 @@ export const ErrorBody = Schema.Struct({
     param: Schema.optionalKey(Schema.String),
     /** The same as the header `Request-Id` of the answer. */
     request_id: Schema.String,
+    /** Where this error is explained: an absolute URL, or one relative to this server where its address is unknown. */
+    doc_url: Schema.String,
     /** What the upstream provider said. */
     provider: Schema.optionalKey(Errors.ProviderDetail)
   })
@@ -68,8 +71,8 @@ export const statusOf = (error: Errors.DomainError): number => {
   }
 }
 
-/** The body of an error that the request `requestId` got. */
-export const bodyOf = (error: Errors.DomainError, requestId: string): ErrorBody => {
+/** The body of an error that the request `requestId` got from a server whose page of errors is at `errorsPage`. */
+export const bodyOf = (error: Errors.DomainError, requestId: string, errorsPage: string): ErrorBody => {
   const reason = Errors.reasonOf(error)
   return {
     error: {
@@ -78,6 +81,7 @@ export const bodyOf = (error: Errors.DomainError, requestId: string): ErrorBody 
       ...(reason === undefined ? {} : { reason }),
       ...(error.param === undefined ? {} : { param: error.param }),
       request_id: requestId,
+      doc_url: ErrorAddress.of(errorsPage, { code: error.code, reason }),
       ...(error.provider === undefined ? {} : { provider: error.provider })
     }
   }
@@ -134,7 +138,7 @@ const at = <T extends Errors.DomainError, E>(status: number, error: Schema.Codec
       SchemaTransformation.transform({
         decode: (body: ErrorBody) => fromBody(body) as E,
         // servers render errors with `bodyOf`, which knows the request; a client never encodes one
-        encode: (): ErrorBody => ({ error: { code: "server_error", message: "", request_id: "" } })
+        encode: (): ErrorBody => ({ error: { code: "server_error", message: "", request_id: "", doc_url: "" } })
       })
     ),
     HttpApiSchema.status(status)

@@ -63,6 +63,4 @@ export const items: ReadonlyArray<Item> = [
   { code: "not_found", reason: undefined, status: 404, entry: notFound }
 ]
 
-/** Where an error is in the page at `/docs/errors`, and in `docs/errors.md`: `forbidden-outside_service_window`. */
-export const anchorOf = ({ code, reason }: Pick<Item, "code" | "reason">): string =>
-  reason === undefined ? code : `${code}-${reason}`
+export { anchorOf } from "./ErrorAddress.ts"

@@ -93,6 +93,30 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
       message: "the provider refused the message by its policy",
       provider: { code: "131049", message: "This message was not delivered to maintain healthy ecosystem engagement." }
     }
+  },
+  phone_number_required: {
+    when: "An authentication template, and the customer is known only by their user id at the provider.",
+    remedy: "Send the template to the customer's phone number.",
+    retry: retries.no,
+    example: { message: "an authentication template can be sent only to a phone number", param: "to" }
+  },
+  media_quota: {
+    when: "The workspace's media take up as many bytes as the workspace may keep.",
+    remedy: "Delete media that are no longer needed, or ask the operator for more.",
+    retry: retries.changed,
+    example: { message: "the workspace's media would exceed its quota" }
+  },
+  frequency_cap: {
+    when: "The customer has received as many marketing templates in the last days as the operator allows.",
+    remedy: "Send later. Utility and authentication templates are not capped.",
+    retry: retries.changed,
+    example: { message: "the recipient has received as many marketing messages as the cap allows", param: "to" }
+  },
+  holdout: {
+    when: "The customer belongs to the share of customers that a campaign leaves out, to measure its effect.",
+    remedy: "Nothing: the customer is left out on purpose.",
+    retry: retries.no,
+    example: { message: "the recipient belongs to the campaign's holdout", param: "to" }
   }
 }
 

@@ -5,12 +5,13 @@
 import { Event, Idempotency, Page } from "@wac/core"
 import { Predicate } from "effect"
 import type { OpenApi } from "effect/http-api"
+import * as ErrorAddress from "./ErrorAddress.ts"
 import type { ErrorBody } from "./ErrorBody.ts"
 import { anchorOf, type Item, items } from "./ErrorReference.ts"
 import * as Examples from "./OpenApiExamples.ts"
 
 /** Where the page of all errors is; each has an anchor there. */
-export const errorsPath = "/docs/errors"
+export const errorsPath = ErrorAddress.path
 
 const headers = {
   "Request-Id": {
@@ -202,12 +203,18 @@ const bodyOf = ({ code, entry, reason }: Item): ErrorBody => ({
     ...(reason === undefined ? {} : { reason }),
     ...(entry.example.param === undefined ? {} : { param: entry.example.param }),
     request_id: headers["Request-Id"].example,
+    doc_url: ErrorAddress.of(`https://wac.example.com${errorsPath}`, { code, reason }),
     ...(entry.example.provider === undefined ? {} : { provider: entry.example.provider })
   }
 })
 
-// the address that the provider posts to is not part of the document
-const documented = items.filter(({ reason }) => reason !== "failed_handshake")
+/**
+ * Reasons that no operation of the document meets: the address that the provider posts to is not part of it; no operation
+ * takes media or a customer's user id yet, and recipients of campaigns are no requests.
+ */
+const elsewhere = new Set(["failed_handshake", "phone_number_required", "media_quota", "frequency_cap", "holdout"])
+
+const documented = items.filter(({ reason }) => reason === undefined || !elsewhere.has(reason))
 
 const errorExamples = Object.fromEntries(
   documented.map((

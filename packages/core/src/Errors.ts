@@ -70,7 +70,11 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
     "messaging_limit_reached",
     "sender_not_available",
     "workspace_suspended",
-    "provider_policy"
+    "provider_policy",
+    "phone_number_required",
+    "media_quota",
+    "frequency_cap",
+    "holdout"
   ]),
   ...described
 }) {

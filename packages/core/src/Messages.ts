@@ -17,13 +17,14 @@ import {
 } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as Deadlines from "./Deadlines.ts"
-import { type DomainError, IdempotencyConflict, type NotFound, ServerError } from "./Errors.ts"
+import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "./Errors.ts"
 import * as Id from "./Id.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { CurrentLimits } from "./Limits.ts"
 import * as Lookup from "./Lookup.ts"
 import * as Message from "./Message.ts"
 import { type ClaimedSend, type KeyedRequest, type MessageFilter, MessageStore, type SendEnd } from "./MessageStore.ts"
+import * as Metrics from "./Metrics.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import * as Policy from "./Policy.ts"
 import { Provider, type ProviderOutcome } from "./Provider.ts"
@@ -97,6 +98,10 @@ export class Messages extends Context.Service<Messages, {
       /** Sends that this process is carrying out, by key, and how each ends: those who join get the same. */
       const running = new Map<string, Deferred.Deferred<Idempotency.Answer>>()
 
+      /** Refuses a send by a rule or limit of our own, and counts that. */
+      const refused = <E extends DomainError>(error: E): Effect.Effect<never, E> =>
+        Effect.andThen(Metrics.sendEnded("refused", reasonOf(error)), Effect.fail(error))
+
       /** Asks the provider; whatever cuts the question short leaves its outcome unknown. */
       const ask = (claimed: ClaimedSend): Effect.Effect<ProviderOutcome> =>
         Effect.contextWith((context: Context.Context<never>) =>
@@ -153,8 +158,15 @@ export class Messages extends Context.Service<Messages, {
             // whatever kept it from being recorded, the message may be out
             Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(messageId, settle, cause)), false))
           )
-          if (!settled || outcome._tag === "Unknown") return yield* Idempotency.unknown("outcome_unknown")
-          if (outcome._tag !== "Accepted") return yield* outcome.error
+          if (!settled || outcome._tag === "Unknown") {
+            yield* Metrics.sendEnded("unknown", "outcome_unknown")
+            return yield* Idempotency.unknown("outcome_unknown")
+          }
+          if (outcome._tag !== "Accepted") {
+            yield* Metrics.sendEnded(outcome._tag === "Refused" ? "failed" : "not_sent", reasonOf(outcome.error))
+            return yield* outcome.error
+          }
+          yield* Metrics.sendEnded("sent")
           return Idempotency.sent(claimed.message, outcome.providerMessageId)
         }
       )
@@ -195,7 +207,7 @@ export class Messages extends Context.Service<Messages, {
             yield* store.abandon({ now, request: keyed, message: request.message, claimToken, limits }).pipe(
               orUnavailable
             )
-            return yield* refusal
+            return yield* refused(refusal)
           }
           const asked = yield* Effect.exit(Effect.interruptible(ask(claimed)))
           if (Exit.isFailure(asked)) yield* Effect.logError("the provider's adapter failed", asked.cause)
@@ -207,16 +219,18 @@ export class Messages extends Context.Service<Messages, {
 
       const replay = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent, DomainError> =>
         Effect.andThen(
-          Idempotency.observeReplay(answer),
+          Effect.andThen(Metrics.sendEnded("replayed"), Idempotency.observeReplay(answer)),
           answer._tag === "Sent" ? Effect.succeed(answer) : Effect.fail(answer.error)
         )
 
       const inProgress = () =>
-        new ServerError({
-          reason: "in_progress",
-          message: "the same send is still running; repeat the request with the same Idempotency-Key",
-          retryAfter: Idempotency.joinRetryAfter
-        })
+        refused(
+          new ServerError({
+            reason: "in_progress",
+            message: "the same send is still running; repeat the request with the same Idempotency-Key",
+            retryAfter: Idempotency.joinRetryAfter
+          })
+        )
 
       /** Waits for the end of a send that is running here or in another process; `requestId` is who waits. */
       const join = (keyed: KeyedRequest, requestId: Id.RequestId): Effect.Effect<Idempotency.Sent, DomainError> =>
@@ -242,7 +256,7 @@ export class Messages extends Context.Service<Messages, {
                 return yield* inProgress()
             }
           }
-        }).pipe(Effect.timeoutOrElse({ duration: Idempotency.joinTimeout, orElse: () => Effect.fail(inProgress()) }))
+        }).pipe(Effect.timeoutOrElse({ duration: Idempotency.joinTimeout, orElse: inProgress }))
 
       const acceptAndCarryOut = Effect.fnUntraced(function*(request: SendRequest) {
         const keyed: KeyedRequest = {
@@ -265,20 +279,24 @@ export class Messages extends Context.Service<Messages, {
           limits
         }).pipe(
           Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken, request.message))),
-          orUnavailable
+          orUnavailable,
+          Effect.tapError(({ reason }) => Metrics.sendEnded("refused", reason))
         )
         yield* RateLimit.observe(accepted.readings)
         switch (accepted._tag) {
           case "Refused":
-            return yield* accepted.error
+            return yield* refused(accepted.error)
           case "Conflict":
-            return yield* new IdempotencyConflict({
-              reason: "payload_mismatch",
-              message: "the Idempotency-Key was used before with another body"
-            })
+            return yield* refused(
+              new IdempotencyConflict({
+                reason: "payload_mismatch",
+                message: "the Idempotency-Key was used before with another body"
+              })
+            )
           case "Answered":
             return yield* replay(accepted.answer)
           case "Unknown":
+            yield* Metrics.sendEnded("replayed")
             return yield* Idempotency.unknown(accepted.reason)
           case "Running":
             return yield* join(keyed, request.requestId)
@@ -301,11 +319,13 @@ export class Messages extends Context.Service<Messages, {
       /** Runs apart from the caller's fiber, who may leave; stopping the process waits for it. */
       const send = Effect.fnUntraced(function*(request: SendRequest) {
         if ((yield* FiberSet.size(inFlight)) >= maxInFlight) {
-          return yield* new ServerError({
-            reason: "overloaded",
-            message: "too many sends are in flight; repeat the request with the same Idempotency-Key",
-            retryAfter: overloadRetryAfter
-          })
+          return yield* refused(
+            new ServerError({
+              reason: "overloaded",
+              message: "too many sends are in flight; repeat the request with the same Idempotency-Key",
+              retryAfter: overloadRetryAfter
+            })
+          )
         }
         const exit = yield* Fiber.await(yield* FiberSet.run(inFlight, acceptAndCarryOut(request)))
         return yield* Exit.hasInterrupts(exit) ? Idempotency.unknown("outcome_unknown") : exit

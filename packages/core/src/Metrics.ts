@@ -83,6 +83,30 @@ const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effect<void
     }
   })
 
+const sends = Metric.counter("wac_sends_total", {
+  description:
+    "Sends that ended, by outcome: sent; failed, which the provider refused for good; not_sent, which it did not take; " +
+    "unknown; refused by a rule or limit of our own; replayed, which got another request's answer. And by reason",
+  incremental: true
+})
+
+/** How a send ended, for who asked for it (contract §3). */
+export type SendOutcome = "sent" | "failed" | "not_sent" | "unknown" | "refused" | "replayed"
+
+const sendsWith = (outcome: SendOutcome, reason: string | undefined) =>
+  Metric.withAttributes(sends, reason === undefined ? { outcome } : { outcome, reason })
+
+// made once each: as many as errors have reasons
+const sendsBy = new Map<string, ReturnType<typeof sendsWith>>()
+
+/** A send has ended; `reason` is the machine word of its error, if it has one. */
+export const sendEnded = (outcome: SendOutcome, reason?: string): Effect.Effect<void> => {
+  const name = `${outcome} ${reason}`
+  const counter = sendsBy.get(name) ?? sendsWith(outcome, reason)
+  sendsBy.set(name, counter)
+  return Metric.update(counter, 1)
+}
+
 const posts = Metric.counter("wac_inbound_posts_total", {
   description: "Posts of the provider: kept, known from before, or refused for their signature",
   incremental: true

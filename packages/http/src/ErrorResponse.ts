@@ -1,7 +1,7 @@
 /**
  * Errors as answers, in the one shape of contract §2.
  */
-import { ErrorBody } from "@wac/api"
+import { ErrorAddress, ErrorBody } from "@wac/api"
 import { type Errors } from "@wac/core"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -10,11 +10,13 @@ import { Exchange, headersOf } from "./Exchange.ts"
 
 /** Renders an error for the exchange under way. */
 export const of = (error: Errors.DomainError): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-  Effect.map(Exchange, ({ requestId }) =>
-    HttpServerResponse.jsonUnsafe(ErrorBody.bodyOf(error, requestId), {
+  Effect.map(Exchange, (exchange) => {
+    exchange.error = error
+    return HttpServerResponse.jsonUnsafe(ErrorBody.bodyOf(error, exchange.requestId, exchange.errorsPage), {
       status: ErrorBody.statusOf(error),
       headers: ErrorBody.headersOf(error)
-    }))
+    })
+  })
 
 /** An answer for who writes it out without Effect. */
 export interface Plain {
@@ -23,12 +25,15 @@ export interface Plain {
   readonly body: string
 }
 
-/** Renders an error for a request that comes to no exchange, under an id of its own. */
-export const outside = (error: Errors.DomainError): Plain => {
+/**
+ * Renders an error for a request that comes to no exchange, under an id of its own. Without `errorsPage` its `doc_url` is
+ * relative to the address that was asked.
+ */
+export const outside = (error: Errors.DomainError, errorsPage: string = ErrorAddress.path): Plain => {
   const requestId = `req_${SecureRandom.ulidUnsafe()}`
   return {
     status: ErrorBody.statusOf(error),
     headers: { "content-type": "application/json", ...headersOf(requestId), ...ErrorBody.headersOf(error) },
-    body: JSON.stringify(ErrorBody.bodyOf(error, requestId))
+    body: JSON.stringify(ErrorBody.bodyOf(error, requestId, errorsPage))
   }
 }

@@ -21,9 +21,9 @@ const codes = Object.entries(ErrorReference.meanings)
 
 /** What stands in the page's body. */
 export const body = `<h1>Errors</h1>
-<p>The body of every error: <code>{"error":{"code","message","reason"?,"param"?,"request_id","provider"?}}</code>. Go by
-<code>code</code> and <code>reason</code>, which are stable; <code>message</code> is for people. The explanation of an
-error is on this page at <code>#code-reason</code>.</p>
+<p>The body of every error: <code>{"error":{"code","message","reason"?,"param"?,"request_id","doc_url","provider"?}}</code>. Go
+by <code>code</code> and <code>reason</code>, which are stable; <code>message</code> is for people. <code>doc_url</code>
+leads to the explanation of the error on this page, at <code>#code-reason</code>.</p>
 ${
   codes.map(([code, meaning]) =>
     `<h2 id="${code}"><a href="#${code}">${code}</a></h2>\n<p>${words(meaning)}</p>\n` +

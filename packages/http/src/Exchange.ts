@@ -1,27 +1,38 @@
 /**
- * One request and its answer: what the answer's headers must tell, gathered while it is made (contract §1, §4, §7).
+ * One request and its answer: what the answer's headers must tell, and what the log says of it, gathered while it is made
+ * (contract §1, §4, §7).
  */
-import { Id, type RateLimit } from "@wac/core"
-import { Context } from "effect"
+import { ErrorAddress } from "@wac/api"
+import { type Errors, Id, type RateLimit } from "@wac/core"
+import { type Cause, Context } from "effect"
 
 export interface Exchange {
   /** `Request-Id` of the answer, and `request_id` in the body of an error. */
   requestId: Id.RequestId
+  /** Where the page of errors is, for `doc_url` in the body of an error. */
+  readonly errorsPage: string
   /** What each limiter said that was consulted. */
   readonly readings: Array<RateLimit.Reading>
   /** Whether the answer is another request's, which this one was given. */
   isReplayed: boolean
+  /** The error that is the answer. */
+  error: Errors.DomainError | undefined
+  /** The defect behind an `internal` error, for the log alone. */
+  defect: Cause.Cause<unknown> | undefined
 }
 
-export const make = (requestId: Id.RequestId): Exchange => ({
+export const make = (requestId: Id.RequestId, errorsPage: string): Exchange => ({
   requestId,
+  errorsPage,
   readings: [],
-  isReplayed: false
+  isReplayed: false,
+  error: undefined,
+  defect: undefined
 })
 
 /** The exchange under way; outside of one, a place whose contents nobody reads. */
 export const Exchange = Context.Reference<Exchange>("@wac/http/Exchange", {
-  defaultValue: () => make(Id.RequestId.make("req_00000000000000000000000000"))
+  defaultValue: () => make(Id.RequestId.make("req_00000000000000000000000000"), ErrorAddress.path)
 })
 
 /** What every answer tells of itself. */

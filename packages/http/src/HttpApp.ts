@@ -1,9 +1,9 @@
 /**
  * The whole HTTP side.
  */
-import { Api } from "@wac/api"
+import { Api, ErrorAddress } from "@wac/api"
 import { Errors, Id, Idempotency, RateLimit } from "@wac/core"
-import { Cause, Context, Effect, Layer, type Types } from "effect"
+import { Cause, Clock, Context, Effect, Layer, LogLevel, type Types } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -17,14 +17,19 @@ import * as ErrorResponse from "./ErrorResponse.ts"
 import * as EventsHandlers from "./EventsHandlers.ts"
 import * as Exchange from "./Exchange.ts"
 import * as HealthHandlers from "./HealthHandlers.ts"
+import * as HttpMetrics from "./HttpMetrics.ts"
 import * as KeyAuthentication from "./KeyAuthentication.ts"
 import * as MessagesHandlers from "./MessagesHandlers.ts"
 import * as MetricsPage from "./MetricsPage.ts"
+import { MountPath } from "./MountPath.ts"
 import * as Pages from "./Pages.ts"
 import * as PhoneNumbersHandlers from "./PhoneNumbersHandlers.ts"
 import * as ProviderRoute from "./ProviderRoute.ts"
+import { PublicUrl } from "./PublicUrl.ts"
 import * as RateLimitHeaders from "./RateLimitHeaders.ts"
 import * as ReplaysHandlers from "./ReplaysHandlers.ts"
+import * as RequestLog from "./RequestLog.ts"
+import * as Routes from "./Routes.ts"
 import * as SessionAuthentication from "./SessionAuthentication.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as SessionHandlers from "./SessionHandlers.ts"
@@ -65,20 +70,19 @@ const routes = Layer.mergeAll(
 
 const internal = () => new Errors.ServerError({ reason: "internal", message: "an error in the service" })
 
-/** Answers what no endpoint did: an unknown route, or a defect of ours, which is logged under the request's id. */
-const unanswered = Effect.map(
-  UnknownRoute.make,
-  (unknownRoute) =>
-    Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
-      const error = Cause.squash(cause)
-      if (error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound") {
-        return yield* unknownRoute(yield* HttpServerRequest.HttpServerRequest)
-      }
-      const { requestId } = yield* Exchange.Exchange
-      yield* Effect.logError(`request ${requestId} met a defect`, cause)
-      return yield* ErrorResponse.of(internal())
-    })
-)
+/** Answers what no endpoint did: an unknown route, or a defect of ours, which the request's line in the log shows. */
+const unanswered = (routes: Routes.Routes) => {
+  const unknownRoute = UnknownRoute.make(routes)
+  return Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
+    const error = Cause.squash(cause)
+    if (error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound") {
+      return yield* unknownRoute(yield* HttpServerRequest.HttpServerRequest)
+    }
+    const exchange = yield* Exchange.Exchange
+    exchange.defect = cause
+    return yield* ErrorResponse.of(internal())
+  })
+}
 
 /** Where the router ends a path though nothing but `?` does: to a proxy's rules, `/metrics;x` is another address. */
 const endsEarly = /^[^?]*[;#]/
@@ -113,12 +117,32 @@ const observing = (exchange: Exchange.Exchange) =>
     })
   )
 
-/** Surrounds every request: gives it an id, answers what no endpoint did, and sets the headers of every answer. */
+/**
+ * Surrounds every request: gives it an id, answers what no endpoint did, sets the headers of every answer, and tells the
+ * log and the metrics.
+ */
 const surrounding = HttpRouter.middleware(
   Effect.gen(function*() {
     const random = yield* SecureRandom.SecureRandom
     const trustedProxies = yield* TrustedProxies
-    const answer = yield* unanswered
+    const publicUrl = yield* PublicUrl
+    const routes = yield* Routes.make
+    const answer = unanswered(routes)
+    const count = HttpMetrics.make(yield* Effect.context<never>())
+    const log = RequestLog.make(yield* LogLevel.isEnabled("Debug"))
+    const note = (
+      request: HttpServerRequest.HttpServerRequest,
+      exchange: Exchange.Exchange,
+      { status }: HttpServerResponse.HttpServerResponse,
+      arrivedAt: bigint,
+      now: bigint
+    ): Effect.Effect<void> => {
+      const { method } = request
+      const route = routes.templateOf(request.url) ?? "unknown"
+      const durationMs = Number(now - arrivedAt) / 1e6
+      count({ method, route, status, durationMs })
+      return log({ method, route, status, durationMs, exchange })
+    }
     return (
       app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> => {
@@ -130,12 +154,17 @@ const surrounding = HttpRouter.middleware(
         ? exact
         : HttpMiddleware.xForwardedHeaders({ trustedProxies })(exact)
       const answered = Effect.catchCauseIf(forwarded, (cause) => !Cause.hasInterruptsOnly(cause), answer)
-      return Effect.flatMap(Id.generate(random, "req"), (requestId) => {
-        const exchange = Exchange.make(requestId)
-        return answered.pipe(
-          Effect.updateContext(observing(exchange)),
-          Effect.map((response) => HttpServerResponse.setHeaders(response, headersOf(exchange, response.headers)))
+      return Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const clock = yield* Clock.Clock
+        const arrivedAt = clock.monotonicTimeNanosUnsafe()
+        const exchange = Exchange.make(
+          yield* Id.generate(random, "req"),
+          ErrorAddress.pageOf(publicUrl, yield* MountPath)
         )
+        const response = yield* Effect.updateContext(answered, observing(exchange))
+        yield* note(request, exchange, response, arrivedAt, clock.monotonicTimeNanosUnsafe())
+        return HttpServerResponse.setHeaders(response, headersOf(exchange, response.headers))
       })
     }
   }),

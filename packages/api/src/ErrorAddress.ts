@@ -1,0 +1,26 @@
+/**
+ * Where an error is explained (contract §2 `doc_url`): each has an anchor on the page of errors. Pure.
+ */
+
+/** The path of the page of errors on every server. */
+export const path = "/docs/errors"
+
+/** What tells errors apart on that page; `not_found` has no reason. */
+export interface Named {
+  readonly code: string
+  readonly reason: string | undefined
+}
+
+/** The anchor of an error on the page, and in `docs/errors.md`: `forbidden-outside_service_window`. */
+export const anchorOf = ({ code, reason }: Named): string => reason === undefined ? code : `${code}-${reason}`
+
+/** The page of errors of a service that people reach at `publicUrl`, behind the path `mount` where a host has one. */
+export const pageOf = (publicUrl: URL, mount: string): string => {
+  // a name that by RFC 2606 nobody has: the service does not know its address, and callers resolve what they know
+  if (publicUrl.hostname.endsWith(".invalid")) return `${mount}${path}`
+  const base = `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, "")}`
+  return `${mount !== "" && base.endsWith(mount) ? base : `${base}${mount}`}${path}`
+}
+
+/** The address of an error on the page of errors at `page`. */
+export const of = (page: string, error: Named): string => `${page}#${anchorOf(error)}`

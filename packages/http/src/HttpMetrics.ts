@@ -1,0 +1,47 @@
+/**
+ * Requests as an operator watches them: how many by route and status, and how long they took. Labels are templates of
+ * routes, never paths as they came, and no workspace.
+ */
+import { type Context, Metric } from "effect"
+
+const requests = Metric.counter("wac_http_requests_total", {
+  description: "HTTP requests that were answered, by method, template of the route and status",
+  incremental: true
+})
+
+/** From a cached answer, below a millisecond, to a send that joins another one, 10 s. */
+const seconds = Metric.histogram("wac_http_request_duration_seconds", {
+  description: "Time from a request's arrival to the beginning of its answer, by method and template of the route",
+  boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+})
+
+/** The methods that have a label of their own; any other, which no route takes, is `other`. */
+const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+
+/** What a request counts as. `route` is `unknown` where no route has its path. */
+export interface Answered {
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+}
+
+/** Gives what counts requests in the registry of `context`. */
+export const make = (context: Context.Context<never>): (answered: Answered) => void => {
+  // made once each: as many as there are routes, times the statuses that one can have
+  const counters = new Map<string, ReturnType<typeof counterOf>>()
+  const timers = new Map<string, ReturnType<typeof timerOf>>()
+  const counterOf = (method: string, route: string, status: number) =>
+    Metric.withAttributes(requests, { method, route, status: `${status}` })
+  const timerOf = (method: string, route: string) => Metric.withAttributes(seconds, { method, route })
+  return ({ durationMs, route, status, ...given }) => {
+    const method = methods.has(given.method) ? given.method : "other"
+    const name = `${method} ${route}`
+    let timer = timers.get(name)
+    if (timer === undefined) timers.set(name, timer = timerOf(method, route))
+    let counter = counters.get(`${name} ${status}`)
+    if (counter === undefined) counters.set(`${name} ${status}`, counter = counterOf(method, route, status))
+    counter.updateUnsafe(1, context)
+    timer.updateUnsafe(durationMs / 1000, context)
+  }
+}

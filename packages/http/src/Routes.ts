@@ -1,0 +1,69 @@
+/**
+ * Every route there is, by method and template: for requests that no handler takes, and for the log and the metrics,
+ * which name a request by its template. A path as it came may hold a customer's number, or a stranger's own words.
+ */
+import { Api } from "@wac/api"
+import { ProviderWebhook } from "@wac/core"
+import { Effect } from "effect"
+import * as MetricsPage from "./MetricsPage.ts"
+import * as Pages from "./Pages.ts"
+import * as ProviderRoute from "./ProviderRoute.ts"
+
+interface Route {
+  readonly method: string
+  readonly path: string
+  readonly segments: ReadonlyArray<string>
+}
+
+const route = (method: string, path: string): Route => ({ method, path, segments: path.split("/") })
+
+const routes: ReadonlyArray<Route> = [
+  ...Object.values(Api.groups).flatMap((group) =>
+    Object.values(group.endpoints).map(({ method, path }) => route(method, path))
+  ),
+  ...[...Pages.paths, MetricsPage.path].map((path) => route("GET", path))
+]
+
+/** Those of the provider that is in use. */
+const routesOf = (webhook: ProviderWebhook.ProviderWebhook | undefined): ReadonlyArray<Route> =>
+  webhook === undefined ? [] : ProviderRoute.methods.map((method) => route(method, ProviderRoute.path(webhook)))
+
+const fits = ({ segments }: Route, given: ReadonlyArray<string>): boolean =>
+  segments.length === given.length &&
+  segments.every((segment, i) => segment.startsWith(":") ? given[i] !== "" : segment === given[i])
+
+const pathOf = (url: string): string => {
+  const end = url.indexOf("?")
+  return end === -1 ? url : url.slice(0, end)
+}
+
+/** What is asked of the routes that there are. */
+export interface Routes {
+  /** The methods of a URL's path, sorted; GET brings HEAD. */
+  readonly allowed: (url: string) => ReadonlyArray<string>
+  /** The template of a URL's path, whatever its method; nothing for a path that no route has. */
+  readonly templateOf: (url: string) => string | undefined
+}
+
+/** The routes of the API and the pages, and those of the provider in use. */
+export const make: Effect.Effect<Routes> = Effect.map(
+  ProviderWebhook.ProviderWebhook,
+  (webhook) => {
+    const all = [...routes, ...routesOf(webhook)]
+    const fixed = new Set(all.filter(({ path }) => !path.includes(":")).map(({ path }) => path))
+    const open = all.filter(({ path }) => path.includes(":"))
+    return {
+      allowed: (url) => {
+        const segments = pathOf(url).split("/")
+        const methods = new Set(all.filter((route) => fits(route, segments)).map(({ method }) => method))
+        return [...methods, ...(methods.has("GET") ? ["HEAD"] : [])].sort()
+      },
+      templateOf: (url) => {
+        const path = pathOf(url)
+        if (fixed.has(path)) return path
+        const segments = path.split("/")
+        return open.find((route) => fits(route, segments))?.path
+      }
+    }
+  }
+)
