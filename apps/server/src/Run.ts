@@ -78,5 +78,8 @@ export const run = Effect.fnUntraced(function*(
     }
   }).pipe(Effect.provideContext(services))
   yield* Effect.forkScoped(Effect.delay(Documentation.prepare, documentationAfter))
+  yield* Effect.addFinalizer(() =>
+    Effect.provideContext(Effect.logInfo("stopping: what is in flight is finished first"), services)
+  )
   return { services, guide }
 })

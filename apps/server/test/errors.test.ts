@@ -1134,6 +1134,7 @@ describe.concurrent("every reason of the contract", () => {
           ? Effect.die(new Error(`SECRET at ${import.meta.filename}`))
           : Effect.succeedNone,
       signIn: () => Effect.die("SECRET"),
+      open: () => Effect.die("SECRET"),
       signOut: () => Effect.void
     })
   )

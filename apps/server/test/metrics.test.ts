@@ -51,6 +51,39 @@ describe.concurrent("metrics", () => {
       assert.strictEqual(valueOf(later, "wac_webhook_deliveries_pending"), 1)
     }))
 
+  it.live("count requests by route and status, and sends by outcome, under labels that no caller can add to", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      for (const to of ["+15551234567", "+15005550001", "+15005550004", "+15005550006"]) yield* send(server, hello(to))
+      yield* send(server, { to: "+15551234567", type: "text", text: { body: "hi" } })
+      const headers = { "idempotency-key": "twice" }
+      for (const _ of [1, 2]) yield* send(server, hello(), headers)
+      for (const id of ["key_1", "key_2"]) {
+        yield* call(`${server.url}/internal/api-keys/${id}`, { headers: server.session })
+      }
+      for (const path of ["/a", "/b", "/v1/messages/x/y/z"]) {
+        yield* call(`${server.url}${path}`, { method: "PROPFIND" })
+      }
+      const answer = yield* metrics(server)
+      const value = (series: string) => valueOf(answer, series)
+      const sends = (labels: string) => value(`wac_sends_total{${labels}}`)
+      assert.strictEqual(sends("outcome=\"sent\""), 2)
+      assert.strictEqual(sends("outcome=\"replayed\""), 1)
+      assert.strictEqual(sends("outcome=\"failed\",reason=\"undeliverable\""), 1)
+      assert.strictEqual(sends("outcome=\"not_sent\",reason=\"provider\""), 1)
+      assert.strictEqual(sends("outcome=\"unknown\",reason=\"outcome_unknown\""), 1)
+      assert.strictEqual(sends("outcome=\"refused\",reason=\"outside_service_window\""), 1)
+      const route = (method: string, path: string) => `method="${method}",route="${path}"`
+      const requests = (method: string, path: string, status: number) =>
+        value(`wac_http_requests_total{${route(method, path)},status="${status}"}`)
+      assert.strictEqual(requests("POST", "/v1/messages", 200), 3)
+      assert.strictEqual(requests("POST", "/v1/messages", 504), 1)
+      assert.strictEqual(requests("GET", "/internal/api-keys/:id", 404), 2)
+      assert.strictEqual(requests("other", "unknown", 404), 3)
+      assert.strictEqual(value(`wac_http_request_duration_seconds_count{${route("POST", "/v1/messages")}}`), 7)
+      assert.notMatch(answer.text, /ws_|key_|msg_|PROPFIND/)
+    }))
+
   it.live("of two servers in one process are apart", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* ready(), yield* ready()]

@@ -26,7 +26,14 @@ export const createdAt = (session: StoredSession, now: Instant): StoredSession =
 })
 
 export class SessionStore extends Context.Service<SessionStore, {
-  readonly create: (session: StoredSession) => Effect.Effect<void, StoreError>
+  /**
+   * Keeps a new session, and ends the one that it takes the place of, in one step. With `passwordHash` it is kept only
+   * while that is the member's password; false, and nothing changes, once it is another.
+   */
+  readonly create: (
+    session: StoredSession,
+    instead?: { readonly of?: string | undefined; readonly passwordHash?: string | undefined }
+  ) => Effect.Effect<boolean, StoreError>
   /** A live session, or none; its idle end moves to `idleUntil` (never back, never beyond the absolute end). */
   readonly use: (
     tokenHash: string,

@@ -4,12 +4,14 @@
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import * as Base62 from "./Base62.ts"
-import { type ServerError, Unauthorized } from "./Errors.ts"
+import { type RateLimited, type ServerError, Unauthorized } from "./Errors.ts"
 import * as Id from "./Id.ts"
-import { normalizeEmail } from "./LocalAuthenticator.ts"
+import { addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
 import { Passwords } from "./Password.ts"
 import * as PhoneNumber from "./PhoneNumber.ts"
 import { Provider, type ProviderError, toServerError } from "./Provider.ts"
+import * as RateLimit from "./RateLimit.ts"
+import { RateLimitStore } from "./RateLimitStore.ts"
 import type { StoreError } from "./StoreError.ts"
 import { Templates } from "./Templates.ts"
 import { WorkspaceStore } from "./WorkspaceStore.ts"
@@ -36,16 +38,20 @@ const encode = (text: string) => new TextEncoder().encode(text)
 export class Setup extends Context.Service<Setup, {
   /** The one-time token of this process, while there is no workspace. */
   readonly token: Effect.Effect<Redacted.Redacted | undefined, StoreError>
+  /** Whether there is a workspace: once there is, that is known without asking the storage. */
+  readonly isDone: Effect.Effect<boolean, StoreError>
   /**
-   * Creates the first workspace for who brings the token; once. When the provider does not say which number it begins
-   * with, nothing is made, and the token stays good.
+   * Creates the first workspace for a client that brings the token, once, and returns its owner. If the provider does not
+   * report which number it begins with, nothing is made, and the token stays good. Wrong tokens are limited per `address`
+   * with wrong passwords; the right one, which nobody can guess, is never kept waiting.
    */
   readonly redeem: (
     token: Redacted.Redacted,
-    owner: Owner
-  ) => Effect.Effect<void, Unauthorized | ServerError | StoreError>
+    owner: Owner,
+    address: string
+  ) => Effect.Effect<Id.UserId, Unauthorized | RateLimited | ServerError | StoreError>
   /** Creates the first workspace without a token, for the operator who owns the environment. */
-  readonly create: (owner: Owner) => Effect.Effect<void, AlreadySetUp | ProviderError | StoreError>
+  readonly create: (owner: Owner) => Effect.Effect<Id.UserId, AlreadySetUp | ProviderError | StoreError>
 }>()("@wac/core/Setup") {
   static readonly layer = Layer.effect(
     Setup,
@@ -54,12 +60,14 @@ export class Setup extends Context.Service<Setup, {
       const passwords = yield* Passwords
       const provider = yield* Provider
       const templates = yield* Templates
+      const limits = yield* RateLimitStore
       const random = yield* SecureRandom.SecureRandom
       const own = yield* Base62.random(random, tokenLength)
 
       const create = Effect.fn("Setup.create")(function*(owner: Owner) {
         const number = yield* provider.firstNumber
         const workspaceId = yield* Id.generate(random, "ws")
+        const userId = yield* Id.generate(random, "usr")
         const createdAt = yield* Clock.currentTimeMillis
         const created = yield* workspaces.createFirst({
           workspace: {
@@ -71,7 +79,7 @@ export class Setup extends Context.Service<Setup, {
             suspended: false
           },
           owner: {
-            userId: yield* Id.generate(random, "usr"),
+            userId,
             workspaceId,
             email: normalizeEmail(owner.email),
             passwordHash: yield* passwords.hash(owner.password),
@@ -89,25 +97,37 @@ export class Setup extends Context.Service<Setup, {
         yield* templates.sync(workspaceId).pipe(
           Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
         )
+        return userId
       })
 
-      const refused = () =>
-        new Unauthorized({
-          reason: "invalid_credentials",
-          param: "token",
-          message: "the set-up link is not valid, or was used already"
-        })
+      const refused = (message: string) => new Unauthorized({ reason: "invalid_credentials", param: "token", message })
+      const used = () => refused("this service is set up already: the set-up link works once. Sign in instead")
 
-      const isSetUp = Effect.map(workspaces.list, (all) => all.length > 0)
+      // no workspace is ever removed, so this is asked until it is true
+      let done = false
+      const isDone = Effect.suspend(() =>
+        done ? Effect.succeed(true) : Effect.map(workspaces.list, (all) => done = all.length > 0)
+      )
+
+      const spend = Effect.fnUntraced(function*(address: string) {
+        const readings = yield* limits.spend([addressBucket(address)], yield* Clock.currentTimeMillis)
+        yield* RateLimit.observe(readings)
+        const refusal = RateLimit.refusal(readings)
+        if (refusal !== undefined) return yield* refusal
+      })
 
       return Setup.of({
-        token: Effect.map(isSetUp, (done) => done ? undefined : Redacted.make(own)),
-        redeem: Effect.fn("Setup.redeem")(function*(token: Redacted.Redacted, owner: Owner) {
-          if (!Mac.timingSafeEqual(encode(Redacted.value(token)), encode(own)) || (yield* isSetUp)) {
-            return yield* refused()
+        token: Effect.map(isDone, (done) => done ? undefined : Redacted.make(own)),
+        isDone,
+        redeem: Effect.fn("Setup.redeem")(function*(token: Redacted.Redacted, owner: Owner, address: string) {
+          const isRight = Mac.timingSafeEqual(encode(Redacted.value(token)), encode(own))
+          if (!isRight) yield* spend(address)
+          if (yield* isDone) return yield* used()
+          if (!isRight) {
+            return yield* refused("the set-up link is not valid: each start of the service shows a new one in its log")
           }
-          yield* create(owner).pipe(Effect.catchTags({
-            AlreadySetUp: () => Effect.fail(refused()),
+          return yield* create(owner).pipe(Effect.catchTags({
+            AlreadySetUp: () => Effect.fail(used()),
             ProviderError: (error) => Effect.fail(toServerError(error))
           }))
         }),

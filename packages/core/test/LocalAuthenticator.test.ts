@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { Authenticator } from "../src/Authenticator.ts"
 import { ServerError } from "../src/Errors.ts"
 import * as LocalAuthenticator from "../src/LocalAuthenticator.ts"
+import { MemberStore } from "../src/MemberStore.ts"
 import { Cost, Passwords } from "../src/Password.ts"
 import { PhoneNumberStore } from "../src/PhoneNumberStore.ts"
 import { ProviderError, TemplatesUnavailable } from "../src/Provider.ts"
@@ -63,13 +64,21 @@ const dashboard = <E>(
 const create = Setup.use((setup) => setup.create(owner))
 
 const attempt = (
-  fields: { readonly email?: string; readonly password?: string; readonly address?: string } = {}
+  fields: {
+    readonly email?: string
+    readonly password?: string
+    readonly address?: string
+    readonly device?: Redacted.Redacted
+    readonly current?: Redacted.Redacted
+  } = {}
 ) =>
   Authenticator.use((authenticator) =>
     authenticator.signIn({
       email: fields.email ?? "ada@example.com",
       password: Redacted.make(fields.password ?? "correct horse"),
-      address: fields.address ?? "203.0.113.7"
+      address: fields.address ?? "203.0.113.7",
+      device: fields.device,
+      current: fields.current
     })
   )
 
@@ -117,6 +126,22 @@ describe("signing in", () => {
         const found = yield* SessionStore.use((store) => store.use(Redacted.value(one.token), start, start + hour))
         assert.isTrue(Option.isNone(found))
         assert.notInclude(JSON.stringify(one), Redacted.value(one.token))
+      })
+    )
+  )
+
+  it.effect(
+    "over a session ends that one, and no other; failing to sign in ends none",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const [other, first] = [yield* attempt(), yield* attempt()]
+        yield* wrong({ current: first.token })
+        assert.isTrue(yield* isLive(first.token))
+        const second = yield* attempt({ current: first.token })
+        assert.isFalse(yield* isLive(first.token))
+        assert.isTrue(yield* isLive(second.token))
+        assert.isTrue(yield* isLive(other.token))
       })
     )
   )
@@ -173,6 +198,63 @@ describe("failures to sign in", () => {
         assert.strictEqual(yield* wrong({ email: "eve@example.com" }), "login")
         assert.strictEqual(yield* wrong({ email: "mallory@example.com" }), "invalid_credentials")
         assert.strictEqual(yield* signIn(), "ok")
+      })
+    )
+  )
+
+  it.effect(
+    "of strangers keep nobody out on a device where they signed in before, whatever the address",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const { device } = yield* attempt()
+        for (let i = 0; i < 60; i++) yield* wrong({ address: `203.0.113.${i % 2}` })
+        for (let i = 0; i < 60; i++) yield* wrong({ email: `guess${i}@example.com` })
+        assert.strictEqual(yield* signIn({ address: "198.51.100.1" }), "login")
+        assert.strictEqual(yield* signIn({ device }), "ok")
+        // nor do the person's own successes use it up
+        for (let i = 0; i < 15; i++) assert.strictEqual(yield* signIn({ device }), "ok")
+      })
+    )
+  )
+
+  it.effect(
+    "on such a device are ten, then one a minute, and leave the account's and the address's alone",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const { device } = yield* attempt()
+        for (let i = 0; i < 10; i++) assert.strictEqual(yield* wrong({ device }), "invalid_credentials")
+        assert.strictEqual(yield* wrong({ device }), "login")
+        assert.strictEqual(yield* signIn({ device }), "login")
+        assert.strictEqual(yield* signIn(), "ok")
+        yield* TestClock.adjust(minute)
+        // a sign-in keeps the device's bucket: cookies cannot be collected to guess faster
+        const again = yield* attempt({ device })
+        for (let i = 0; i < 2; i++) yield* wrong({ device: again.device })
+        assert.strictEqual(yield* wrong({ device }), "login")
+      })
+    )
+  )
+
+  it.effect(
+    "count as a stranger's with a device cookie that is forged, of another account, or from before the password changed",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const { device, session: { userId } } = yield* attempt()
+        const [nonce, mac] = Redacted.value(device).split(".")
+        const flipped = mac!.startsWith("0") ? `1${mac!.slice(1)}` : `0${mac!.slice(1)}`
+        for (let i = 0; i < 10; i++) yield* wrong({ address: `203.0.113.${i}` })
+        for (let i = 0; i < 10; i++) yield* wrong({ email: "eve@example.com", device, address: `203.0.113.${i}` })
+        assert.strictEqual(yield* wrong({ email: "eve@example.com", device }), "login")
+        for (const forged of ["", "x", `${nonce}.${flipped}`, `0000000000000000.${mac}`, `${nonce}.${mac}0`, nonce!]) {
+          assert.strictEqual(yield* signIn({ device: Redacted.make(forged) }), "login", forged)
+        }
+        assert.strictEqual(yield* signIn({ device }), "ok")
+        const hash = yield* Passwords.use((passwords) => passwords.hash(Redacted.make("another password")))
+        yield* MemberStore.use((store) => store.setPassword(userId, hash))
+        assert.strictEqual(yield* signIn({ device, password: "another password" }), "login")
       })
     )
   )
@@ -300,7 +382,7 @@ describe("a session", () => {
 
 describe("setting up", () => {
   const redeem = (token: string, given = owner) =>
-    Setup.use((setup) => setup.redeem(Redacted.make(token), given)).pipe(
+    Setup.use((setup) => setup.redeem(Redacted.make(token), given, "203.0.113.7")).pipe(
       Effect.match({
         onSuccess: () => "ok",
         onFailure: (error) => error._tag === "Unauthorized" ? error.reason : error._tag
@@ -391,6 +473,22 @@ describe("setting up", () => {
   )
 
   it.effect(
+    "is limited per address for wrong tokens, and never for the right one",
+    dashboard(() =>
+      Effect.gen(function*() {
+        const own = (yield* token)!
+        for (let i = 0; i < 50; i++) assert.strictEqual(yield* redeem(`wrong${i}`), "invalid_credentials")
+        assert.strictEqual(yield* redeem("wrong"), "RateLimited")
+        // wrong passwords from there spend the same
+        assert.strictEqual(yield* wrong(), "login")
+        assert.strictEqual(yield* redeem(own), "ok")
+        assert.strictEqual(yield* redeem("wrong"), "RateLimited")
+        assert.strictEqual(yield* redeem(own), "invalid_credentials")
+      })
+    )
+  )
+
+  it.effect(
     "needs the provider to say which number it begins with, and makes nothing before it has",
     dashboard(({ provider }) =>
       Effect.gen(function*() {
@@ -398,7 +496,7 @@ describe("setting up", () => {
         const error = new ProviderError({ reason: "provider_unavailable", message: "upstream is down" })
         provider.firstNumber = Effect.fail(error)
         assert.deepStrictEqual(
-          yield* Effect.flip(Setup.use((setup) => setup.redeem(Redacted.make(own), owner))),
+          yield* Effect.flip(Setup.use((setup) => setup.redeem(Redacted.make(own), owner, "203.0.113.7"))),
           new ServerError({ reason: "provider_unavailable", message: "upstream is down" })
         )
         assert.strictEqual(yield* Effect.flip(create), error)

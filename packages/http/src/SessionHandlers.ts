@@ -3,39 +3,53 @@
  */
 import { Api, Caller } from "@wac/api"
 import { Authenticator, Setup, StoreError } from "@wac/core"
-import { Effect, Layer, Option, type Redacted } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "./HandlerGroup.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 
-/** Opens a session and has the answer carry its cookie. */
-const signIn = Effect.fnUntraced(function*(credentials: {
-  readonly email: string
-  readonly password: Redacted.Redacted
-}) {
-  const authenticator = yield* Authenticator.Authenticator
+const addressOf = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ remoteAddress }) => Option.getOrElse(remoteAddress, () => "unknown")
+)
+
+/** Has the answer carry the cookies of a session that was opened just now. */
+const signedIn = Effect.fnUntraced(function*({ device, session, token }: Authenticator.SignedIn) {
   const cookie = yield* SessionCookie
-  const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
-  const { session, token } = yield* authenticator.signIn({
-    ...credentials,
-    address: Option.getOrElse(remoteAddress, () => "unknown")
-  })
   yield* cookie.set(token)
+  yield* cookie.setDevice(device)
   return session
 })
 
 const SignInHandlers = HandlerGroup.layer(
   Effect.gen(function*() {
     const setup = yield* Setup.Setup
-    const services = yield* Effect.context<Authenticator.Authenticator | SessionCookie>()
+    const authenticator = yield* Authenticator.Authenticator
+    const cookie = yield* SessionCookie
     return HttpApiBuilder.group(Api, "signIn", (handlers) =>
       handlers.handleAll({
-        signIn: ({ payload }) => signIn(payload).pipe(Effect.provideContext(services), StoreError.orUnavailable),
-        setUp: Effect.fnUntraced(function*({ payload: { token, ...owner } }) {
-          yield* setup.redeem(token, owner)
-          return yield* Effect.provideContext(signIn(owner), services)
-        }, StoreError.orUnavailable)
+        signIn: Effect.fnUntraced(
+          function*({ payload }) {
+            const opened = yield* authenticator.signIn({
+              ...payload,
+              address: yield* addressOf,
+              device: yield* cookie.device,
+              current: yield* cookie.read
+            })
+            return yield* signedIn(opened)
+          },
+          Effect.provideService(SessionCookie, cookie),
+          StoreError.orUnavailable
+        ),
+        setUp: Effect.fnUntraced(
+          function*({ payload: { token, ...owner } }) {
+            const userId = yield* setup.redeem(token, owner, yield* addressOf)
+            return yield* signedIn(yield* authenticator.open(userId, yield* cookie.read))
+          },
+          Effect.provideService(SessionCookie, cookie),
+          StoreError.orUnavailable
+        )
       }))
   })
 )

@@ -22,6 +22,11 @@ export class ForgetfulMap<K, V> {
     return this.#entries.get(key)
   }
 
+  /** Every entry, dead or alive. */
+  values(): Iterable<V> {
+    return this.#entries.values()
+  }
+
   set(key: K, value: V, now: Time.Instant): void {
     this.#entries.set(key, value)
     if (this.#entries.size < this.#forgetAt) return

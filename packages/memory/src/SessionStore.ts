@@ -19,10 +19,15 @@ export const layer = Layer.effect(
   SessionStore.SessionStore,
   Effect.map(State, (memory) =>
     SessionStore.SessionStore.of({
-      create: (session) =>
+      create: (session, { of, passwordHash } = {}) =>
         Effect.sync(() => {
+          if (passwordHash !== undefined && memory.members.get(session.userId)?.passwordHash !== passwordHash) {
+            return false
+          }
+          if (of !== undefined) memory.sessions.delete(of)
           const now = memory.now(session.createdAt)
           memory.sessions.set(session.tokenHash, SessionStore.createdAt(session, now), now)
+          return true
         }),
       use: (tokenHash, asked, idleUntil) =>
         Effect.sync(() => {

@@ -29,6 +29,15 @@ export const layer = Layer.effect(
       )
     return MemberStore.MemberStore.of({
       findByEmail: (email) => find("findByEmail", "email", email),
+      list: Effect.map(
+        query("MemberStore.list", `${selected} order by m.created_at, m.user_id`, []),
+        (rows) => rows.map(membershipOf)
+      ),
+      setPassword: (userId, passwordHash) =>
+        Effect.map(
+          query("MemberStore.setPassword", "select wac_set_password($1, $2) as ended", [userId, passwordHash]),
+          ([row]) => Option.fromNullishOr(plain<number | null>(row!, "ended"))
+        ),
       findByUserId: (userId) => find("findByUserId", "user_id", userId)
     })
   })

@@ -17,20 +17,41 @@ export const layer = Layer.effect(
   Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
     SessionStore.SessionStore.of({
       // sessions that have ended leave when somebody signs in, more than come
-      create: ({ absoluteUntil, createdAt, idleUntil, tokenHash, userId }) =>
-        Effect.asVoid(query(
-          "SessionStore.create",
-          `with present as materialized (select coalesce($3::bigint, wac_now()) as now), ended as (
-            delete from sessions where token_hash = any (array(
-              select s.token_hash from sessions s where s.absolute_until <= (select p.now from present p)
-              order by s.absolute_until limit 100
-            ))
-          )
-          insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until)
-          select $1, $2, p.now, p.now + $4::bigint, p.now + $5::bigint from present p
-          on conflict (token_hash) do nothing`,
-          [tokenHash, userId, askedAt(createdAt) ?? null, idleUntil - createdAt, absoluteUntil - createdAt]
-        )),
+      create: ({ absoluteUntil, createdAt, idleUntil, tokenHash, userId }, { of, passwordHash } = {}) =>
+        Effect.map(
+          query(
+            "SessionStore.create",
+            // the member's row is locked against a change of the password (wac_set_password), which ends all sessions:
+            // one of the two comes first, and a session that comes second sees the new password
+            `with held as (
+              select m.user_id from members m
+              where m.user_id = $2 and ($7::text is null or m.password_hash = $7)
+              for share
+            ), present as materialized (
+              select coalesce($3::bigint, wac_now()) as now, h.user_id from held h
+            ), ended as (
+              delete from sessions where exists (select from present) and (token_hash = $6 or token_hash = any (array(
+                select s.token_hash from sessions s where s.absolute_until <= (select p.now from present p)
+                order by s.absolute_until limit 100
+              )))
+            ), kept as (
+              insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until)
+              select $1, p.user_id, p.now, p.now + $4::bigint, p.now + $5::bigint from present p
+              on conflict (token_hash) do nothing
+            )
+            select user_id from present`,
+            [
+              tokenHash,
+              userId,
+              askedAt(createdAt) ?? null,
+              idleUntil - createdAt,
+              absoluteUntil - createdAt,
+              of ?? null,
+              passwordHash ?? null
+            ]
+          ),
+          (rows) => rows.length > 0
+        ),
       use: (tokenHash, now, idleUntil) =>
         Effect.map(
           query(

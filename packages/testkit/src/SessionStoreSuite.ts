@@ -2,7 +2,7 @@
  * Conformance of `SessionStore`.
  */
 import { assert } from "@effect/vitest"
-import { SessionStore } from "@wac/core"
+import { MemberStore, SessionStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 import { type Founded, founder } from "./WorkspaceStoreSuite.ts"
@@ -84,6 +84,63 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       yield* store.remove("e".repeat(64))
       assert.deepStrictEqual(yield* store.use(one.tokenHash, start, one.idleUntil), Option.none())
       assert.deepStrictEqual(yield* store.use(two.tokenHash, start, two.idleUntil), Option.some(two))
+    }))
+
+  it.effect("create ends the session that it takes the place of, and no other", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const [other, first] = [yield* created, yield* created]
+      const second = { ...first, tokenHash: "a".repeat(64) }
+      assert.isTrue(yield* store.create(second, { of: first.tokenHash }))
+      assert.deepStrictEqual(yield* store.use(first.tokenHash, start, first.idleUntil), Option.none())
+      for (const session of [second, other]) {
+        assert.deepStrictEqual(yield* store.use(session.tokenHash, start, session.idleUntil), Option.some(session))
+      }
+    }))
+
+  it.effect("a new password ends every session of its member, and lets none begin that had the old one", () =>
+    Effect.gen(function*() {
+      const { owner } = yield* founder
+      const store = yield* SessionStore.SessionStore
+      const members = yield* MemberStore.MemberStore
+      const before = [yield* created, yield* created]
+      const passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$bmV3c2FsdA$bmV3aGFzaA"
+      // as many as a failed test and the others have left behind, too
+      assert.isAtLeast(Option.getOrThrow(yield* members.setPassword(owner.userId, passwordHash)), 2)
+      for (const { idleUntil, tokenHash } of before) {
+        assert.deepStrictEqual(yield* store.use(tokenHash, start, idleUntil), Option.none())
+      }
+      const found = Option.getOrThrow(yield* members.findByUserId(owner.userId))
+      assert.deepStrictEqual(found.member, { ...owner, passwordHash })
+      const late = { ...before[0]!, tokenHash: "b".repeat(64) }
+      const current = yield* created
+      assert.isFalse(yield* store.create(late, { of: current.tokenHash, passwordHash: owner.passwordHash }))
+      assert.deepStrictEqual(yield* store.use(late.tokenHash, start, late.idleUntil), Option.none())
+      assert.deepStrictEqual(yield* store.use(current.tokenHash, start, current.idleUntil), Option.some(current))
+      assert.isTrue(yield* store.create(late, { passwordHash }))
+      assert.deepStrictEqual(yield* members.setPassword(yield* Fixture.id("usr"), passwordHash), Option.none())
+      assert.deepStrictEqual(yield* members.setPassword(owner.userId, owner.passwordHash), Option.some(2))
+    }))
+
+  it.effect("of sign-ins that race a new password, none leaves a session behind", () =>
+    Effect.gen(function*() {
+      const { owner } = yield* founder
+      const store = yield* SessionStore.SessionStore
+      const members = yield* MemberStore.MemberStore
+      const { tokenHash: _, ...session } = yield* created
+      for (let round = 0; round < 10; round++) {
+        const hashes = Array.from({ length: 8 }, (_, i) => `${round}${i}`.padStart(64, "c"))
+        const create = (tokenHash: string) =>
+          store.create({ ...session, tokenHash }, { passwordHash: owner.passwordHash })
+        const change = members.setPassword(owner.userId, `${owner.passwordHash}x`)
+        yield* Effect.all([...hashes.slice(0, 4).map(create), change, ...hashes.slice(4).map(create)], {
+          concurrency: "unbounded"
+        })
+        for (const tokenHash of hashes) {
+          assert.deepStrictEqual(yield* store.use(tokenHash, start, session.idleUntil), Option.none())
+        }
+        yield* members.setPassword(owner.userId, owner.passwordHash)
+      }
     }))
 
   it.effect("racing uses leave the furthest idle end", () =>

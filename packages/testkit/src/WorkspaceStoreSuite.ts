@@ -199,6 +199,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       const { owner, workspace } = yield* founder
       assert.deepStrictEqual(yield* members.findByEmail(owner.email), Option.some({ member: owner, workspace }))
       assert.deepStrictEqual(yield* members.findByUserId(owner.userId), Option.some({ member: owner, workspace }))
+      assert.deepInclude(yield* members.list, { member: owner, workspace })
       yield* store.configure(workspace.id, { monthlyQuota: 6000 })
       assert.deepStrictEqual(
         yield* members.findByUserId(owner.userId),

@@ -96,6 +96,7 @@ create table sessions (
   constraint sessions_ends check (idle_until <= absolute_until)
 );
 create index sessions_ended on sessions (absolute_until);
+create index sessions_member on sessions (user_id);
 comment on table sessions is 'Dashboard sessions; only the hash of the token is kept';
 comment on column sessions.idle_until is 'Moves on with use; the session is over from then on, or from absolute_until';
 

@@ -31,6 +31,23 @@ begin
 end
 $$;
 
+-- Gives a member another password and ends their sessions; how many, or null when there is no such member. The second
+-- statement sees what a sign-in with the old password has committed while the first waited for the member's row.
+create function wac_set_password(member text, hash text) returns integer
+language plpgsql as $$
+declare
+  ended integer;
+begin
+  update members m set password_hash = hash where m.user_id = member;
+  if not found then
+    return null;
+  end if;
+  delete from sessions s where s.user_id = member;
+  get diagnostics ended = row_count;
+  return ended;
+end
+$$;
+
 -- PhoneNumber.observe, for each of the numbers; how many they are
 create function wac_observe_phone_numbers(ids text[], at_time bigint, change json) returns integer
 language plpgsql as $$
