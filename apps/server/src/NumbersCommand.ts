@@ -13,40 +13,13 @@ import {
   Time,
   WorkspaceStore
 } from "@wac/core"
-import {
-  Clock,
-  Console,
-  Context,
-  Effect,
-  Layer,
-  Option,
-  type PlatformError,
-  Redacted,
-  Schema,
-  Stdio,
-  Stream
-} from "effect"
+import { Clock, Console, Effect, Option, type PlatformError, Redacted, Schema, type Stdio } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { Composition } from "wac/effect"
-import { BadVariable, type Environment, keptFromEnvironment } from "./ServerConfig.ts"
+import * as OperatorCommand from "./OperatorCommand.ts"
+import type { Environment } from "./ServerConfig.ts"
 
-/** What was asked for cannot be done. */
-class CannotDo extends Schema.TaggedError<CannotDo>()("CannotDo", { message: Schema.String }) {}
-
-/** The variables of the process. */
-class Variables extends Context.Service<Variables, Environment>()("@wac/server/NumbersCommand/Variables") {}
-
-const services = Layer.unwrap(Effect.gen(function*() {
-  const config = yield* keptFromEnvironment(yield* Variables)
-  if (config.storage._tag === "Memory") {
-    return yield* new BadVariable({
-      variable: "DATABASE_URL",
-      expected: "postgres://… or pglite:DIRECTORY; memory is of one process"
-    })
-  }
-  return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerKept(config)))
-}))
+const { CannotDo, kept, secretFrom } = OperatorCommand
 
 // what is said of a number
 
@@ -99,19 +72,9 @@ const number = Argument.String("number").pipe(
 
 // credentials
 
-const fromInput = Effect.map(
-  Stdio.Stdio.use(({ stdin }) => Stream.mkString(Stream.decodeText(stdin))),
-  (text) => text.trim()
-)
-
-/** A secret from where the operator says it is; an argument would be in the list of processes. */
-const secretFrom = Effect.fnUntraced(function*(source: string) {
-  const found = source === "-" ? yield* fromInput : (yield* Variables)[source] ?? ""
-  if (found === "") {
-    return yield* new CannotDo({
-      message: source === "-" ? "no token came on standard input" : `the variable ${source} is not set`
-    })
-  }
+/** An access token, from standard input or a variable. */
+const accessTokenFrom = Effect.fnUntraced(function*(source: string) {
+  const found = Redacted.value(yield* secretFrom(source, "token")).trim()
   if (!/^[\x21-\x7e]+$/.test(found)) {
     return yield* new CannotDo({ message: "the token has characters that no access token has" })
   }
@@ -146,10 +109,10 @@ interface CredentialFlags {
 
 const credentialsOf = (given: CredentialFlags): Effect.Effect<
   SenderCredentials.Credentials,
-  CannotDo | PlatformError.PlatformError,
-  Stdio.Stdio | Variables
+  OperatorCommand.CannotDo | PlatformError.PlatformError,
+  Stdio.Stdio | OperatorCommand.Variables
 > =>
-  Effect.map(secretFrom(given.tokenFrom), (accessToken) => ({
+  Effect.map(accessTokenFrom(given.tokenFrom), (accessToken) => ({
     accessToken,
     ...(Option.isSome(given.baseUrl) ? { baseUrl: given.baseUrl.value } : {}),
     ...(Option.isSome(given.apiVersion) ? { apiVersion: given.apiVersion.value } : {})
@@ -301,20 +264,13 @@ const command = Command.make("numbers").pipe(
   Command.withDescription("The phone numbers of all workspaces, in the storage of DATABASE_URL"),
   // each by itself: who asks for none of them is told how it is used, and nothing is opened for that
   Command.withSubcommands([
-    Command.provide(list, services),
-    Command.provide(add, services),
-    Command.provide(token, services),
-    Command.provide(set, services)
+    Command.provide(list, kept),
+    Command.provide(add, kept),
+    Command.provide(token, kept),
+    Command.provide(set, kept)
   ])
 )
 
-/**
- * Carries out a command line. 0, or 1 when the command line is wrong, which has been said then; what cannot be done
- * fails with an error whose message is one line.
- */
+/** Carries out a command line: see {@link OperatorCommand.run}. */
 export const run = (environment: Environment, args: ReadonlyArray<string>) =>
-  Command.runWith(command, { version: "0.1.0" })(args).pipe(
-    Effect.as(0),
-    Effect.catchTag("ShowHelp", () => Effect.succeed(1)),
-    Effect.provideService(Variables, environment)
-  )
+  OperatorCommand.run(command, environment, args)

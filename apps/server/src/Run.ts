@@ -8,7 +8,7 @@ import { HttpServer } from "effect/http"
 import type { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
 import * as Server from "./Server.ts"
-import { BadVariable, type Environment, fromEnvironment, unknownVariables } from "./ServerConfig.ts"
+import { type Environment, fromEnvironment, unknownVariables, wrongMasterKey } from "./ServerConfig.ts"
 
 /** Nobody else may have the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -43,13 +43,7 @@ export const run = Effect.fnUntraced(function*(
     Effect.catchTags({
       ServeError: ({ cause }) =>
         Effect.fail(new CannotListen({ host: config.host, port: config.port, why: codeOf(cause) })),
-      UnreadableSecret: () =>
-        Effect.fail(
-          new BadVariable({
-            variable: "WAC_MASTER_KEY",
-            expected: "the key that this storage's secrets are under, or that key in WAC_MASTER_KEY_PREVIOUS"
-          })
-        )
+      UnreadableSecret: () => Effect.fail(wrongMasterKey)
     })
   )
   const guide = yield* Effect.gen(function*() {

@@ -6,7 +6,7 @@ import { SessionApi } from "@wac/api"
 import { Limits, Password, PlainText, Workspace } from "@wac/core"
 import { ReceiverAddress } from "@wac/http"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
-import { Config, ConfigProvider, Effect, Redacted, Result, Schema } from "effect"
+import { Config, ConfigProvider, Effect, Redacted, Result, Schema, SchemaIssue } from "effect"
 import { IpNetwork } from "effect/net"
 import type { Composition } from "wac/effect"
 
@@ -19,6 +19,12 @@ export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable"
     return `${this.variable}: expected ${this.expected}`
   }
 }
+
+/** What the storage holds was sealed under another key than those at hand. */
+export const wrongMasterKey = new BadVariable({
+  variable: "WAC_MASTER_KEY",
+  expected: "the key that this storage's secrets are under, or that key in WAC_MASTER_KEY_PREVIOUS"
+})
 
 export interface ServerConfig extends Composition.Config {
   readonly host: string
@@ -115,6 +121,21 @@ const LimitsPatch = Schema.fromJsonString(Schema.Struct({
   }))
 }))
 
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** The first part of a value that is wrong, by its path, and what it must be; nothing when the whole is. Holds no value. */
+const partOf = (issue: SchemaIssue.Issue): string | undefined => {
+  const [first] = issuesOf(issue).issues
+  const path = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
+  if (first === undefined || path === "") return undefined
+  const words = first.message.replace(/^Expected /, "")
+  return words === "no excess property"
+    ? `no part ${path}`
+    : words === "Missing key"
+    ? `a part ${path}`
+    : `${path} to be ${words}`
+}
+
 const limits = Effect.gen(function*() {
   const variable = "WAC_LIMITS"
   const expected = "JSON such as {\"workspaceTiers\":{\"standard\":100},\"phoneNumberTiers\":{\"standard\":80}," +
@@ -129,7 +150,10 @@ const limits = Effect.gen(function*() {
         defaults: { ...Limits.standard.defaults, ...patch.defaults }
       })
     ),
-    Effect.mapError(() => new BadVariable({ variable, expected }))
+    Effect.mapError(({ issue }) => {
+      const part = partOf(issue)
+      return new BadVariable({ variable, expected: part === undefined ? expected : `${part}, in ${expected}` })
+    })
   )
 })
 

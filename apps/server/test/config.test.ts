@@ -241,7 +241,7 @@ describe("what is refused", () => {
       "[]",
       "null",
       "1",
-      `{"${secret}":1}`,
+      "{\"unknown\":1}",
       "{\"pair\":{}}",
       "{\"pair\":{\"everySeconds\":6}}",
       "{\"pair\":{\"everySeconds\":0,\"burst\":1}}",

@@ -28,7 +28,8 @@ const notRun: { readonly [document: string]: ReadonlyArray<readonly [begins: str
   "docs/guides/embedding.md": [["npm install wac", "packaging's tests install the packed packages"]],
   "docs/guides/rotation.md": [["echo \"$NEW_TOKEN\"", "numbers.test.ts runs it; it needs a server of PostgreSQL"]],
   "docs/guides/operating.md": [
-    ["pg_dump", "the install brings PostgreSQL without its tools"]
+    ["pg_dump", "the install brings PostgreSQL without its tools"],
+    ["echo \"$NEW_PASSWORD\"", "members.test.ts runs it"]
   ],
   "docs/guides/upgrade.md": [["npm ci && npm run migrate", "operating.md runs it; migrate.test.ts tests it"]],
   "docs/guides/whatsapp.md": [
@@ -115,6 +116,7 @@ npm() {
     "ci "*) ;;
     "start "*) start ;;
     "run migrate") command node --conditions=source "$ROOT/apps/server/src/migrate.ts" ;;
+    "run members") shift 3; command node --conditions=source "$ROOT/apps/server/src/members.ts" "$@" ;;
     "run numbers") shift 3; command node --conditions=source "$ROOT/apps/server/src/numbers.ts" "$@" ;;
     *) echo "npm $* is not known here" >&2; return 1 ;;
   esac

@@ -236,7 +236,9 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
         "/docs/errors",
         "/docs/reference.js",
         "/docs/reference.css",
-        "/openapi.json"
+        "/openapi.json",
+        "/favicon.ico",
+        "/favicon.svg"
       ]
       for (const path of pages) assert.strictEqual((yield* call(url + path)).status, 200, path)
       const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -259,8 +261,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           "/internal/members",
           "/internal/usage",
           "/providers/whatsapp/webhook",
-          "/.env",
-          "/favicon.ico"
+          "/.env"
         ]
       ) checks.assertError(yield* call(url + path), 404, { code: "not_found" })
     }))

@@ -10,7 +10,7 @@ import { Duration, Effect, Redacted } from "effect"
 import { Mac, type SecureRandom } from "effect/crypto"
 import * as Base62 from "./Base62.ts"
 import type { Member } from "./Member.ts"
-import * as RateLimit from "./RateLimit.ts"
+import type * as RateLimit from "./RateLimit.ts"
 import type { Vault } from "./Vault.ts"
 
 /** How long a browser keeps it: as long as the longest that browsers keep any; each sign-in begins it anew. */

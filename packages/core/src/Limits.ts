@@ -35,9 +35,11 @@ export const Limits = Schema.Struct({
   })
 }).check(
   Schema.makeFilter(({ defaults, phoneNumberTiers, workspaceTiers }) =>
-    Object.hasOwn(workspaceTiers, defaults.workspaceTier) &&
-      Object.hasOwn(phoneNumberTiers, defaults.phoneNumberTier) ||
-    "each default tier must be one of the tiers"
+    !Object.hasOwn(workspaceTiers, defaults.workspaceTier)
+      ? { path: ["defaults", "workspaceTier"], issue: "one of workspaceTiers" }
+      : !Object.hasOwn(phoneNumberTiers, defaults.phoneNumberTier)
+      ? { path: ["defaults", "phoneNumberTier"], issue: "one of phoneNumberTiers" }
+      : true
   )
 )
 export type Limits = typeof Limits.Type

@@ -41,6 +41,25 @@ const leafOf = (
 const isKind = (ast: SchemaAST.AST): boolean =>
   SchemaAST.isObjects(ast) && ast.propertySignatures.some(({ name }) => name === "type")
 
+/** The words that the field `type` may hold, in the order of the schema. */
+const kindsOf = (types: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<string> =>
+  types.flatMap((ast) =>
+    SchemaAST.isObjects(ast)
+      ? ast.propertySignatures.flatMap(({ name, type }) => name === "type" ? wordsOf(type) ?? [] : [])
+      : []
+  )
+
+/** The words of an enumeration; nothing for a schema that takes anything else. */
+const wordsOf = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined => {
+  if (SchemaAST.isLiteral(ast)) return [String(ast.literal)]
+  if (!SchemaAST.isUnion(ast)) return undefined
+  const each = ast.types.map(wordsOf)
+  return each.every((words) => words !== undefined) ? each.flat() : undefined
+}
+
+const listed = (words: ReadonlyArray<string>): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`
+
 const invalid = (reason: Errors.InvalidBody["reason"], param: string, message: string) =>
   new Errors.InvalidBody({ reason, ...(param === "" ? {} : { param }), message })
 
@@ -63,17 +82,22 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
         : invalid("unknown_field", param, `there is no field ${param} here`)
     case "AnyOf": {
       // no member of a union fits: of kinds, told apart by their field `type`, or of anything else
+      const enumerated = wordsOf(leaf.ast)
+      if (enumerated !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(enumerated)}`)
       if (!leaf.ast.types.every(isKind)) return inWords(error, param)
       if (!Predicate.isObject(input)) return invalid("invalid_field", param, "the body must be a JSON object")
       const type = paramOf([...path, "type"])
       return Predicate.hasProperty(input, "type")
-        ? invalid("invalid_field", type, `${type} is not a kind that is known here`)
+        ? invalid("invalid_field", type, `${type} must be ${listed(kindsOf(leaf.ast.types))}`)
         : invalid("missing_field", type, `${type} is required`)
     }
-    default:
+    default: {
+      const only = leaf._tag === "InvalidType" ? wordsOf(leaf.ast) : undefined
+      if (only !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(only)}`)
       return param === "" && leaf._tag === "InvalidType"
         ? invalid("invalid_field", "", "the body must be a JSON object")
         : inWords(error, param)
+    }
   }
 }
 

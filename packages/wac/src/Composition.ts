@@ -128,6 +128,9 @@ export const layerKept = (config: Kept, cryptography = Cryptography.layer) =>
     Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
   )
 
+/** The storage alone, none of its secrets opened and so without a master key: for an operator's commands. */
+export const layerUnopened = (storage: Storage) => layerStorage(storage).pipe(Layer.provideMerge(Cryptography.layer))
+
 const receivers = ({ receiverRules }: Config) =>
   Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportHttp.layer(receiverRules))
 

@@ -1,0 +1,98 @@
+/**
+ * The command `members list | reset-password`: who may sign in, for the operator; and the way back for a person who has
+ * lost their password. It works on `DATABASE_URL` directly, beside servers that run on it.
+ */
+import { Base62, LocalAuthenticator, MemberStore, Password } from "@wac/core"
+import { Console, Effect, Option, Redacted, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
+import * as OperatorCommand from "./OperatorCommand.ts"
+import type { Environment } from "./ServerConfig.ts"
+
+/** 20 base62 characters: 119 bits. */
+const generatedLength = 20
+
+const list = Command.make(
+  "list",
+  {},
+  Effect.fnUntraced(function*() {
+    const all = yield* MemberStore.MemberStore.use((store) => store.list)
+    if (all.length === 0) yield* Console.log("nobody may sign in yet: set up the first workspace")
+    for (const { member, workspace } of all) {
+      yield* Console.log(`${member.email}  ${member.role} of ${workspace.id} ${workspace.name}`)
+    }
+  })
+).pipe(Command.withDescription("List who may sign in, with role and workspace"))
+
+/** The member of that address, or the only one there is. */
+const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
+  const store = yield* MemberStore.MemberStore
+  if (Option.isSome(email)) {
+    const found = yield* store.findByEmail(LocalAuthenticator.normalizeEmail(email.value))
+    return Option.isSome(found)
+      ? found.value.member
+      : yield* new OperatorCommand.CannotDo({
+        message: `there is no member ${email.value}: see \`npm run members -- list\``
+      })
+  }
+  const all = yield* store.list
+  return all.length === 1 ? all[0]!.member : yield* new OperatorCommand.CannotDo({
+    message: all.length === 0
+      ? "nobody may sign in yet: set up the first workspace"
+      : "there are several members: name one by e-mail address (`npm run members -- list`)"
+  })
+})
+
+const readPassword = Schema.decodeUnknownEffect(Password.Password)
+
+const givenPassword = (source: string) =>
+  OperatorCommand.secretFrom(source, "password").pipe(
+    Effect.flatMap((given) => readPassword(Redacted.value(given))),
+    Effect.catchTag("SchemaError", () =>
+      Effect.fail(new OperatorCommand.CannotDo({ message: "the password must have 8 to 256 characters" })))
+  )
+
+const generated = Effect.flatMap(
+  SecureRandom.SecureRandom,
+  (random) => Effect.map(Base62.random(random, generatedLength), Redacted.make)
+)
+
+const resetPassword = Command.make(
+  "reset-password",
+  {
+    email: Argument.String("email").pipe(
+      Argument.withDescription("Whose; may be left out where there is one member"),
+      Argument.optional
+    ),
+    passwordFrom: Flag.String("password-from").pipe(
+      Flag.withDescription(
+        "Where the new password comes from: - for standard input, or the name of a variable; one is made and shown " +
+          "when left out"
+      ),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function*({ email, passwordFrom }) {
+    const member = yield* memberOf(email)
+    const password = yield* Option.isSome(passwordFrom) ? givenPassword(passwordFrom.value) : generated
+    const hash = yield* Password.Passwords.use((passwords) => passwords.hash(password))
+    const ended = yield* MemberStore.MemberStore.use((store) => store.setPassword(member.userId, hash))
+    if (Option.isNone(ended)) return yield* new OperatorCommand.CannotDo({ message: `${member.email} is gone` })
+    yield* Console.log(`${member.email} has a new password; sessions ended: ${ended.value}`)
+    if (Option.isNone(passwordFrom)) {
+      yield* Console.log(`password, shown this once: ${Redacted.value(password)}`)
+    }
+  })
+).pipe(Command.withDescription("Give a member a new password, and end all of their sessions"))
+
+const command = Command.make("members").pipe(
+  Command.withDescription("Who may sign in to the workspaces in the storage of DATABASE_URL"),
+  Command.withSubcommands([
+    Command.provide(list, OperatorCommand.unopened),
+    Command.provide(Command.provide(resetPassword, Password.Passwords.layer), OperatorCommand.unopened)
+  ])
+)
+
+/** Carries out a command line: see {@link OperatorCommand.run}. */
+export const run = (environment: Environment, args: ReadonlyArray<string>) =>
+  OperatorCommand.run(command, environment, args)

@@ -1,0 +1,88 @@
+/**
+ * What the operator's commands share (`numbers`, `members`): the variables of the process, the storage that they name, how
+ * a secret comes in, and how a command line ends. They work on `DATABASE_URL` directly, beside servers that run on it; an
+ * embedded database has one process at a time.
+ */
+import { SenderCredentials } from "@wac/core"
+import { Version } from "@wac/http"
+import { Context, Effect, Layer, Predicate, Redacted, Schema, Stdio, Stream } from "effect"
+import { Command } from "effect/cli"
+import { Composition } from "wac/effect"
+import {
+  BadVariable,
+  type Environment,
+  keptFromEnvironment,
+  storageFromEnvironment,
+  wrongMasterKey
+} from "./ServerConfig.ts"
+
+/** What was asked for cannot be done. */
+export class CannotDo extends Schema.TaggedError<CannotDo>()("CannotDo", { message: Schema.String }) {}
+
+/** The variables of the process. */
+export class Variables extends Context.Service<Variables, Environment>()("@wac/server/OperatorCommand/Variables") {}
+
+const durable = (storage: Composition.Storage): Effect.Effect<void, BadVariable> =>
+  storage._tag !== "Memory" ? Effect.void : Effect.fail(
+    new BadVariable({
+      variable: "DATABASE_URL",
+      expected: "postgres://… or pglite:DIRECTORY; memory is of one process"
+    })
+  )
+
+/** The storage, and what opens the secrets in it. */
+export const kept = Layer.unwrap(Effect.gen(function*() {
+  const config = yield* keptFromEnvironment(yield* Variables)
+  yield* durable(config.storage)
+  return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerKept(config)))
+}))
+
+/** The storage alone, for what needs no secret of it: the master key may be missing. */
+export const unopened = Layer.unwrap(Effect.gen(function*() {
+  const storage = yield* storageFromEnvironment(yield* Variables)
+  yield* durable(storage)
+  return Composition.layerUnopened(storage)
+}))
+
+const fromInput = Effect.map(
+  Stdio.Stdio.use(({ stdin }) => Stream.mkString(Stream.decodeText(stdin))),
+  // what `echo` adds; spaces may be part of a password
+  (text) => text.replace(/\r?\n$/, "")
+)
+
+/** A secret from where the operator says it is, `-` being standard input; an argument would be in the list of processes. */
+export const secretFrom = Effect.fnUntraced(function*(source: string, name: string) {
+  const found = source === "-" ? yield* fromInput : (yield* Variables)[source] ?? ""
+  if (found.trim() === "") {
+    return yield* new CannotDo({
+      message: source === "-" ? `no ${name} came on standard input` : `the variable ${source} is not set`
+    })
+  }
+  return Redacted.make(found)
+})
+
+/** An embedded database that is in use says by whom; here is what to do about it. */
+const said = <E>(error: E): E | CannotDo | BadVariable =>
+  Predicate.isTagged(error, "UnreadableSecret")
+    ? wrongMasterKey
+    : Predicate.isTagged(error, "OpenError") && error instanceof Error && error.message.includes("is in use")
+    ? new CannotDo({
+      message: `DATABASE_URL: ${error.message}; an embedded database has one process at a time: stop the server first`
+    })
+    : error
+
+/**
+ * Carries out a command line. 0, or 1 when the command line is wrong, which has been said then; what cannot be done
+ * fails with an error whose message is one line.
+ */
+export const run = <const Name extends string, Input, E, R>(
+  command: Command.Command<Name, Input, {}, E, R>,
+  environment: Environment,
+  args: ReadonlyArray<string>
+) =>
+  Command.runWith(command, { version: Version.version ?? "unknown" })(args).pipe(
+    Effect.as(0),
+    Effect.catchTag("ShowHelp", () => Effect.succeed(1)),
+    Effect.mapError(said),
+    Effect.provideService(Variables, environment)
+  )
