@@ -281,6 +281,18 @@ describe("what is refused", () => {
     ["OTEL_EXPORTER_OTLP_ENDPOINT", [secret, "grpc://collector:4317"]]
   ]
 
+  it.effect.each([
+    ["{\"pair\":{\"everySeconds\":-1,\"burst\":2}}", "pair.everySeconds to be a value between 0.001 and 86400"],
+    ["{\"pair\":{\"burst\":1}}", "a part pair.everySeconds"],
+    ["{\"workspaceTeirs\":{}}", "no part workspaceTeirs"],
+    ["{\"workspaceTiers\":{\"standard\":\"fast\"}}", "workspaceTiers.standard to be number"],
+    ["{\"defaults\":{\"phoneNumberTier\":\"fast\"}}", "defaults.phoneNumberTier to be one of phoneNumberTiers"]
+  ])("by WAC_LIMITS, naming the part that is wrong: %s", ([text, part]) =>
+    Effect.gen(function*() {
+      const { message } = yield* Effect.flip(fromEnvironment({ DATABASE_URL: "memory:", WAC_LIMITS: text }))
+      assert.isTrue(message.startsWith(`WAC_LIMITS: expected ${part}, in JSON such as`), message)
+    }))
+
   it.effect.each(cases)("by %s", ([variable, values, beside]) =>
     Effect.gen(function*() {
       for (const value of values) {

@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runInNewContext } from "node:vm"
-import { call, ownPage, start } from "./harness.ts"
+import { type Answer, call, ownPage, ready, send, start } from "./harness.ts"
 
 const noOwner = { environment: { WAC_OWNER_EMAIL: "", WAC_OWNER_PASSWORD: "" } }
 
@@ -54,8 +54,10 @@ const fillIn = (script: string, address: string, fields: { readonly [name: strin
     URL,
     location: new URL(address),
     document: { querySelector: element },
-    FormData: function*() {
-      yield* Object.entries(fields)
+    FormData: class {
+      *[Symbol.iterator]() {
+        yield* Object.entries(fields)
+      }
     },
     // as a browser does it, on a page of ours
     fetch: (path: string, init: RequestInit) =>
@@ -87,6 +89,25 @@ describe("the first page", () => {
       }
       const icon = yield* call(`${url}/favicon.ico`)
       assert.deepStrictEqual([icon.status, icon.headers.get("content-type")], [200, "image/svg+xml"])
+    }).pipe(Effect.scoped))
+})
+
+describe("an error about one of several words", () => {
+  it.live("lists the words, wherever in a body or a query it is", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      const { session, url } = server
+      const said = ({ body, status }: Answer) => [status, body.error.param, body.error.message]
+      assert.deepStrictEqual(said(yield* send(server, { to: "+15551234567", type: "fax" })), [
+        400,
+        "type",
+        "type must be template or text"
+      ])
+      const put = { url: "https://example.com", envelope: "c" }
+      const envelope = yield* call(`${url}/internal/webhook`, { method: "PUT", headers: session, body: put })
+      assert.deepStrictEqual(said(envelope), [400, "envelope", "envelope must be combined, a or b"])
+      const status = yield* call(`${url}/internal/webhook/deliveries?status=lost`, { headers: session })
+      assert.match(status.body.error.message, /^status must be pending, held, delivered, exhausted or skipped$/)
     }).pipe(Effect.scoped))
 })
 
