@@ -153,7 +153,10 @@ export const layer = Layer.mergeAll(
     HttpRouter.add(
       "GET",
       path,
-      HttpServerResponse.text(icon, { contentType: "image/svg+xml", headers: { "cache-control": "public, max-age=86400" } })
+      HttpServerResponse.text(icon, {
+        contentType: "image/svg+xml",
+        headers: { "cache-control": "public, max-age=86400" }
+      })
     )
   ),
   HttpRouter.add("GET", OpenApiDocument.errorsPath, html(page("Errors", ErrorsPage.body, "../"))),
