@@ -6,6 +6,7 @@ import { Clock, Effect, Option, Predicate, Schedule, Schema, type Scope } from "
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import * as os from "node:os"
+import { describe } from "./DataDirectory.ts"
 import { OpenError } from "./OpenError.ts"
 
 /** Process numbers mean something within one `space`: a machine since its start, and there a container. */
@@ -28,7 +29,8 @@ export const hold = (path: string): Effect.Effect<void, OpenError, Scope.Scope> 
     yield* Effect.acquireRelease(
       Effect.try({
         try: () => take(path, now),
-        catch: (error) => error instanceof OpenError ? error : new OpenError({ message: `cannot be locked: ${error}` })
+        catch: (error) =>
+          error instanceof OpenError ? error : new OpenError({ message: `cannot be locked: ${describe(error)}` })
       }),
       () => Effect.sync(() => fs.rmSync(path, { force: true }))
     )
@@ -52,12 +54,22 @@ const take = (path: string, now: number): void => {
 }
 
 const write = (path: string, holder: Holder): boolean => {
+  let file: number
   try {
-    fs.writeFileSync(path, JSON.stringify(holder), { flag: "wx", mode: 0o600 })
-    return true
+    file = fs.openSync(path, "wx", 0o600)
   } catch (error) {
     if (hasCode(error, "EEXIST")) return false
     throw error
+  }
+  try {
+    fs.writeFileSync(file, JSON.stringify(holder))
+    return true
+  } catch (error) {
+    // without room it is there, empty, and whoever comes next would take it for somebody's
+    fs.rmSync(path, { force: true })
+    throw error
+  } finally {
+    fs.closeSync(file)
   }
 }
 

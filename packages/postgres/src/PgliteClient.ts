@@ -7,6 +7,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import * as DataDirectory from "./DataDirectory.ts"
 import * as DirectoryLock from "./DirectoryLock.ts"
 import { DurableFiles, syncAll } from "./DurableFiles.ts"
 import { Notifications, Readers } from "./Notifications.ts"
@@ -66,19 +67,25 @@ const opened = (
   Effect.acquireRelease(
     Effect.tryPromise({
       try: () => PGlite.create(options),
-      catch: (error) => new OpenError({ message: `embedded PostgreSQL does not start: ${error}` })
+      catch: (error) =>
+        new OpenError({ message: `embedded PostgreSQL does not start: ${DataDirectory.describe(error)}` })
     }),
     (db) => Effect.promise(() => db.close())
   )
 
 const openDirectory = Effect.fnUntraced(function*(directory: string) {
-  yield* attempt(directory, () => fs.mkdirSync(directory, { recursive: true, mode: 0o700 }))
+  yield* attempt(directory, () => DataDirectory.make(directory))
   yield* Effect.mapError(
     DirectoryLock.hold(path.join(directory, "lock")),
     ({ message }) => new OpenError({ message: `the embedded database in ${directory} ${message}` })
   )
   const data = path.join(directory, "postgres")
-  if (!fs.existsSync(data)) yield* prepare(directory, data)
+  const isNew = !fs.existsSync(data)
+  yield* attempt(
+    directory,
+    () => DataDirectory.tryWriting(directory, isNew ? DataDirectory.roomOfNew : DataDirectory.roomOfOld)
+  )
+  if (isNew) yield* prepare(directory, data)
   return yield* opened({ fs: new DurableFiles(data), startParams: durable })
 })
 
@@ -96,5 +103,6 @@ const prepare = Effect.fnUntraced(function*(directory: string, data: string) {
 const attempt = (directory: string, step: () => unknown): Effect.Effect<void, OpenError> =>
   Effect.try({
     try: () => void step(),
-    catch: (error) => new OpenError({ message: `cannot keep a database in ${directory}: ${error}` })
+    catch: (error) =>
+      new OpenError({ message: `cannot keep a database in ${directory}: ${DataDirectory.describe(error)}` })
   })

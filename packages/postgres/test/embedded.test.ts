@@ -5,13 +5,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { ApiKeyStore, type Id, Storage, WorkspaceStore } from "@wac/core"
 import { Fixture } from "@wac/testkit"
 import { Clock, Effect, Layer, Option, type Scope } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { afterAll, beforeAll } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
 
@@ -126,6 +127,38 @@ describe("the embedded database", () => {
       )
       assert.deepStrictEqual(readdirSync(directory), ["postgres"])
       assert.strictEqual(readFileSync(join(directory, "postgres", "PG_VERSION"), "utf8").trim(), "18")
+    }))
+
+  it.live.each(["/proc/wac", "/sys/wac/data", "/dev/null/data", "/dev/full"])(
+    "refuses at once a directory in which nothing can be made: %s",
+    (directory) =>
+      Effect.gen(function*() {
+        const refused = yield* Effect.flip(opened(directory, Effect.void))
+        assert.match(refused.message, new RegExp(`^cannot keep a database in ${directory}: E[A-Z]+: [^\n]+$`))
+      })
+  )
+
+  it.live("refuses at once a directory in which there is no room, and leaves nothing in it", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporary
+      // no file of more than 8 MiB: to whoever writes that is a disk that is full
+      const program = `import("./src/index.ts").then(async ({ PostgresStorage }) => {
+        const { Effect, Layer } = await import("effect")
+        const built = Layer.build(PostgresStorage.layerEmbedded({ directory: process.argv[1] }))
+        const { message } = await Effect.runPromise(Effect.flip(Effect.scoped(built)))
+        process.stdout.write(message)
+      })`
+      const { stdout } = yield* Effect.promise(() =>
+        promisify(execFile)("sh", [
+          "-c",
+          "ulimit -f 8192; exec \"$0\" --conditions=source --eval \"$1\" \"$2\"",
+          process.execPath,
+          program,
+          join(directory, "data")
+        ], { cwd: fileURLToPath(new URL("..", import.meta.url)) })
+      )
+      assert.match(stdout, /^cannot keep a database in [^ ]+: EFBIG: [^\n]+$/)
+      assert.deepStrictEqual(readdirSync(join(directory, "data")), [])
     }))
 
   it.live("judges a lock of another container by its sign of life", () =>

@@ -5,7 +5,7 @@
 import { Effect, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs"
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 
 const ownerOnly = 0o600
@@ -34,8 +34,7 @@ const read = (path: string): string | undefined => {
 }
 
 /** Fails if somebody else has made it meanwhile; on disk before anything is sealed with it. */
-const write = (directory: string, path: string, text: string): void => {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+const write = (path: string, text: string): void => {
   const file = openSync(path, "wx", ownerOnly)
   try {
     writeSync(file, text)
@@ -45,7 +44,7 @@ const write = (directory: string, path: string, text: string): void => {
   }
 }
 
-/** Reads the key of a data directory, or makes it. */
+/** Reads the key of a data directory, which is there, or makes it. */
 export const load = Effect.fnUntraced(function*(directory: string) {
   const path = join(directory, "master.key")
   const random = yield* SecureRandom.SecureRandom
@@ -53,7 +52,7 @@ export const load = Effect.fnUntraced(function*(directory: string) {
   const text = yield* Effect.try({
     try: () => {
       const present = read(path)
-      if (present === undefined) write(directory, path, `${fresh}\n`)
+      if (present === undefined) write(path, `${fresh}\n`)
       return present ?? fresh
     },
     catch: (error) => new MasterKeyFileError({ path, why: `cannot keep the master key (${codeOf(error)})` })
