@@ -6,6 +6,7 @@ import { Console, Effect } from "effect"
 import * as Guide from "./Guide.ts"
 import { orphaned } from "./Orphaned.ts"
 import { run } from "./Run.ts"
+import * as StopDeadline from "./StopDeadline.ts"
 import { teardown } from "./Teardown.ts"
 
 const main = Effect.gen(function*() {
@@ -14,4 +15,4 @@ const main = Effect.gen(function*() {
   return yield* orphaned(process.env)
 })
 
-NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown })
+NodeRuntime.runMain(Effect.scoped(StopDeadline.enforced(main)), { disableErrorReporting: true, teardown })

@@ -2,7 +2,7 @@
  * Notifications of other processes (`LISTEN`), as hints: they survive reconnections, and may be lost.
  */
 import { PgConnection } from "@effect/sql-pg"
-import { Context, Effect, Layer, Queue, Schedule, type Scope, Stream } from "effect"
+import { Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
 import { describe } from "./SqlFailure.ts"
 
 /** How many hints are kept for a reader; beyond it the oldest go, since one hint is as good as many. */
@@ -32,14 +32,18 @@ export class Notifications extends Context.Service<Notifications, {
         })
 
         const session = Effect.gen(function*() {
+          // closed before the listeners are, who would say so to the server, and wait for its word
+          const opened = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+          const own = yield* Scope.provide(PgConnection.make(config), opened)
           // pinned, so that several channels share it
-          const connection = yield* Effect.flatMap(PgConnection.make(config), ({ pin }) => pin)
+          const connection = yield* own.pin
           yield* Queue.clear(unheard)
           yield* Queue.offerAll(unheard, readers.channels())
           yield* Stream.fromQueue(unheard).pipe(
             Stream.mapEffect((channel) => follow(connection, channel), { concurrency: "unbounded" }),
             Stream.runDrain,
-            Effect.tapError((error) => Effect.logWarning(`notifications were cut: ${describe(error)}`))
+            Effect.tapError((error) => Effect.logWarning(`notifications were cut: ${describe(error)}`)),
+            Effect.ensuring(Scope.close(opened, Exit.void))
           )
         }).pipe(Effect.scoped)
 

@@ -5,7 +5,7 @@ import { PgConnection } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { PostgresProxy } from "@wac/testkit"
 import * as PostgresServer from "@wac/testkit/PostgresServer"
-import { Effect, Exit, Fiber, Layer, Queue, Redacted, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Option, Queue, Redacted, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Database, Deadline } from "../src/Database.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
@@ -36,6 +36,25 @@ const one = Effect.flatMap(Database, ({ query }) => query("Test.one", "select 1 
 
 const isUnavailable = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isFailure(exit) && String(exit.cause).includes("StoreError")
+
+describe("a server that is silent", () => {
+  it.live("is not waited for by who closes", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const { listen, query } = yield* Effect.map(
+        Layer.buildWithScope(database(), scope),
+        (context) => Context.get(context, Database)
+      )
+      const heard = yield* Scope.provide(listen("test"), scope)
+      assert.strictEqual(yield* Queue.take(heard), "")
+      yield* query("Test.one", "select 1 as one", [])
+      proxy.freeze()
+      // one that waited would wait until it speaks again
+      const closed = yield* Effect.timeoutOption(Scope.close(scope, Exit.void), "20 seconds")
+      proxy.thaw()
+      assert.isTrue(Option.isSome(closed))
+    }))
+})
 
 describe("a restart of PostgreSQL", () => {
   it.live("is not noticed by who asks after it", () =>
