@@ -5,6 +5,7 @@
 import { SessionApi } from "@wac/api"
 import { Limits, Password, PlainText, Workspace } from "@wac/core"
 import { ReceiverAddress } from "@wac/http"
+import * as ServerUrl from "@wac/postgres/ServerUrl"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
 import { Config, ConfigProvider, Effect, Redacted, Result, Schema, SchemaIssue } from "effect"
 import { IpNetwork } from "effect/net"
@@ -251,6 +252,18 @@ const rateLimitStore = Effect.gen(function*() {
   return yield* new BadVariable({ variable, expected })
 })
 
+const serverExpected = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, several hosts with commas between"
+
+/** The URL of a PostgreSQL server; of one that cannot be used it is said why. */
+const serverUrl = (variable: string, text: string) =>
+  Effect.as(
+    Effect.mapError(
+      Effect.fromResult(ServerUrl.parse(text)),
+      (why) => new BadVariable({ variable, expected: `${serverExpected}; ${why}` })
+    ),
+    Redacted.make(text)
+  )
+
 const storage = Effect.gen(function*() {
   const variable = "DATABASE_URL"
   const expected = "postgres://…, pglite:DIRECTORY or memory:"
@@ -258,10 +271,15 @@ const storage = Effect.gen(function*() {
   if (text === "memory:") return { _tag: "Memory" as const }
   const directory = /^pglite:(.+)$/.exec(text)?.[1]
   if (directory !== undefined) return { _tag: "Embedded" as const, directory }
-  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) {
-    return { _tag: "Server" as const, url: Redacted.make(text) }
+  if (!/^postgres(ql)?:\/\//.test(text)) return yield* new BadVariable({ variable, expected })
+  const url = yield* serverUrl(variable, text)
+  const listen = "DATABASE_LISTEN_URL"
+  const listenText = yield* optional(listen, Schema.String, serverExpected)
+  return {
+    _tag: "Server" as const,
+    url,
+    ...(listenText === undefined ? {} : { listenUrl: yield* serverUrl(listen, listenText) })
   }
-  return yield* new BadVariable({ variable, expected })
 })
 
 /** What is kept where, and what opens it. */

@@ -21,7 +21,11 @@ const plain = (config: ServerConfig): { readonly [field: string]: unknown } => (
   publicUrl: config.publicUrl.href,
   trustedProxies: config.trustedProxies.map((network) => IpNetwork.format(network)),
   storage: config.storage._tag === "Server"
-    ? { ...config.storage, url: Redacted.value(config.storage.url) }
+    ? {
+      ...config.storage,
+      url: Redacted.value(config.storage.url),
+      ...(config.storage.listenUrl === undefined ? {} : { listenUrl: Redacted.value(config.storage.listenUrl) })
+    }
     : config.storage,
   provider: config.provider._tag === "WhatsApp"
     ? {
@@ -139,6 +143,21 @@ describe("what is taken", () => {
         masterKey: key(1)
       }] as const
     ),
+    [
+      {
+        DATABASE_URL: "postgres://wac:pw@db1:5433,db2/wac",
+        DATABASE_LISTEN_URL: "postgres://wac:pw@[::1]:5432/wac",
+        WAC_MASTER_KEY: key(1)
+      },
+      {
+        storage: {
+          _tag: "Server",
+          url: "postgres://wac:pw@db1:5433,db2/wac",
+          listenUrl: "postgres://wac:pw@[::1]:5432/wac"
+        },
+        masterKey: key(1)
+      }
+    ],
     [{ WAC_MASTER_KEY: key(1), WAC_MASTER_KEY_PREVIOUS: key(2) }, { masterKey: key(1), previousMasterKey: key(2) }],
     [
       { WAC_OWNER_EMAIL: "o@example.com", WAC_OWNER_PASSWORD: "12345678" },
@@ -213,6 +232,11 @@ describe("what is refused", () => {
       "a:b"
     ]],
     ["DATABASE_URL", [`mysql://wac:${secret}@db/wac`, "pglite:", "memory", "memory:x", "MEMORY:", "sqlite:x"]],
+    ["DATABASE_URL", [`postgres://wac:${secret}@db:x/wac`, `postgres://wac:${secret}@db1,/wac`]],
+    ["DATABASE_LISTEN_URL", [secret, `mysql://wac:${secret}@db/wac`, `postgres://wac:${secret}@db:0/wac`], {
+      DATABASE_URL: "postgres://wac@db/wac",
+      WAC_MASTER_KEY: key(1)
+    }],
     ["PROVIDER", ["WhatsApp", "Sandbox", secret]],
     ["WHATSAPP_BASE_URL", [secret, `ftp://${secret}`], { PROVIDER: "whatsapp", ...whatsApp }],
     ["WHATSAPP_API_VERSION", ["25.0", "v25", "latest", secret], { PROVIDER: "whatsapp", ...whatsApp }],

@@ -8,7 +8,7 @@ import { PostgresProxy } from "@wac/testkit"
 import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import * as checks from "./checks.ts"
 import { type Answer, call, hello, send } from "./harness.ts"
-import { freshDatabase, masterKey, ownPostgres, signedIn, startSteered, withKey } from "./processes.ts"
+import { freshDatabase, masterKey, ownPostgres, signedIn, sql, startSteered, withKey } from "./processes.ts"
 import { nameOf, upstream } from "./upstream.ts"
 
 /** Sends that are under way at any time. */
@@ -161,6 +161,25 @@ layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => 
       assert.isBelow(yield* recovered, recovery)
       yield* more("sent", 50)
       yield* assertAllRight(yield* end)
+    }))
+
+  it.effect("PostgreSQL takes no writes for a while, as after a failover to a standby", () =>
+    Effect.gen(function*() {
+      const { postgres } = yield* Served
+      const writable = (setting: "on" | "off") =>
+        Effect.andThen(
+          sql(postgres.url, `alter system set default_transaction_read_only = ${setting}`),
+          sql(postgres.url, "select pg_reload_conf()")
+        )
+      yield* writable("on")
+      const ready = yield* checks.until(
+        Effect.provide(probe("/readyz"), yield* Effect.context<Served>()),
+        ({ status }) => status !== 200
+      )
+      checks.assertError(ready, 503, unavailable)
+      checks.assertError((yield* sendOnce()).answer, 503, unavailable)
+      yield* writable("off")
+      yield* recovered
     }))
 
   it.effect("the network before PostgreSQL swallows everything for a while", () =>

@@ -9,6 +9,6 @@ export class Storage extends Context.Service<Storage, {
   readonly name: string
   /** Whether what it holds survives the process. */
   readonly durable: boolean
-  /** Whether it can be reached at this moment. */
+  /** Whether it can be reached at this moment, and written to. */
   readonly ping: Effect.Effect<void, StoreError>
 }>()("@wac/core/Storage") {}

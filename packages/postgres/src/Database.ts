@@ -17,6 +17,28 @@ export type Row = Readonly<Record<string, unknown>>
 /** Within this a statement answers or has failed, waiting for a connection and repetitions included (milliseconds). */
 export const Deadline = Context.Reference<number>("@wac/postgres/Database/Deadline", { defaultValue: () => 5000 })
 
+/**
+ * Whether sessions are another's after each statement, as behind a pooler: then none has our settings, and each batch
+ * brings them along.
+ */
+export const BareSessions = Context.Reference<boolean>("@wac/postgres/Database/BareSessions", {
+  defaultValue: () => false
+})
+
+/**
+ * A batch with what a session of our own is set to, in the same statement. `statement_timeout` cannot be set for the
+ * statement that is under way: waiting for a lock has its end by `lock_timeout`, and what took too long for any other
+ * reason is undone at its end. That is what the caller is told, who is not waiting any more.
+ */
+const guarded = (answers: string, milliseconds: number): string =>
+  `select answers, case when clock_timestamp() > statement_timestamp() + interval '${milliseconds} ms'
+    then pg_cancel_backend(pg_backend_pid()) end as late
+  from (
+    select ${answers} as answers
+    from (select set_config('lock_timeout', '${milliseconds}', true), set_config('jit', 'off', true)) settings
+    offset 0
+  ) answered`
+
 /** For how long what certainly left nothing behind is tried again; a restart of PostgreSQL takes about that. */
 const patience = "2 seconds"
 
@@ -86,6 +108,7 @@ const make = Effect.gen(function*() {
   const { listen } = yield* Notifications
   const fork = yield* FiberSet.makeRuntime<never>()
   const deadline = yield* Deadline
+  const isBare = yield* BareSessions
 
   const again = Schedule.exponential(firstPause).pipe(
     Schedule.jittered,
@@ -134,8 +157,12 @@ const make = Effect.gen(function*() {
     const statement = (commands: ReadonlyArray<Command>) => {
       const { params, read } = given(commands)
       const places = params.map((_, i) => `$${i + 1}::text::json`)
+      const answers = `${fn}(${places.join(", ")})`
       return Effect.map(
-        run(`select ${fn}(${places.join(", ")}) as answers`, params.map((param) => JSON.stringify(param))),
+        run(
+          isBare ? guarded(answers, Math.round(deadline * 0.9)) : `select ${answers} as answers`,
+          params.map((param) => JSON.stringify(param))
+        ),
         ([row]) => read(row!["answers"])
       )
     }

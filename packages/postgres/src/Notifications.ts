@@ -15,6 +15,14 @@ export class Notifications extends Context.Service<Notifications, {
   /** See `Database.listen`. */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
 }>()("@wac/postgres/Notifications") {
+  /** Where there is no way for them: readers look by themselves. */
+  static readonly layerNone: Layer.Layer<Notifications> = Layer.sync(Notifications, () => {
+    const readers = new Readers()
+    return Notifications.of({
+      listen: (channel) => readers.add(channel, Effect.sync(() => readers.tell(channel, "")))
+    })
+  })
+
   /** Over one connection of its own, which is opened again whenever it is lost. */
   static readonly layerConnection = (config: PgConnection.Config): Layer.Layer<Notifications> =>
     Layer.effect(

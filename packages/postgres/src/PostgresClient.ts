@@ -2,25 +2,30 @@
  * The client of a PostgreSQL server.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Effect, Layer, type Redacted } from "effect"
-import { Deadline } from "./Database.ts"
+import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { BareSessions, Deadline } from "./Database.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
-import { describe } from "./SqlFailure.ts"
+import * as Primary from "./Primary.ts"
+import * as ServerUrl from "./ServerUrl.ts"
+import { describe, isPassing } from "./SqlFailure.ts"
 
 export interface Options {
-  /** `postgres://user:password@host:port/database?sslmode=…` */
+  /**
+   * `postgres://user:password@host:port/database?sslmode=…`; of several hosts (`host:port,host:port`) the one is used
+   * that can be written to.
+   */
   readonly url: Redacted.Redacted
+  /** The way to the same database without a pooler, where `url` leads to one: for notifications and migrations. */
+  readonly listenUrl?: Redacted.Redacted | undefined
   /** How many connections this process opens at most, beside one for notifications. 10 when left out. */
   readonly maxConnections?: number
 }
 
 const nobody = new Error("nobody was connected to")
 
-/**
- * Fails when the URL cannot be read, by the client's own reading of it, and connects to nobody. To the client this is a
- * failure like that of a server that is away, for which who migrates waits.
- */
+/** Fails when the URL cannot be read, by the client's own reading of it, and connects to nobody. */
 const read = (config: PgConnection.Config) =>
   PgConnection.make({
     ...config,
@@ -32,30 +37,99 @@ const read = (config: PgConnection.Config) =>
     Effect.catchIf(({ reason }) => reason.cause === nobody, () => Effect.void)
   )
 
+const common = {
+  applicationName: "wac",
+  connectTimeout: "3 seconds",
+  keepAlive: "30 seconds"
+} as const
+
+/** A server that is started together with us may take a while to answer. */
+const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
+
+const waited = <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
+  Effect.retry(effect, { while: isPassing, schedule: again })
+
+/** Where connections go: to one host, or to whichever of several is the primary. */
+const destination = Effect.fnUntraced(function*(
+  url: Redacted.Redacted
+): Effect.fn.Return<PgConnection.Config, SqlError | OpenError, Scope.Scope> {
+  const { hosts } = yield* Effect.mapError(
+    Effect.fromResult(ServerUrl.parse(Redacted.value(url))),
+    (why) => new OpenError({ message: `cannot use PostgreSQL: ${why}` })
+  )
+  yield* Effect.forEach(hosts, (host) => read({ ...common, url: Redacted.make(host) }), { discard: true })
+  return hosts.length === 1 ? { ...common, url } : yield* waited(Primary.follow(hosts, common))
+})
+
+/** What stands at the other end: PostgreSQL, or a pooler who gives each statement to a session of many people's. */
+interface Peer {
+  readonly isPooled: boolean
+  /** Whether a statement that takes too long is ended by the settings of the user or the database. */
+  readonly isTimed: boolean
+}
+
+/** A pooler cannot know whose session a statement will have: what it says of its own process is not what the session says. */
+const peer = (config: PgConnection.Config): Effect.Effect<Peer, SqlError> =>
+  waited(Effect.scoped(Effect.gen(function*() {
+    const connection = yield* PgConnection.make(config)
+    const { rows: [row] } = yield* connection.query(
+      "select pg_backend_pid() as pid, current_setting('statement_timeout') <> '0' as timed",
+      [],
+      false
+    )
+    return { isPooled: row!["pid"] !== connection.processId, isTimed: row!["timed"] === true }
+  })))
+
+/** What a session of our own is set to. */
+const settings = (deadline: number) => ({
+  startupParameters: {
+    // before our own deadline, so that a slow statement is certainly undone when its caller is told
+    statement_timeout: String(Math.round(deadline * 0.9)),
+    // compiling a plan takes longer than any of our statements may
+    jit: "off"
+  }
+})
+
+/** What leaves nothing behind in a session that others have next: no setting, and no statement with a name. */
+const bare = { prepare: false }
+
+/** With the properties of the configuration as they are: that of several hosts changes with the primary. */
+const extended = (config: PgConnection.Config, more: PgClient.PgPoolConfig): PgClient.PgPoolConfig =>
+  Object.create(config, Object.getOwnPropertyDescriptors(more)) as PgClient.PgPoolConfig
+
+const deaf = "DATABASE_URL leads to a pooler, by which no notification comes: what other processes do is noticed a " +
+  "second later or two. DATABASE_LISTEN_URL names a way to PostgreSQL itself"
+
+const untimed = "DATABASE_URL leads to a pooler, and its user has no statement_timeout: what takes too long goes on " +
+  "until it is cancelled. See docs/guides/postgresql.md"
+
+const noticed = (options: Options, direct: PgConnection.Config, isPooled: boolean, deadline: number) =>
+  isPooled && options.listenUrl === undefined
+    ? Layer.merge(Notifications.layerNone, Layer.effectDiscard(Effect.logWarning(deaf)))
+    : Notifications.layerConnection(isPooled ? direct : extended(direct, settings(deadline)))
+
 /**
- * Connects on first use, but refuses at once a URL that is none. Each statement has a connection to itself: pipelining
- * several over one (`multiplex`) saves round trips, but has batches wait for one another, and a statement on a shared
- * connection cannot be cancelled.
+ * Waits for the server for a while, but refuses at once a URL that is none. Each statement has a connection to itself:
+ * pipelining several over one (`multiplex`) saves round trips, but has batches wait for one another, and a statement on a
+ * shared connection cannot be cancelled.
  */
 export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Notifications, OpenError> =>
   Layer.unwrap(Effect.gen(function*() {
     const deadline = yield* Deadline
-    const config: PgClient.PgPoolConfig = {
-      url: options.url,
+    const config = yield* destination(options.url)
+    const direct = options.listenUrl === undefined ? config : yield* destination(options.listenUrl)
+    const { isPooled, isTimed } = yield* peer(config)
+    if (isPooled && !isTimed) yield* Effect.logWarning(untimed)
+    const pool: PgClient.PgPoolConfig = extended(config, {
       maxConnections: options.maxConnections ?? 10,
       minConnections: 1,
-      applicationName: "wac",
-      connectTimeout: "3 seconds",
-      keepAlive: "30 seconds",
-      startupParameters: {
-        // before our own deadline, so that a slow statement is certainly undone when its caller is told
-        statement_timeout: String(Math.round(deadline * 0.9)),
-        // compiling a plan takes longer than any of our statements may
-        jit: "off"
-      }
-    }
-    yield* read(config)
-    return Layer.merge(PgClient.layer(config), Notifications.layerConnection(config))
+      ...(isPooled ? bare : settings(deadline))
+    })
+    return Layer.mergeAll(
+      PgClient.layer(pool),
+      noticed(options, direct, isPooled, deadline),
+      Layer.succeed(BareSessions, isPooled)
+    )
   })).pipe(
     Layer.catchTag(
       "SqlError",

@@ -1,7 +1,8 @@
 /**
  * Every storage port of `@wac/core`, in PostgreSQL: a server, or embedded in the process.
  */
-import { Effect, Layer, Redacted } from "effect"
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ApiKeyStore from "./ApiKeyStore.ts"
 import * as ContactStore from "./ContactStore.ts"
@@ -12,6 +13,7 @@ import * as InboundPostStore from "./InboundPostStore.ts"
 import * as MemberStore from "./MemberStore.ts"
 import * as MessageStore from "./MessageStore.ts"
 import * as Migrations from "./Migrations.ts"
+import type { OpenError } from "./OpenError.ts"
 import * as PepperStore from "./PepperStore.ts"
 import * as PgliteClient from "./PgliteClient.ts"
 import * as PhoneNumberStore from "./PhoneNumberStore.ts"
@@ -19,6 +21,7 @@ import * as PostgresClient from "./PostgresClient.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
 import * as ReplayStore from "./ReplayStore.ts"
 import * as SealedSecretStore from "./SealedSecretStore.ts"
+import * as ServerUrl from "./ServerUrl.ts"
 import * as SessionStore from "./SessionStore.ts"
 import * as Storage from "./Storage.ts"
 import * as TemplateStore from "./TemplateStore.ts"
@@ -46,7 +49,16 @@ export const layer = Layer.mergeAll(
 ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
 const migrated = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run()))
-const checked = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.check()))
+
+/** On a server: not by a pooler, where there is a way without one. */
+const prepared = ({ listenUrl, migrate }: ServerOptions) => {
+  const run: Effect.Effect<unknown, OpenError, PgClient.PgClient> = migrate === false
+    ? Migrations.check()
+    : Migrations.run()
+  return listenUrl === undefined
+    ? run
+    : Effect.provide(run, PostgresClient.layer({ url: listenUrl, maxConnections: 1 }))
+}
 
 /** Which server, and whether its schema may be changed. */
 export interface ServerOptions extends PostgresClient.Options {
@@ -57,7 +69,7 @@ export interface ServerOptions extends PostgresClient.Options {
 /** The ports on a PostgreSQL server (15 or later), which any number of processes may share. */
 export const layerServer = (options: ServerOptions) =>
   Layer.merge(layer, Storage.layer(serverName(options.url), true)).pipe(
-    Layer.provide(options.migrate === false ? checked : migrated),
+    Layer.provide(Layer.merge(Database.layer, Layer.effectDiscard(prepared(options)))),
     Layer.provide(PostgresClient.layer(options))
   )
 
@@ -76,15 +88,14 @@ export const layerEmbedded = (options: PgliteClient.Options) =>
 
 /** Brings the schema of a server up to date. */
 export const migrateServer = (options: PostgresClient.Options) =>
-  Effect.provide(Migrations.run(), PostgresClient.layer(options))
+  Effect.provide(Migrations.run(), PostgresClient.layer({ ...options, url: options.listenUrl ?? options.url }))
 
 /** Brings the schema of an embedded database up to date, and makes the database first if there is none. */
 export const migrateEmbedded = (options: PgliteClient.Options) =>
   Effect.provide(Migrations.run(), PgliteClient.layer(options))
 
-const serverName = (url: Redacted.Redacted): string => {
-  const text = Redacted.value(url)
-  if (!URL.canParse(text)) return "PostgreSQL"
-  const { host, pathname } = new URL(text)
-  return `PostgreSQL at ${host}${pathname}`
-}
+const serverName = (url: Redacted.Redacted): string =>
+  Result.match(ServerUrl.parse(Redacted.value(url)), {
+    onFailure: () => "PostgreSQL",
+    onSuccess: ({ name }) => `PostgreSQL at ${name}`
+  })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
+import { type AddressInfo, createServer } from "node:net"
 import * as PostgresClient from "../src/PostgresClient.ts"
 
 describe("an address that is none", () => {
@@ -9,8 +10,9 @@ describe("an address that is none", () => {
     ["a port beyond all", "postgres://wac:hunter2@127.0.0.1/wac?port=70000", /port/],
     ["a deadline that is none", "postgres://wac:hunter2@127.0.0.1:1/wac?connect_timeout=soon", /connect_timeout/],
     ["text in a code of its own", "postgres://wac:hunter2%zz@127.0.0.1:1/wac", /percent-encoding/],
-    ["another database's", "mysql://wac:hunter2@127.0.0.1:1/wac", /protocol/],
-    ["no address at all", "hunter2", /Invalid URL/]
+    ["another database's", "mysql://wac:hunter2@127.0.0.1:1/wac", /postgres:/],
+    ["no address at all", "hunter2", /postgres:/],
+    ["a second host without a port", "postgres://wac:hunter2@127.0.0.1:1,127.0.0.1:x/wac", /second host/]
   ]
   // under the test's clock: who waits for it to get better waits for ever
   it.effect.each(wrong)("is refused at once: %s", ([, url, words]) =>
@@ -22,9 +24,21 @@ describe("an address that is none", () => {
       assert.notInclude(error.message, "hunter2")
     }).pipe(Effect.scoped))
 
-  it.effect("is not one of a server that is away", () =>
-    Layer.build(PostgresClient.layer({ url: Redacted.make("postgres://wac:hunter2@127.0.0.1:1/wac?sslmode=prefer") }))
-      .pipe(
-        Effect.scoped
-      ))
+  it.effect("is not one of a server that is away, which is waited for", () =>
+    Effect.gen(function*() {
+      const asked = Promise.withResolvers<void>()
+      const server = createServer((socket) => {
+        socket.destroy()
+        asked.resolve()
+      })
+      yield* Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)))
+      yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
+      const { port } = server.address() as AddressInfo
+      const url = Redacted.make(`postgres://wac:hunter2@127.0.0.1:${port}/wac?sslmode=prefer`)
+      // whose clock stands still: it asks once, and waits until it may again
+      const building = yield* Effect.forkChild(Layer.build(PostgresClient.layer({ url })), { startImmediately: true })
+      yield* Effect.promise(() => asked.promise)
+      yield* Effect.replicateEffect(Effect.promise(() => new Promise((resolve) => setImmediate(resolve))), 20)
+      assert.isUndefined(building.pollUnsafe())
+    }).pipe(Effect.scoped))
 })

@@ -52,6 +52,7 @@ export type Storage =
   | {
     readonly _tag: "Server"
     readonly url: Redacted.Redacted
+    readonly listenUrl?: Redacted.Redacted
     readonly maxConnections?: number
     readonly migrate?: boolean
   }

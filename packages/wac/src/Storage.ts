@@ -1,7 +1,8 @@
 /**
  * Where an instance keeps everything.
  */
-import { Redacted } from "effect"
+import * as ServerUrl from "@wac/postgres/ServerUrl"
+import { Redacted, Result } from "effect"
 import type * as Composition from "./Composition.ts"
 import { badOption } from "./WacError.ts"
 
@@ -13,8 +14,10 @@ export interface MemoryStorage {
 /** A PostgreSQL server, 15 or later, which any number of processes may share. */
 export interface PostgresStorage {
   readonly type: "postgres"
-  /** `postgres://user:password@host:port/database?sslmode=…` */
+  /** `postgres://user:password@host:port/database?sslmode=…`; of several hosts the one that can be written to is used. */
   readonly url: string
+  /** Where `url` leads to a pooler: the way to PostgreSQL itself, for notifications and migrations. */
+  readonly listenUrl?: string
   /** How many connections this process opens at most, beside one for notifications; 10 when left out. */
   readonly maxConnections?: number
   /** Whether to bring the schema up to date at start, as is the default; else one that is not is refused. */
@@ -38,7 +41,7 @@ export const memory = (): MemoryStorage => ({ type: "memory" })
  * brought up to date at start, unless `migrate` is false.
  */
 export const postgres = (
-  options: string | { readonly url: string; readonly maxConnections?: number; readonly migrate?: boolean }
+  options: string | Omit<PostgresStorage, "type">
 ): PostgresStorage => ({ type: "postgres", ...(typeof options === "string" ? { url: options } : options) })
 
 /**
@@ -46,6 +49,12 @@ export const postgres = (
  * `masterKey` is given, one is made on first run and kept there beside the data, readable by its owner alone.
  */
 export const pglite = (directory: string): PgliteStorage => ({ type: "pglite", directory })
+
+const serverUrl = (name: string, url: unknown): Redacted.Redacted => {
+  const parsed = typeof url === "string" ? ServerUrl.parse(url) : Result.fail("it is no text")
+  if (Result.isSuccess(parsed)) return Redacted.make(url as string)
+  throw badOption(name, `${name} must have the form postgres://user:password@host:port/database: ${parsed.failure}`)
+}
 
 /** What the composition is told. */
 export const composed = (storage: Storage): Composition.Storage => {
@@ -58,13 +67,11 @@ export const composed = (storage: Storage): Composition.Storage => {
       }
       return { _tag: "Embedded", directory: storage.directory }
     case "postgres": {
-      const { maxConnections, migrate, url } = storage
-      if (typeof url !== "string" || !/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
-        throw badOption("storage.url", "storage.url must have the form postgres://user:password@host:port/database")
-      }
+      const { listenUrl, maxConnections, migrate, url } = storage
       return {
         _tag: "Server",
-        url: Redacted.make(url),
+        url: serverUrl("storage.url", url),
+        ...(listenUrl === undefined ? {} : { listenUrl: serverUrl("storage.listenUrl", listenUrl) }),
         ...(maxConnections === undefined ? {} : { maxConnections }),
         ...(migrate === undefined ? {} : { migrate })
       }

@@ -1,0 +1,111 @@
+/**
+ * Which of several hosts is the one to write to, as libpq's `target_session_attrs=read-write` finds it.
+ */
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, FiberSet, Redacted, Schedule, type Scope } from "effect"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import * as net from "node:net"
+import type { Duplex } from "node:stream"
+import * as Timely from "./Timely.ts"
+
+/** How often the host that is written to is asked whether it still may be, and how soon it must say so. */
+const interval = "1 second"
+const patience = 2000
+
+/** Before all are asked again when none can be written to. */
+const pause = "500 millis"
+
+/** What is the same for every host. */
+type Common = Omit<PgConnection.Config, "url" | "stream">
+
+interface Host {
+  readonly url: Redacted.Redacted
+  readonly sockets: Set<net.Socket>
+}
+
+/**
+ * A configuration whose connections go to the primary of the moment; each connection reads it anew. When there is
+ * another one, the connections to the one before are broken off: who waits there may wait for ever. Fails when none of
+ * the hosts can be written to.
+ */
+export const follow = Effect.fnUntraced(function*(
+  urls: ReadonlyArray<string>,
+  common: Common
+): Effect.fn.Return<PgConnection.Config, SqlError, Scope.Scope> {
+  const fork = yield* FiberSet.makeRuntime<never>()
+  const hosts = urls.map((url): Host => ({ url: Redacted.make(url), sockets: new Set() }))
+
+  const configOf = (host: Host): PgConnection.Config => ({ ...common, url: host.url })
+
+  /** Fails where no row may be written, and where nobody says so in time. */
+  const writable = (connection: PgConnection.PgConnection): Effect.Effect<void, SqlError> =>
+    Effect.callback<void, SqlError>((resume) => {
+      const asked = fork(Effect.exit(connection.query("show transaction_read_only", [], false)))
+      const leave = Timely.watch(asked, patience, (end) => {
+        const answer = end !== "late" && end._tag === "Success" ? end.value : undefined
+        resume(
+          answer?._tag === "Failure"
+            ? Effect.failCause(answer.cause)
+            : answer?.value.rows[0]?.["transaction_read_only"] === "off"
+            ? Effect.void
+            : Effect.fail(notWritable)
+        )
+      })
+      return Effect.sync(leave)
+    })
+
+  const open = (host: Host) => PgConnection.make(configOf(host))
+
+  const find = Effect.suspend(() =>
+    Effect.raceAll(hosts.map((host) => open(host).pipe(Effect.flatMap(writable), Effect.scoped, Effect.as(host))))
+  )
+
+  let primary = yield* find
+
+  const stay = Effect.scoped(
+    Effect.flatMap(
+      Effect.suspend(() => open(primary)),
+      (connection) => Effect.repeat(writable(connection), Schedule.spaced(interval))
+    )
+  )
+  const move = Effect.gen(function*() {
+    const found = yield* Effect.retry(find, Schedule.spaced(pause))
+    if (found === primary) return
+    const left = primary
+    primary = found
+    yield* Effect.logWarning("another host of PostgreSQL is the primary now")
+    for (const socket of left.sockets) socket.destroy()
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(stay), move)))
+
+  return {
+    ...common,
+    get url() {
+      return primary.url
+    },
+    get stream() {
+      const { sockets, url } = primary
+      return (): Duplex => {
+        const { hostname, port } = new URL(Redacted.value(url))
+        const socket = net.connect({
+          host: hostname.replace(/^\[|\]$/g, ""),
+          port: Number(port || 5432),
+          noDelay: true,
+          keepAlive: true,
+          keepAliveInitialDelay: 30_000
+        })
+        sockets.add(socket)
+        socket.once("close", () => sockets.delete(socket))
+        return socket
+      }
+    }
+  }
+})
+
+const notWritable = new SqlError({
+  reason: new ConnectionError({
+    cause: new Error("no host can be written to"),
+    message: "no host can be written to",
+    operation: "connect"
+  })
+})

@@ -1,0 +1,107 @@
+/**
+ * Several hosts in one URL: who may be written to is used, and whoever is that next.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { PostgresProxy } from "@wac/testkit"
+import * as PostgresServer from "@wac/testkit/PostgresServer"
+import { Effect, Layer, Redacted, Schedule } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import { Database } from "../src/Database.ts"
+import * as PostgresClient from "../src/PostgresClient.ts"
+
+/** Two servers, with nobody between them: which of them is the primary is what each says of itself. */
+let servers: ReadonlyArray<PostgresServer.PostgresServer>
+let proxies: ReadonlyArray<PostgresProxy.PostgresProxy>
+beforeAll(async () => {
+  servers = await Promise.all([1, 2].map(() => PostgresServer.start("fsync=off", "max_connections=30")))
+  for (const { url } of servers) await Effect.runPromise(run(url, "create table written (n int)"))
+  proxies = await Promise.all(servers.map(({ url }) => PostgresProxy.start(url)))
+})
+afterAll(async () => {
+  for (const proxy of proxies) proxy.close()
+  for (const server of servers) await server.remove()
+})
+
+const run = (url: string, statement: string) =>
+  Effect.flatMap(PgClient.PgClient, (client) => client.unsafe<Record<string, unknown>>(statement)).pipe(
+    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+    Effect.orDie
+  )
+
+/** Has the server take writes, or none, in the sessions that there are too. */
+const setWritable = Effect.fnUntraced(function*(server: number, isWritable: boolean) {
+  const { url } = servers[server]!
+  yield* run(url, `alter system set default_transaction_read_only = ${isWritable ? "off" : "on"}`)
+  yield* run(url, "select pg_reload_conf()")
+  const answer = isWritable ? "off" : "on"
+  yield* Effect.repeat(run(url, "show transaction_read_only"), {
+    until: ([row]) => row?.["transaction_read_only"] === answer
+  })
+})
+
+/** The URL of both, by their proxies. */
+const both = () => {
+  const [first, second] = proxies.map(({ url }) => new URL(url))
+  return Redacted.make(first!.href.replace(first!.host, `${first!.host},${second!.host}`))
+}
+
+const database = Layer.unwrap(
+  Effect.sync(() => Database.layer.pipe(Layer.provide(PostgresClient.layer({ url: both() }))))
+)
+
+const portOf = (server: number) => Number(new URL(servers[server]!.url).port)
+
+/** The server that has taken a write. */
+const written = Effect.flatMap(
+  Database,
+  ({ query }) =>
+    query("Test.write", "insert into written values (1) returning current_setting('port')::int as port", [])
+).pipe(
+  Effect.map(([row]) => row!["port"] as number)
+)
+
+/** As an application asks on until it is answered by this server. */
+const untilWritten = (server: number) =>
+  written.pipe(
+    Effect.exit,
+    Effect.repeat({
+      until: (exit) => exit._tag === "Success" && exit.value === portOf(server),
+      schedule: Schedule.spaced("50 millis")
+    })
+  )
+
+describe("of several hosts", () => {
+  it.live("the one that takes writes is used, wherever it stands; and the next, when it does no more", () =>
+    Effect.gen(function*() {
+      yield* setWritable(0, false)
+      yield* Effect.gen(function*() {
+        assert.strictEqual(yield* written, portOf(1))
+        // the other way about, and no connection breaks by itself
+        yield* setWritable(1, false)
+        yield* setWritable(0, true)
+        yield* untilWritten(0)
+        yield* Effect.replicateEffect(Effect.map(written, (port) => assert.strictEqual(port, portOf(0))), 20, {
+          concurrency: "unbounded"
+        })
+      }).pipe(Effect.provide(database))
+      yield* setWritable(1, true)
+    }))
+
+  it.live("a silent one is left behind, with its connections", () =>
+    Effect.gen(function*() {
+      yield* untilWritten(0)
+      proxies[0]!.freeze()
+      yield* setWritable(1, true)
+      yield* untilWritten(1)
+      proxies[0]!.thaw()
+    }).pipe(Effect.provide(Layer.unwrap(Effect.as(setWritable(1, false), database)))))
+
+  it.live("none at all is an error that says so", () =>
+    Effect.gen(function*() {
+      yield* Effect.forEach([0, 1], (server) => setWritable(server, false))
+      const error = yield* Effect.flip(Layer.build(database))
+      yield* Effect.forEach([0, 1], (server) => setWritable(server, true))
+      assert.strictEqual(error.message, "cannot use PostgreSQL: no host can be written to")
+    }).pipe(Effect.scoped))
+})

@@ -1,0 +1,140 @@
+/**
+ * The client behind a pooler, who gives each statement to a session that others had before and have next.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import * as PgBouncer from "@wac/testkit/PgBouncer"
+import { Effect, Exit, Layer, Logger, Queue, Redacted, Ref } from "effect"
+import { Database, Deadline } from "../src/Database.ts"
+import * as Migrations from "../src/Migrations.ts"
+import * as PostgresClient from "../src/PostgresClient.ts"
+import { freshDatabase } from "./servers.ts"
+
+/** A database, and the way to it by a pooler. */
+const pooled = (mode?: "session" | "transaction") =>
+  Effect.gen(function*() {
+    const direct = yield* freshDatabase()
+    const pooler = yield* Effect.acquireRelease(
+      Effect.promise(() => PgBouncer.start(Redacted.value(direct), mode)),
+      (pooler) => Effect.promise(pooler.stop)
+    )
+    return { direct, url: Redacted.make(pooler.url) }
+  })
+
+const database = (options: PostgresClient.Options, deadline = 5000) =>
+  Database.layer.pipe(
+    Layer.provideMerge(PostgresClient.layer(options)),
+    Layer.provide(Layer.succeed(Deadline, deadline)),
+    Layer.fresh
+  )
+
+/** What is written to the log meanwhile. */
+const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const lines = yield* Ref.make<ReadonlyArray<string>>([])
+    const logger = Logger.make(({ message }) => {
+      Effect.runSync(Ref.update(lines, (all) => [...all, String(message)]))
+    })
+    yield* Effect.provide(effect, Logger.layer([logger]), { local: true })
+    return yield* Ref.get(lines)
+  })
+
+const sql = <Row extends object>(text: string) =>
+  Effect.flatMap(PgClient.PgClient, (client) => client.unsafe<Row>(text))
+
+/** What a session has that its next user would find. */
+const left = `select current_setting('statement_timeout') || current_setting('lock_timeout') as times,
+  current_setting('jit') as jit, (select count(*)::int from pg_prepared_statements) as named`
+
+describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
+  it.live.each(["session", "transaction"] as const)(
+    "is found out, and nothing is left in a session of its own: %s",
+    (mode) =>
+      Effect.gen(function*() {
+        const { direct, url } = yield* pooled(mode)
+        yield* Effect.gen(function*() {
+          yield* Migrations.run()
+          const { batched } = yield* Database
+          yield* sql("create function told(c json) returns json as 'select c' language sql")
+          const told = yield* batched<number, number>("Test.told", "told")
+          assert.deepStrictEqual(
+            yield* Effect.forEach([1, 2, 3], told, { concurrency: "unbounded" }),
+            [1, 2, 3]
+          )
+          const [row] = yield* sql<{ times: string; jit: string; named: number }>(left)
+          assert.deepStrictEqual({ ...row! }, { times: "00", jit: "on", named: 0 })
+        }).pipe(Effect.provide(database({ url, listenUrl: direct })))
+        // by itself, each session is set
+        yield* Effect.gen(function*() {
+          const [row] = yield* sql<{ times: string; jit: string }>(left)
+          assert.deepInclude({ ...row! }, { times: "4500ms0", jit: "off" })
+        }).pipe(Effect.provide(database({ url: direct })))
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("undoes a batch that takes too long, whatever it was that it took so long for", () =>
+    Effect.gen(function*() {
+      const { direct, url } = yield* pooled()
+      const owner = database({ url: direct })
+      yield* Effect.provide(sql("create table seen (n int)"), owner)
+      yield* Effect.provide(
+        sql(`create function slow(c json) returns json as $$
+          begin
+            insert into seen select 1;
+            -- as a machine that stands still: nothing can cancel it meanwhile
+            begin perform pg_sleep(1.5); exception when query_canceled then null; end;
+            return c;
+          end $$ language plpgsql`),
+        owner
+      )
+      yield* Effect.gen(function*() {
+        const { batched } = yield* Database
+        const slow = yield* batched<number, number>("Test.slow", "slow")
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(slow(1))))
+      }).pipe(Effect.provide(database({ url, listenUrl: direct }, 1000)))
+      const active =
+        "select 1 from pg_stat_activity where query like '%slow(%' and state = 'active' and pid <> pg_backend_pid()"
+      yield* Effect.provide(Effect.repeat(sql(active), { while: (rows) => rows.length > 0 }), owner)
+      assert.deepStrictEqual(yield* Effect.provide(sql("select * from seen"), owner), [])
+    }).pipe(Effect.scoped))
+
+  it.live("ends the wait of a batch for a lock", () =>
+    Effect.gen(function*() {
+      const { direct, url } = yield* pooled()
+      yield* Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        yield* sql("create table rows as select 1 as n")
+        yield* sql("create function waits(c json) returns json as 'update rows set n = 2; select c' language sql")
+        const failure = yield* client.withTransaction(Effect.gen(function*() {
+          yield* sql("update rows set n = 3")
+          return yield* logged(
+            Effect.gen(function*() {
+              const { batched } = yield* Database
+              const waits = yield* batched<number, number>("Test.waits", "waits")
+              assert.isTrue(Exit.isFailure(yield* Effect.exit(waits(1))))
+            }).pipe(Effect.provide(database({ url, listenUrl: direct }, 1000), { local: true }))
+          )
+        }))
+        assert.match(failure.join("\n"), /Test\.waits failed: .*lock timeout, 55P03/)
+      }).pipe(Effect.provide(database({ url: direct })))
+    }).pipe(Effect.scoped))
+
+  it.live("lets notifications come by the direct way, and says so where there is none", () =>
+    Effect.gen(function*() {
+      const { direct, url } = yield* pooled()
+      yield* Effect.gen(function*() {
+        const { listen, query } = yield* Database
+        const heard = yield* listen("test")
+        assert.strictEqual(yield* Queue.take(heard), "")
+        yield* query("Test.tell", "select pg_notify('test', 'told')", [])
+        assert.strictEqual(yield* Queue.take(heard), "told")
+      }).pipe(Effect.scoped, Effect.provide(database({ url, listenUrl: direct })))
+      const warned = yield* logged(
+        Effect.gen(function*() {
+          const { listen } = yield* Database
+          assert.strictEqual(yield* Queue.take(yield* listen("test")), "")
+        }).pipe(Effect.scoped, Effect.provide(database({ url })))
+      )
+      assert.match(warned.join("\n"), /DATABASE_LISTEN_URL names a way to PostgreSQL itself/)
+    }).pipe(Effect.scoped))
+})
