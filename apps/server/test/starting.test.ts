@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Errors, Readiness } from "@wac/core"
 import { CloudApi } from "@wac/simulator"
 import * as FreePort from "@wac/testkit/FreePort"
-import { Context, Effect, Fiber, Schedule } from "effect"
+import { Context, Effect, Exit, Fiber, Schedule } from "effect"
 import { HttpServer } from "effect/http"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -13,6 +13,8 @@ import { join } from "node:path"
 import { run } from "../src/Run.ts"
 import { assertError } from "./checks.ts"
 import { call, environment, ownPage, start } from "./harness.ts"
+
+const isFailed = (end: Exit.Exit<unknown, unknown> | undefined): boolean => end !== undefined && Exit.isFailure(end)
 
 describe("a start", () => {
   it.live("lets nobody in before it can answer", () =>
@@ -28,7 +30,8 @@ describe("a start", () => {
       )
       const first = yield* Effect.retry(
         Effect.sandbox(call(`http://127.0.0.1:${port}/readyz`)),
-        { while: () => server.pollUnsafe() === undefined, schedule: Schedule.spaced("10 millis") }
+        // once it listens it is through with its start, too: only one that has failed is given up
+        { while: () => !isFailed(server.pollUnsafe()), schedule: Schedule.spaced("10 millis") }
       )
       assert.strictEqual(first.status, 200)
       // whoever waited for that signs in at once, as a script does
