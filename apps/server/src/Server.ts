@@ -2,20 +2,16 @@
  * The server: the composition of `wac` behind an HTTP server, with the operator's log and telemetry.
  */
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
-import { Metrics } from "@wac/core"
-import { ClientErrors, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
+import { Metrics, Stopping } from "@wac/core"
+import { ClientErrors, ConnectionServer, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
 import { WhatsApp } from "@wac/whatsapp"
 import { Duration, Effect, Layer, Logger, Metric, References, Schedule } from "effect"
 import { HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
-import { createServer } from "node:http"
 import { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
 import * as RateLimitStoreRedis from "./RateLimitStoreRedis.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
-
-/** How long stopping waits for requests in flight; sends among them end within the provider's 8 s. */
-const stopTimeout = Duration.seconds(12)
 
 /** Whoever offers another protocol, as Java's client does, is answered in HTTP; taken up, it would cost the request's body. */
 const onlyHttp = { shouldUpgradeCallback: () => false }
@@ -74,8 +70,22 @@ const publicUrl = ({ publicUrl }: ServerConfig) =>
     )
   )
 
+/** Stops first: who waits for another's send gives up, and connections end with their answers. */
+const draining = (server: ConnectionServer.ConnectionServer) =>
+  Layer.effectDiscard(
+    Effect.flatMap(Stopping.Stopping, (stopping) =>
+      Effect.addFinalizer(() => Effect.andThen(stopping.begin, Effect.promise(() => server.stop()))))
+  )
+
 /** The service, listening. Closing its scope stops it gracefully: requests, then sends, then deliveries. */
-export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapters>) => {
+export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapters>) =>
+  Layer.unwrap(Effect.sync(() => layerOn(new ConnectionServer.ConnectionServer(onlyHttp), config, adapters)))
+
+const layerOn = (
+  server: ConnectionServer.ConnectionServer,
+  config: ServerConfig,
+  adapters?: Partial<Composition.Adapters>
+) => {
   const composition = FirstOwner.layer(config).pipe(
     Layer.provideMerge(
       Composition.layer(
@@ -86,22 +96,26 @@ export const layer = (config: ServerConfig, adapters?: Partial<Composition.Adapt
     )
   )
   // around the routes alone: every request's context begins with what is around the server, and is copied several times
-  return HttpRouter.serve(Layer.provideMerge(Layer.merge(HttpApp.layer, observation(config)), composition), {
+  const serving = HttpRouter.serve(Layer.provideMerge(Layer.merge(HttpApp.layer, observation(config)), composition), {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: HttpApp.routerConfig
-  }).pipe(
+  })
+  return draining(server).pipe(
+    Layer.provideMerge(serving),
     Layer.provideMerge(publicUrl(config)),
     Layer.provideMerge(
-      NodeHttpServer.layer(() => EarlyRequests.hold(ClientErrors.answer(createServer(onlyHttp))), {
+      NodeHttpServer.layer(() => EarlyRequests.hold(ClientErrors.answer(server)), {
         port: config.port,
         host: config.host,
-        gracefulShutdownTimeout: stopTimeout
+        disablePreemptiveShutdown: true
       }).pipe(
         // there is one composition, and it is made before the server listens: whoever is let in is served
         Layer.provide(composition)
       )
     ),
+    Layer.provideMerge(Layer.sync(Stopping.Stopping, Stopping.make)),
+    Layer.provide(Layer.succeed(PublicUrl.IsGiven, config.isPublicUrlGiven)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provideMerge(telemetry(config)),

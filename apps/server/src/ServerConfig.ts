@@ -31,6 +31,8 @@ export interface ServerConfig extends Composition.Config {
   readonly host: string
   readonly port: number
   readonly publicUrl: URL
+  /** Whether it was configured, and is no guess. */
+  readonly isPublicUrlGiven: boolean
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
   /** Who sends; of WhatsApp the first number of the first workspace. */
   readonly provider:
@@ -298,16 +300,13 @@ const config = Effect.gen(function*() {
   const host = yield* read("HOST", HostName, "a host name or an address", "127.0.0.1")
   const port = yield* read("PORT", PortNumber, "a port number, 0 to 65535", 8080)
   const otlpEndpoint = yield* optional("OTEL_EXPORTER_OTLP_ENDPOINT", WebAddress, "an http or https URL")
+  const publicUrl = yield* optional("PUBLIC_URL", PublicAddress, "an http or https URL, without a user or a query")
   const level = yield* read("LOG_LEVEL", LogLevel, LogLevel.literals.join(", "), "info")
   return {
     host,
     port,
-    publicUrl: yield* read(
-      "PUBLIC_URL",
-      PublicAddress,
-      "an http or https URL, without a user or a query",
-      new URL(`http://${authorityOf(host)}:${port}`)
-    ),
+    publicUrl: publicUrl ?? new URL(`http://${authorityOf(host)}:${port}`),
+    isPublicUrlGiven: publicUrl !== undefined,
     trustedProxies: yield* trustedProxies,
     ...opened,
     provider: yield* provider,

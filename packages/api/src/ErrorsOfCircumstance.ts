@@ -18,10 +18,11 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
   },
   cross_site: {
     when: "A request that changes something comes from a page of another origin, or does not say where from.",
-    remedy: "From a script, send `Sec-Fetch-Site: same-origin`. Behind a proxy, set `PUBLIC_URL`.",
+    remedy: "From a script, send `Sec-Fetch-Site: same-origin` and no `Origin`. In a browser, open the pages at " +
+      "`PUBLIC_URL`; set it where people use a name, `https` or a proxy.",
     retry: retries.no,
     example: {
-      message: "the request does not come from this service's own pages; a program other than a browser says " +
+      message: "the request does not come from this service's own pages; outside a browser, send " +
         "Sec-Fetch-Site: same-origin",
       param: "Sec-Fetch-Site"
     }

@@ -2,7 +2,7 @@
  * Sending (contract §3 and §4): *accept*, the provider, *settle*, and joining a send that is under way.
  */
 import {
-  type Cause,
+  Cause,
   Clock,
   Context,
   Deferred,
@@ -30,6 +30,7 @@ import * as Policy from "./Policy.ts"
 import { Provider, type ProviderOutcome } from "./Provider.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as Span from "./Span.ts"
+import { Stopping } from "./Stopping.ts"
 import { orUnavailable, type StoreError } from "./StoreError.ts"
 
 /** The provider's deadline; more than this is an unknown outcome. */
@@ -43,9 +44,6 @@ export const MaxInFlight = Context.Reference<number>("@wac/core/Messages/MaxInFl
 
 /** What a caller is asked to wait when there are more. */
 const overloadRetryAfter = Duration.seconds(1)
-
-/** How long stopping waits for sends in flight: the provider's deadline and time to settle. */
-const stopTimeout = Duration.sum(providerTimeout, Duration.seconds(2))
 
 /** When to take back a claim of which the answer was lost: at once, and for as long as a statement may linger. */
 const takingBack = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 4 }))
@@ -92,7 +90,11 @@ export class Messages extends Context.Service<Messages, {
 
       const deadlines = yield* Deadlines.make
       const inFlight = yield* FiberSet.make()
-      yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(inFlight), stopTimeout))
+      const stopping = yield* Stopping
+      // the provider's deadline is within it; a send that is not settled by then becomes unknown
+      yield* Effect.addFinalizer(() =>
+        Effect.flatMap(stopping.left, (left) => Effect.timeoutOption(FiberSet.awaitEmpty(inFlight), left))
+      )
       /** Claims whose making nobody heard of. */
       const lost = yield* FiberSet.make()
       /** Sends that this process is carrying out, by key, and how each ends: those who join get the same. */
@@ -210,7 +212,10 @@ export class Messages extends Context.Service<Messages, {
             return yield* refused(refusal)
           }
           const asked = yield* Effect.exit(Effect.interruptible(ask(claimed)))
-          if (Exit.isFailure(asked)) yield* Effect.logError("the provider's adapter failed", asked.cause)
+          // a stop of the process interrupts it: no fault of the adapter's
+          if (Exit.isFailure(asked) && !Cause.hasInterruptsOnly(asked.cause)) {
+            yield* Effect.logError("the provider's adapter failed", asked.cause)
+          }
           const outcome: ProviderOutcome = Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }
           return yield* settle(claimed, claimToken, outcome, request.requestId)
         },
@@ -232,7 +237,10 @@ export class Messages extends Context.Service<Messages, {
           })
         )
 
-      /** Waits for the end of a send that is running here or in another process; `requestId` is who waits. */
+      /**
+       * Waits for the end of a send that is running here or in another process, but not once the process is being
+       * stopped; `requestId` is who waits.
+       */
       const join = (keyed: KeyedRequest, requestId: Id.RequestId): Effect.Effect<Idempotency.Sent, DomainError> =>
         Effect.gen(function*() {
           while (true) {
@@ -256,7 +264,10 @@ export class Messages extends Context.Service<Messages, {
                 return yield* inProgress()
             }
           }
-        }).pipe(Effect.timeoutOrElse({ duration: Idempotency.joinTimeout, orElse: inProgress }))
+        }).pipe(
+          Effect.raceFirst(Effect.andThen(stopping.begun, Effect.suspend(inProgress))),
+          Effect.timeoutOrElse({ duration: Idempotency.joinTimeout, orElse: inProgress })
+        )
 
       const acceptAndCarryOut = Effect.fnUntraced(function*(request: SendRequest) {
         const keyed: KeyedRequest = {

@@ -31,13 +31,14 @@ export const layer = Layer.effect(
   Caller.ErrorBoundary,
   Effect.gen(function*() {
     const crossSite = yield* CrossSite.CrossSite
+    const readBody = yield* RequestBody.reader
     return Caller.ErrorBoundary.of((httpEffect, { endpoint }) => {
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       // endpoints with a caller check these after the caller is known (contract §3 *Order of checks*)
       const checked = access?._tag === "Public"
         ? crossSite.check(endpoint).pipe(
           Effect.andThen(HttpServerRequest.HttpServerRequest),
-          Effect.flatMap((request) => RequestBody.read(endpoint, request)),
+          Effect.flatMap((request) => readBody(endpoint, request)),
           Effect.andThen(httpEffect)
         )
         : httpEffect

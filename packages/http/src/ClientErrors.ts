@@ -3,7 +3,7 @@
  * that nobody meets. They get the one shape of contract §2 too.
  */
 import { Errors } from "@wac/core"
-import { type Server, STATUS_CODES } from "node:http"
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import * as ErrorResponse from "./ErrorResponse.ts"
 
 const refusals: { readonly [code: string]: readonly [status: number, message: string] } = {
@@ -23,13 +23,23 @@ interface ParseError extends NodeJS.ErrnoException {
 }
 
 /** An answer after which nothing is read of who asked. */
-const last = (error: Errors.InvalidBody) => {
-  const { body, headers } = ErrorResponse.outside(error)
-  return { body, headers: { ...headers, "content-length": `${Buffer.byteLength(body)}`, "connection": "close" } }
+const last = (error: Errors.DomainError) => {
+  const { body, headers, status } = ErrorResponse.outside(error)
+  return {
+    status,
+    body,
+    headers: { ...headers, "content-length": `${Buffer.byteLength(body)}`, "connection": "close" }
+  }
+}
+
+/** Answers a request with an error that nothing on its connection follows. */
+export const end = (response: ServerResponse, error: Errors.DomainError): void => {
+  const { body, headers, status } = last(error)
+  response.writeHead(status, headers).end(body)
 }
 
 /** Has a server answer them. */
-export const answer = (server: Server): Server =>
+export const answer = <S extends Server>(server: S): S => {
   server.on("clientError", (error: ParseError, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
     const [status, message] = refusals[error.code ?? ""] ?? [400, "the request is not valid HTTP"]
@@ -45,7 +55,10 @@ export const answer = (server: Server): Server =>
         error.rawPacket?.subarray(0, 5).toString() === "HEAD " ? "" : body
       ].join("\r\n")
     )
-  }).on("checkExpectation", (_, response) => {
+  })
+  server.on("checkExpectation", (_, response) => {
     const { body, headers } = last(unexpected)
     response.writeHead(417, headers).end(body)
   })
+  return server
+}

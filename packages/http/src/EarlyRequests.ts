@@ -5,7 +5,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 
 /** Has a server keep them until its first handler is there, which then gets them in their order. */
-export const hold = (server: Server): Server => {
+export const hold = <S extends Server>(server: S): S => {
   const waiting: Array<readonly [IncomingMessage, ServerResponse]> = []
   const keep = (request: IncomingMessage, response: ServerResponse) => void waiting.push([request, response])
   const release = (event: string | symbol) => {
@@ -17,5 +17,6 @@ export const hold = (server: Server): Server => {
       for (const [request, response] of waiting) server.emit("request", request, response)
     })
   }
-  return server.on("request", keep).on("newListener", release)
+  server.on("request", keep).on("newListener", release)
+  return server
 }

@@ -2,7 +2,7 @@
  * The whole HTTP side.
  */
 import { Api, ErrorAddress } from "@wac/api"
-import { Errors, Id, Idempotency, RateLimit } from "@wac/core"
+import { Errors, Id, Idempotency, RateLimit, Stopping } from "@wac/core"
 import { Cause, Clock, Context, Effect, Layer, LogLevel, type Types } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -22,6 +22,7 @@ import * as KeyAuthentication from "./KeyAuthentication.ts"
 import * as MessagesHandlers from "./MessagesHandlers.ts"
 import * as MetricsPage from "./MetricsPage.ts"
 import { MountPath } from "./MountPath.ts"
+import * as PageHeaders from "./PageHeaders.ts"
 import * as Pages from "./Pages.ts"
 import * as PhoneNumbersHandlers from "./PhoneNumbersHandlers.ts"
 import * as ProviderRoute from "./ProviderRoute.ts"
@@ -34,6 +35,7 @@ import * as SessionAuthentication from "./SessionAuthentication.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as SessionHandlers from "./SessionHandlers.ts"
 import * as TemplatesHandlers from "./TemplatesHandlers.ts"
+import * as UnfinishedRequest from "./UnfinishedRequest.ts"
 import * as UnknownRoute from "./UnknownRoute.ts"
 import * as WebhookHandlers from "./WebhookHandlers.ts"
 
@@ -128,6 +130,9 @@ const surrounding = HttpRouter.middleware(
     const publicUrl = yield* PublicUrl
     const routes = yield* Routes.make
     const answer = unanswered(routes)
+    const stopping = yield* Stopping.Stopping
+    const ofAddress = PageHeaders.ofAddress(publicUrl)
+    const ofConnection = (isUnfinished: boolean) => isUnfinished || stopping.isBegun() ? { connection: "close" } : {}
     const count = HttpMetrics.make(yield* Effect.context<never>())
     const log = RequestLog.make(yield* LogLevel.isEnabled("Debug"))
     const note = (
@@ -164,7 +169,12 @@ const surrounding = HttpRouter.middleware(
         )
         const response = yield* Effect.updateContext(answered, observing(exchange))
         yield* note(request, exchange, response, arrivedAt, clock.monotonicTimeNanosUnsafe())
-        return HttpServerResponse.setHeaders(response, headersOf(exchange, response.headers))
+        return HttpServerResponse.setHeaders(response, {
+          ...PageHeaders.of(response),
+          ...headersOf(exchange, response.headers),
+          ...ofAddress,
+          ...ofConnection(yield* UnfinishedRequest.isLeft)
+        })
       })
     }
   }),

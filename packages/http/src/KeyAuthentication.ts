@@ -28,6 +28,7 @@ export const layer = Layer.effect(
     const keys = yield* ApiKeys.ApiKeys
     const limits = yield* Limits.CurrentLimits
     const limiter = yield* RateLimitStore.RateLimitStore
+    const readBody = yield* RequestBody.reader
 
     const checkSignature = Effect.fnUntraced(function*(
       request: HttpServerRequest.HttpServerRequest,
@@ -61,7 +62,7 @@ export const layer = Layer.effect(
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const principal = yield* keys.authenticate(tokenOf(request.headers["authorization"]))
-      const body = yield* RequestBody.read(endpoint, request)
+      const body = yield* readBody(endpoint, request)
       if (mutates(endpoint) && (principal.key.requireSignature || signatureOf(request) !== undefined)) {
         yield* checkSignature(request, principal, body)
       }

@@ -5,9 +5,9 @@ import { Errors, Metrics } from "@wac/core"
 import { Context, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
-import ipaddr from "ipaddr.js"
 import { createHash, timingSafeEqual } from "node:crypto"
 import * as ErrorResponse from "./ErrorResponse.ts"
+import * as HostName from "./HostName.ts"
 
 /** Where the metrics are. */
 export const path = "/metrics"
@@ -22,17 +22,21 @@ const digest = (text: string) => createHash("sha256").update(text).digest()
 /** A proxy on this machine speaks for somebody else; whether it is believed or not, that is not the machine itself. */
 const forwarding = ["forwarded", "x-forwarded-for", "x-real-ip", "via"]
 
-const isLoopback = (address: string): boolean =>
-  ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback"
+/** A page in a browser on this machine can only come here under a name of its own. */
+const isToLoopback = (host: string | undefined): boolean => {
+  const name = HostName.of(host)
+  return name !== undefined && HostName.isLoopback(name)
+}
 
 const refusal = (
   { headers, remoteAddress }: HttpServerRequest.HttpServerRequest,
   token: Redacted.Redacted | undefined
 ): Errors.DomainError | undefined => {
   if (token === undefined) {
-    const isNear = Option.exists(remoteAddress, isLoopback) && forwarding.every((name) => headers[name] === undefined)
+    const isNear = Option.exists(remoteAddress, HostName.isLoopback) && isToLoopback(headers["host"]) &&
+      forwarding.every((name) => headers[name] === undefined)
     return isNear ? undefined : new Errors.NotFound({
-      message: "without METRICS_TOKEN, metrics are for programs on the server's own machine"
+      message: "without METRICS_TOKEN, metrics are for programs on the server's own machine, at localhost or 127.0.0.1"
     })
   }
   const shown = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1]

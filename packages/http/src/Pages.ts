@@ -7,6 +7,7 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Documentation from "./Documentation.ts"
 import * as ErrorsPage from "./ErrorsPage.ts"
+import * as PageHeaders from "./PageHeaders.ts"
 import { version } from "./Version.ts"
 
 /** Where browsers look for it by themselves, and where our own pages say that it is. */
@@ -135,7 +136,11 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 </svg>
 `
 
-const html = (text: string) => HttpServerResponse.text(text, { contentType: "text/html; charset=utf-8" })
+const html = (text: string) =>
+  HttpServerResponse.text(text, {
+    contentType: "text/html; charset=utf-8",
+    headers: { "content-security-policy": PageHeaders.policyOf(text) }
+  })
 
 /** The pages that depend on whether somebody has set the service up; while the storage does not say, as if not known. */
 const dependent = HttpRouter.use((router) =>

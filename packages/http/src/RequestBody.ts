@@ -1,8 +1,8 @@
 /**
  * The body of a request, before anybody looks into it: its type and its size (contract §2 and §3 *Order of checks*).
  */
-import { Errors } from "@wac/core"
-import { ByteSize, Effect } from "effect"
+import { Deadlines, Errors } from "@wac/core"
+import { ByteSize, Duration, Effect, type Scope } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
@@ -12,6 +12,9 @@ import * as BodyBytes from "./BodyBytes.ts"
 /** Contract §2. */
 const maxSize = ByteSize.kibibytes(64)
 const limit = ByteSize.toNumberUnsafe(maxSize)
+
+/** From when the body is first asked for; 64 KiB come in this time over the slowest of lines. */
+const timeout = Duration.seconds(30)
 
 export const tooLarge = (limit: ByteSize.ByteSize) =>
   new Errors.InvalidBody({
@@ -38,13 +41,31 @@ const unsupported = (header: string, message: string) =>
 /** Whether requests to this endpoint carry a body. */
 const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
 
-/**
- * The bytes of the body as they came; none for an endpoint that takes no body. Reads at most {@link maxSize}; what is
- * not JSON by its header, compressed, or no UTF-8, is refused here.
- */
-export const read = (
+const notRead = {
+  "too large": () => tooLarge(maxSize),
+  "not whole": () => malformed("the body did not arrive whole"),
+  "late": () => malformed(`the body did not arrive within ${Duration.toSeconds(timeout)} seconds`)
+}
+
+/** Reads bodies as long as its scope. */
+export type Reader = (
   endpoint: HttpApiEndpoint.Top,
   request: HttpServerRequest.HttpServerRequest
+) => Effect.Effect<Uint8Array, Errors.InvalidBody>
+
+/**
+ * Reads the bytes of the body as they came; none for an endpoint that takes no body. At most {@link maxSize} in at most
+ * {@link timeout}; what is not JSON by its header, compressed, or no UTF-8, is refused here.
+ */
+export const reader: Effect.Effect<Reader, never, Scope.Scope> = Effect.map(
+  Deadlines.make,
+  (deadlines) => (endpoint, request) => read(endpoint, request, (miss) => deadlines.set(timeout, miss))
+)
+
+const read = (
+  endpoint: HttpApiEndpoint.Top,
+  request: HttpServerRequest.HttpServerRequest,
+  deadline: BodyBytes.Deadline
 ): Effect.Effect<Uint8Array, Errors.InvalidBody> => {
   if (!takesBody(endpoint)) return Effect.succeed(new Uint8Array())
   if (!isJson(request.headers["content-type"])) {
@@ -54,14 +75,13 @@ export const read = (
     return Effect.fail(unsupported("Content-Encoding", "the body must not be compressed: leave Content-Encoding out"))
   }
   if (Number(request.headers["content-length"] ?? 0) > limit) return Effect.fail(tooLarge(maxSize))
-  return Effect.matchEffect(BodyBytes.read(request, limit), {
+  return Effect.matchEffect(BodyBytes.read(request, limit, deadline), {
     onSuccess: (body) => {
       if (!isUtf8(body)) return Effect.fail(malformed("the body is not UTF-8"))
       leave(request, body)
       return Effect.succeed(body)
     },
-    onFailure: (missing) =>
-      Effect.fail(missing === "too large" ? tooLarge(maxSize) : malformed("the body did not arrive whole"))
+    onFailure: (missing) => Effect.fail(notRead[missing]())
   })
 }
 

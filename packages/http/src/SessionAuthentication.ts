@@ -20,6 +20,7 @@ export const layer = Layer.effect(
     const authenticator = yield* Authenticator.Authenticator
     const cookie = yield* SessionCookie
     const crossSite = yield* CrossSite.CrossSite
+    const readBody = yield* RequestBody.reader
 
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -39,7 +40,7 @@ export const layer = Layer.effect(
         ? Member.roleRefusal(session.value.role, access.role)
         : new Errors.Forbidden({ reason: "role_not_allowed", message: "no role may call this" })
       if (forbidden !== undefined) return yield* forbidden
-      yield* RequestBody.read(endpoint, request)
+      yield* readBody(endpoint, request)
       const keyless = IdempotencyHeader.refusal(endpoint, headers)
       if (keyless !== undefined) return yield* keyless
       return session.value

@@ -4,6 +4,7 @@
 export * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
 export * as BodyRoom from "./BodyRoom.ts"
 export * as ClientErrors from "./ClientErrors.ts"
+export * as ConnectionServer from "./ConnectionServer.ts"
 export * as ContactsHandlers from "./ContactsHandlers.ts"
 export * as DeliveriesHandlers from "./DeliveriesHandlers.ts"
 export * as Documentation from "./Documentation.ts"

@@ -144,7 +144,7 @@ export const configOf = (options: WacOptions): Composition.Config => {
   }
 }
 
-/** Nothing has this origin: without an address of its own, a service trusts what a request says of its `Host` alone. */
+/** Nothing has this origin: without an address of its own, a service believes a browser, or the request's own address. */
 const unknownUrl = "https://unknown.invalid"
 
 export const publicUrlOf = ({ publicUrl = unknownUrl }: WacOptions): URL => {

@@ -231,7 +231,8 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
             )
           ),
           Layer.provideMerge(recorded),
-          Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, publicUrl))
+          Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, publicUrl)),
+          Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined))
         )
       )
       return yield* Effect.gen(function*() {
