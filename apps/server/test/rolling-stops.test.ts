@@ -20,7 +20,7 @@ const kept = 32
 const slowEvery = 20
 
 /** How long the load runs before each stop. */
-const before = "1500 millis"
+const before = "1 second"
 
 interface Answered {
   readonly status: number
@@ -102,29 +102,29 @@ describe("rolling stops under load", () => {
           }
         }
         const all: Array<Promise<void>> = []
-        const begun = performance.now()
-        const load = yield* Effect.forkChild(
-          Effect.forever(Effect.suspend(() => {
-            const due = (performance.now() - begun) / 1000 * perSecond
-            while (all.length < due) all.push(send(all.length))
+        const load = Effect.suspend(() => {
+          const [from, first] = [performance.now(), all.length]
+          return Effect.forever(Effect.suspend(() => {
+            const due = (performance.now() - from) / 1000 * perSecond
+            while (all.length - first < due) all.push(send(all.length))
             return Effect.sleep("5 millis")
-          })),
-          { startImmediately: true }
-        )
+          }))
+        })
 
         for (let i = 0; i < stops; i++) {
           const [old] = targets
           const next = yield* begin
           targets = [old!, next]
+          const loading = yield* Effect.forkChild(load, { startImmediately: true })
           yield* Effect.sleep(before)
           const from = performance.now()
           yield* stop(old!.process)
           assert.isBelow(performance.now() - from, 10_000)
           targets = [next]
+          yield* Fiber.interrupt(loading)
           assert.strictEqual(old!.process.output.stderr, "")
           assert.notMatch(old!.process.output.stdout, /"level":"(ERROR|WARN)"/)
         }
-        yield* Fiber.interrupt(load)
         yield* Effect.promise(() => Promise.all(all))
         assert.deepStrictEqual(wrong, [])
         assert.strictEqual(sent, all.length)
