@@ -55,9 +55,9 @@ const waitingPerConnection = 16
 
 /**
  * Requests that may wait beside those, in one process. One read can bring two thousand at once on one connection, which
- * take some 4 kB each: a few callers that pipeline by the thousand are served, hundreds of them are not.
+ * take some 4 kB each: a caller that pipelines by the thousand is served, a hundred of them are not.
  */
-const waitingInProcess = 4096
+const waitingInProcess = 2048
 
 /** How Node tells of a request; all with the same arguments. */
 type RequestEvent = "request" | "checkContinue" | "checkExpectation"
