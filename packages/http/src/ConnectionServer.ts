@@ -50,14 +50,15 @@ export const standardStopTimes: StopTimes = {
   end: Duration.millis(9500)
 }
 
-/** Requests that may wait on each connection; beyond them nothing more is read of it. */
-const waitingPerConnection = 16
+/** Requests that may wait on a connection; while they do, nothing more is read of it. */
+const mostWaiting = 16
 
 /**
- * Requests that may wait beside those, in one process. One read can bring two thousand at once on one connection, which
- * take some 4 kB each: a caller that pipelines by the thousand is served, a hundred of them are not.
+ * What Node's parser is given at once, in bytes. It makes every request that is in there, some 2 kB each: of the 64 KiB
+ * that one read brings these may be two thousand, of this forty. A body is no request, and comes in larger pieces.
  */
-const waitingInProcess = 2048
+const pieceOfHeads = 1024
+const pieceOfBody = 16 * 1024
 
 /** How Node tells of a request; all with the same arguments. */
 type RequestEvent = "request" | "checkContinue" | "checkExpectation"
@@ -75,11 +76,9 @@ class Line {
   last: IncomingMessage | undefined
   /** Nothing that comes now is begun. */
   isClosed = false
-  isWatched = false
+  /** Whether so many wait that nothing is read. */
+  isFull = false
 }
-
-/** How many wait on a connection beyond its own. */
-const overIn = ({ waiting }: Line): number => Math.max(0, waiting.length - waitingPerConnection)
 
 const stopped = () =>
   new Errors.ServerError({
@@ -88,18 +87,12 @@ const stopped = () =>
     retryAfter: Duration.seconds(1)
   })
 
-/**
- * Ends the reading of what has come already: a thousand requests more are made of it otherwise, for nobody. Node has no
- * name for this; without it they are made.
- */
-const readNoFurther = (socket: Socket & { readonly parser?: { readonly pause?: () => void } | null }): void =>
-  socket.parser?.pause?.()
+/** Whether Node itself reads no more until what was written is taken; it goes on by itself then, and must be given nothing before. */
+const isHeldBack = (socket: Socket & { readonly _paused?: boolean }): boolean => socket._paused === true
 
 /** A server that does all that. */
 export class ConnectionServer extends Server {
   readonly #lines = new Map<Socket, Line>()
-  /** Waiting ones beyond each connection's own. */
-  #waiting = 0
   #isLate = false
   #keepsIdle = false
   #ended: (() => void) | undefined
@@ -124,8 +117,7 @@ export class ConnectionServer extends Server {
   override emit(event: string | symbol, ...args: Array<any>): boolean {
     switch (event) {
       case "connection":
-        this.#open(args[0])
-        break
+        return this.#open(args[0], super.emit(event, ...args))
       case "request":
       case "checkContinue":
       case "checkExpectation":
@@ -136,11 +128,37 @@ export class ConnectionServer extends Server {
     return super.emit(event as string, ...args)
   }
 
-  #open(socket: Socket): void {
-    this.#lines.set(socket, new Line())
+  #open(socket: Socket, isHeard: boolean): boolean {
+    const line = new Line()
+    this.#lines.set(socket, line)
+    this.#divide(line, socket)
     socket.once("close", () => {
       this.#lines.delete(socket)
       if (this.#lines.size === 0) this.#ended?.()
+    })
+    return isHeard
+  }
+
+  /** Has Node's parser given what comes in pieces, and none while it or the line is full. */
+  #divide(line: Line, socket: Socket): void {
+    const parsers = socket.listeners("data")
+    const parse = (piece: Buffer) => {
+      for (const parser of parsers) parser.call(socket, piece)
+    }
+    socket.removeAllListeners("data")
+    socket.on("data", (chunk: Buffer) => {
+      let from = 0
+      while (from < chunk.length && !line.isFull && !isHeldBack(socket) && !socket.destroyed) {
+        const to = from + (line.last?.complete === false ? pieceOfBody : pieceOfHeads)
+        parse(from === 0 && to >= chunk.length ? chunk : chunk.subarray(from, to))
+        from = to
+      }
+      // with every request that has come whole Node has the connection read on
+      if (line.isFull) socket.pause()
+      if (from < chunk.length && !socket.destroyed) socket.unshift(chunk.subarray(from))
+    })
+    socket.on("resume", () => {
+      if (line.isFull) socket.pause()
     })
   }
 
@@ -166,54 +184,30 @@ export class ConnectionServer extends Server {
   }
 
   #wait(line: Line, socket: Socket, turn: Turn): void {
-    this.#watch(line, socket)
-    this.#counting(line, () => line.waiting.push(turn))
-    if (line.waiting.length <= waitingPerConnection) return
+    line.waiting.push(turn)
+    if (line.waiting.length < mostWaiting) return
+    line.isFull = true
     socket.pause()
-    if (this.#waiting > waitingInProcess) this.#drop(line, socket)
   }
 
-  #counting<A>(line: Line, change: () => A): A {
-    const before = overIn(line)
-    const value = change()
-    this.#waiting += overIn(line) - before
-    return value
-  }
-
-  /** Whoever reads a body has the connection read on: not while so many wait. */
-  #watch(line: Line, socket: Socket): void {
-    if (line.isWatched) return
-    line.isWatched = true
-    socket.on("resume", () => {
-      if (line.waiting.length > waitingPerConnection) socket.pause()
-    })
-  }
-
-  #drop(line: Line, socket: Socket): void {
-    line.isClosed = true
-    readNoFurther(socket)
-    this.#forget(line)
-    socket.destroy()
-  }
-
-  #forget(line: Line): void {
-    this.#counting(line, () => {
-      line.waiting = []
-    })
+  #readOn(line: Line, socket: Socket): void {
+    line.isFull = false
+    if (!isHeldBack(socket)) socket.resume()
   }
 
   #next(line: Line, socket: Socket): void {
     line.current = undefined
     if (!socket.writable) {
       line.isClosed = true
-      return this.#forget(line)
+      line.waiting = []
+      return
     }
-    const turn = this.#counting(line, () => line.waiting.shift())
+    const turn = line.waiting.shift()
+    if (line.isFull && line.waiting.length <= mostWaiting / 2) this.#readOn(line, socket)
     if (turn === undefined) {
       if (this.listening || this.#keepsIdle) return
       return void socket.end()
     }
-    if (line.waiting.length === waitingPerConnection) socket.resume()
     turn.begin()
   }
 
@@ -232,10 +226,8 @@ export class ConnectionServer extends Server {
       else answer()
       return true
     }
-    this.#counting(line, () => {
-      if (isInBody) line.waiting.pop()
-      line.waiting.push({ begin: answer })
-    })
+    if (isInBody) line.waiting.pop()
+    line.waiting.push({ begin: answer })
     return true
   }
 
@@ -278,7 +270,7 @@ export class ConnectionServer extends Server {
   #answerRest(): void {
     for (const [socket, line] of this.#lines) {
       line.isClosed = true
-      this.#forget(line)
+      line.waiting = []
       if (line.current === undefined) socket.destroy()
       else if (!line.current.headersSent) ClientErrors.end(line.current, stopped())
     }
