@@ -11,6 +11,7 @@ import * as Held from "./Held.ts"
 import * as Neighbours from "./Neighbours.ts"
 import type * as Rounds from "./Rounds.ts"
 import * as Sends from "./Sends.ts"
+import * as Strangers from "./Strangers.ts"
 import * as Verifications from "./Verifications.ts"
 
 const count = (name: string, fallback: number, description: string) =>
@@ -124,6 +125,15 @@ const held = Command.make(
   (plan) => Held.run(plan)
 ).pipe(Command.withDescription("What a million waiting retries, and a million held deliveries, cost our server"))
 
+const strangers = Command.make(
+  "strangers",
+  {
+    connections: count("connections", 300, "Connections of strangers"),
+    seconds: count("seconds", 20, "How long each kind of them stays")
+  },
+  (plan) => Effect.scoped(Strangers.run(plan))
+).pipe(Command.withDescription("How long a caller with a key waits beside connections of strangers"))
+
 const verify = Command.make(
   "verify",
   {
@@ -152,7 +162,7 @@ Command.make("bench").pipe(
     "Measurements, side by side, in one run; PostgreSQL is started for it " +
       "unless BENCH_DATABASE_URL names one"
   ),
-  Command.withSubcommands([sends, growth, deliveries, neighbours, held, embed, verify]),
+  Command.withSubcommands([sends, growth, deliveries, neighbours, held, strangers, embed, verify]),
   Command.run({ version: "0.1.0" }),
   Effect.tapErrorTag("BenchFailed", ({ message }) => Console.error(`The run is invalid: ${message}`)),
   Effect.provide(NodeServices.layer),

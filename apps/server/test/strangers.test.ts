@@ -119,7 +119,6 @@ describe("strangers", () => {
         const most = yield* Effect.promise(() => mostDuring(server, askDeafly(server.url, path, stay)))
         growths.push(`${path}, not read: ${Math.round((most - before) / mebibyte)}`)
       }
-      console.log(before / mebibyte, growths)
       assert.isBelow(Math.max(...growths.map((line) => Number(line.split(": ")[1]))), 100, growths.join(", "))
       yield* Scope.close(scope, Exit.void)
     }).pipe(Effect.scoped))

@@ -1,0 +1,13 @@
+/**
+ * Our server as `npm start` has it, in memory, in a process of its own: strangers reach no storage.
+ */
+import { Context, Effect, Layer, ManagedRuntime } from "effect"
+import { HttpServer } from "effect/http"
+import { run } from "../../apps/server/src/Run.ts"
+import * as Child from "./Child.ts"
+
+Child.serve<{ readonly [variable: string]: string }, never>(async (environment) => {
+  const server = Layer.effectContext(Effect.map(run(environment), ({ services }) => services))
+  const services = await ManagedRuntime.make(server).context()
+  return { ready: { url: HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address) } }
+})
