@@ -10,6 +10,7 @@ import { Duration } from "effect"
 import { type IncomingMessage, Server, type ServerOptions, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as ClientErrors from "./ClientErrors.ts"
+import * as KnownCallers from "./KnownCallers.ts"
 import * as RequestHead from "./RequestHead.ts"
 
 /** How long a server waits. */
@@ -60,6 +61,12 @@ const mostWaiting = 16
 const pieceOfHeads = 1024
 const pieceOfBody = 16 * 1024
 
+/**
+ * Milliseconds of each turn of the event loop in which requests are begun of callers who have not shown who they are:
+ * hundreds of them at once, each a fraction of one, would otherwise stand before everybody else's.
+ */
+const strangersShare = 5
+
 /** How Node tells of a request; all with the same arguments. */
 type RequestEvent = "request" | "checkContinue" | "checkExpectation"
 
@@ -93,6 +100,10 @@ const isHeldBack = (socket: Socket & { readonly _paused?: boolean }): boolean =>
 /** A server that does all that. */
 export class ConnectionServer extends Server {
   readonly #lines = new Map<Socket, Line>()
+  /** Requests of strangers that are to be begun, and how long those of the present turn took. */
+  readonly #strangers: Array<() => void> = []
+  #strangersTook = 0
+  #isTurning = false
   #isLate = false
   #keepsIdle = false
   #ended: (() => void) | undefined
@@ -178,9 +189,38 @@ export class ConnectionServer extends Server {
     line.current = response
     response.once("close", () => this.#next(line, request.socket))
     const refusal = RequestHead.refusal(request) ?? (this.#isLate ? stopped() : undefined)
-    if (refusal === undefined) return void super.emit(event as "request", request, response)
+    if (refusal === undefined) {
+      return this.#admit(request.socket, () => {
+        // it may have ended, or been answered by a stop, while it waited
+        if (!response.writableEnded && !request.socket.destroyed) super.emit(event as "request", request, response)
+      })
+    }
     line.isClosed = true
     ClientErrors.end(response, refusal)
+  }
+
+  #admit(socket: Socket, begin: () => void): void {
+    if (KnownCallers.has(socket)) return begin()
+    this.#strangers.push(begin)
+    if (this.#strangers.length === 1) this.#beginStrangers()
+  }
+
+  #beginStrangers(): void {
+    while (this.#strangersTook < strangersShare) {
+      const begin = this.#strangers[0]
+      if (begin === undefined) break
+      const from = performance.now()
+      begin()
+      this.#strangersTook += performance.now() - from
+      this.#strangers.shift()
+    }
+    if (this.#isTurning || this.#strangersTook === 0) return
+    this.#isTurning = true
+    setImmediate(() => {
+      this.#isTurning = false
+      this.#strangersTook = 0
+      this.#beginStrangers()
+    })
   }
 
   #wait(line: Line, socket: Socket, turn: Turn): void {

@@ -7,6 +7,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as IdempotencyHeader from "./IdempotencyHeader.ts"
+import * as KnownCallers from "./KnownCallers.ts"
 import { MountPath } from "./MountPath.ts"
 import * as RequestBody from "./RequestBody.ts"
 
@@ -62,6 +63,7 @@ export const layer = Layer.effect(
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const principal = yield* keys.authenticate(tokenOf(request.headers["authorization"]))
+      KnownCallers.note(request)
       const body = yield* readBody(endpoint, request)
       if (mutates(endpoint) && (principal.key.requireSignature || signatureOf(request) !== undefined)) {
         yield* checkSignature(request, principal, body)

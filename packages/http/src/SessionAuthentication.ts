@@ -8,6 +8,7 @@ import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as CrossSite from "./CrossSite.ts"
 import * as IdempotencyHeader from "./IdempotencyHeader.ts"
+import * as KnownCallers from "./KnownCallers.ts"
 import * as RequestBody from "./RequestBody.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 
@@ -34,6 +35,7 @@ export const layer = Layer.effect(
           message: "this needs a dashboard session; an API key does not open it"
         })
       }
+      KnownCallers.note(request)
       yield* crossSite.check(endpoint)
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       const forbidden = access?._tag === "Session"
