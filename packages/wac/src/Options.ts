@@ -59,7 +59,11 @@ export interface WacOptions {
   readonly workspaceName?: string
   /** The path that `handler` and `nodeHandler` are reached at, `/messaging`; they take it off. None when left out. */
   readonly prefix?: string
-  /** The address that people use, such as `https://example.com`; `local()` chooses its cookie by it. */
+  /**
+   * The address that people use, such as `https://example.com`: unsafe requests of browsers are taken from there alone,
+   * and `local()` chooses its cookie by it. With `https`, answers have `Strict-Transport-Security`. If omitted, requests
+   * must come from the address that they are made to.
+   */
   readonly publicUrl?: string
   /** Rate limits and quotas: 100 requests a second of a workspace, 80 messages a second from a number when left out. */
   readonly limits?: Limits
