@@ -4,7 +4,7 @@
  */
 import { Console, Effect, Fiber } from "effect"
 import { cpus } from "node:os"
-import { because, BenchFailed } from "./BenchFailed.ts"
+import { because, type BenchFailed } from "./BenchFailed.ts"
 import * as Child from "./Child.ts"
 import * as Dashboard from "./Dashboard.ts"
 import * as ProcessUse from "./ProcessUse.ts"

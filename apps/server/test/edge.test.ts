@@ -195,7 +195,8 @@ describe("in browsers", () => {
         for (const element of ["script", "style"]) {
           for (const [, text] of answer.text.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, "g"))) {
             const hash = createHash("sha256").update(text!).digest("base64")
-            assert.match(policy, new RegExp(`${element}-src [^;]*'sha256-${RegExp.escape(hash)}'`), path)
+            const sources = policy.split("; ").find((directive) => directive.startsWith(`${element}-src `))
+            assert.include(sources, `'sha256-${hash}'`, path)
           }
         }
         assert.notMatch(answer.text, / (style|on\w+)=/, "neither can run by this policy")

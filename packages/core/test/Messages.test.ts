@@ -1206,7 +1206,7 @@ describe("stopping", () => {
         const stopped = yield* Effect.forkChild(Scope.close(scope, Exit.void))
         yield* advance("10 seconds")
         yield* Fiber.join(stopped)
-        assert.deepStrictEqual([provider.calls[0]?.at, interruptedAt], [start + 4 * second, start + 11 * second])
+        assert.deepStrictEqual([provider.calls[0]?.at, interruptedAt], [start + 4 * second, start + 10.5 * second])
         const exit = yield* Fiber.join(fiber)
         assert.strictEqual(reason({ exit, replays: [], at: 0 }), "outcome_unknown")
         assert.strictEqual((yield* messageOf(request("k"), provider.calls[0]!.messageId)).status, "unknown")
