@@ -68,6 +68,7 @@ describe("what is not set", () => {
     host: "127.0.0.1",
     port: 8080,
     publicUrl: "http://127.0.0.1:8080/",
+    isPublicUrlGiven: false,
     trustedProxies: [],
     storage: { _tag: "Embedded", directory: ".data" },
     provider: { _tag: "Sandbox" },
@@ -192,7 +193,7 @@ describe("what is taken", () => {
     [{ WEBHOOK_ALLOW_INSECURE: "true" }, { receiverRules: { allowInsecure: true, allowedCidrs: 0 } }],
     [{ WEBHOOK_ALLOW_INSECURE: "false" }, { receiverRules: { allowInsecure: false, allowedCidrs: 0 } }],
     [{ WEBHOOK_ALLOW_CIDRS: "10.0.0.0/8, fd00::/8,::1" }, { receiverRules: { allowInsecure: false, allowedCidrs: 3 } }],
-    [{ PUBLIC_URL: "https://wac.example" }, { publicUrl: "https://wac.example/" }],
+    [{ PUBLIC_URL: "https://wac.example" }, { publicUrl: "https://wac.example/", isPublicUrlGiven: true }],
     [{ TRUST_PROXY: "10.0.0.0/8,::1, 192.0.2.1,fd12::/16," }, {
       trustedProxies: ["10.0.0.0/8", "::1/128", "192.0.2.1/32", "fd12::/16"]
     }],
