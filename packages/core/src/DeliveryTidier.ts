@@ -3,6 +3,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { DeliveryStore } from "./DeliveryStore.ts"
+import { Polling } from "./Polling.ts"
 
 /** What waits behind something skipped is freed within about this, when little was skipped. */
 const every = Duration.seconds(1)
@@ -14,6 +15,7 @@ const batch = 1000
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const store = yield* DeliveryStore
+    const { rest } = yield* Polling
     const tidy = Clock.currentTimeMillis.pipe(
       Effect.flatMap((now) => store.tidySkipped(now, batch)),
       Effect.repeat({ while: (written) => written > 0 })
@@ -22,7 +24,7 @@ export const layer = Layer.effectDiscard(
       Effect.catchCause((cause) =>
         Effect.logWarning("tidying skipped deliveries failed; the next round follows", cause)
       ),
-      Effect.delay(every),
+      (looking) => Effect.andThen(rest("skippedDeliveries", every), looking),
       Effect.forever,
       Effect.forkScoped
     )

@@ -11,6 +11,7 @@ import * as InboundPost from "./InboundPost.ts"
 import { type ClaimedPost, InboundPostStore } from "./InboundPostStore.ts"
 import * as Metrics from "./Metrics.ts"
 import * as PassedOver from "./PassedOver.ts"
+import { Polling } from "./Polling.ts"
 import { ProviderWebhook, UnreadablePost } from "./ProviderWebhook.ts"
 import { StoreError } from "./StoreError.ts"
 
@@ -89,6 +90,7 @@ export const layer = Layer.effectDiscard(
     const inbound = yield* Inbound
     const random = yield* SecureRandom.SecureRandom
     const webhook = yield* ProviderWebhook
+    const polling = yield* Polling
 
     yield* Clock.currentTimeMillis.pipe(
       Effect.flatMap((now) => store.sweep(now, sweepBatch)),
@@ -180,7 +182,7 @@ export const layer = Layer.effectDiscard(
       })
     )
 
-    const rest = Effect.timeoutOrElse(store.awaitHint, { duration: pollEvery, orElse: () => Effect.void })
+    const rest = Effect.raceFirst(store.awaitHint, polling.rest("posts", pollEvery))
 
     yield* round.pipe(
       Effect.flatMap((worked) => worked ? Effect.void : rest),

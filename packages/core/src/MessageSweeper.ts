@@ -3,6 +3,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { MessageStore } from "./MessageStore.ts"
+import { Polling } from "./Polling.ts"
 
 /** Ended leases and timeouts are noticed within this. Judging a key does not wait for it. */
 const every = Duration.seconds(1)
@@ -11,10 +12,11 @@ const every = Duration.seconds(1)
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const store = yield* MessageStore
+    const { rest } = yield* Polling
     yield* Clock.currentTimeMillis.pipe(
       Effect.flatMap((now) => store.sweep(now)),
       Effect.catchCause((cause) => Effect.logWarning("a sweep over messages failed; the next one follows", cause)),
-      Effect.delay(every),
+      (looking) => Effect.andThen(rest("sends", every), looking),
       Effect.forever,
       Effect.forkScoped
     )

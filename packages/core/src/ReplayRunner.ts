@@ -2,6 +2,7 @@
  * Works at replay jobs, in the background: `ReplayStore.step`, again and again.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
+import { Polling } from "./Polling.ts"
 import { ReplayStore } from "./ReplayStore.ts"
 
 /** A new job, or one that has paused, is taken up within this. */
@@ -14,13 +15,14 @@ const batch = 500
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const store = yield* ReplayStore
+    const { rest } = yield* Polling
     const work = Clock.currentTimeMillis.pipe(
       Effect.flatMap((now) => store.step(now, batch)),
       Effect.repeat({ while: (worked) => worked })
     )
     yield* work.pipe(
       Effect.catchCause((cause) => Effect.logWarning("a step of a replay failed; the next one follows", cause)),
-      Effect.delay(every),
+      (looking) => Effect.andThen(rest("replays", every), looking),
       Effect.forever,
       Effect.forkScoped
     )

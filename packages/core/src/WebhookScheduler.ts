@@ -5,6 +5,7 @@ import { Cause, Clock, Duration, Effect, Exit, FiberSet, Latch, Layer, Option } 
 import { SecureRandom } from "effect/crypto"
 import { DeliveryAttempt, lease } from "./DeliveryAttempt.ts"
 import { type ClaimedDelivery, type ClaimedName, DeliveryStore } from "./DeliveryStore.ts"
+import { Polling } from "./Polling.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { UnreadableSecret } from "./Vault.ts"
 import type { Standing } from "./Webhook.ts"
@@ -45,6 +46,7 @@ export const layer = Layer.effectDiscard(
     const store = yield* DeliveryStore
     const { attempt } = yield* DeliveryAttempt
     const random = yield* SecureRandom.SecureRandom
+    const polling = yield* Polling
     const fork = yield* FiberSet.makeRuntime<never>()
     const free = { ...maxInFlight }
     /** Whether the last claim that asked for healthy ones took all that there was place for. */
@@ -125,6 +127,12 @@ export const layer = Layer.effectDiscard(
       if (limit.healthy > 0 && isFull) return
       // in this process's time
       const nextDueAt = claimed.nextDueAt === null ? null : claimed.nextDueAt - claimed.at + now
+      // all were asked for, so nothing is due before the next look at all
+      const isIdle = limit.healthy > 0 && taken.doubtful < limit.doubtful && !wasOut && !isOut()
+      if (isIdle && (nextDueAt === null || nextDueAt - now >= untilPoll)) {
+        const due = nextDueAt === null ? Effect.never : Effect.sleep(nextDueAt - now)
+        return yield* Effect.raceAllFirst([store.awaitHint, due, polling.rest("deliveries", pollEvery)])
+      }
       const isDoubtfulLeft = taken.doubtful === limit.doubtful
       // what is due already has been left for others' turns, or by the doubtful ones' allowance
       const untilDue = nextDueAt === null

@@ -12,6 +12,7 @@ import { InboundPosts } from "../src/InboundPosts.ts"
 import { InboundPostStore } from "../src/InboundPostStore.ts"
 import * as InboundRunner from "../src/InboundRunner.ts"
 import type { PassedOver } from "../src/PassedOver.ts"
+import { Polling, steady } from "../src/Polling.ts"
 import type { StoreError } from "../src/StoreError.ts"
 import { settle } from "./clock.ts"
 import { start } from "./samples.ts"
@@ -55,6 +56,8 @@ export const startRunner = Effect.fnUntraced(function*(
         Layer.mock(Inbound, { apply: (item) => Effect.map(apply(item), (passedOver) => passedOver ?? undefined) }),
         Layer.succeed(InboundPostStore, InboundPostStore.of({ ...store, ...options.store })),
         Layer.succeed(SecureRandom.SecureRandom, random),
+        // as where hints may be lost
+        Layer.succeed(Polling, steady),
         options.webhook ?? StubProviderWebhook.layer()
       ))
     ),

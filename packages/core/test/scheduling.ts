@@ -12,6 +12,7 @@ import { EventStore } from "../src/EventStore.ts"
 import type { DeliveryId, EventId, WorkspaceId } from "../src/Id.ts"
 import { Inbound } from "../src/Inbound.ts"
 import { Messages } from "../src/Messages.ts"
+import { Polling, steady } from "../src/Polling.ts"
 import { ReceiverGuard } from "../src/ReceiverGuard.ts"
 import { type PutWebhook, Webhooks } from "../src/Webhooks.ts"
 import * as WebhookScheduler from "../src/WebhookScheduler.ts"
@@ -48,7 +49,8 @@ const setUp = () => {
   const guard = Layer.succeed(ReceiverGuard, ReceiverGuard.of({ allowInsecure: false, check: () => Effect.void }))
   const layer = Layer.mergeAll(Webhooks.layer, Inbound.layer, Messages.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, guard, provider.layer, StubTransport.layer())),
-    Layer.provideMerge(store),
+    // as where hints may be lost
+    Layer.provideMerge(Layer.merge(store, Layer.succeed(Polling, steady))),
     Layer.provideMerge(foundation)
   )
   return { provider, interfere, layer }

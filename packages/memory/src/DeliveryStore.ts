@@ -64,7 +64,8 @@ const beginTest = (
   return Option.some(claimedOf(consignment, now))
 }
 
-const earliest = (outboxes: Iterable<Outbox>, now: Time.Instant): Time.Instant | null => {
+/** When the next delivery of these webhooks is due, given that nothing but time passes; `null`: never. */
+export const earliest = (outboxes: Iterable<Outbox>, now: Time.Instant): Time.Instant | null => {
   let least: Time.Instant | null = null
   for (const outbox of outboxes) {
     const at = outbox.nextAt(now)

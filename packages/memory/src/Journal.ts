@@ -23,6 +23,7 @@ export const log = (memory: Memory, event: Event.Event): void => {
   const events = memory.events.get(event.workspaceId) ?? []
   memory.events.set(event.workspaceId, events)
   memory.eventPosition.set(event.id, events.push(event) - 1)
+  memory.eventHint.notify()
 }
 
 /** Keeps a message as it is after its steps, and records them. */

@@ -13,6 +13,7 @@ import * as MemberStore from "./MemberStore.ts"
 import * as MessageStore from "./MessageStore.ts"
 import * as PepperStore from "./PepperStore.ts"
 import * as PhoneNumberStore from "./PhoneNumberStore.ts"
+import * as Polling from "./Polling.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
 import * as ReplayStore from "./ReplayStore.ts"
 import * as SealedSecretStore from "./SealedSecretStore.ts"
@@ -54,6 +55,7 @@ export const layer: Layer.Layer<Ports> = Layer.mergeAll(
   MessageStore.layer,
   PepperStore.layer,
   PhoneNumberStore.layer,
+  Polling.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
   SealedSecretStore.layer,

@@ -41,6 +41,7 @@ const create = (memory: Memory, { id, now, workspaceId, ...range }: Parameters<S
   }
   memory.replays.set({ id, workspaceId, replay, after: null, stepAt: now })
   memory.runningReplays.add(id)
+  memory.replayHint.notify()
   return replay
 }
 

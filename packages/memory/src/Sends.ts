@@ -34,7 +34,9 @@ export const owned = (
 export const bind = (memory: Memory, send: Send, change: Partial<Idempotency.Binding>): void => {
   send.binding = { ...send.binding, ...change }
   const at = deadlineOf(send.binding, messageOf(memory, send))
-  if (at !== null) memory.deadlines.push({ at, name: send.name })
+  if (at === null) return
+  memory.deadlines.push({ at, name: send.name })
+  if (memory.deadlines.peek()!.at >= at) memory.deadlineHint.notify()
 }
 
 /** When a key that was answered at `now` is forgotten. */

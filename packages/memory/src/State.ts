@@ -122,6 +122,8 @@ export interface Memory {
   readonly sends: Map<string, Send>
   readonly sendOf: Map<Id.MessageId, Send>
   readonly deadlines: Heap<Deadline>
+  /** Notified of a deadline that comes before all others. */
+  readonly deadlineHint: Hint
   readonly buckets: Buckets.Buckets
   /** Messages by workspace and month. */
   readonly quotaUsed: Map<string, number>
@@ -130,12 +132,16 @@ export interface Memory {
   readonly events: Map<Id.WorkspaceId, Array<Event.Event>>
   /** Where an event stands among its workspace's. */
   readonly eventPosition: Map<Id.EventId, number>
+  /** Notified of every event. */
+  readonly eventHint: Hint
   /** The webhook that was served longest ago comes first. */
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
   readonly replays: Table<ReplayJob>
   /** Whose turn comes next is first. */
   readonly runningReplays: Set<Id.ReplayId>
+  /** Notified of every new job. */
+  readonly replayHint: Hint
   readonly hint: Hint
   /** Who listens to revocations of API keys. */
   readonly revocations: Set<(id: Id.ApiKeyId) => void>
@@ -169,15 +175,18 @@ const make = (now: Memory["now"]): Memory => ({
   sends: new Map(),
   sendOf: new Map(),
   deadlines: new Heap((a, b) => a.at < b.at),
+  deadlineHint: new Hint(),
   buckets: Buckets.make(),
   quotaUsed: new Map(),
   writtenTo: new Map(),
   events: new Map(),
   eventPosition: new Map(),
+  eventHint: new Hint(),
   outboxes: new Map(),
   deliveries: new Table(),
   replays: new Table(),
   runningReplays: new Set(),
+  replayHint: new Hint(),
   hint: new Hint(),
   revocations: new Set(),
   pepper: undefined,

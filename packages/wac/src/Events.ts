@@ -2,12 +2,13 @@
  * Events (specification §6, contract §6): what was recorded, and told to who listens in this process.
  */
 import { EventsApi } from "@wac/api"
-import { Event as Core, Events as Service, type EventStore, type Id, type Page } from "@wac/core"
+import { Event as Core, Events as Service, type EventStore, type Id, type Page, Polling } from "@wac/core"
 import { Cause, Clock, Context, Duration, Effect, Fiber, Schema } from "effect"
 import * as Input from "./Input.ts"
 import * as Listing from "./Listing.ts"
 import { iso, type Moment } from "./Moment.ts"
 import type { During } from "./Provider.ts"
+import type { ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
 import { Recorded } from "./Recorded.ts"
 import type { Running } from "./Running.ts"
 import { badOption, type ErrorCode, type ProviderDetail } from "./WacError.ts"
@@ -60,8 +61,8 @@ export type MessageFailed = Recording<
 >
 
 /**
- * A customer wrote to a number of the workspace. What, stands under the name of its `type`; `@wac/verifier` types it for
- * each of them: `event as EventOf<"message.received">`.
+ * A customer wrote to a number of the workspace: `data.type` names the type, and the content is in the field of that
+ * name (`data.image` of an `image`).
  */
 export type MessageReceived = Recording<
   "message.received",
@@ -72,13 +73,13 @@ export type MessageReceived = Recording<
     readonly to: string
     /** `text`, `button`, `image`, … */
     readonly type: string
-    /** Of a `text`. */
-    readonly text?: { readonly body: string }
+    /** What it quotes or answers. */
+    readonly context?: ReceivedContext
     readonly received_at: string
     /** Whether it came so late that a receiver should know. */
     readonly late: boolean
     readonly [field: string]: unknown
-  }
+  } & Partial<ReceivedContent>
 >
 
 /** All messages of a campaign have an end. */
@@ -140,6 +141,9 @@ const shown = (event: Core.Event): Event => Core.combined(event) as unknown as E
 /** Events read at once for a listener. */
 const pageSize = 100
 
+/** How long a listener waits for a hint at most: other processes give none. */
+const pollEvery = Duration.seconds(1)
+
 /** How long a listener waits where events could not be read. */
 const retryAfter = Duration.seconds(1)
 
@@ -167,6 +171,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
 export const listening = Effect.gen(function*() {
   const events = yield* Service.Events
   const recorded = yield* Recorded
+  const polling = yield* Polling.Polling
   const scope = yield* Effect.scope
 
   return (context: Context.Context<never>, during: During) => {
@@ -186,7 +191,7 @@ export const listening = Effect.gen(function*() {
           after = event.id
           yield* tell(event)
         }
-        if (page.next === null) yield* recorded.after(seen)
+        if (page.next === null) yield* Effect.raceFirst(recorded.after(seen), polling.rest("events", pollEvery))
       }).pipe(
         // goes on where it was when the storage is back
         Effect.catchCause((cause) =>

@@ -17,8 +17,9 @@ export interface FakeClock {
   /**
    * Lets time pass. Whatever becomes due happens in its order, each thing at its own time: reports of the sandbox,
    * posts to webhooks and their retries, listeners, sweeps. Resolves when all of it has happened. What code of yours
-   * does (a listener, a receiver, a provider) is waited for, each time for a second of real time at most. What runs in
-   * the background looks around every second, so a day takes a few seconds of real time.
+   * does (a listener, a receiver, a provider) is waited for, each time for a second of real time at most. With
+   * `memory()` a day in which little happens takes a fraction of a second; a database is asked again for every second
+   * that passes, so there a day takes a few seconds.
    */
   readonly advance: (by: Span) => Promise<void>
   /** The same up to a point in time; one that has passed already is refused. */

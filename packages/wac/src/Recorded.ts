@@ -3,16 +3,13 @@
  * record they find by themselves, a little later.
  */
 import { ContactStore, MessageStore } from "@wac/core"
-import { Context, Duration, Effect, Layer } from "effect"
-
-/** How long who listens waits for a hint at most. */
-const pollEvery = Duration.seconds(1)
+import { Context, Effect, Layer } from "effect"
 
 export class Recorded extends Context.Service<Recorded, {
   /** How often something may have been recorded. */
   readonly count: () => number
   readonly note: Effect.Effect<void>
-  /** Waits until the count is another than this one, or a second has passed. */
+  /** Waits until the count differs from this one. */
   readonly after: (count: number) => Effect.Effect<void>
 }>()("wac/Recorded") {
   static readonly layer = Layer.sync(Recorded, () => {
@@ -32,7 +29,7 @@ export class Recorded extends Context.Service<Recorded, {
           const wake = () => resume(Effect.yieldNow)
           waiting.add(wake)
           return Effect.sync(() => waiting.delete(wake))
-        }).pipe(Effect.timeoutOrElse({ duration: pollEvery, orElse: () => Effect.void }))
+        })
     })
   })
 }

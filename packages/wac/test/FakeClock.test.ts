@@ -123,6 +123,58 @@ describe("a fake clock", () => {
     assert.deepStrictEqual(attempts.map(({ durationMs, outcome }) => [outcome, durationMs]), [["timeout", 5000]])
   })
 
+  it("lets a day pass in memory in a few turns of the event loop, not in some for each second of it", async () => {
+    const { clock, wac } = await start()
+    const heard: Array<string> = []
+    wac.on("message.read", ({ created_at }) => void heard.push(created_at))
+    await wac.messages.send(hello("+15005550006"), fresh()).catch(() => {})
+    await wac.messages.send(hello(), fresh())
+    const { setImmediate } = globalThis
+    let turns = 0
+    globalThis.setImmediate = ((...given: Parameters<typeof setImmediate>) => {
+      turns++
+      return setImmediate(...given)
+    }) as typeof setImmediate
+    try {
+      await clock.advance("24 hours")
+    } finally {
+      globalThis.setImmediate = setImmediate
+    }
+    // a second is 8 turns where everything looks around once
+    assert.isBelow(turns, 40_000)
+    assert.deepStrictEqual(heard, ["2026-01-01T00:00:00.400Z"])
+  })
+
+  it("has what silence means happen within a second of its time, and retries at theirs, in a day that is let pass at once", async () => {
+    const { clock, wac } = await start({
+      provider: {
+        phoneNumber: "+15005550100",
+        send: async () => ({ status: "unknown" }),
+        templates: async () => templates
+      },
+      receivers: { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] }
+    })
+    const times: Array<number> = []
+    const url = await serve((request, response) => {
+      times.push(clock.now().getTime() - Date.UTC(2026, 0, 1))
+      request.resume()
+      response.writeHead(500).end()
+    })
+    await wac.webhook.set({ url, eventTypes: ["message.failed"] })
+    const { code } = await failure(wac.messages.send(hello(), fresh()))
+    assert.strictEqual(code, "server_error")
+    await clock.advance("25 hours")
+    const [message] = (await wac.messages.list().page()).data
+    const failedAt = Date.parse(message!.failedAt!) - Date.UTC(2026, 0, 1)
+    assert.isTrue(failedAt >= 600_000 && failedAt <= 601_000, `${failedAt}`)
+    // the delays of contract §6, each up to a tenth longer, and the last at the end of the 24 hours
+    const delays = times.slice(1).map((time, i) => (time - times[i]!) / 1000)
+    const planned = [1, 5, 25, 120, 600, 3000]
+    planned.forEach((delay, i) => assert.isTrue(delays[i]! >= delay && delays[i]! <= delay * 1.1 + 0.001, `${delays}`))
+    assert.strictEqual(times.at(-1)! - times[0]!, 24 * 3600 * 1000)
+    assert.strictEqual((await wac.webhook.get()).status, "paused")
+  })
+
   it("does not keep an instance from closing whose sends wait for a time", async () => {
     const { clock, wac } = await start()
     const slow = wac.messages.send(hello("+15005550010"), fresh())

@@ -1,0 +1,65 @@
+/**
+ * Nobody but this process changes what is kept in memory, so a runner need not look as long as nothing has changed and
+ * nothing has come due.
+ */
+import { Polling, type Time } from "@wac/core"
+import { Clock, Duration, Effect, Layer } from "effect"
+import { earliest } from "./DeliveryStore.ts"
+import { type Memory, State } from "./State.ts"
+
+/** When a look would find something, given that nothing changes; and what suspends until something has changed. */
+interface Outlook {
+  readonly dueAt: (memory: Memory, now: Time.Instant) => Time.Instant | null
+  readonly changed: (memory: Memory) => Effect.Effect<void>
+}
+
+const least = (instants: ReadonlyArray<Time.Instant>): Time.Instant | null =>
+  instants.length === 0 ? null : Math.min(...instants)
+
+const outlooks: { readonly [look in Polling.Look]: Outlook } = {
+  sends: {
+    dueAt: ({ deadlines }) => deadlines.peek()?.at ?? null,
+    changed: ({ deadlineHint }) => deadlineHint.wait
+  },
+  // claimers await the hint themselves, and must be the ones to take it
+  deliveries: {
+    dueAt: ({ outboxes }, now) => earliest(outboxes.values(), now),
+    changed: () => Effect.never
+  },
+  // what is skipped is written out at once
+  skippedDeliveries: { dueAt: () => null, changed: () => Effect.never },
+  replays: {
+    dueAt: ({ replays, runningReplays }) => least([...runningReplays].map((id) => replays.get(id)!.stepAt)),
+    changed: ({ replayHint }) => replayHint.wait
+  },
+  posts: {
+    dueAt: ({ waitingPosts }) => least([...waitingPosts].flatMap(({ dueAt }) => dueAt === null ? [] : [dueAt])),
+    changed: () => Effect.never
+  },
+  events: { dueAt: () => null, changed: ({ eventHint }) => eventHint.wait }
+}
+
+/** Looks stay where they would have been: at whole intervals from now. */
+const rest = (memory: Memory) => (look: Polling.Look, every: Duration.Duration): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const { changed, dueAt } = outlooks[look]
+    const interval = Duration.toMillis(every)
+    const start = yield* Clock.currentTimeMillis
+    /** Until the first look at this time or later. */
+    const sleepUntil = Effect.fnUntraced(function*(at: Time.Instant) {
+      const intervals = Math.max(1, Math.ceil((at - start) / interval))
+      const now = yield* Clock.currentTimeMillis
+      yield* Effect.sleep(Math.max(0, start + intervals * interval - now))
+    })
+    const due = dueAt(memory, start)
+    const afterChange = Effect.flatMap(
+      Effect.andThen(changed(memory), Clock.currentTimeMillis),
+      sleepUntil
+    )
+    yield* due === null ? afterChange : Effect.raceFirst(sleepUntil(due), afterChange)
+  })
+
+export const layer = Layer.effect(
+  Polling.Polling,
+  Effect.map(State, (memory) => ({ rest: rest(memory) }))
+)

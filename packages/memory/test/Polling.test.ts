@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Polling } from "@wac/core"
+import { Clock, Duration, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as Memory from "../src/Polling.ts"
+import { State } from "../src/State.ts"
+
+const layer = Memory.layer.pipe(Layer.provideMerge(State.layer))
+
+const every = Duration.seconds(1)
+
+/** When a rest ends that begins now; undefined if it has not by `until`. */
+const endOf = Effect.fnUntraced(function*(look: Polling.Look, until: Duration.Input) {
+  const { rest } = yield* Polling.Polling
+  return yield* Effect.forkChild(Effect.andThen(rest(look, every), Clock.currentTimeMillis), {
+    startImmediately: true
+  }).pipe(Effect.tap(() => TestClock.adjust(until)))
+})
+
+describe("a rest of what runs in the background, in memory", () => {
+  it.effect("lasts as long as nothing changes and nothing comes due", () =>
+    Effect.gen(function*() {
+      for (const look of ["sends", "deliveries", "skippedDeliveries", "replays", "posts", "events"] as const) {
+        const fiber = yield* endOf(look, "30 days")
+        assert.isUndefined(fiber.pollUnsafe(), look)
+        yield* Fiber.interrupt(fiber)
+      }
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("ends at the first look at or after what comes due, never before the interval has passed", () =>
+    Effect.gen(function*() {
+      const memory = yield* State
+      memory.deadlines.push({ at: 90_500, name: "a" })
+      assert.strictEqual(yield* Fiber.join(yield* endOf("sends", "2 minutes")), 91_000)
+      const from = yield* Clock.currentTimeMillis
+      // overdue already
+      assert.strictEqual(yield* Fiber.join(yield* endOf("sends", "2 minutes")), from + 1000)
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("ends at the look that follows a change, which was due later or never before", () =>
+    Effect.gen(function*() {
+      const memory = yield* State
+      const events = yield* endOf("events", "90500 millis")
+      memory.eventHint.notify()
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(events), 91_000)
+      const from = yield* Clock.currentTimeMillis
+      memory.deadlines.push({ at: from + 3_600_000, name: "late" })
+      const sends = yield* endOf("sends", "10 seconds")
+      memory.deadlineHint.notify()
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(sends), from + 10_000)
+    }).pipe(Effect.provide(layer)))
+})

@@ -1,0 +1,84 @@
+/**
+ * What customers write, by type: the same under `inbound.receive` as in the event `message.received` (contract §9).
+ */
+
+/** Any value that JSON can hold. */
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [field: string]: Json }
+
+/** A file. */
+export interface ReceivedMedia {
+  /** The provider's own name for it. */
+  readonly id: string
+  readonly mime_type?: string
+  readonly sha256?: string
+  readonly url?: string
+  readonly caption?: string
+  /** Of a document. */
+  readonly filename?: string
+  /** Of an audio: recorded in the chat. */
+  readonly voice?: boolean
+  /** Of a sticker. */
+  readonly animated?: boolean
+}
+
+/** What a customer chose in an interactive message, or filled into a flow. */
+export type ReceivedInteractive =
+  | { readonly type: "button_reply"; readonly button_reply: { readonly id: string; readonly title: string } }
+  | {
+    readonly type: "list_reply"
+    readonly list_reply: { readonly id: string; readonly title: string; readonly description?: string }
+  }
+  | {
+    readonly type: "nfm_reply"
+    readonly nfm_reply: {
+      readonly name?: string
+      readonly body?: string
+      readonly response?: { readonly [field: string]: Json }
+    }
+  }
+
+/** The content of each type of message, under the type's name. */
+export interface ReceivedContent {
+  readonly text: { readonly body: string }
+  readonly image: ReceivedMedia
+  readonly video: ReceivedMedia
+  readonly audio: ReceivedMedia
+  readonly document: ReceivedMedia
+  readonly sticker: ReceivedMedia
+  readonly location: {
+    readonly latitude: number
+    readonly longitude: number
+    readonly name?: string
+    readonly address?: string
+    readonly url?: string
+  }
+  readonly contacts: ReadonlyArray<{ readonly [field: string]: Json }>
+  /** A tap on a template's quick reply. */
+  readonly button: { readonly text: string | null; readonly payload: string | null }
+  readonly interactive: ReceivedInteractive
+  readonly order: {
+    readonly catalog_id?: string
+    readonly text?: string
+    readonly product_items: ReadonlyArray<{ readonly [field: string]: Json }>
+  }
+  /** `emoji` is `null` if the customer took the reaction back. */
+  readonly reaction: { readonly message_id: string; readonly emoji: string | null }
+  /** Something that the provider does not hand on: which type, if known, and why. */
+  readonly unsupported: {
+    readonly type: string | null
+    readonly errors: ReadonlyArray<{ readonly code: number; readonly message: string }>
+  }
+}
+
+/** Exactly one content, under the name of its type. */
+export type OneContent = {
+  readonly [Type in keyof ReceivedContent]: { readonly [Field in Type]: ReceivedContent[Type] }
+}[keyof ReceivedContent]
+
+/** What a message quotes or answers. */
+export interface ReceivedContext {
+  /** The provider's own name for the other message. */
+  readonly message_id?: string
+  readonly from?: string
+  readonly forwarded?: boolean
+}
