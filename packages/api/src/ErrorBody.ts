@@ -56,6 +56,7 @@ export const statusOf = (error: Errors.DomainError): number => {
     case "server_error":
       switch (error.reason) {
         case "internal":
+        case "body_already_parsed":
           return 500
         case "provider_error":
         case "provider_unavailable":

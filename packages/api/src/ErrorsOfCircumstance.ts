@@ -224,5 +224,17 @@ export const serverError: { readonly [R in Reasons["server_error"]]: Entry } = {
     remedy: "Decide whether it is worse to miss the message or to get it twice; a new key sends it anew.",
     retry: "No, unless the provider reports late.",
     example: { message: "the provider never said whether it took the message; it was not sent again" }
+  },
+  body_already_parsed: {
+    when: "The application that embeds the service read the request's body before handing the request over, so the " +
+      "service could not check or use it.",
+    remedy:
+      "The application mounts the service before any body parser: in Express above `express.json()`, in Fastify " +
+      "in an `onRequest` hook, elsewhere before anything that reads the request.",
+    retry: "No, until the application is changed.",
+    example: {
+      message: "the request's body was read before it reached wac: mount wac before any body parser (Express: above " +
+        "express.json(); Fastify: in an onRequest hook; node:http: before anything reads the request)"
+    }
   }
 }

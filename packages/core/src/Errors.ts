@@ -111,7 +111,8 @@ export class ServerError extends Schema.TaggedError<ServerError>()("ServerError"
     "storage_unavailable",
     "in_progress",
     "outcome_unknown",
-    "delivery_unknown"
+    "delivery_unknown",
+    "body_already_parsed"
   ]),
   retryAfter: Schema.optionalKey(Schema.DurationFromMillis),
   ...described

@@ -48,20 +48,23 @@ const refusal = (
     : new Errors.Unauthorized({ reason: "invalid_key", message: "the Bearer token is not METRICS_TOKEN" })
 }
 
+/** Gives what reads the metrics of the running instance, in Prometheus' text format. */
+export const reader = Effect.map(Metrics.observer, (observe) => Effect.andThen(observe, PrometheusMetrics.format()))
+
+/** The media type of what {@link reader} gives. */
+const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const token = yield* MetricsToken
-    const observe = yield* Metrics.observer
+    const read = yield* reader
     yield* router.add(
       "GET",
       path,
       Effect.gen(function*() {
         const refused = refusal(yield* HttpServerRequest.HttpServerRequest, token)
         if (refused !== undefined) return yield* ErrorResponse.of(refused)
-        yield* observe
-        return HttpServerResponse.text(yield* PrometheusMetrics.format(), {
-          contentType: "text/plain; version=0.0.4; charset=utf-8"
-        })
+        return HttpServerResponse.text(yield* read, { contentType })
       })
     )
   })

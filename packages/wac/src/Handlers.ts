@@ -16,7 +16,7 @@ export type Handler = (request: Request) => Promise<Response>
 
 /**
  * Answers a request of `node:http`. Express and Connect take it as it is, also mounted at a path: they take that off the
- * request's themselves. Nobody may have read the request's body before.
+ * request's themselves. If something has read the body before, the response is 500 `body_already_parsed`.
  */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -58,10 +58,12 @@ export const prefixOf = (prefix: string | undefined): string => {
   return path
 }
 
-/** Somebody took the body off the stream; only they know what it was. */
-const wasRead = new Errors.ServerError({ reason: "internal", message: "the request's body cannot be read" })
-
-const hint = "a request's body was read before it came to wac: mount wac before any body parser"
+/** A parsed body cannot be put back: signatures and idempotency are over the bytes as they came. */
+const wasRead = new Errors.ServerError({
+  reason: "body_already_parsed",
+  message: "the request's body was read before it reached wac: mount wac before any body parser (Express: above " +
+    "express.json(); Fastify: in an onRequest hook; node:http: before anything reads the request)"
+})
 
 const stopping = new Errors.ServerError({
   reason: "overloaded",
@@ -112,7 +114,7 @@ export const make = Effect.fnUntraced(function*(
     NodeHttpServer.makeHandler(app, { scope: yield* Effect.scope }),
     (_: Context.Context<never>) => context
   )
-  const tell = () => void Effect.runForkWith(context)(Effect.logError(hint))
+  const tell = () => void Effect.runForkWith(context)(Effect.logError(wasRead.message))
   return {
     web: (request) => {
       if (request instanceof IncomingMessage) {

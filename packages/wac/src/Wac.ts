@@ -10,7 +10,7 @@ import {
   WebhookTransport,
   type Workspace as Core
 } from "@wac/core"
-import { PublicUrl } from "@wac/http"
+import { MetricsPage, PublicUrl } from "@wac/http"
 import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
 import { Aead } from "effect/crypto"
@@ -73,6 +73,11 @@ export interface Wac extends Workspace {
   readonly handler: Handlers.Handler
   /** The same for `node:http`, Express and Fastify. */
   readonly nodeHandler: Handlers.NodeHandler
+  /**
+   * The instance's metrics in Prometheus' text format (`text/plain; version=0.0.4`), over all workspaces, as the
+   * server's `GET /metrics` shows them. What the storage does not report within a second keeps its last value.
+   */
+  readonly metrics: () => Promise<string>
   /**
    * Ends it gracefully: requests and sends in flight end first (12 seconds at most), deliveries are given back, and
    * the storage is closed. Operations are refused from the beginning of it. May be called again.
@@ -187,7 +192,7 @@ const openFailure = (cause: Cause.Cause<unknown>): WacError => {
 
 /**
  * Starts the service in this process; resolves when it is ready. Several instances may live side by side: nothing is
- * global, no signal is handled, and nothing is written to the console. Rejects with a `WacError` that names the option
+ * global, no signal is handled, and nothing is written to the console but, without `log`, errors to stderr. Rejects with a `WacError` that names the option
  * which is wrong, or says that the storage cannot be opened or the provider not be asked for its number.
  *
  * @example
@@ -244,6 +249,8 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           of: of(running, context, during),
           workspaces: (yield* Workspaces.make)(running),
           inbound: (yield* Inbound.make)(running),
+          metrics: yield* MetricsPage.reader,
+          running,
           workspace
         }
       }).pipe(Effect.provideContext(services))
@@ -257,7 +264,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
     await Effect.runPromise(Scope.close(scope, opened))
     throw openFailure(opened.cause)
   }
-  const { handlers, inbound, of, workspaces } = opened.value
+  const { handlers, inbound, metrics, of, running, workspaces } = opened.value
 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
@@ -273,6 +280,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
     inbound,
     handler: handlers.web,
     nodeHandler: handlers.node,
+    metrics: () => running.run(metrics),
     close: shutDown,
     [Symbol.asyncDispose]: shutDown
   }

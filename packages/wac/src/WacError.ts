@@ -61,6 +61,7 @@ export interface ErrorReasons {
     | "in_progress"
     | "outcome_unknown"
     | "delivery_unknown"
+    | "body_already_parsed"
   readonly not_found: never
 }
 

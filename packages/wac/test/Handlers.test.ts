@@ -311,16 +311,72 @@ it("a request of node:http that is given to the fetch handler is told where it b
   assert.match(String(error), /nodeHandler/)
 })
 
-it("a body that somebody has read already is told of, and answered", async () => {
-  const { log, wac } = await start()
-  const url = await serve((request, response) => {
-    void bodyOf(request).then(() => wac.nodeHandler(request, response))
+/** Hosts that read a request's body before they hand the request over. */
+const parsers: ReadonlyArray<readonly [name: string, reach: (wac: Wac) => Promise<Ask>]> = [
+  ["Express with express.json() above the mount", async (wac) => {
+    const app = express()
+    app.use(express.json())
+    app.use("/messaging", wac.nodeHandler)
+    return over(`${await serve(createServer(app))}/messaging`)
+  }],
+  ["Fastify in a handler, after its own parser", async (wac) => {
+    const app = fastify()
+    app.all("/messaging/*", (request, reply) => {
+      reply.hijack()
+      request.raw.url = request.raw.url!.slice("/messaging".length)
+      wac.nodeHandler(request.raw, reply.raw)
+    })
+    closing(() => app.close())
+    return over(`${await app.listen({ port: 0, host: "127.0.0.1" })}/messaging`)
+  }],
+  ["node:http that reads it", async (wac) =>
+    over(
+      await serve((request, response) => {
+        void bodyOf(request).then(() => wac.nodeHandler(request, response))
+      })
+    )],
+  ["a fetch host that reads it", async (wac) => async (path, init) => {
+    const request = new Request(`http://127.0.0.1${path}`, init)
+    if (init?.body !== undefined) await request.text()
+    return wac.handler(request)
+  }]
+]
+
+describe.each(parsers)("a body parser before us, %s", (_, reach) => {
+  it("is answered with 500 body_already_parsed, which says how to mount; requests without a body are served", async () => {
+    const { log, wac } = await start()
+    const ask = await reach(wac)
+    const { apiKey } = await wac.keys.create({ name: "caller" })
+    const response = await send(ask, apiKey!)
+    assert.strictEqual(response.status, 500)
+    const { error } = await response.json()
+    assert.deepInclude(error, { code: "server_error", reason: "body_already_parsed" })
+    assert.match(error.message, /mount wac before any body parser.*express\.json\(\).*onRequest/)
+    assert.isTrue(log.some(({ level, message }) => level === "error" && message === error.message))
+    assert.strictEqual((await ask("/healthz")).status, 200)
+    assert.strictEqual((await wac.messages.list().page()).data.length, 0)
   })
-  const { apiKey } = await wac.keys.create({ name: "caller" })
-  const response = await send(over(url), apiKey!)
-  assert.strictEqual(response.status, 500)
-  assert.strictEqual((await response.json()).error.reason, "internal")
-  assert.isTrue(log.some(({ message }) => message.includes("before any body parser")))
-  assert.strictEqual((await fetch(`${url}/healthz`)).status, 200)
-  await wac.messages.send(hello(), fresh())
+})
+
+describe("metrics", () => {
+  it("are what GET /metrics shows of the instance, and of no other", async () => {
+    const { wac: other } = await start()
+    const { clock, wac } = await start({ receivers: { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] } })
+    await wac.webhook.set({
+      url: await serve((request, response) => {
+        request.resume()
+        response.end()
+      })
+    })
+    await wac.messages.send(hello(), fresh())
+    await clock.advance("1 second")
+    const text = await wac.metrics()
+    assert.match(text, /^wac_webhook_attempts_total\{.*outcome="delivered".*\} 3$/m)
+    const served = await (await fetch(`${await serve(wac.nodeHandler)}/metrics`)).text()
+    const named = (metrics: string) => [...metrics.matchAll(/^# TYPE (wac_\S+)/gm)].map(([, name]) => name).sort()
+    assert.deepStrictEqual(named(text), named(served))
+    assert.notMatch(await other.metrics(), /outcome="delivered"[^\n]* [1-9]/)
+    await wac.close()
+    await wac.metrics().then(() => assert.fail("it is closed"), () => {})
+  })
 })
