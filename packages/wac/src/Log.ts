@@ -1,5 +1,5 @@
 /**
- * What an instance has to say to who runs it: told to a function of the host, never to the console.
+ * What an instance reports to its operator: through the host's function, or, without one, errors alone on stderr.
  */
 import { Cause, Layer, Logger, References } from "effect"
 
@@ -43,8 +43,14 @@ const telling = (log: Log) =>
     }
   })
 
-/** Has everything within tell this function; nothing is told when there is none. */
+/** For a host without a log: a mistake in a listener, or a handler that is mounted wrongly, must not stay unseen. */
+const toStderr: Log = ({ error, message }) => {
+  console.error(error === undefined ? `wac: ${message}` : `wac: ${message}\n${error}`)
+}
+
+/** Sends every line to this function; without one, only errors are written, to stderr. */
 export const layer = (log: Log | undefined) =>
-  log === undefined
-    ? Logger.layer([])
-    : Layer.mergeAll(Logger.layer([telling(log)]), Layer.succeed(References.MinimumLogLevel, "Debug"))
+  Layer.mergeAll(
+    Logger.layer([telling(log ?? toStderr)]),
+    Layer.succeed(References.MinimumLogLevel, log === undefined ? "Error" : "Debug")
+  )

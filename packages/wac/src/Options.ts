@@ -68,7 +68,7 @@ export interface WacOptions {
   /** Rate limits and quotas: 100 requests a second of a workspace, 80 messages a second from a number when left out. */
   readonly limits?: Limits
   readonly receivers?: ReceiverRules
-  /** Told what there is to tell; nothing is told to the console. */
+  /** Gets every line of the log. If omitted, errors are written to stderr, and nothing else is. */
   readonly log?: Log
   /** A clock of `fakeClock()`, for tests. */
   readonly clock?: FakeClock
