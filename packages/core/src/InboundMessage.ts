@@ -1,8 +1,8 @@
 /**
  * What a customer writes to one of our numbers.
  */
-import { Duration, type Schema } from "effect"
-import { type Customer, type Preference, preferenceOf } from "./Contact.ts"
+import { Duration, Predicate, type Schema } from "effect"
+import { type Customer, type Preference, preferenceOf, preferenceOfChoice } from "./Contact.ts"
 import type { Instant } from "./Time.ts"
 
 /** A customer's message, as the provider handed it over. */
@@ -21,6 +21,24 @@ export interface InboundMessage {
   readonly context: Schema.Json | null
   /** What the customer's words say of being written to. */
   readonly preference: Preference | undefined
+}
+
+const textIn = (fields: unknown, name: string): string | undefined => {
+  const text = Predicate.hasProperty(fields, name) ? fields[name] : undefined
+  return typeof text === "string" ? text : undefined
+}
+
+/** What a content of this type says of being written to: a text by its words, a button by its label or its value. */
+export const preferenceIn = (type: string, content: Schema.Json): Preference | undefined => {
+  if (type === "text") return preferenceOf(textIn(content, "body") ?? "")
+  const reply = Predicate.hasProperty(content, "button_reply") ? content["button_reply"] : undefined
+  const labels = type === "button"
+    ? [textIn(content, "text"), textIn(content, "payload")]
+    : type === "interactive"
+    ? [textIn(reply, "title"), textIn(reply, "id")]
+    : []
+  return labels.map((label) => label === undefined ? undefined : preferenceOfChoice(label))
+    .find(Predicate.isNotUndefined)
 }
 
 /** A text of a customer who is known by number alone. */

@@ -1,9 +1,10 @@
 /**
  * The numbers that a workspace sends from.
  */
-import { type Id, PhoneNumbers as Service } from "@wac/core"
+import { Errors, type Id, PhoneNumbers as Service, PhoneNumberStore, SenderCredentials } from "@wac/core"
 import { PhoneNumbersHandlers } from "@wac/http"
-import { Effect } from "effect"
+import { Effect, Redacted, Schema } from "effect"
+import * as Input from "./Input.ts"
 import * as Listing from "./Listing.ts"
 import type { Running } from "./Running.ts"
 import type { ProviderDetail } from "./WacError.ts"
@@ -38,15 +39,64 @@ export interface PhoneNumber {
   readonly quality: string | null
 }
 
+/** What the provider is shown for a number that it does not accept the provider's own credentials for. */
+export interface NumberCredentials {
+  readonly accessToken: string
+  /** Where the provider's interface is for this number; defaults to the provider's. */
+  readonly baseUrl?: string
+  /** Such as `v25.0`; defaults to the provider's. */
+  readonly apiVersion?: string
+}
+
 /** The numbers that a workspace sends from. */
 export interface PhoneNumbers {
   /** Newest first. */
   readonly list: () => Listing.Listing<PhoneNumber>
+  /**
+   * Gives a number an access token of its own, kept encrypted; `null` has it use the provider's again. Every process uses
+   * it from the next send on, and a block for `credentials` is lifted. Rejects with `not_found` if the workspace has no
+   * such number.
+   */
+  readonly setCredentials: (id: string, credentials: NumberCredentials | null) => Promise<void>
 }
 
-export const make = Effect.map(
-  Service.PhoneNumbers,
-  (numbers) => (running: Running, workspaceId: Id.WorkspaceId): PhoneNumbers => ({
-    list: () => Listing.make(running, (page) => numbers.list(workspaceId, page), PhoneNumbersHandlers.shown)
+/** Reads {@link NumberCredentials}, where a field is named as the host gave it. */
+export const Credentials = Schema.Struct({
+  accessToken: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]+$/, { message: "must be an access token" })),
+  baseUrl: Schema.optionalKey(
+    Schema.String.check(
+      Schema.makeFilter((text: string) =>
+        /^https?:$/.test(URL.parse(text)?.protocol ?? "") || "must be an http or https URL"
+      )
+    )
+  ),
+  apiVersion: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^v[0-9]{1,3}\.[0-9]{1,2}$/, { message: "must look like v25.0" }))
+  )
+})
+
+/** What is kept of them. */
+export const credentialsOf = ({ accessToken, ...rest }: typeof Credentials.Type): SenderCredentials.Credentials => ({
+  ...rest,
+  accessToken: Redacted.make(accessToken)
+})
+
+const read = Input.read(Credentials)
+
+export const make = Effect.gen(function*() {
+  const numbers = yield* Service.PhoneNumbers
+  const store = yield* PhoneNumberStore.PhoneNumberStore
+  const own = yield* SenderCredentials.SenderCredentials
+
+  return (running: Running, workspaceId: Id.WorkspaceId): PhoneNumbers => ({
+    list: () => Listing.make(running, (page) => numbers.list(workspaceId, page), PhoneNumbersHandlers.shown),
+    setCredentials: (id, credentials) =>
+      running.run(Effect.gen(function*() {
+        const given = credentials === null ? undefined : credentialsOf(yield* read(credentials))
+        const number = (yield* store.list(workspaceId)).find((one) => one.id === id)
+        if (number === undefined || !(yield* own.set(number.id, given))) {
+          return yield* new Errors.NotFound({ message: "the workspace has no such phone number" })
+        }
+      }))
   })
-)
+})

@@ -8,6 +8,7 @@ import {
   PhoneNumberStore,
   PlainText,
   Provider,
+  SenderCredentials,
   Templates,
   Time,
   Workspace as Core,
@@ -16,6 +17,7 @@ import {
 import { Clock, Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Input from "./Input.ts"
+import { Credentials, credentialsOf, type NumberCredentials } from "./PhoneNumbers.ts"
 import type { Running } from "./Running.ts"
 
 /** A workspace. On the wire its id is `tenant_id`. */
@@ -33,6 +35,10 @@ export interface NewWorkspace {
   readonly phoneNumber: string
   /** The provider's own name for that number, which no other workspace has; the number itself when left out. */
   readonly providerNumberId?: string
+  /** The provider's own name for the number's account; defaults to the account of the first workspace's number. */
+  readonly providerAccountId?: string
+  /** An access token of the number's own, if the provider does not accept the configured one for it. */
+  readonly credentials?: NumberCredentials
 }
 
 /** The workspaces of an instance, where it serves several tenants. */
@@ -46,7 +52,9 @@ export interface Workspaces {
 const readWorkspace = Input.read(Schema.Struct({
   name: Core.Name,
   phoneNumber: PhoneNumber.E164,
-  providerNumberId: Schema.optionalKey(PlainText.between(1, 255))
+  providerNumberId: Schema.optionalKey(PlainText.between(1, 255)),
+  providerAccountId: Schema.optionalKey(PlainText.between(1, 255)),
+  credentials: Schema.optionalKey(Credentials)
 }))
 
 const shown = ({ createdAt, id, name }: Core.Workspace): WorkspaceInfo => ({ id, name, createdAt: Time.iso(createdAt) })
@@ -72,7 +80,7 @@ const creating = Effect.gen(function*() {
       isDefault: true
     })
     yield* store.create({ workspace, phoneNumber })
-    return workspace
+    return { workspace, phoneNumber }
   })
 })
 
@@ -83,7 +91,7 @@ const findOrCreate = Effect.fnUntraced(function*(name: string) {
   const [present] = yield* store.list
   if (present !== undefined) return present
   return yield* Effect.catch(
-    create(name, yield* provider.firstNumber),
+    Effect.map(create(name, yield* provider.firstNumber), ({ workspace }) => workspace),
     // of processes that start at once, one has made it: its number is unique
     (error) => Effect.flatMap(store.list, ([made]) => made === undefined ? Effect.fail(error) : Effect.succeed(made))
   )
@@ -121,13 +129,16 @@ export const make = Effect.gen(function*() {
   const store = yield* WorkspaceStore.WorkspaceStore
   const numbers = yield* PhoneNumberStore.PhoneNumberStore
   const provider = yield* Provider.Provider
+  const own = yield* SenderCredentials.SenderCredentials
   const create = yield* creating
 
   return ({ run }: Running): Workspaces => ({
     list: () => run(Effect.map(store.list, (all) => all.map(shown))),
     create: (workspace) =>
       run(Effect.gen(function*() {
-        const { name, phoneNumber, providerNumberId = phoneNumber } = yield* readWorkspace(workspace)
+        const { credentials, name, phoneNumber, providerNumberId = phoneNumber, ...given } = yield* readWorkspace(
+          workspace
+        )
         if ((yield* numbers.named({ providerNumberId })).length > 0) {
           return yield* new Errors.InvalidBody({
             reason: "invalid_field",
@@ -135,10 +146,11 @@ export const make = Effect.gen(function*() {
             message: "providerNumberId belongs to a workspace already"
           })
         }
-        const { providerAccountId } = yield* provider.firstNumber
-        return shown(
-          yield* create(name, { phoneNumber, providerNumberId, providerAccountId, learned: PhoneNumber.unlearned })
-        )
+        const providerAccountId = given.providerAccountId ?? (yield* provider.firstNumber).providerAccountId
+        const learned = PhoneNumber.unlearned
+        const created = yield* create(name, { phoneNumber, providerNumberId, providerAccountId, learned })
+        if (credentials !== undefined) yield* own.set(created.phoneNumber.id, credentialsOf(credentials))
+        return shown(created.workspace)
       }))
   })
 })

@@ -48,7 +48,7 @@ export type {
 } from "./Messages.ts"
 export type { Moment } from "./Moment.ts"
 export type { Limits, MasterKey, ReceiverRules, WacOptions } from "./Options.ts"
-export type { PhoneNumber, PhoneNumbers } from "./PhoneNumbers.ts"
+export type { NumberCredentials, PhoneNumber, PhoneNumbers } from "./PhoneNumbers.ts"
 export {
   type CustomProvider,
   type OutboundMessage,
@@ -59,6 +59,14 @@ export {
   type SandboxProvider,
   type Sender
 } from "./Provider.ts"
+export type {
+  Json,
+  OneContent,
+  ReceivedContent,
+  ReceivedContext,
+  ReceivedInteractive,
+  ReceivedMedia
+} from "./ReceivedContent.ts"
 export {
   memory,
   type MemoryStorage,

@@ -1,26 +1,20 @@
 /**
  * What customers write (`messages` of a post). What each content holds is in the table of the package's README.
  */
-import { Contact, type InboundItem, type InboundMessage } from "@wac/core"
+import { type InboundItem, InboundMessage } from "@wac/core"
 import { Predicate } from "effect"
 import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
 import { happened, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
 
-/** What a message says, and whether that is a wish about being written to. */
+/** What a message says. */
 interface Said {
   readonly content: Payload.Json
-  readonly preference?: InboundMessage.InboundMessage["preference"]
 }
 
 /** Reads what stands under the name of a type; undefined when it is not what that type asks for. */
 type ReadSaid = Payload.Read<Said | undefined>
-
-/** The first wish in the label of a button and the value behind it. */
-const chosen = (...labels: ReadonlyArray<string | undefined>): Said["preference"] =>
-  labels.map((label) => label === undefined ? undefined : Contact.preferenceOfChoice(label))
-    .find(Predicate.isNotUndefined)
 
 /** An object that must have the fields of `required`, and may have those of `optional`. */
 const object = (
@@ -38,7 +32,7 @@ const object = (
 
 const text: ReadSaid = (json) => {
   const { body } = Payload.shape({ body: Payload.text })(json)
-  return body === undefined ? undefined : { content: { body }, preference: Contact.preferenceOf(body) }
+  return body === undefined ? undefined : { content: { body } }
 }
 
 /** A tap on a template's quick reply. */
@@ -46,10 +40,8 @@ const button: ReadSaid = (json) => {
   const { payload, text } = Payload.shape({ payload: Payload.text, text: Payload.text })(json)
   return payload === undefined && text === undefined
     ? undefined
-    : { content: { text: text ?? null, payload: payload ?? null }, preference: chosen(text, payload) }
+    : { content: { text: text ?? null, payload: payload ?? null } }
 }
-
-const Answer = Payload.shape({ id: Payload.text, title: Payload.text, response_json: Payload.text })
 
 /** What was filled into a flow is JSON within JSON; it may be missing or broken, and is then left as it came. */
 const flow = (answer: Payload.Fields): Payload.Json => {
@@ -63,11 +55,7 @@ const interactive: ReadSaid = (json) => {
   const kind = Payload.word(Payload.fields(json)?.["type"])
   const answer = kind === undefined ? undefined : Payload.fields(Payload.pick(json, [kind])[kind])
   if (kind === undefined || answer === undefined) return undefined
-  const { id, title } = Answer(answer)
-  return {
-    content: { type: kind, [kind]: kind === "nfm_reply" ? flow(answer) : answer },
-    preference: kind === "button_reply" ? chosen(title, id) : undefined
-  }
+  return { content: { type: kind, [kind]: kind === "nfm_reply" ? flow(answer) : answer } }
 }
 
 /** An emoji on a message; none takes the one before away. */
@@ -156,7 +144,7 @@ export const read = (
   if (id === undefined) return skipped("message:without_id")
   if (customer === undefined) return skipped("message:without_sender")
   const said = type === undefined ? undefined : byType.get(type)?.(message[type])
-  const { content, preference } = said ?? unsupported(type, message)
+  const { content } = said ?? unsupported(type, message)
   return {
     _tag: "Message",
     message: {
@@ -167,7 +155,7 @@ export const read = (
       type: said === undefined || type === undefined ? "unsupported" : type,
       content,
       context: contextOf(message),
-      preference
+      preference: said === undefined || type === undefined ? undefined : InboundMessage.preferenceIn(type, content)
     }
   }
 }
