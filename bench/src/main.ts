@@ -6,6 +6,7 @@ import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Deliveries from "./Deliveries.ts"
 import * as Embed from "./Embed.ts"
+import * as FakeDays from "./FakeDays.ts"
 import * as Growth from "./Growth.ts"
 import * as Held from "./Held.ts"
 import * as Neighbours from "./Neighbours.ts"
@@ -157,12 +158,17 @@ const embed = Command.make(
   Command.withDescription("What the façade adds to a send of the core, and its fetch handler to the server's route")
 )
 
+const clock = Command.make("clock", { rounds: count("rounds", 5, "Rounds of each span that count") }, FakeDays.run)
+  .pipe(
+    Command.withDescription("How long a fake hour, day and week take in memory")
+  )
+
 Command.make("bench").pipe(
   Command.withDescription(
     "Measurements, side by side, in one run; PostgreSQL is started for it " +
       "unless BENCH_DATABASE_URL names one"
   ),
-  Command.withSubcommands([sends, growth, deliveries, neighbours, held, strangers, embed, verify]),
+  Command.withSubcommands([sends, growth, deliveries, neighbours, held, strangers, embed, clock, verify]),
   Command.run({ version: "0.1.0" }),
   Effect.tapErrorTag("BenchFailed", ({ message }) => Console.error(`The run is invalid: ${message}`)),
   Effect.provide(NodeServices.layer),

@@ -21,6 +21,10 @@ it("a run that is invalid says so, and fails", async () => {
 
 /** Each measurement at its smallest, whose numbers say nothing: that it runs, and finds itself valid. */
 describe("every measurement runs", () => {
+  it("clock", async () => {
+    assert.match(await measure("clock --rounds 1"), /24 hours +\|? *\d+\.\d\d/)
+  })
+
   it("embed", async () => {
     const printed = await measure("embed --rounds 1 --calls 40 --callers 4")
     assert.match(printed, /^a send of the façade +\d/m)

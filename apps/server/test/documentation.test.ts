@@ -1,17 +1,22 @@
 /**
- * The commands and the code of README and guides: blocks of a shell are run in their order against a server, blocks of
- * TypeScript are compiled, those of the packages' own README too. What cannot be run is on a list, with the reason.
+ * The commands and the code of README and guides: commands are run in their order against a server (`commands.ts`), code is
+ * compiled, also that of the packages' own READMEs.
  *
- * A block `js file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader has.
+ * Every block `sh` is run unless it is marked `not-run="why"`, and then the text says "Not run by our tests: … why". A
+ * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages. A block
+ * `js file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader has.
+ * `npm run long -- documentation` runs the commands word for word in clones too, on Node 20, 22 and 24.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as FreePort from "@wac/testkit/FreePort"
+import { Extent } from "@wac/testkit"
 import { Effect } from "effect"
-import { execFile, spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 import * as fs from "node:fs/promises"
+import { tmpdir } from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import * as commands from "./commands.ts"
 import { freshDatabase, postgres } from "./processes.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
@@ -19,32 +24,44 @@ const root = fileURLToPath(new URL("../../../", import.meta.url))
 /** Inside of the repository, so that what the blocks import is found; thrown away. */
 const scratch = path.join(root, "node_modules/.cache/wac-documentation")
 
-/** Blocks that are not run, by how they begin, and why. */
-const notRun: { readonly [document: string]: ReadonlyArray<readonly [begins: string, because: string]> } = {
-  "README.md": [
-    ["npm run demo", "process.test.ts runs it"],
-    ["npm install wac", "packaging's tests install the packed packages"]
-  ],
-  "docs/guides/embedding.md": [["npm install wac", "packaging's tests install the packed packages"]],
-  "docs/guides/rotation.md": [["echo \"$NEW_TOKEN\"", "numbers.test.ts runs it; it needs a server of PostgreSQL"]],
-  "docs/guides/operating.md": [
-    ["pg_dump", "the install brings PostgreSQL without its tools"],
-    ["echo \"$NEW_PASSWORD\"", "members.test.ts runs it"]
-  ],
-  "docs/guides/upgrade.md": [["npm ci && npm run migrate", "operating.md runs it; migrate.test.ts tests it"]],
-  "docs/guides/whatsapp.md": [
-    ["curl -X POST \"https://graph.facebook.com/v25.0/$WHATSAPP_PHONE_NUMBER_ID/register\"", "Meta answers it"],
-    ["export PROVIDER=whatsapp", "the values are Meta's; config.test.ts and whatsapp.test.ts take such"],
-    ["curl -X POST \"https://graph.facebook.com/v25.0/$WHATSAPP_BUSINESS_ACCOUNT_ID", "Meta answers it"],
-    ["curl https://wac.example.com/v1/messages", "it reaches a telephone"]
+/**
+ * Commands in running text, which no reader of the page has to run: where each is tested. One that is not here fails the
+ * test, as a block does that is neither run nor marked.
+ */
+const inline: { readonly [command: string]: string } = {
+  "npm run numbers": "apps/server/test/numbers.test.ts",
+  "npm run simulator": "packages/testkit/test",
+  "npm run docs": "packaging/test/reference.test.ts",
+  "npm run members": "apps/server/test/members.test.ts"
+}
+
+/** What pages take for granted, in words. */
+const before: { readonly [document: string]: ReadonlyArray<string> } = {
+  "docs/guides/rotation.md": [
+    "curl -X PUT http://127.0.0.1:8080/internal/webhook -b wac.cookies -H 'Content-Type: application/json' " +
+    "-H 'Sec-Fetch-Site: same-origin' -d '{\"url\":\"https://example.com/webhooks\"}'"
   ]
 }
 
-/** What commands that end well without it must have said. */
+const statusOf = (key: string) =>
+  `"$(command curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8080/v1/templates -H "Authorization: Bearer ${key}")"`
+
+/** What must hold after a page. */
+const after: { readonly [document: string]: ReadonlyArray<string> } = {
+  "docs/guides/receiving.md": ["[ -n \"$WEBHOOK_SECRET\" ]"],
+  // the key that was replaced is refused, and the new one is not
+  "docs/guides/rotation.md": [
+    `[ ${statusOf("$KEY")} = 401 ]`,
+    "curl http://127.0.0.1:8080/internal/api-keys -b wac.cookies | grep 'order service, 2026-01'"
+  ]
+}
+
+/** What commands that end well without it must have written. */
 const says: { readonly [document: string]: ReadonlyArray<string> } = {
-  "docs/guides/quick-start.md": ["\"type\":\"message.received\""],
+  "README.md": ["\"signingSecret\"", "That is the whole road"],
+  "docs/guides/quick-start.md": ["\"type\":\"message.received\"", "\"workspaceName\""],
   "docs/guides/receiving.md": ["\"outcome\":\"delivered\"", "\"status\":\"active\""],
-  "docs/guides/rotation.md": ["\"previousExpiresAt\""],
+  "docs/guides/rotation.md": ["\"previousExpiresAt\"", "\"prefix\":\"wac_live_"],
   "docs/guides/operating.md": ["(default)"]
 }
 
@@ -58,7 +75,7 @@ const blocksOf = (text: string): ReadonlyArray<Block> =>
   [...text.matchAll(/^```(\w+)([^\n]*)\n(.*?)^```$/gms)].map(([, language, rest, code]) => ({
     language: language!,
     attributes: Object.fromEntries(
-      [...rest!.matchAll(/(\w+)=(?:"([^"]*)"|(\S+))/g)].map(([, name, quoted, bare]) => [name, quoted ?? bare])
+      [...rest!.matchAll(/([\w-]+)=(?:"([^"]*)"|(\S+))/g)].map(([, name, quoted, bare]) => [name, quoted ?? bare])
     ),
     code: code!
   }))
@@ -78,126 +95,96 @@ const blocks = new Map(
   )
 )
 
-const isRun = (document: string, { code }: Block): boolean =>
-  !(notRun[document] ?? []).some(([begins]) => code.startsWith(begins))
+/** Commands; which of them are not run, and why, says the attribute `not-run`, and the text in the same words. */
+const shell = (document: string): ReadonlyArray<Block> =>
+  blocks.get(document)!.filter(({ language }) => language === "sh")
 
-/**
- * What the commands of a reader mean here. `npm start` runs in the background, as in another terminal, and the three
- * commands that it shows are pasted when there is no owner yet; `curl` fails on an error of HTTP.
- */
-const prelude = `
-set -euo pipefail
-shopt -s expand_aliases
-node() { command node --conditions=source "$@"; }
-curl() { command curl --silent --show-error --fail-with-body "$@"; }
-server=
-stop() {
-  if [ -n "$server" ]; then kill "$server"; wait "$server" || true; server=; fi
-}
-trap stop EXIT
-listening() { command curl --silent --output ready.txt --retry 60 --retry-delay 1 --retry-connrefused "$1"; }
-start() {
-  stop
-  command node --conditions=source "$ROOT/apps/server/src/main.ts" >server.log 2>&1 &
-  server=$!
-  listening "http://127.0.0.1:$PORT/readyz"
-  if [ ! -f wac.cookies ]; then
-    # the server says more than it is ready for a moment later
-    until grep -q '^# 3' server.log; do kill -0 "$server"; sleep 0.1; done
-    sed -n '/^# 1/,/^# 2/p' server.log >first.sh
-    sed -n '/^# 2/,/^# 3/p' server.log >second.sh
-    sed -n '/^# 3/,/^$/p' server.log >third.sh
-    . ./first.sh; . ./second.sh; . ./third.sh
-    export KEY
-  fi
-}
-npm() {
-  case "$1 \${2:-}" in
-    "ci "*) ;;
-    "start "*) start ;;
-    "run migrate") command node --conditions=source "$ROOT/apps/server/src/migrate.ts" ;;
-    "run members") shift 3; command node --conditions=source "$ROOT/apps/server/src/members.ts" "$@" ;;
-    "run numbers") shift 3; command node --conditions=source "$ROOT/apps/server/src/numbers.ts" "$@" ;;
-    *) echo "npm $* is not known here" >&2; return 1 ;;
-  esac
-}
-`
+const isRun = ({ attributes }: Block): boolean => attributes["not-run"] === undefined && attributes["in"] === undefined
 
-/** Runs a document's commands; the end of what they said, if one failed. */
-const run = async (document: string, database: string | undefined, signal: AbortSignal): Promise<void> => {
-  const directory = path.join(scratch, document.replaceAll(/\W+/g, "-"))
-  await fs.mkdir(directory, { recursive: true })
-  const [port, receiver] = [await FreePort.find(), await FreePort.find()]
-  const here = (text: string) =>
-    text.replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
-      .replaceAll("127.0.0.1:3000", `127.0.0.1:${receiver}`).replaceAll("listen(3000)", `listen(${receiver})`)
-      .replaceAll("postgres://wac:secret@127.0.0.1/wac", database ?? "")
-  const commands: Array<string> = []
-  for (const block of blocks.get(document)!) {
-    const { file } = block.attributes
-    if (file !== undefined) await fs.writeFile(path.join(directory, file), here(block.code))
-    if (block.language !== "sh" || !isRun(document, block)) continue
-    commands.push(here(block.code))
-    // a reader goes on when it listens
-    if (block.code.endsWith("&\n")) commands.push(`listening http://127.0.0.1:${receiver}/`)
-  }
-  const starts = commands[0]!.includes("npm start")
-  const script = [prelude, ...(starts ? [] : ["npm start"]), ...commands.flatMap((command) => ["set -x", command])]
-  await fs.writeFile(path.join(directory, "run.sh"), script.join("\n"))
-  const shell = spawn("bash", ["run.sh"], {
-    cwd: directory,
-    env: {
-      PATH: `${path.dirname(process.execPath)}:${process.env["PATH"]}`,
-      ROOT: root.replace(/\/$/, ""),
-      PORT: String(port),
-      // the default, PostgreSQL in the process, takes seconds to begin with
-      DATABASE_URL: "memory:",
-      LOG_LEVEL: "info",
-      TOKEN: "an-access-token",
-      HOME: directory
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true
+const pageOf = (document: string, database: string | undefined): commands.Page => ({
+  name: document,
+  files: Object.fromEntries(
+    blocks.get(document)!.flatMap(({ attributes: { file }, code }) => file === undefined ? [] : [[file, code]])
+  ),
+  before: before[document] ?? [],
+  commands: shell(document).filter(isRun).map(({ code }) => code),
+  after: after[document] ?? [],
+  database
+})
+
+/** Runs a page as a reader does; one that needs a database has one of its own. */
+const readOne = (document: string, reader: commands.Reader) =>
+  Effect.gen(function*() {
+    const needs = shell(document).some(({ code }) => /postgres:\/\/wac:secret|npm run migrate/.test(code))
+    const database = needs ? yield* Effect.flatMap(postgres, freshDatabase) : undefined
+    const output = yield* Effect.promise((signal) => commands.run(reader, pageOf(document, database), signal))
+    for (const words of says[document] ?? []) assert.include(output, words, document)
   })
-  const said: Array<string> = []
-  for (const stream of [shell.stdout, shell.stderr]) stream.setEncoding("utf8").on("data", (text) => said.push(text))
-  /** Ends what the reader's commands have in the background too. */
-  const end = () => {
-    try {
-      process.kill(-shell.pid!, "SIGKILL")
-    } catch {
-      // nothing is left
-    }
-  }
-  // another document has failed
-  signal.addEventListener("abort", end)
-  const code = await new Promise((resolve) => shell.on("exit", resolve))
-  signal.removeEventListener("abort", end)
-  end()
-  const log = await fs.readFile(path.join(directory, "server.log"), "utf8").catch(() => "")
-  const told = `${document}\n${said.join("").slice(-4000)}\n${log.slice(-2000)}`
-  assert.strictEqual(code, 0, told)
-  for (const words of says[document] ?? []) assert.include(said.join(""), words, told)
+
+/** The pages that have commands. */
+const pages = () => documents.filter((document) => shell(document).some(isRun))
+
+/** Has npm bring a Node; resolves to the folder of its program. */
+const nodeOf = async (version: string): Promise<string> => {
+  const project = path.join(scratch, `node-${version}`)
+  await fs.mkdir(project, { recursive: true })
+  await fs.writeFile(path.join(project, "package.json"), "{\"private\":true}")
+  await promisify(execFile)(
+    "npm",
+    ["install", "--prefer-offline", "--no-audit", "--no-fund", `node@${version}`, "--foreground-scripts"],
+    { cwd: project }
+  )
+  return path.join(project, "node_modules/node/bin")
 }
+
+/** A copy of the repository as somebody clones it. */
+const clone = async (to: string): Promise<void> => {
+  await fs.mkdir(to, { recursive: true })
+  await promisify(execFile)("bash", ["-c", `git ls-files -z | tar --null -T - -cf - | tar -xf - -C "${to}"`], {
+    cwd: root
+  })
+}
+
+/** What one page leaves behind for the next one. */
+const leftovers = [".data", "wac.cookies", "webhook.json", "receiver.mjs", "server.log"]
+
+/** The Nodes on which a clone runs. All of them take an hour; the present one is run from the sources. */
+const clones = Extent.of<ReadonlyArray<string>>([], ["20", "22", "24"])
 
 describe("the documentation", () => {
-  it.live("has commands that work", () =>
+  it.live("has commands that work, in their order, on a fresh server", () =>
     Effect.gen(function*() {
       yield* Effect.promise(() => fs.rm(scratch, { recursive: true, force: true }))
-      const needing = (document: string) =>
-        blocks.get(document)!.some(({ code }) => code.includes("postgres://wac:secret@127.0.0.1/wac"))
-      yield* Effect.forEach(
-        documents.filter((document) =>
-          blocks.get(document)!.some((block) => block.language === "sh" && isRun(document, block))
-        ),
-        (document) =>
-          Effect.gen(function*() {
-            const database = needing(document) ? yield* Effect.flatMap(postgres, freshDatabase) : undefined
-            yield* Effect.promise((signal) => run(document, database, signal))
-          }),
-        { concurrency: 2, discard: true }
-      )
+      const node = path.dirname(process.execPath)
+      yield* Effect.forEach(pages(), (document) => {
+        const directory = path.join(scratch, document.replaceAll(/\W+/g, "-"))
+        return readOne(document, { directory, repository: root, node, isClone: false })
+      }, { concurrency: 2, discard: true })
     }).pipe(Effect.scoped))
+
+  for (const version of clones) {
+    it.live(
+      `has commands that work word for word in a clone on Node ${version}`,
+      () =>
+        Effect.gen(function*() {
+          const node = yield* Effect.promise(() => nodeOf(version))
+          const directory = yield* Effect.acquireRelease(
+            Effect.promise(() => fs.mkdtemp(path.join(tmpdir(), `wac-clone-${version}-`))),
+            (directory) => Effect.promise(() => fs.rm(directory, { recursive: true, force: true }))
+          )
+          yield* Effect.promise(() => clone(directory))
+          for (const document of pages()) {
+            yield* Effect.promise(() =>
+              Promise.all(
+                leftovers.map((name) => fs.rm(path.join(directory, name), { recursive: true, force: true }))
+              )
+            )
+            yield* readOne(document, { directory, repository: directory, node, isClone: true })
+          }
+        }).pipe(Effect.scoped),
+      3_600_000
+    )
+  }
 
   it("has code that compiles", async () => {
     const directory = path.join(scratch, "ts")
@@ -252,20 +239,37 @@ describe("the documentation", () => {
     }
   })
 
-  it("leaves out what its list says, and nothing else", () => {
-    for (const [document, left] of Object.entries(notRun)) {
-      for (const [begins] of left) {
-        const found = blocks.get(document)!.filter((block) => block.language === "sh" && block.code.startsWith(begins))
-        assert.strictEqual(found.length, 1, `${document}: ${begins}`)
+  it("says of each command that is not run why, and has no command in another form", async () => {
+    for (const document of documents) {
+      const text = await fs.readFile(path.join(root, document), "utf8")
+      const prose = text.replaceAll(/^```.*?^```$/gms, "")
+      const plain = prose.replaceAll("`", "")
+      for (
+        const { attributes, code } of shell(document).filter(({ attributes }) => attributes["not-run"] !== undefined)
+      ) {
+        const reason = attributes["not-run"]!
+        assert.isAbove(reason.length, 0, `${document}: ${code}`)
+        assert.match(
+          plain,
+          new RegExp(`Not run by our tests[^\n]*${reason.replaceAll(/\W/g, "\\$&")}`),
+          `${document}: ${code}`
+        )
       }
-    }
-    const languages = documents.flatMap((document) =>
-      blocks.get(document)!.map(({ attributes, language }) =>
-        language === "sh" || language === "ts" || attributes["file"] !== undefined
-          ? undefined
-          : `${document}: ${language}`
+      const others = blocks.get(document)!.filter(({ attributes, language }) =>
+        language !== "sh" && language !== "ts" && attributes["file"] === undefined
       )
-    )
-    assert.deepStrictEqual(languages.filter((one) => one !== undefined), [])
+      assert.deepStrictEqual(others, [], document)
+      // an unnamed language, or an indented block, would be read and not be run
+      assert.strictEqual(text.match(/^```/gm)?.length ?? 0, 2 * blocks.get(document)!.length, document)
+      assert.notMatch(prose, /^(?: {4}|\t)\S/m, document)
+      const named = [...prose.matchAll(/`((?:npm|npx|node|curl|openssl|export|pg_dump|git|docker) [^`]+)`/g)]
+        .map(([, command]) => command!)
+        .filter((command) =>
+          !shell(document).some(({ code }) => code.includes(command)) &&
+          !Object.keys(inline).some((known) => command.startsWith(known))
+        )
+      assert.deepStrictEqual(named, [], document)
+    }
+    for (const place of Object.values(inline)) await fs.access(path.join(root, place))
   })
 })
