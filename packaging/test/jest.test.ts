@@ -18,7 +18,9 @@ const guide = readFileSync(join(root, "docs/guides/embedding.md"), "utf8")
 /** What the guide has a reader export. */
 const setting = /^export NODE_OPTIONS=(\S+)$/m.exec(guide)?.[1]
 
-const jest = createRequire(import.meta.url).resolve("jest/bin/jest")
+const require = createRequire(import.meta.url)
+
+const jest = require.resolve("jest/bin/jest")
 
 const body = `
 test("a customer's answer opens the window, and a day later it has closed", async () => {

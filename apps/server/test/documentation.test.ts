@@ -30,7 +30,7 @@ const scratch = path.join(root, "node_modules/.cache/wac-documentation")
  */
 const inline: { readonly [command: string]: string } = {
   "npm run numbers": "apps/server/test/numbers.test.ts",
-  "npm run simulator": "packages/testkit/test",
+  "npm run simulator": "packages/simulator/test",
   "npm run docs": "packaging/test/reference.test.ts",
   "npm run members": "apps/server/test/members.test.ts"
 }

@@ -45,7 +45,7 @@ const telling = (log: Log) =>
 
 /** For a host without a log: a mistake in a listener, or a handler that is mounted wrongly, must not stay unseen. */
 const toStderr: Log = ({ error, message }) => {
-  console.error(error === undefined ? `wac: ${message}` : `wac: ${message}\n${error}`)
+  process.stderr.write(error === undefined ? `wac: ${message}\n` : `wac: ${message}\n${error}\n`)
 }
 
 /** Sends every line to this function; without one, only errors are written, to stderr. */

@@ -1,4 +1,4 @@
-import { CloudApi } from "@wac/testkit"
+import { CloudApi } from "@wac/simulator"
 import { Effect, Exit, Scope } from "effect"
 import { assert, it } from "vitest"
 import { whatsapp } from "../src/index.ts"
