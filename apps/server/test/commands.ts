@@ -107,6 +107,14 @@ start() {
 }
 `
 
+/** What npm needs of this machine to install (certificates, a proxy, its cache), less what steers tests and the service. */
+const machine = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) =>
+      !/^(?:NODE_OPTIONS|NODE_ENV|EXTENT|VITEST.*|TEST|DATABASE_.*|WAC_.*|npm_(?!config_).*)$/.test(name)
+    )
+  )
+
 /** Runs a page's commands; resolves to what they wrote, and rejects with the end of it if one fails. */
 export const run = async ({ directory, isClone, node, repository }: Reader, page: Page, signal: AbortSignal) => {
   await fs.mkdir(directory, { recursive: true })
@@ -134,6 +142,7 @@ export const run = async ({ directory, isClone, node, repository }: Reader, page
   const shell = spawn("bash", ["run.sh"], {
     cwd: directory,
     env: {
+      ...(isClone ? machine() : { HOME: directory }),
       PATH: `${node}:${process.env["PATH"]}`,
       ROOT: repository.replace(/\/$/, ""),
       PORT: String(port),
@@ -141,28 +150,27 @@ export const run = async ({ directory, isClone, node, repository }: Reader, page
       ...(isClone ? {} : { DATABASE_URL: page.database ?? "memory:" }),
       LOG_LEVEL: "info",
       TOKEN: "an-access-token",
-      NEW_PASSWORD: "correct horse battery",
-      // npm's cache is the reader's own; nothing else at home is used
-      HOME: isClone ? process.env["HOME"] : directory
+      NEW_PASSWORD: "correct horse battery"
     },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true
   })
   const written: Array<string> = []
   for (const stream of [shell.stdout, shell.stderr]) stream.setEncoding("utf8").on("data", (text) => written.push(text))
-  /** Ends what the reader's commands have in the background too. */
-  const end = () => {
+  /** Ends what the reader's commands have in the background too; the server, in a group of its own, is the shell's to end. */
+  const end = (by: "SIGTERM" | "SIGKILL") => () => {
     try {
-      process.kill(-shell.pid!, "SIGKILL")
+      process.kill(-shell.pid!, by)
     } catch {
       // nothing is left
     }
   }
   // another page has failed
-  signal.addEventListener("abort", end)
+  const abort = end("SIGTERM")
+  signal.addEventListener("abort", abort)
   const code = await new Promise((resolve) => shell.on("exit", resolve))
-  signal.removeEventListener("abort", end)
-  end()
+  signal.removeEventListener("abort", abort)
+  end("SIGKILL")()
   const output = written.join("")
   if (code === 0) return output
   const log = await fs.readFile(path.join(directory, "server.log"), "utf8").catch(() => "")
