@@ -81,7 +81,7 @@ stop() {
   while command curl --silent --output /dev/null "http://127.0.0.1:$PORT/healthz"; do sleep 0.1; done
 }
 trap stop EXIT
-listening() { command curl --silent --output /dev/null --retry 120 --retry-delay 1 --retry-connrefused "$1"; }
+listening() { command curl --silent --output /dev/null --retry 600 --retry-delay 1 --retry-connrefused "$1"; }
 # Runs a program until it has written something.
 show() {
   set -m; PORT=0 "$1" >shown.log 2>&1 & set +m
