@@ -73,7 +73,12 @@ set -euo pipefail
 curl() { command curl --silent --show-error --fail-with-body "$@"; }
 ${isClone ? npmOfClone : npmOfSources}
 # Ends a program that was started with what it started.
-end() { kill -- "-$1" 2>/dev/null || true; wait "$1" 2>/dev/null || true; }
+end() {
+  kill -- "-$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
+  # npm ends before what it has started
+  while kill -0 -- "-$1" 2>/dev/null; do sleep 0.1; done
+}
 server=
 stop() {
   [ -n "$server" ] || return 0
