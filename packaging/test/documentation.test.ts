@@ -58,6 +58,17 @@ const nodeOf = async (version: string | undefined): Promise<string> => {
   return join(folder, "node_modules/node/bin/node")
 }
 
+/** Commands for a project of the reader's own. */
+const commands = ["README.md", "docs/guides/embedding.md"].flatMap((document) =>
+  blocksOf(document).filter(({ attributes }) => attributes.includes("in=\"a project of its own\"")).map(({ code }) =>
+    code
+  )
+)
+
+it("what the pages have a project install is what these tests install, packed", () => {
+  assert.deepStrictEqual(new Set(commands), new Set(["npm install wac\n"]))
+})
+
 describe.each(versions.map((version) => [version ?? process.versions.node, version] as const))(
   "from packed packages on Node %s",
   (_, version) => {
