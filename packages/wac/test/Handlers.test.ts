@@ -97,7 +97,7 @@ describe.each(ways)("through %s", (_, reach) => {
       [413, "too_large", send(ask, apiKey!, {}, JSON.stringify({ to: "x".repeat(70_000) }))],
       [415, "unsupported_media_type", send(ask, apiKey!, { "content-type": "text/plain" })],
       [404, undefined, ask("/v1/nothing")],
-      [405, undefined, ask("/v1/messages")]
+      [405, undefined, ask("/v1/messages", { method: "DELETE" })]
     ]
     for (const [status, reason, asked] of wanted) {
       const response = await asked
@@ -113,7 +113,7 @@ describe.each(ways)("through %s", (_, reach) => {
   it("every path answers methods that it does not have with 405 and those that it has in Allow", async () => {
     const { ask } = await reach()
     const paths = [
-      ["/v1/messages", "POST"],
+      ["/v1/messages", "GET, HEAD, POST"],
       ["/v1/messages/msg_01ARZ3NDEKTSV4RRFFQ69G5FAV", "GET, HEAD"],
       ["/internal/webhook", "DELETE, GET, HEAD, PUT"],
       ["/healthz", "GET, HEAD"],
