@@ -43,11 +43,12 @@ const spending = Redis.script(
       local state, before, allowed = {}, {}, true
       for i, key in ipairs(KEYS) do
         local interval, capacity = tonumber(ARGV[2 * i]), tonumber(ARGV[2 * i + 1])
-        local stored = state[key] or tonumber(redis.call('GET', key) or '0')
-        local full_at = math.min(stored, now + interval * capacity)
-        if full_at < stored then
-          redis.call('SET', key, string.format('%.17g', full_at), 'PX', math.ceil(full_at - now) + 60000)
+        local empty_at = now + interval * capacity
+        local stored = tonumber(redis.call('GET', key) or '0')
+        if empty_at < stored then
+          redis.call('SET', key, string.format('%.17g', empty_at), 'PX', math.ceil(empty_at - now) + 60000)
         end
+        local full_at = math.min(state[key] or stored, empty_at)
         before[i] = string.format('%.17g', full_at)
         local next = math.max(full_at, now) + interval
         if next - now - interval * capacity > 0 then allowed = false else state[key] = next end

@@ -3,7 +3,15 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Api } from "@wac/api"
-import { Authenticator, Errors, MessageStore, PhoneNumberStore, StoreError, WorkspaceStore } from "@wac/core"
+import {
+  Authenticator,
+  Errors,
+  MessageStore,
+  PhoneNumberStore,
+  StorageTime,
+  StoreError,
+  WorkspaceStore
+} from "@wac/core"
 import { sign } from "@wac/verifier"
 import { Effect, Layer } from "effect"
 import * as checks from "./checks.ts"
@@ -72,7 +80,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
             session: call(`${url}/internal/session`, { headers: session }),
             unauthorized: call(`${url}/internal/session`),
             nowhere: call(`${url}/nowhere`),
-            wrongMethod: call(`${url}/v1/messages`, { headers: bearer }),
+            wrongMethod: call(`${url}/v1/messages`, { method: "PUT", headers: bearer }),
             tooLarge: send({ key, url }, spaced(hello(), 65_537)),
             noContent: call(`${url}/internal/api-keys/${(yield* createKey(url, session)).id}`, {
               method: "DELETE",
@@ -878,7 +886,12 @@ describe.concurrent("every reason of the contract", () => {
 
   it.live("is told in its exact shape", () =>
     Effect.gen(function*() {
-      const server = yield* ready({ environment, adapters: provider.adapters })
+      // ten minutes pass by what a sweep is told
+      const server = yield* Effect.provideService(
+        ready({ environment, adapters: provider.adapters }),
+        StorageTime.JudgedBy,
+        "asker"
+      )
       const { key, services, session, url } = server
       const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
       const seen = new Set<string>()
@@ -1057,7 +1070,7 @@ describe.concurrent("every reason of the contract", () => {
       })
       const unknown = { code: "server_error", reason: "outcome_unknown" }
       check(yield* send(server, hello("+15005550023"), { "idempotency-key": "defect" }), 504, unknown)
-      // ten minutes without a word, told to the storage by its own clock
+      // ten minutes without a word
       yield* Effect.orDie(Effect.flatMap(MessageStore.MessageStore, (_) => _.sweep(checks.now() + 601_000))).pipe(
         Effect.provideContext(services)
       )

@@ -67,7 +67,9 @@ const storedFields = [
   "read_at",
   "failed_at",
   "error",
-  "client_reference"
+  "client_reference",
+  "pricing",
+  "played_at"
 ]
 
 const millis = (time: string): number => {
@@ -126,7 +128,9 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
           read_at: null,
           failed_at: null,
           error: null,
-          client_reference: "order 7 \u{1f600}"
+          client_reference: "order 7 \u{1f600}",
+          pricing: null,
+          played_at: null
         })
         yield* server.pass("200 millis")
         const delivered = yield* checks.untilStatus(server, sent.body.message_id, "delivered")

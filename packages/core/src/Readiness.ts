@@ -6,6 +6,7 @@ import type { ServerError } from "./Errors.ts"
 import { Storage } from "./Storage.ts"
 import * as StoreError from "./StoreError.ts"
 
+/** Something that must hold before requests are let in. */
 export interface Condition {
   /** Says in the log which one it is. */
   readonly name: string

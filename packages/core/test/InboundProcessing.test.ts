@@ -162,8 +162,9 @@ const run = (seed: number, history: Array<string>) =>
     /** What was applied, in that order. */
     const applied: Array<{ readonly id: MessageId; readonly report: Message.Report; readonly now: Instant }> = []
     const noted = (command: Parameters<MessageStore["Service"]["applyReport"]>[0]) =>
-      Effect.sync(() => {
-        const { now, reference, report } = command
+      // when it is applied is for the storage to say
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const { reference, report } = command
         const id = reference ?? sent.find(({ providerMessageId }) => providerMessageId === report.providerMessageId)!.id
         applied.push({ id, report, now })
       })

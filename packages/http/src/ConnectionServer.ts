@@ -25,6 +25,7 @@ export interface Times {
   readonly every: Duration.Duration
 }
 
+/** What a server keeps to, unless told otherwise (contract §2). */
 export const standardTimes: Times = {
   headers: Duration.seconds(15),
   request: Duration.seconds(50),
@@ -44,6 +45,7 @@ export interface StopTimes {
   readonly end: Duration.Duration
 }
 
+/** How a server stops, unless told otherwise (contract §8 `SIGTERM`). */
 export const standardStopTimes: StopTimes = {
   idle: Duration.millis(50),
   late: Duration.seconds(1),

@@ -4,6 +4,7 @@
  */
 import { Result } from "effect"
 
+/** A URL that was read. */
 export interface ServerUrl {
   /** One for each host, in their order, with all else that the URL says. */
   readonly hosts: readonly [string, ...ReadonlyArray<string>]

@@ -129,7 +129,8 @@ const steps = Effect.gen(function*() {
     }],
     "a revocation": [keys.revoke(workspace, keyIds(1)[0]!, now), { api_keys: 2, api_key_uses: 1, workspaces: 1 }],
     "a session's use": [sessions.use(`hash ${some}`, now, now + 1), { sessions: 2, members: 1 }],
-    "a new session": [sessions.create(session), { sessions: 1, members: 1 }],
+    // the person, and once more for the foreign key
+    "a new session": [sessions.create(session), { sessions: 1, members: 2 }],
     "a session's end": [sessions.remove(`hash ${some}`), { sessions: 2 }],
     "a person by their address": [members.findByEmail(`a${some}@example.com`), { members: 1, workspaces: 1 }],
     "a person by their id": [members.findByUserId(`usr ${some}` as Id.UserId), { members: 1, workspaces: 1 }],

@@ -24,7 +24,7 @@ import {
   WorkspaceStore
 } from "@wac/core"
 import { Fixture } from "@wac/testkit"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { all, ask, askOne, type Game, property } from "./agreement.ts"
 
 const { day, hour, minute, second } = Fixture
@@ -319,7 +319,12 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
       yield* ask(
         worlds.map(({ workspace }) => apiKeys.use(({ list }) => all((page) => list(workspace.id, page, now), limit)))
       )
-      yield* ask(issued.map(({ tokenHash }) => apiKeys.use(({ findByTokenHash }) => findByTokenHash(tokenHash))))
+      // each storage tells its own time
+      yield* ask(issued.map(({ tokenHash }) =>
+        apiKeys.use(({ findByTokenHash }) =>
+          Effect.map(findByTokenHash(tokenHash), Option.map(({ key, workspace }) => ({ key, workspace })))
+        )
+      ))
       const other = someWorkspace()
       yield* ask(issued.map(({ id }) => apiKeys.use(({ get }) => get(other, id))))
       yield* ask(masterKeys.map((keyId) => under(keyId, limit)))

@@ -272,6 +272,7 @@ declare
   command record;
   bucket record;
   at_time double precision;
+  kept double precision;
   before double precision;
   next double precision;
   allowed boolean;
@@ -308,16 +309,20 @@ begin
       select * from json_to_recordset(command.buckets)
         as b (key text, "interval" double precision, capacity double precision)
     loop
-      before := coalesce((taken ->> bucket.key)::double precision, 0);
-      if wac_bounded(before, command.now, bucket."interval", bucket.capacity) < before then
-        before := wac_bounded(before, command.now, bucket."interval", bucket.capacity);
-        taken := taken || jsonb_build_object(bucket.key, before);
-        state := state || jsonb_build_object(bucket.key, before);
+      -- what is stored is bounded even if a bucket refuses; what this command has taken so far is not stored yet
+      kept := coalesce((state ->> bucket.key)::double precision, 0);
+      if wac_bounded(kept, command.now, bucket."interval", bucket.capacity) < kept then
+        state := state
+          || jsonb_build_object(bucket.key, wac_bounded(kept, command.now, bucket."interval", bucket.capacity));
       end if;
+      before := wac_bounded(
+        coalesce((taken ->> bucket.key)::double precision, 0), command.now, bucket."interval", bucket.capacity
+      );
       answer := answer || before;
       next := greatest(before, command.now) + bucket."interval";
       if next - command.now - bucket."interval" * bucket.capacity > 0 then
         allowed := false;
+        taken := taken || jsonb_build_object(bucket.key, before);
       else
         taken := taken || jsonb_build_object(bucket.key, next);
       end if;
