@@ -87,7 +87,7 @@ export const call = (
 /** Whether an answer says that it is another one's, given again. */
 export const isReplayed = ({ headers }: Answer): boolean => headers.get("idempotent-replayed") === "true"
 
-/** Every page of a listing, one after the other, as long as the cursor leads on. */
+/** Every page of a listing, one after the other, as long as there is more. */
 export const pages = Effect.fnUntraced(function*(url: string, headers: { readonly [name: string]: string }) {
   const address = new URL(url)
   address.searchParams.set("limit", "100")
@@ -96,7 +96,8 @@ export const pages = Effect.fnUntraced(function*(url: string, headers: { readonl
     const page: Answer = yield* call(address.href, { headers })
     if (page.status !== 200) return yield* Effect.die(new Error(page.text))
     all.push(page)
-    cursor = page.body.next_cursor ?? page.body.nextCursor ?? null
+    const { hasMore, has_more, nextCursor, next_cursor } = page.body
+    cursor = has_more ?? hasMore ? next_cursor ?? nextCursor : null
     if (cursor !== null) address.searchParams.set("cursor", cursor)
   }
   return all
