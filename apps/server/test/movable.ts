@@ -1,6 +1,7 @@
 /**
  * Servers whose time a test lets pass, so that nothing comes too early or too late because the machine is slow or fast.
  */
+import { StorageTime } from "@wac/core"
 import { CloudApiClock } from "@wac/simulator"
 import { Clock, Duration, Effect } from "effect"
 
@@ -32,5 +33,10 @@ export const still = <A extends object, E, R>(make: Effect.Effect<A, E, R>): Eff
 const under = <A extends object, E, R>(base: CloudApiClock.Base, make: Effect.Effect<A, E, R>) => {
   const { advance, clock } = CloudApiClock.make(base)
   const pass = (duration: Duration.Input) => Effect.sync(() => advance(Duration.toMillis(duration)))
-  return Effect.map(Effect.provideService(make, Clock.Clock, clock), (made) => ({ ...made, pass, clock }))
+  return make.pipe(
+    Effect.provideService(Clock.Clock, clock),
+    // a database's own clock cannot be moved
+    Effect.provideService(StorageTime.JudgedBy, "asker"),
+    Effect.map((made) => ({ ...made, pass, clock }))
+  )
 }
