@@ -31,6 +31,56 @@ describe("messages", () => {
   })
 })
 
+describe("messages and events of a time", () => {
+  it("are those of their client reference, and from a moment on until before another", async () => {
+    const { clock, wac } = await start()
+    const times: Array<Date> = []
+    const ids: Array<string> = []
+    for (const clientReference of ["order-1", "order-2", "order-1"]) {
+      times.push(clock.now())
+      ids.push((await wac.messages.send({ ...hello("+15005550003"), clientReference }, fresh())).messageId)
+      await clock.advance(1000)
+    }
+    const [first, second, third] = ids
+    const found = async (filter: Parameters<typeof wac.messages.list>[0]) =>
+      (await all(wac.messages.list(filter))).map(({ messageId }) => messageId)
+    assert.deepStrictEqual(await found({ clientReference: "order-1" }), [third, first])
+    assert.deepStrictEqual(await found({ clientReference: "order" }), [])
+    assert.deepStrictEqual(await found({ since: times[1]! }), [third, second])
+    assert.deepStrictEqual(await found({ until: times[1]!.toISOString() }), [first])
+    assert.deepStrictEqual(await found({ since: times[1]!, until: times[2]! }), [second])
+    assert.deepStrictEqual(await found({ clientReference: "order-1", since: times[1]! }), [third])
+    for (const field of ["since", "until"]) {
+      for (const moment of [Number.NaN, "yesterday"]) {
+        const error = await failure(wac.messages.list({ [field]: moment }).page())
+        assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field", param: field })
+      }
+    }
+  })
+
+  it("are events oldest first, or newest first where that is asked for", async () => {
+    const { clock, wac } = await start()
+    for (const to of ["+15005550003", "+15551234567"]) {
+      await wac.messages.send(hello(to), fresh())
+      await clock.advance(1000)
+    }
+    const ids = async (filter: Parameters<typeof wac.events.list>[0]) =>
+      (await all(wac.events.list(filter))).map(({ id }) => id)
+    const oldest = await ids({})
+    assert.lengthOf(oldest, 4)
+    assert.deepStrictEqual(await ids({ order: "oldest" }), oldest)
+    assert.deepStrictEqual(await ids({ order: "newest" }), [...oldest].reverse())
+    const sent = await ids({ type: "message.sent", order: "newest" })
+    assert.deepStrictEqual(sent, (await ids({ type: "message.sent" })).reverse())
+    const page = await wac.events.list({ order: "newest" }).page({ limit: 3 })
+    assert.deepStrictEqual([page.data.map(({ id }) => id), page.hasMore], [[...oldest].reverse().slice(0, 3), true])
+    const rest = await wac.events.list({ order: "newest" }).page({ limit: 3, cursor: page.nextCursor! })
+    assert.deepStrictEqual([rest.data.map(({ id }) => id), rest.hasMore, rest.nextCursor], [[oldest[0]], false, null])
+    // @ts-expect-error no such order
+    assert.deepInclude(await failure(wac.events.list({ order: "random" }).page()), { param: "order" })
+  })
+})
+
 describe("contacts", () => {
   it("tell who may be written to, and until when", async () => {
     const { clock, wac } = await start()
