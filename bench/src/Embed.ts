@@ -131,6 +131,7 @@ const core = Effect.gen(function*() {
         ...number,
         id: yield* Id.generate(random, "pn"),
         workspaceId,
+        provider: yield* Provider.Provider.use(({ name }) => Effect.succeed(name)),
         isDefault: true
       })
     })

@@ -49,6 +49,7 @@ const furnish = Effect.fnUntraced(function*(url: string, n: number) {
         ...number,
         id: WebhookEvent.id("pn"),
         workspaceId,
+        provider: "bench",
         providerAccountId: "bench",
         learned: PhoneNumber.unlearned,
         isDefault: true

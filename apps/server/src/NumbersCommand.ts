@@ -1,5 +1,5 @@
 /**
- * The command `numbers list | add | token | set`: the numbers of all workspaces, for the operator. It works on
+ * The command `numbers list | add | token | set | remove`: the numbers of all workspaces, for the operator. It works on
  * `DATABASE_URL` directly, beside servers that run on it (an embedded database has one process at a time).
  */
 import {
@@ -26,7 +26,7 @@ const { CannotDo, kept, secretFrom } = OperatorCommand
 const describe = ({ block, messagesPerSecond, messagingLimit, number, status, tier }: PhoneNumbers.PhoneNumberState) =>
   [
     `${number.phoneNumber}${number.isDefault ? " (default)" : ""}`,
-    `  ${number.id}, ${number.providerNumberId} of account ${number.providerAccountId}`,
+    `  ${number.id}, ${number.providerNumberId} of account ${number.providerAccountId} with ${number.provider}`,
     `  ${status}${
       block === null
         ? ""
@@ -153,6 +153,19 @@ const workspaceOf = Effect.fnUntraced(function*(id: Option.Option<string>) {
   }))
 })
 
+/** The provider of numbers of a workspace that is not told: who servers run with, or who the others are with. */
+const providerOf = Effect.fnUntraced(function*(id: Id.WorkspaceId) {
+  const { PROVIDER } = yield* OperatorCommand.Variables
+  if (PROVIDER !== undefined && PROVIDER !== "") return PROVIDER
+  // the newest: who has numbers of several went from the sandbox to another
+  const all = yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.list(id))
+  const newest = all.reduce<PhoneNumber.PhoneNumber | undefined>(
+    (one, other) => one === undefined || one.id < other.id ? other : one,
+    undefined
+  )
+  return newest?.provider ?? (yield* new CannotDo({ message: "the workspace has no number yet: say --provider" }))
+})
+
 const add = Command.make(
   "add",
   {
@@ -172,6 +185,13 @@ const add = Command.make(
       Flag.withDescription("The workspace that it is for; the first one when left out"),
       Flag.optional
     ),
+    provider: Flag.String("provider").pipe(
+      Flag.withDescription(
+        "Who it is with: that of PROVIDER when left out, else that of the workspace's newest number"
+      ),
+      Flag.withSchema(Schema.NonEmptyString),
+      Flag.optional
+    ),
     isDefault: Flag.Boolean("default").pipe(
       Flag.withDescription("Make it the number that is used when a send names none"),
       Flag.withDefault(false)
@@ -180,7 +200,7 @@ const add = Command.make(
     baseUrl,
     apiVersion
   },
-  Effect.fnUntraced(function*({ account, isDefault, tokenFrom, ...given }) {
+  Effect.fnUntraced(function*({ account, isDefault, provider, tokenFrom, ...given }) {
     const workspace = yield* workspaceOf(given.workspace)
     const isOwn = Option.isSome(tokenFrom)
     if (!isOwn && (Option.isSome(given.baseUrl) || Option.isSome(given.apiVersion))) {
@@ -192,6 +212,7 @@ const add = Command.make(
     const added = PhoneNumber.fresh({
       id: yield* Id.generate(random, "pn"),
       workspaceId: workspace.id,
+      provider: Option.getOrUndefined(provider) ?? (yield* providerOf(workspace.id)),
       phoneNumber: given.number,
       providerNumberId: given.id,
       providerAccountId: account,
@@ -260,6 +281,21 @@ const set = Command.make(
   })
 ).pipe(Command.withDescription("Change what the operator sets of a number; what is left out stays"))
 
+const remove = Command.make(
+  "remove",
+  { number },
+  Effect.fnUntraced(function*({ number }) {
+    const { id, phoneNumber, provider, workspaceId } = yield* find(number)
+    yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.remove(id))
+    yield* Console.log(`removed ${phoneNumber} (${id}, with ${provider}) from ${workspaceId}`)
+  })
+).pipe(
+  Command.withDescription(
+    "Remove a number with its contacts and windows; its messages and events stay. One that the configuration names is " +
+      "added again at the next start"
+  )
+)
+
 const command = Command.make("numbers").pipe(
   Command.withDescription("The phone numbers of all workspaces, in the storage of DATABASE_URL"),
   // each by itself: who asks for none of them is told how it is used, and nothing is opened for that
@@ -267,7 +303,8 @@ const command = Command.make("numbers").pipe(
     Command.provide(list, kept),
     Command.provide(add, kept),
     Command.provide(token, kept),
-    Command.provide(set, kept)
+    Command.provide(set, kept),
+    Command.provide(remove, kept)
   ])
 )
 

@@ -247,6 +247,7 @@ export const anotherWorkspace = Effect.fnUntraced(
       phoneNumber: PhoneNumber.fresh({
         id: phoneNumberId,
         workspaceId: id,
+        provider: "sandbox",
         phoneNumber: number,
         providerNumberId: `provider-${number}`,
         providerAccountId: "sandbox",

@@ -332,7 +332,8 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
               messageId: Id.MessageId.make(`msg_${checks.nobody}`),
               claimToken: "elsewhere",
               leaseUntil: checks.now() + 30_000,
-              limits: Limits.standard
+              limits: Limits.standard,
+              provider: "sandbox"
             })
           })
           const elsewhere = yield* Effect.orDie(accept).pipe(Effect.provideContext(server.services))

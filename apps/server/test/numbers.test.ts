@@ -127,7 +127,19 @@ it.live(
       ) {
         assert.include(listed.stdout, part)
       }
-      const said = [added, set, removed, changed, listed].map(({ stderr, stdout }) => stdout + stderr).join("")
+
+      // numbers of several providers, of which one runs
+      const elsewhere = yield* numbers("add +14155550177 --id 1077 --account 4711", { env: { PROVIDER: "whatsapp" } })
+      assert.deepStrictEqual([elsewhere.code, elsewhere.stderr], [0, ""])
+      assert.include((yield* numbers("list")).stdout, "1077 of account 4711 with whatsapp")
+      assert.include((yield* shown)[0], { phoneNumber: "+14155550177", provider: "whatsapp", isDefault: false })
+      const gone = yield* Effect.forEach(["1077", number.id], (name) => numbers(`remove ${name}`))
+      assert.deepStrictEqual(gone.map(({ code }) => code), [0, 0])
+      assert.include(gone[0]!.stdout, "removed +14155550177")
+      assert.deepStrictEqual(yield* shown, [sandbox])
+      assertRefused(yield* numbers("remove 1077"), /there is no number 1077/)
+
+      const said = [added, set, removed, changed, listed, ...gone].map(({ stderr, stdout }) => stdout + stderr).join("")
       for (const secret of [token, second, env.WAC_MASTER_KEY]) assert.notInclude(said, secret)
     }).pipe(Effect.scoped)
 )
@@ -144,7 +156,7 @@ it.live("says what is wrong with a command line, and that memory is of one proce
         ["token +14155550123 --token EAAG", /--token\b/],
         ["token 1066 --base-url https://[", /http or https URL/],
         ["set 1066 --messaging-limit many", /whole number/],
-        ["remove 1066", /remove/]
+        ["remove", /number/]
       ] as const
     ) {
       const { code, stderr } = yield* numbers(line)

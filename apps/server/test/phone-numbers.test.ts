@@ -35,6 +35,7 @@ describe.concurrent("phone numbers", () => {
         id,
         phoneNumber: SandboxProvider.firstNumber.phoneNumber,
         isDefault: true,
+        provider: "sandbox",
         providerNumberId: "sandbox-1",
         providerAccountId: "sandbox",
         status: "available",
@@ -108,6 +109,7 @@ describe.concurrent("phone numbers", () => {
         ...SandboxProvider.firstNumber,
         id: yield* Id.generate(Context.get(server.services, SecureRandom.SecureRandom), "pn"),
         workspaceId,
+        provider: "sandbox",
         phoneNumber: "+15005550102",
         providerNumberId: "sandbox-2",
         isDefault: false

@@ -38,6 +38,7 @@ const addNumber = ({ identity, url }: CloudApi.CloudApi) =>
     const number = PhoneNumber.fresh({
       id: yield* Id.generate(yield* SecureRandom.SecureRandom, "pn"),
       workspaceId: workspace!.id,
+      provider: "whatsapp",
       phoneNumber: `+${display.replace(/\D/g, "")}`,
       providerNumberId,
       providerAccountId: identity.account,

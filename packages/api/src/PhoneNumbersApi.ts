@@ -29,6 +29,8 @@ export const PhoneNumber = Schema.Struct({
   phoneNumber: Schema.String,
   /** The one that is used when a send names none. */
   isDefault: Schema.Boolean,
+  /** Who it is with: `sandbox`, `whatsapp`, or a provider of the host. Nothing is sent from it while another one runs. */
+  provider: Schema.String,
   providerNumberId: Schema.String,
   providerAccountId: Schema.String,
   /** `disabled` is the operator's doing, `blocked` upstream's: `block` says why. */

@@ -318,6 +318,8 @@ export interface PhoneNumber {
   readonly id: string
   readonly phoneNumber: string
   readonly isDefault: boolean
+  /** Who it is with: nothing is sent from it while another one runs. */
+  readonly provider: string
   readonly providerNumberId: string
   readonly providerAccountId: string
   readonly status: "available" | "blocked" | "disabled"

@@ -44,6 +44,8 @@ export interface AcceptSend {
   readonly claimToken: string
   readonly leaseUntil: Instant
   readonly limits: Limits
+  /** The one that runs, by `Provider.name`: nothing is sent from numbers of others. */
+  readonly provider: string
 }
 
 /** The message as *accept* claims it: a new one, or that of the try before. Pure. */

@@ -287,7 +287,8 @@ export class Messages extends Context.Service<Messages, {
           messageId: yield* Id.generate(random, "msg"),
           claimToken,
           leaseUntil: now + Duration.toMillis(Idempotency.lease),
-          limits
+          limits,
+          provider: provider.name
         }).pipe(
           Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken, request.message))),
           orUnavailable,

@@ -113,6 +113,8 @@ export interface ProviderNumber {
 export interface PhoneNumber extends ProviderNumber {
   readonly id: PhoneNumberId
   readonly workspaceId: WorkspaceId
+  /** The provider that it and its account belong to, by `Provider.name`. While another one runs, nothing is sent from it. */
+  readonly provider: string
   /** `null`: what was learned, else the default of `Limits`. */
   readonly tier: string | null
   /** Unique customers written to outside a window per rolling 24 h; `null` as for the tier. */
@@ -123,13 +125,13 @@ export interface PhoneNumber extends ProviderNumber {
   readonly block: SenderBlock.SenderBlock | null
   /** Names the credentials of its own, which have another name after each change; `null`: those of the configuration. */
   readonly credentialsVersion: string | null
-  /** The number used when a send names none. Exactly one per workspace. */
+  /** The number used when a send names none while its provider runs. Exactly one per workspace and provider. */
   readonly isDefault: boolean
 }
 
 /** A number of a workspace as it begins: with nothing set by the operator, and nothing in its way. */
 export const fresh = (
-  given: ProviderNumber & Pick<PhoneNumber, "id" | "workspaceId" | "isDefault">
+  given: ProviderNumber & Pick<PhoneNumber, "id" | "workspaceId" | "provider" | "isDefault">
 ): PhoneNumber => ({
   ...given,
   tier: null,

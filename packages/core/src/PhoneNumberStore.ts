@@ -26,12 +26,27 @@ export interface SealedCredentials {
 
 export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
   /**
-   * Adds a further number to a workspace that exists; as its default, the one before ceases to be that in the same
-   * step. False, and nothing changed, when its name with the provider is known, or its workspace has the number
-   * already. Safe to repeat.
+   * Adds a further number to a workspace that exists; as its default, the one before of the same provider ceases to be
+   * that in the same step, and the first of a provider is its default in any case. False, and nothing changed, when its
+   * name with the provider is known, or its workspace has the number already. Safe to repeat.
    */
   readonly add: (number: PhoneNumber) => Effect.Effect<boolean, StoreError>
-  /** The numbers of a workspace, the default one first. */
+  /**
+   * Removes a number, with its contacts, what is remembered of their messages, its credentials, and the templates of its
+   * account if the workspace has no other number of that. Messages and events stay as they are; what upstream reports of
+   * them from then on finds nothing. If it was the default, the oldest other one of its provider becomes that. False when
+   * there is no such number. Safe to repeat.
+   */
+  readonly remove: (id: PhoneNumberId) => Effect.Effect<boolean, StoreError>
+  /**
+   * Gives a number to an account of a provider. It is the default there if its workspace has no other, and who it leaves
+   * without a default gets the oldest other one of that provider. Safe to repeat.
+   */
+  readonly assign: (
+    id: PhoneNumberId,
+    to: Pick<PhoneNumber, "provider" | "providerAccountId">
+  ) => Effect.Effect<void, StoreError>
+  /** The numbers of a workspace, default ones first. */
   readonly list: (id: WorkspaceId) => Effect.Effect<ReadonlyArray<PhoneNumber>, StoreError>
   /** The numbers of that name, of all workspaces, oldest first. */
   readonly named: (name: NumberName) => Effect.Effect<ReadonlyArray<PhoneNumber>, StoreError>

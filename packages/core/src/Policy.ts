@@ -17,7 +17,9 @@ import type { Instant } from "./Time.ts"
 export interface Circumstances {
   readonly now: Instant
   readonly message: OutboundMessage
-  /** The number that the message names, or the default one; nothing when the workspace has none such. */
+  /** The provider that runs, by `Provider.name`. */
+  readonly provider: string
+  /** The number that the message names, or the default one of that provider; nothing when the workspace has none such. */
   readonly sender: PhoneNumber | undefined
   /** The template of the message's name and language. */
   readonly template: Template | undefined
@@ -36,16 +38,20 @@ export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerE
   senderRefusal(given) ?? templateRefusal(given) ?? optOutRefusal(given) ?? windowRefusal(given) ??
     quotaRefusal(given) ?? messagingLimitRefusal(given)
 
-const senderRefusal = ({ contact, message, now, sender }: Circumstances) => {
-  if (sender === undefined || !sender.available) {
-    return new Forbidden({
+const senderRefusal = ({ contact, message, now, provider, sender }: Circumstances) => {
+  const notAvailable = (why: string) =>
+    new Forbidden({
       reason: "sender_not_available",
       ...(message.from === undefined ? {} : { param: "from" }),
-      message: sender === undefined
-        ? "the workspace has no such phone number to send from"
-        : "the operator has switched this phone number off"
+      message: why
     })
+  if (sender === undefined) return notAvailable("the workspace has no such phone number to send from")
+  if (sender.provider !== provider) {
+    return notAvailable(
+      `this phone number belongs to the provider ${sender.provider}, and ${provider} is the one that runs`
+    )
   }
+  if (!sender.available) return notAvailable("the operator has switched this phone number off")
   const isOpen = ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
   return sender.block !== null && SenderBlock.stops(sender.block, isOpen, now)
     ? SenderBlock.refusal(sender.block, message.from === undefined ? undefined : "from")

@@ -90,6 +90,7 @@ export class Setup extends Context.Service<Setup, {
             ...number,
             id: yield* Id.generate(random, "pn"),
             workspaceId,
+            provider: provider.name,
             isDefault: true
           })
         })

@@ -11,6 +11,11 @@ import type { Instant } from "./Time.ts"
 /** Which templates to list; every given field must match exactly. */
 export type TemplateFilter = Partial<Pick<Template, "status" | "category" | "language" | "name">>
 
+/** The same of one provider alone: of accounts that the workspace has a number of with it. */
+export interface StoredTemplateFilter extends TemplateFilter {
+  readonly provider?: string
+}
+
 export class TemplateStore extends Context.Service<TemplateStore, {
   /**
    * Makes the workspace's templates of an account those of `listed`, in one step: known ones (by name and language)
@@ -43,7 +48,7 @@ export class TemplateStore extends Context.Service<TemplateStore, {
   /** Templates of every status, newest first. */
   readonly list: (
     workspaceId: WorkspaceId,
-    filter: TemplateFilter,
+    filter: StoredTemplateFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Template>, StoreError>
 }>()("@wac/core/TemplateStore") {}

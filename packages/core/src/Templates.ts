@@ -23,11 +23,13 @@ export interface Synced {
 
 export class Templates extends Context.Service<Templates, {
   /**
-   * Makes the workspace's templates those that the provider lists for the accounts of its numbers. Where it fails for one,
-   * the others are brought over all the same.
+   * Makes the workspace's templates those that the provider lists for the accounts of its numbers: of those of other
+   * providers it cannot be asked. Where it fails for one, the others are brought over all the same.
    */
   readonly sync: (workspaceId: Id.WorkspaceId) => Effect.Effect<Synced, TemplatesUnavailable | StoreError>
-  /** Templates of every status, newest first. */
+  /** The same for the account of one number of this provider; answers with how many templates it has. */
+  readonly syncAccount: (sender: PhoneNumber) => Effect.Effect<number, TemplatesUnavailable | StoreError>
+  /** Templates of every status, newest first; those of another provider's accounts are not among them. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
     filter: TemplateFilter,
@@ -42,8 +44,7 @@ export class Templates extends Context.Service<Templates, {
       const provider = yield* Provider
       const random = yield* SecureRandom.SecureRandom
 
-      /** Lists the account of this number; answers with how many templates it has. */
-      const bringOver = Effect.fnUntraced(function*(sender: PhoneNumber) {
+      const syncAccount = Effect.fn("Templates.syncAccount")(function*(sender: PhoneNumber) {
         const { providerAccountId, workspaceId } = sender
         const listedAt = yield* Clock.currentTimeMillis
         const listed = yield* provider.templates(sender)
@@ -57,14 +58,20 @@ export class Templates extends Context.Service<Templates, {
         const senders = new Map<string, PhoneNumber>()
         // the default one first: it asks for its account
         for (const sender of yield* numbers.list(workspaceId)) {
-          if (!senders.has(sender.providerAccountId)) senders.set(sender.providerAccountId, sender)
+          if (sender.provider === provider.name && !senders.has(sender.providerAccountId)) {
+            senders.set(sender.providerAccountId, sender)
+          }
         }
-        const [counts, [failure]] = yield* Effect.partition(senders.values(), bringOver)
+        const [counts, [failure]] = yield* Effect.partition(senders.values(), syncAccount)
         if (failure !== undefined) return yield* failure
         return { count: counts.reduce((sum, count) => sum + count, 0), listedAt }
       })
 
-      return Templates.of({ sync, list: store.list })
+      return Templates.of({
+        sync,
+        syncAccount,
+        list: (workspaceId, filter, page) => store.list(workspaceId, { ...filter, provider: provider.name }, page)
+      })
     })
   )
 }

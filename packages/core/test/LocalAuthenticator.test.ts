@@ -418,6 +418,7 @@ describe("setting up", () => {
           ...providerNumber,
           id: made!.id,
           workspaceId: workspace!.id,
+          provider: "stub",
           tier: null,
           messagingLimit: null,
           available: true,

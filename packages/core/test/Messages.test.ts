@@ -29,6 +29,7 @@ import { StoreError } from "../src/StoreError.ts"
 import { WorkspaceStore } from "../src/WorkspaceStore.ts"
 import { day, hour, minute, second } from "./checks.ts"
 import { advance, at, settle } from "./clock.ts"
+import { logged } from "./logged.ts"
 import { start } from "./samples.ts"
 import { foundation, issueKey, key, newId, plain, stubProvider, text, world } from "./world.ts"
 
@@ -356,7 +357,8 @@ const elsewhere = (request: SendRequest) =>
       messageId,
       claimToken: "elsewhere",
       leaseUntil: now + 30 * second,
-      limits: standard
+      limits: standard,
+      provider: "stub"
     })
     assert.strictEqual(accepted._tag, "Claimed")
     const ids = {
@@ -1089,6 +1091,55 @@ describe("a storage that fails", () => {
         assert.strictEqual(answerOf(yield* send(request("k"))).messageId, provider.calls[0]!.messageId)
         assert.strictEqual(provider.calls.length, 1)
       })
+    )
+  )
+
+  it.effect(
+    "at settle once is no matter for who runs the service: it is recorded a second later",
+    sending(({ interfere, provider }) =>
+      logged((lines) =>
+        Effect.gen(function*() {
+          const { request } = yield* caller()
+          let tries = 0
+          interfere.settle = (real) => (command) =>
+            Effect.suspend(() => ++tries === 1 ? Effect.fail(fault) : real(command))
+          assert.strictEqual(reason(yield* send(request("k"))), "outcome_unknown")
+          yield* advance("1 second")
+          assert.strictEqual(tries, 2)
+          assert.strictEqual(answerOf(yield* send(request("k"))).messageId, provider.calls[0]!.messageId)
+          yield* advance("1 minute")
+          assert.deepStrictEqual(lines.filter(({ level }) => level !== "Debug"), [])
+        })
+      )
+    )
+  )
+
+  it.effect(
+    "at settle again and again is logged as an error, once it can no longer be recorded",
+    sending(({ interfere, provider }) =>
+      logged((lines) =>
+        Effect.gen(function*() {
+          const { request } = yield* caller()
+          let tries = 0
+          interfere.settle = () => () =>
+            Effect.suspend(() => {
+              tries++
+              return Effect.fail(fault)
+            })
+          assert.strictEqual(reason(yield* send(request("k"))), "outcome_unknown")
+          const errors = () => lines.filter(({ level }) => level === "Error").map(({ message }) => message)
+          // a second later, and then a second after pauses of 1, 2, 4 and 8
+          yield* advance("15 seconds")
+          assert.deepStrictEqual([tries, errors()], [5, []])
+          yield* advance("5 seconds")
+          assert.strictEqual(tries, 6)
+          const { messageId } = provider.calls[0]!
+          assert.lengthOf(errors(), 1)
+          assert.include(errors()[0], `the outcome of ${messageId} could not be recorded`)
+          yield* advance("1 minute")
+          assert.deepStrictEqual([tries, errors().length], [6, 1])
+        })
+      )
     )
   )
 

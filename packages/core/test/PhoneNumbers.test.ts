@@ -1,15 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Fiber, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { WorkspaceId } from "../src/Id.ts"
 import * as Limits from "../src/Limits.ts"
 import * as PhoneNumber from "../src/PhoneNumber.ts"
 import { layerEnsured, PhoneNumbers, stateOf } from "../src/PhoneNumbers.ts"
 import { PhoneNumberStore } from "../src/PhoneNumberStore.ts"
-import { ProviderError } from "../src/Provider.ts"
+import { ProviderError, TemplatesUnavailable } from "../src/Provider.ts"
 import { Readiness } from "../src/Readiness.ts"
 import * as SenderBlock from "../src/SenderBlock.ts"
-import { TemplateRequests } from "../src/TemplateRequests.ts"
+import { Templates } from "../src/Templates.ts"
+import { TemplateStore } from "../src/TemplateStore.ts"
 import { hour, minute, second } from "./checks.ts"
 import { logged } from "./logged.ts"
 import { sender, start } from "./samples.ts"
@@ -70,6 +71,7 @@ const setUp = () => {
   return {
     provider,
     layer: PhoneNumbers.layer.pipe(
+      Layer.provideMerge(Templates.layer),
       Layer.provide(provider.layer),
       Layer.provideMerge(Readiness.layer),
       Layer.provideMerge(foundation)
@@ -103,7 +105,13 @@ describe("the number that the configuration names", () => {
         yield* Effect.all(Array.from({ length: 5 }, () => ensure), { concurrency: "unbounded" })
         const [added, ...others] = yield* list(workspace.id)
         assert.deepStrictEqual([added, others], [
-          PhoneNumber.fresh({ ...configured, id: added!.id, workspaceId: workspace.id, isDefault: true }),
+          PhoneNumber.fresh({
+            ...configured,
+            id: added!.id,
+            workspaceId: workspace.id,
+            provider: "stub",
+            isDefault: true
+          }),
           [{ ...number, isDefault: false }]
         ])
         assert.deepStrictEqual(yield* list(later.workspace.id), [later.number])
@@ -135,16 +143,108 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "has the templates of its account listed when it is new there",
+    "has the templates of its account when it is new there, as soon as the provider tells them",
     numbers((provider) =>
       Effect.gen(function*() {
         yield* world()
-        const asked = Effect.andThen(ensure, TemplateRequests.use((requests) => requests.take))
+        const heard: Array<string> = []
+        provider.listed = ({ providerAccountId }) => void heard.push(providerAccountId)
+        const asked = Effect.map(ensure, () => heard.splice(0))
         assert.deepStrictEqual(yield* asked, [configured.providerAccountId])
         assert.deepStrictEqual(yield* asked, [])
         provider.firstNumber = Effect.succeed({ ...configured, providerAccountId: "account-2" })
-        assert.deepStrictEqual(yield* asked, ["account-2"])
+        const { templates } = provider
+        const error = new TemplatesUnavailable({ message: "upstream is down" })
+        provider.templates = Effect.fail(error)
+        assert.strictEqual(yield* Effect.flip(ensure), error)
+        provider.templates = templates
+        assert.deepStrictEqual(yield* asked, ["account-2", "account-2"])
         assert.deepStrictEqual(yield* asked, [])
+      })
+    )
+  )
+
+  it.effect(
+    "has its templates listed again where storage has none of them, as after a start that ended too early",
+    numbers((provider) =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        provider.firstNumber = Effect.succeed({ ...configured, providerNumberId: number.providerNumberId })
+        yield* TemplateStore.use((store) =>
+          store.replaceAll({
+            listedAt: start + second,
+            workspaceId: workspace.id,
+            providerAccountId: number.providerAccountId,
+            listed: [],
+            ids: []
+          })
+        )
+        yield* TestClock.adjust(minute)
+        yield* ensure
+        const { items } = yield* Templates.use((_) => _.list(workspace.id, {}, { limit: 10, after: null }))
+        assert.lengthOf(items, 3)
+      })
+    )
+  )
+
+  it.effect(
+    "stands beside those of another provider, each with a default of its own, and is there when that runs again",
+    numbers((provider) =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        const before = { ...number, provider: "another", providerAccountId: "account-9" }
+        yield* PhoneNumberStore.use((store) => store.assign(number.id, before))
+        yield* ensure
+        const [added] = yield* named
+        assert.sameDeepMembers([...yield* list(workspace.id)], [added!, before])
+        assert.isTrue(added!.isDefault)
+        // the one that runs has the say of which is used
+        const shown = yield* PhoneNumbers.use((_) => _.list(workspace.id, { limit: 10, after: null }))
+        assert.deepStrictEqual(shown.items.map(({ number }) => [number.provider, number.isDefault]), [
+          ["stub", true],
+          ["another", false]
+        ])
+        // one that was known under another provider belongs to this one from then on
+        provider.firstNumber = Effect.succeed({ ...configured, providerNumberId: number.providerNumberId })
+        yield* ensure
+        const [moved] = (yield* list(workspace.id)).filter(({ id }) => id === number.id)
+        assert.deepInclude(moved, {
+          provider: "stub",
+          providerAccountId: configured.providerAccountId,
+          isDefault: false
+        })
+      })
+    )
+  )
+
+  it.effect(
+    "keeps a start from being ready until its templates are there",
+    numbers((provider) =>
+      Effect.gen(function*() {
+        yield* world()
+        const { templates } = provider
+        provider.templates = Effect.fail(new TemplatesUnavailable({ message: "upstream is down" }))
+        provider.firstNumber = Effect.succeed({ ...configured, providerAccountId: "account-2" })
+        yield* Layer.build(layerEnsured)
+        const { check } = yield* Readiness
+        assert.deepInclude(yield* Effect.flip(check), { reason: "provider_unavailable", message: "upstream is down" })
+        provider.templates = templates
+        yield* TestClock.adjust(minute)
+        yield* check
+      })
+    )
+  )
+
+  it.effect(
+    "holds no start up for longer than a while, though the provider never answers",
+    numbers((provider) =>
+      Effect.gen(function*() {
+        provider.firstNumber = Effect.never
+        const built = yield* Effect.forkChild(Layer.build(layerEnsured))
+        yield* TestClock.adjust("20 seconds")
+        yield* Fiber.join(built)
+        const { check } = yield* Readiness
+        assert.match((yield* Effect.flip(check)).message, /has not answered yet/)
       })
     )
   )
@@ -251,6 +351,7 @@ it.effect(
           ...configured,
           id: yield* newId("pn"),
           workspaceId: workspace.id,
+          provider: "stub",
           phoneNumber: `+1415555020${i}`,
           providerNumberId: `number ${i}`,
           isDefault: false

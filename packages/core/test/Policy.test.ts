@@ -11,6 +11,7 @@ import { contact, sender, start, template, templated, text } from "./samples.ts"
 const good: Circumstances = {
   now: start,
   message: templated(["7", "ready"]),
+  provider: "sandbox",
   sender: sender(),
   template: template(),
   contact: undefined,

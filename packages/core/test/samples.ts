@@ -93,6 +93,7 @@ export const binding = (fields: Partial<Binding> = {}): Binding => ({
 export const sender = (fields: Partial<PhoneNumber> = {}): PhoneNumber => ({
   id: id("pn"),
   workspaceId: id("ws"),
+  provider: "sandbox",
   phoneNumber: "+14155550100",
   providerNumberId: "1",
   providerAccountId: "1",

@@ -99,6 +99,7 @@ export const world = (
         ...providerNumber,
         id: numberId,
         workspaceId,
+        provider: "stub",
         providerNumberId: `number-${numberId}`,
         isDefault: true
       })

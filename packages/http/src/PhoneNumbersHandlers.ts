@@ -13,6 +13,7 @@ export const shown = ({ block, number, ...inForce }: PhoneNumbers.PhoneNumberSta
   id: number.id,
   phoneNumber: number.phoneNumber,
   isDefault: number.isDefault,
+  provider: number.provider,
   providerNumberId: number.providerNumberId,
   providerAccountId: number.providerAccountId,
   ...inForce,

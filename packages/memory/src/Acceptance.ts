@@ -17,8 +17,7 @@ import {
 import * as Buckets from "./Buckets.ts"
 import { contactOf } from "./ContactStore.ts"
 import { bind, forget, giveQuotaBack, judge, messageOf, nameOf, quotaCounter, spendQuota, unclaim } from "./Sends.ts"
-import type { Memory, Send } from "./State.ts"
-import { templateName } from "./TemplateStore.ts"
+import { type Memory, type Send, templateName } from "./State.ts"
 import { WrittenTo } from "./WrittenTo.ts"
 
 /** `MessageStore.accept`: everything is worked out first, and written only once nothing can refuse any more. */
@@ -51,7 +50,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
   const known = memory.sends.get(nameOf(request))
   const again = verdict._tag === "Released" ? known : undefined
 
-  const sender = senderOf(memory, workspace.id, content.from)
+  const sender = senderOf(memory, workspace.id, command.provider, content.from)
   const template = templateOf(memory, sender, content)
   const contact = sender && contactOf(memory, sender.id, customer)
   const writtenTo = sender && memory.writtenTo.get(sender.id)
@@ -59,6 +58,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
   const refusal = Policy.refusal({
     now,
     message: content,
+    provider: command.provider,
     sender,
     template,
     contact,
@@ -120,14 +120,20 @@ export const abandon = (
   if (send === undefined || send.binding.claim?.token !== command.claimToken) return
   const { lastTry } = send
   const message = messageOf(memory, send)
-  const sender = memory.phoneNumbers.get(message.phoneNumberId)!
+  // undefined once the number was removed
+  const sender = memory.phoneNumbers.get(message.phoneNumberId)
   const customer = Contact.keyOf(message.content.to)
   Buckets.giveBack(
     memory.buckets,
-    [workspaceBucket(limits, memory.workspaces.get(workspaceId)!), ...callBuckets(limits, sender, customer)],
+    [
+      workspaceBucket(limits, memory.workspaces.get(workspaceId)!),
+      ...(sender === undefined ? [] : callBuckets(limits, sender, customer))
+    ],
     now
   )
-  if (lastTry.writtenTo !== null) customersOf(memory, sender).takeBack(customer, lastTry.at, lastTry.writtenTo.before)
+  if (lastTry.writtenTo !== null && sender !== undefined) {
+    customersOf(memory, sender).takeBack(customer, lastTry.at, lastTry.writtenTo.before)
+  }
   if (message.status !== "sending") return unclaim(memory, send, now)
   if (lastTry.statusAtBefore !== null) {
     memory.messages.set({ ...message, statusAt: lastTry.statusAtBefore })
@@ -149,10 +155,13 @@ const keep = (memory: Memory, expired: Send | undefined, send: Send): Send => {
 const senderOf = (
   memory: Memory,
   workspaceId: Workspace.Workspace["id"],
+  provider: string,
   from: string | undefined
 ): PhoneNumber.PhoneNumber | undefined =>
   memory.phoneNumbers.all(workspaceId).find((number) =>
-    from === undefined ? number.isDefault : number.id === from || number.phoneNumber === from
+    from === undefined
+      ? number.isDefault && number.provider === provider
+      : number.id === from || number.phoneNumber === from
   )
 
 const templateOf = (

@@ -12,7 +12,7 @@ import {
 } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { record } from "./Journal.ts"
-import { type KeptContact, type Memory, State } from "./State.ts"
+import { type KeptContact, type Memory, State, userName } from "./State.ts"
 
 /** The contact of a number under a key. */
 export const contactOf = (
@@ -20,10 +20,6 @@ export const contactOf = (
   phoneNumberId: Contact.Contact["phoneNumberId"],
   key: Contact.Contact["key"]
 ): Contact.Contact | undefined => memory.contacts.get(Contact.idOf({ phoneNumberId, key }))?.contact
-
-/** What a provider's identifier of a customer is known by. */
-const userName = (phoneNumberId: Contact.Contact["phoneNumberId"], userId: string): string =>
-  `${phoneNumberId} ${userId}`
 
 type Store = ContactStore.ContactStore["Service"]
 

@@ -150,6 +150,30 @@ export interface Memory {
   readonly now: (asked: Time.Instant) => Time.Instant
 }
 
+/** A template among all templates. */
+export const templateName = (
+  { language, name, providerAccountId, workspaceId }: Pick<
+    Template.Template,
+    "workspaceId" | "providerAccountId" | "language" | "name"
+  >
+): string => `${workspaceId} ${language} ${name} ${providerAccountId}`
+
+export const forgetTemplate = (memory: Memory, template: Template.Template): void => {
+  memory.templateByName.delete(templateName(template))
+  memory.templateTold.delete(template.id)
+  memory.templates.delete(template)
+}
+
+/** What a provider's identifier of a customer is known by. */
+export const userName = (phoneNumberId: Id.PhoneNumberId, userId: string): string => `${phoneNumberId} ${userId}`
+
+/** Of a number that goes, too. */
+export const forgetContact = (memory: Memory, row: KeptContact): void => {
+  const { customer: { userId }, phoneNumberId } = row.contact
+  memory.contacts.delete(row)
+  if (userId !== null) memory.contactByUser.delete(userName(phoneNumberId, userId))
+}
+
 const make = (now: Memory["now"]): Memory => ({
   workspaces: new Map(),
   phoneNumbers: new Table(),

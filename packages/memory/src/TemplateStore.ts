@@ -1,15 +1,7 @@
 import { type Id, type Page, Template, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { named } from "./PhoneNumberStore.ts"
-import { type Memory, State } from "./State.ts"
-
-/** A template among all templates. */
-export const templateName = (
-  { language, name, providerAccountId, workspaceId }: Pick<
-    Template.Template,
-    "workspaceId" | "providerAccountId" | "language" | "name"
-  >
-): string => `${workspaceId} ${language} ${name} ${providerAccountId}`
+import { forgetTemplate, type Memory, State, templateName } from "./State.ts"
 
 const replaceAll = (
   memory: Memory,
@@ -47,12 +39,7 @@ const replaceAll = (
       syncedAt: listedAt
     })
   })
-  for (const id of gone) {
-    const template = memory.templates.get(id)!
-    memory.templateByName.delete(templateName(template))
-    memory.templateTold.delete(id)
-    memory.templates.delete(template)
-  }
+  for (const id of gone) forgetTemplate(memory, memory.templates.get(id)!)
 }
 
 const update = (
@@ -75,14 +62,20 @@ const update = (
 const list = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
-  filter: TemplateStore.TemplateFilter,
+  filter: TemplateStore.StoredTemplateFilter,
   page: Page.PageRequest
 ): Page.Page<Template.Template> => {
-  const { category, language, name, status } = filter
+  const { category, language, name, provider, status } = filter
+  const accounts = new Set(
+    memory.phoneNumbers.all(workspaceId)
+      .filter((number) => number.provider === provider)
+      .map(({ providerAccountId }) => providerAccountId)
+  )
   return memory.templates.page(
     workspaceId,
     page,
     (template) =>
+      (provider === undefined || accounts.has(template.providerAccountId)) &&
       (category === undefined || template.category === category) &&
       (language === undefined || template.language === language) &&
       (name === undefined || template.name === name) &&

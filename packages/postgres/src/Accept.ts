@@ -23,11 +23,16 @@ import { type StoredVerdict, verdictOf } from "./StoredVerdict.ts"
 import { limitsOf } from "./WrittenLimits.ts"
 
 /** What sends of a batch have in common; `limits` is where theirs are among those of the batch. */
-const kindOf = ({ apiKeyId, message, now, request }: MessageStore.AcceptSend, limits: number, asked: Asked) => ({
+const kindOf = (
+  { apiKeyId, message, now, provider, request }: MessageStore.AcceptSend,
+  limits: number,
+  asked: Asked
+) => ({
   workspace_id: request.workspaceId,
   route: request.route,
   api_key_id: apiKeyId,
   month: asked(now) === undefined ? null : Quota.monthOf(now),
+  provider,
   sender: message.from,
   template: message.type === "template" ? message.template.name : null,
   language: message.type === "template" ? message.template.language : null,
@@ -39,6 +44,7 @@ type Kind = ReturnType<typeof kindOf>
 
 const isSameKind = (one: Kind, other: Kind): boolean =>
   one.workspace_id === other.workspace_id && one.template === other.template && one.sender === other.sender &&
+  one.provider === other.provider &&
   one.api_key_id === other.api_key_id && one.route === other.route && one.month === other.month &&
   one.language === other.language && one.given_values === other.given_values && one.limits === other.limits
 
@@ -168,6 +174,7 @@ export const acceptedOf = (asked: MessageStore.AcceptSend, { answer, at, found }
           ...answer,
           now,
           message: content,
+          provider: command.provider,
           sender: sender ?? undefined,
           template: template ?? undefined,
           contact: answer.contact ?? undefined

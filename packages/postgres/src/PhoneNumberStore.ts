@@ -64,6 +64,19 @@ export const layer = Layer.effect(
           ]),
           ([row]) => plain<boolean>(row!, "added")
         ),
+      remove: (id) =>
+        Effect.map(
+          query("PhoneNumberStore.remove", "select wac_remove_phone_number($1) as found", [id]),
+          ([row]) => plain<boolean>(row!, "found")
+        ),
+      assign: (id, { provider, providerAccountId }) =>
+        Effect.asVoid(
+          query("PhoneNumberStore.assign", "select wac_assign_phone_number($1, $2, $3)", [
+            id,
+            provider,
+            providerAccountId
+          ])
+        ),
       list: (id) =>
         Effect.map(
           query(

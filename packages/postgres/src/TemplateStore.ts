@@ -54,6 +54,14 @@ export const layer = Layer.effect(
         for (const field of filters) {
           if (filter[field] !== undefined) require(field, "=", filter[field])
         }
+        if (filter.provider !== undefined) {
+          params.push(filter.provider)
+          conditions.push(
+            `provider_account_id = any (array(
+              select p.provider_account_id from phone_numbers p where p.workspace_id = $1 and p.provider = $${params.length}
+            ))`
+          )
+        }
         if (page.after !== null) require("id", "<", page.after)
         return Effect.map(
           query(

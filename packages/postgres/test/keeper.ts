@@ -23,6 +23,7 @@ const keep = Effect.gen(function*() {
     phoneNumber: PhoneNumber.fresh({
       id: yield* Id.generate(random, "pn"),
       workspaceId,
+      provider: "sandbox",
       phoneNumber: "+14155550123",
       providerNumberId: "number",
       providerAccountId: "account",

@@ -33,8 +33,10 @@ const message = (count: number, first: number, workspace: string) =>
 
 const fill = [
   `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
-  `insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, provider_account_id)
-  select ${sqlId("pn", "i")}, ${sqlId("ws", "1 + i / 4")}, '+1415' || i, 'p' || i, 'a' from generate_series(1, 4) i`,
+  `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id)
+  select ${sqlId("pn", "i")}, ${
+    sqlId("ws", "1 + i / 4")
+  }, 'sandbox', '+1415' || i, 'p' || i, 'a' from generate_series(1, 4) i`,
   message(messages, 0, own),
   message(messages / 1000, 500, other),
   `insert into contacts (workspace_id, phone_number_id, key, phone)

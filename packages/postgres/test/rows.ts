@@ -28,6 +28,7 @@ export const possible: { readonly [table: string]: Row } = {
   phone_numbers: {
     id: "pn",
     workspace_id: "ws",
+    provider: "sandbox",
     phone_number: "+14155550000",
     provider_number_id: "p",
     provider_account_id: "a",

@@ -28,6 +28,7 @@ const kind = {
   route: "r",
   api_key_id: "key",
   month: "2027-01",
+  provider: "sandbox",
   sender: null,
   template: "t",
   language: "en",
@@ -118,8 +119,8 @@ const sweep = (at: number) => ({
 
 const found = [
   "insert into workspaces (id, name, created_at) values ('ws', 'one', 0)",
-  `insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, provider_account_id, is_default)
-  values ('pn', 'ws', '+14155550000', 'p', 'a', true)`,
+  `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id, is_default)
+  values ('pn', 'ws', 'sandbox', '+14155550000', 'p', 'a', true)`,
   `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at)
   values ('key', 'ws', 'k', 'p', '{}', 'h', 'one', substr(sha256('nonce'), 1, 12), sha256('ciphertext'), false, 0)`,

@@ -51,8 +51,8 @@ const fill = [
     case when i <= 64 then 'older' else 'newer' end, ${sealed}, false, 0
   from generate_series(1, ${stored}) i`,
   `insert into api_key_uses (api_key_id, last_used_at) select 'key ' || i, 1 from generate_series(1, ${stored}) i`,
-  `insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, provider_account_id)
-  select 'pn ' || i, 'ws ' || i, '+1' || i, 'p' || i, 'a' from generate_series(1, ${stored}) i`,
+  `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id)
+  select 'pn ' || i, 'ws ' || i, 'sandbox', '+1' || i, 'p' || i, 'a' from generate_series(1, ${stored}) i`,
   `insert into phone_number_credentials (phone_number_id, key_id, nonce, ciphertext)
   select 'pn ' || i, 'newer', ${sealed} from generate_series(1, ${stored}) i`,
   `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)

@@ -15,6 +15,7 @@ export const sender = PhoneNumber.fresh({
   ...firstNumber,
   id: Id.PhoneNumberId.make("pn_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
   workspaceId: Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+  provider: "sandbox",
   isDefault: true
 })
 

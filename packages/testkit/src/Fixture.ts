@@ -245,6 +245,7 @@ export const phoneNumber = (
     return {
       id: yield* id("pn"),
       workspaceId,
+      provider: "sandbox",
       phoneNumber: `+1415${yield* random.intBetween(2_000_000, 9_999_999)}`,
       providerNumberId: `number-${yield* word}`,
       providerAccountId: `account-${yield* word}`,

@@ -62,6 +62,8 @@ export interface SendOptions {
   readonly message?: Message.OutboundMessage
   readonly leaseUntil?: Time.Instant
   readonly limits?: Limits.Limits
+  /** The one that runs; left out: the number's. */
+  readonly provider?: string
 }
 
 /** A command to accept a send: at the start, of {@link template}, under a fresh key, claimed for 30 s. */
@@ -84,7 +86,8 @@ export const send = (
       messageId: yield* Fixture.id("msg"),
       claimToken: yield* Fixture.word,
       leaseUntil: options.leaseUntil ?? now + 30 * Fixture.second,
-      limits: options.limits ?? Fixture.roomy
+      limits: options.limits ?? Fixture.roomy,
+      provider: options.provider ?? world.number.provider
     }
   })
 

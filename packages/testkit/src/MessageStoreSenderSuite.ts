@@ -35,6 +35,44 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
+  it.effect("accept refuses a number of a provider that does not run, before all else that is wrong with it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const whatsapp = yield* further(own, { provider: "whatsapp", available: false })
+      assert.isTrue(yield* use((store) => store.add(whatsapp)))
+      const told = (provider: string, from?: string) =>
+        Effect.map(
+          MessageFixture.accept(own, {
+            provider,
+            message: MessageFixture.template(from === undefined ? {} : { from })
+          }),
+          ({ accepted }) =>
+            accepted._tag === "Refused"
+              ? [MessageFixture.describe(accepted), accepted.error.param, accepted.error.message]
+              : [MessageFixture.describe(accepted)]
+        )
+      const refused = "forbidden/sender_not_available"
+      const foreign = (provider: string, running: string) =>
+        `this phone number belongs to the provider ${provider}, and ${running} is the one that runs`
+      assert.deepStrictEqual(yield* told("sandbox"), ["Claimed"])
+      for (const from of [whatsapp.id, whatsapp.phoneNumber]) {
+        assert.deepStrictEqual(yield* told("sandbox", from), [refused, "from", foreign("whatsapp", "sandbox")])
+      }
+      for (const from of [own.number.id, own.number.phoneNumber]) {
+        assert.deepStrictEqual(yield* told("whatsapp", from), [refused, "from", foreign("sandbox", "whatsapp")])
+      }
+      assert.deepStrictEqual(yield* told("whatsapp"), [
+        refused,
+        undefined,
+        "the operator has switched this phone number off"
+      ])
+      assert.deepStrictEqual(yield* told("another"), [
+        refused,
+        undefined,
+        "the workspace has no such phone number to send from"
+      ])
+    }))
+
   it.effect("sends, words about their number, other credentials and further numbers at once are all taken", () =>
     Effect.gen(function*() {
       const own = yield* world()

@@ -2,7 +2,15 @@
  * Conformance of `PhoneNumberStore`: numbers, settings and credentials. What upstream tells of them has a suite of its own.
  */
 import { assert } from "@effect/vitest"
-import { type PhoneNumber, PhoneNumberStore, SenderBlock } from "@wac/core"
+import {
+  Contact,
+  ContactStore,
+  MessageStore,
+  type PhoneNumber,
+  PhoneNumberStore,
+  SenderBlock,
+  TemplateStore
+} from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
@@ -35,6 +43,136 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* list(own), [added, { ...own.number, isDefault: false }])
       const { accepted } = yield* MessageFixture.claimed(own)
       assert.strictEqual(accepted.sender.id, added.id)
+    }))
+
+  it.effect("each provider that a workspace has numbers with has a default one, its first unless said otherwise", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const provider = "whatsapp"
+      const { providerAccountId } = own.number
+      const first = yield* further(own, { provider, providerAccountId })
+      const second = yield* further(own, { provider, providerAccountId })
+      const third = yield* further(own, { provider, providerAccountId, isDefault: true })
+      for (const number of [first, second, third]) assert.isTrue(yield* use((store) => store.add(number)))
+      assert.deepStrictEqual(yield* list(own), [own.number, third, { ...first, isDefault: false }, second])
+      const { accepted } = yield* MessageFixture.claimed(own)
+      assert.strictEqual(accepted.sender.id, own.number.id)
+      const other = yield* MessageFixture.claimed(own, { provider })
+      assert.strictEqual(other.accepted.sender.id, third.id)
+    }))
+
+  it.effect("assign gives a number to another account and provider, and leaves nobody without a default", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const further1 = yield* further(own)
+      assert.isTrue(yield* use((store) => store.add(further1)))
+      const to = { provider: "whatsapp", providerAccountId: "account" }
+      const assign = (id: PhoneNumber.PhoneNumber["id"]) => use((store) => store.assign(id, to))
+      yield* assign(own.number.id)
+      yield* assign(own.number.id)
+      const moved = { ...own.number, ...to }
+      assert.deepStrictEqual(yield* list(own), [moved, { ...further1, isDefault: true }])
+      // where there is a default one, it stays that
+      yield* assign(further1.id)
+      assert.deepStrictEqual(yield* list(own), [moved, { ...further1, ...to }])
+      yield* assign(yield* Fixture.id("pn"))
+    }))
+
+  it.effect("remove takes a number away with what is known by it; its messages and events stay", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number, start, workspace } = own
+      const beside = yield* world({ start })
+      const next = yield* further(own)
+      const elsewhere = yield* further(own)
+      for (const added of [next, elsewhere]) assert.isTrue(yield* use((store) => store.add(added)))
+      const userId = `US.${(yield* Fixture.word).replaceAll("-", "")}`
+      yield* MessageFixture.inbound(own, { customer: { phone: MessageFixture.customer(1), userId } })
+      yield* MessageFixture.inbound(own, {
+        customer: MessageFixture.customer(2),
+        providerNumberId: next.providerNumberId
+      })
+      const { command, messageId } = yield* MessageFixture.sent(own)
+      const running = yield* MessageFixture.claimed(own)
+      yield* use((store) =>
+        store.setCredentials({
+          now: start,
+          id: number.id,
+          credentials: { version: "one", accessToken: Fixture.sealed(1), baseUrl: null, apiVersion: null }
+        })
+      )
+      const events = yield* MessageFixture.eventsOf(own)
+      const message = yield* MessageFixture.messageOf(command)
+      const remove = use((store) => store.remove(number.id))
+      assert.deepStrictEqual([yield* remove, yield* remove], [true, false])
+
+      assert.deepStrictEqual(yield* list(own), [{ ...next, isDefault: true }, elsewhere])
+      assert.deepStrictEqual(yield* list(beside), [beside.number])
+      assert.deepStrictEqual(yield* use((store) => store.credentials(number.id)), Option.none())
+      const contacts = yield* ContactStore.ContactStore.use((store) =>
+        store.list(workspace.id, {}, { limit: 10, after: null })
+      )
+      assert.deepStrictEqual(contacts.items.map((contact) => [contact.phoneNumberId, contact.key]), [
+        [next.id, Contact.keyOf(MessageFixture.customer(2))]
+      ])
+      const templates = yield* TemplateStore.TemplateStore.use((store) =>
+        store.list(workspace.id, {}, { limit: 10, after: null })
+      )
+      assert.deepStrictEqual(templates.items, [])
+      assert.deepStrictEqual(yield* MessageFixture.messageOf(command), message)
+      assert.deepStrictEqual(yield* MessageFixture.eventsOf(own), events)
+      // nobody has it any more
+      const { recorded } = yield* MessageFixture.inbound(own)
+      assert.strictEqual(recorded, "unknown_number")
+      const { providerNumberId } = number
+      const told = { status: "delivered", at: start, reference: messageId, providerNumberId } as const
+      assert.isFalse(yield* MessageFixture.report(told))
+
+      // a send that was under way ends as any other
+      assert.isTrue(yield* MessageFixture.settle(running.command, yield* MessageFixture.tookIt))
+      // added again, it is a number that nobody has written to
+      const again = yield* further(own, { phoneNumber: number.phoneNumber, providerNumberId })
+      assert.isTrue(yield* use((store) => store.add(again)))
+      assert.strictEqual((yield* MessageFixture.inbound({ ...own, number: again })).recorded, "recorded")
+    }))
+
+  it.effect("remove leaves a claim that can be taken back, and templates that another number of the account has", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id, providerAccountId }, start, workspace } = own
+      assert.isTrue(
+        yield* Effect.flatMap(further(own, { providerAccountId }), (next) => use((store) => store.add(next)))
+      )
+      const { command } = yield* MessageFixture.claimed(own)
+      assert.isTrue(yield* use((store) => store.remove(id)))
+      yield* MessageStore.MessageStore.use((store) => store.abandon({ ...command, now: start }))
+      assert.strictEqual((yield* MessageFixture.lookUp(command))._tag, "Unbound")
+      const templates = yield* TemplateStore.TemplateStore.use((store) =>
+        store.list(workspace.id, {}, { limit: 10, after: null })
+      )
+      assert.lengthOf(templates.items, Fixture.templates.length)
+    }))
+
+  it.effect("a number that is removed while it is sent from and written to leaves nothing of it behind", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number, workspace } = own
+      yield* Effect.forEach(Array.from({ length: 24 }, (_, i) => i), (i): Fixture.Step<unknown> => {
+        const customer = MessageFixture.customer(i)
+        if (i === 12) return use((store) => store.remove(number.id))
+        return i % 2 === 0
+          ? MessageFixture.accept(own, { message: MessageFixture.template({ to: customer }) })
+          // whoever comes too late fails, and is told that there is no such number the next time
+          : Effect.ignore(MessageFixture.inbound(own, { customer }))
+      }, { concurrency: "unbounded", discard: true })
+      assert.deepStrictEqual(yield* list(own), [])
+      assert.deepStrictEqual(
+        (yield* ContactStore.ContactStore.use((store) => store.list(workspace.id, {}, { limit: 10, after: null })))
+          .items,
+        []
+      )
+      const { accepted } = yield* MessageFixture.accept(own)
+      assert.strictEqual(MessageFixture.describe(accepted), "forbidden/sender_not_available")
     }))
 
   it.effect("add refuses what is known, and changes nothing then", () =>

@@ -11,7 +11,7 @@ const { hour, second, templates, world } = Fixture
 
 const listed = (
   { workspace }: Fixture.World,
-  filter: TemplateStore.TemplateFilter = {}
+  filter: TemplateStore.StoredTemplateFilter = {}
 ): Effect.Effect<ReadonlyArray<Template.Template>, StoreError.StoreError, TemplateStore.TemplateStore> =>
   Effect.map(
     TemplateStore.TemplateStore.use((store) => store.list(workspace.id, filter, { limit: 100, after: null })),
@@ -98,6 +98,22 @@ export const tests = (it: Fixture.It): void => {
         unfillable: "its header needs a value of its own: image",
         syncedAt: own.start + 7
       }])
+    }))
+
+  it.effect("list of a provider holds the templates of its numbers' accounts alone", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const number = yield* Fixture.phoneNumber(own.workspace.id, { provider: "whatsapp", isDefault: false })
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(number))
+      yield* sync({ ...own, number }, [plain, { ...plain, name: "added" }])
+      assert.deepStrictEqual(names(yield* listed(own, { provider: "whatsapp" })), ["added", "plain"])
+      assert.deepStrictEqual(names(yield* listed(own, { provider: "whatsapp", name: "added" })), ["added"])
+      assert.deepStrictEqual(
+        names(yield* listed(own, { provider: "sandbox" })),
+        templates.map(({ name }) => name).sort()
+      )
+      assert.deepStrictEqual(yield* listed(own, { provider: "another" }), [])
+      assert.lengthOf(yield* listed(own), templates.length + 2)
     }))
 
   it.effect("replaceAll keeps the ids of those it knows, adds, changes and removes", () =>

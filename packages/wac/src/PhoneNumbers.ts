@@ -16,6 +16,8 @@ export interface PhoneNumber {
   readonly phoneNumber: string
   /** Whether sends that name no number go out from it. */
   readonly isDefault: boolean
+  /** Who it is with: `sandbox`, `whatsapp`, or a provider of the host. Nothing is sent from it while another one runs. */
+  readonly provider: string
   /** The provider's own name for it. */
   readonly providerNumberId: string
   readonly providerAccountId: string

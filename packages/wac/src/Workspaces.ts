@@ -62,6 +62,7 @@ const shown = ({ createdAt, id, name }: Core.Workspace): WorkspaceInfo => ({ id,
 /** Creates workspaces with a number that nobody set or told anything of yet. */
 const creating = Effect.gen(function*() {
   const store = yield* WorkspaceStore.WorkspaceStore
+  const { name: provider } = yield* Provider.Provider
   const random = yield* SecureRandom.SecureRandom
 
   return Effect.fnUntraced(function*(name: string, number: PhoneNumber.ProviderNumber) {
@@ -77,6 +78,7 @@ const creating = Effect.gen(function*() {
       ...number,
       id: yield* Id.generate(random, "pn"),
       workspaceId: workspace.id,
+      provider,
       isDefault: true
     })
     yield* store.create({ workspace, phoneNumber })

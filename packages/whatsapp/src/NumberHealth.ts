@@ -17,7 +17,7 @@ import * as Consequences from "./Consequences.ts"
 import * as NumberInfo from "./NumberInfo.ts"
 import * as SenderAccess from "./SenderAccess.ts"
 import * as SendResponse from "./SendResponse.ts"
-import type { WhatsAppConfig } from "./WhatsAppConfig.ts"
+import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 
 /** Meta takes 200 questions an hour for an account. */
 const every = Duration.hours(1)
@@ -45,7 +45,7 @@ const itemsOf = (
   return [{ _tag: "Number", number: { providerNumberId }, at, change: { ...lifted, ...change } }]
 }
 
-/** Looks at every number, at the start and every hour; runs as long as its scope, in any number of processes. */
+/** Looks at every number of WhatsApp's, at the start and every hour; runs as long as its scope, in any number of processes. */
 export const layer = (
   config: WhatsAppConfig
 ): Layer.Layer<
@@ -79,7 +79,12 @@ export const layer = (
       )
 
       yield* workspaces.list.pipe(
-        Effect.flatMap(Effect.forEach(({ id }) => Effect.flatMap(numbers.list(id), Effect.forEach(look)))),
+        Effect.flatMap(Effect.forEach(({ id }) =>
+          Effect.flatMap(
+            numbers.list(id),
+            (all) => Effect.forEach(all.filter(({ provider }) => provider === providerName), look)
+          )
+        )),
         Effect.catchCause((cause) => Effect.logWarning("looking at the numbers failed; it is tried again", cause)),
         Effect.andThen(Effect.sleep(every)),
         Effect.forever,

@@ -20,7 +20,7 @@ import * as SenderAccess from "./SenderAccess.ts"
 import * as SendRequest from "./SendRequest.ts"
 import * as SendResponse from "./SendResponse.ts"
 import * as TemplateList from "./TemplateList.ts"
-import type { WhatsAppConfig } from "./WhatsAppConfig.ts"
+import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 
 /** A send's own deadline: a little before `Messages.providerTimeout`, so that what is known is said in time. */
 const sendTimeout = Duration.millis(7_500)
@@ -213,7 +213,7 @@ export const layer = (
         }
       }).pipe(Effect.withSpan("WhatsAppProvider.firstNumber"))
 
-      return Provider.Provider.of({ name: "whatsapp", send, templates, firstNumber })
+      return Provider.Provider.of({ name: providerName, send, templates, firstNumber })
     })
   )
 

@@ -10,6 +10,7 @@ const workspaceId = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.WorkspaceId
 export const sender: PhoneNumber.PhoneNumber = PhoneNumber.fresh({
   id: "pn_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.PhoneNumberId,
   workspaceId,
+  provider: "whatsapp",
   phoneNumber: "+16315551000",
   providerNumberId: "106540352242922",
   providerAccountId: "102290129340398",

@@ -103,6 +103,7 @@ comment on column sessions.idle_until is 'Moves on with use; the session is over
 create table phone_numbers (
   id text primary key,
   workspace_id text not null references workspaces,
+  provider text not null,
   phone_number text not null,
   provider_number_id text not null unique,
   provider_account_id text not null,
@@ -137,11 +138,14 @@ comment on column phone_numbers.tier is
 comment on column phone_numbers.customers_counted is
   'How many of its buckets have counted_at, so that accept need not count';
 comment on column phone_numbers.blocked_until is 'Null in a block that has no end of its own';
-create unique index phone_numbers_default on phone_numbers (workspace_id) where is_default;
+create unique index phone_numbers_default on phone_numbers (workspace_id, provider) where is_default;
 create index phone_numbers_account on phone_numbers (provider_account_id);
 comment on table phone_numbers is
   'The numbers that workspaces send from: the operator''s settings, upstream''s words, and what sends have spent';
 comment on column phone_numbers.bucket_full_at is 'Rate limit, as workspaces.bucket_full_at';
+comment on column phone_numbers.provider is
+  'Who it and its account are with (Provider.name): nothing is sent from it while another one runs';
+comment on column phone_numbers.is_default is 'Used by sends that name no number, while its provider runs';
 comment on column phone_numbers.provider_number_id is 'Upstream''s name for it, which its posts are matched by';
 comment on column phone_numbers.provider_account_id is
   'Upstream''s name for the account that the number and its templates belong to';

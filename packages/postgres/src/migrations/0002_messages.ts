@@ -281,7 +281,9 @@ create type wac_kind as (
   api_key_id text,
   -- Quota.monthOf(now), where commands bring that
   month text,
-  -- as the message names it; null for the default number
+  -- the one that runs
+  provider text,
+  -- as the message names it; null for the provider's default number
   sender text,
   -- null for a text
   template text,
@@ -353,6 +355,7 @@ language sql stable
 return json_build_object(
   'id', (p).id,
   'workspaceId', (p).workspace_id,
+  'provider', (p).provider,
   'phoneNumber', (p).phone_number,
   'providerNumberId', (p).provider_number_id,
   'providerAccountId', (p).provider_account_id,
@@ -522,7 +525,8 @@ begin
         w.id is not null and a.id is not null as is_known, a.revoked_at, a.expires_at, w.suspended,
         w.bucket_full_at as workspace_full_at,
         coalesce(w.monthly_quota, (y.limits ->> 'monthlyQuota')::double precision) as quota, q.used,
-        (p.p).id as number_id, (p.p).phone_number, (p.p).available, (p.p).bucket_full_at as number_full_at,
+        (p.p).id as number_id, (p.p).phone_number,
+        (p.p).available and (p.p).provider = k.provider as available, (p.p).bucket_full_at as number_full_at,
         -- SenderBlock.inForce: before that; null without a block
         case when (p.p).block_reason is not null then coalesce((p.p).blocked_until, 9223372036854775807) end
           as blocked_until,
@@ -553,7 +557,8 @@ begin
         where a.id = k.api_key_id and a.workspace_id = k.workspace_id offset 0
       ) a on true
       left join lateral (
-        select p from phone_numbers p where k.sender is null and p.workspace_id = k.workspace_id and p.is_default
+        select p from phone_numbers p
+        where k.sender is null and p.workspace_id = k.workspace_id and p.provider = k.provider and p.is_default
         union all
         select p from phone_numbers p where p.workspace_id = k.workspace_id and p.phone_number = k.sender
         union all
@@ -1165,7 +1170,8 @@ begin
       offset 0
     ) t
     cross join lateral (select w.tier from workspaces w where w.id = c.workspace_id offset 0) w
-    cross join lateral (select p from phone_numbers p where p.id = (t.t).phone_number_id offset 0) p
+    -- a number that was removed since has nothing to be given back to
+    left join lateral (select p from phone_numbers p where p.id = (t.t).phone_number_id offset 0) p on true
     order by c.workspace_id, (t.t).quota_month, (t.t).id
   loop
     m := r.t;

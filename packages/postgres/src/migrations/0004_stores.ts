@@ -3,6 +3,17 @@
  * before it looks, so that it sees what was committed before it got its turn.
  */
 export const sql = `
+-- Sees to it that every provider that a workspace has numbers with has a default one. The caller holds the workspace's
+-- lock.
+create function wac_keep_default_numbers(workspace text) returns void
+language sql
+begin atomic
+  update phone_numbers set is_default = true where id = any (array(
+    select min(p.id collate "C") from phone_numbers p
+    where p.workspace_id = workspace group by p.provider having not bool_or(p.is_default)
+  ));
+end;
+
 -- Adds a number to a workspace; false when it is known.
 create function wac_add_phone_number(number json) returns boolean
 language plpgsql as $$
@@ -10,13 +21,13 @@ declare
   n record;
 begin
   select * into n from json_to_record(number)
-    as p (id text, "workspaceId" text, "phoneNumber" text, "providerNumberId" text, "providerAccountId" text, tier text,
+    as p (id text, "workspaceId" text, provider text, "phoneNumber" text, "providerNumberId" text, "providerAccountId" text, tier text,
       "messagingLimit" integer, available boolean, learned json, "isDefault" boolean);
-  -- a workspace has one default number, so one comes after the other
+  -- a workspace has one default number of each provider, so one comes after the other
   perform from workspaces w where w.id = n."workspaceId" for no key update;
-  insert into phone_numbers (id, workspace_id, phone_number, provider_number_id, provider_account_id, tier,
+  insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id, tier,
     messaging_limit, available, learned_tier, learned_messaging_limit, learned_quality)
-  values (n.id, n."workspaceId", n."phoneNumber", n."providerNumberId", n."providerAccountId", n.tier,
+  values (n.id, n."workspaceId", n.provider, n."phoneNumber", n."providerNumberId", n."providerAccountId", n.tier,
     n."messagingLimit", n.available, n.learned ->> 'tier', (n.learned ->> 'messagingLimit')::integer,
     n.learned ->> 'quality')
   on conflict do nothing;
@@ -24,10 +35,58 @@ begin
     return false;
   end if;
   if n."isDefault" then
-    update phone_numbers set is_default = false where workspace_id = n."workspaceId" and is_default;
+    update phone_numbers set is_default = false
+    where workspace_id = n."workspaceId" and provider = n.provider and is_default;
     update phone_numbers set is_default = true where id = n.id;
   end if;
+  perform wac_keep_default_numbers(n."workspaceId");
   return true;
+end
+$$;
+
+-- PhoneNumberStore.remove. Whoever records a contact or a customer's message of it waits for its row, and fails then.
+create function wac_remove_phone_number(number text) returns boolean
+language plpgsql as $$
+declare
+  gone phone_numbers;
+begin
+  perform from workspaces w
+  where w.id = (select p.workspace_id from phone_numbers p where p.id = number)
+  for no key update;
+  select p.* into gone from phone_numbers p where p.id = number for update;
+  if not found then
+    return false;
+  end if;
+  delete from contacts c where c.phone_number_id = number;
+  delete from inbound_messages i where i.phone_number_id = number;
+  -- those that count no customer go by themselves once they are full
+  delete from buckets b where b.phone_number_id = number and b.counted_at is not null;
+  delete from phone_numbers p where p.id = number;
+  delete from templates t
+  where t.workspace_id = gone.workspace_id and t.provider_account_id = gone.provider_account_id and not exists (
+    select from phone_numbers p
+    where p.workspace_id = gone.workspace_id and p.provider_account_id = gone.provider_account_id
+  );
+  perform wac_keep_default_numbers(gone.workspace_id);
+  return true;
+end
+$$;
+
+-- PhoneNumberStore.assign
+create function wac_assign_phone_number(number text, to_provider text, account text) returns void
+language plpgsql as $$
+declare
+  workspace text;
+begin
+  select p.workspace_id into workspace from phone_numbers p where p.id = number;
+  perform from workspaces w where w.id = workspace for no key update;
+  update phone_numbers p set provider = to_provider, provider_account_id = account,
+    is_default = p.is_default and not exists (
+      select from phone_numbers o
+      where o.workspace_id = workspace and o.provider = to_provider and o.is_default and o.id <> p.id
+    )
+  where p.id = number;
+  perform wac_keep_default_numbers(workspace);
 end
 $$;
 
