@@ -273,6 +273,7 @@ export const byOperation: { readonly [operationId: string]: Example } = {
         id: "pn_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
         phoneNumber: "+15550001111",
         isDefault: true,
+        provider: "whatsapp",
         providerNumberId: "106540352242922",
         providerAccountId: "102290129340398",
         status: "available",
