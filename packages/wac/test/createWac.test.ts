@@ -334,9 +334,9 @@ describe("an option that is wrong", () => {
     assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field", param })
   })
 
-  it("such as tiers without the default one is told of in its own words", async () => {
+  it("such as tiers without the default one names the part that is wrong", async () => {
     const error = await failure(createWac({ ...valid, limits: { workspaceTiers: { fast: 500 } } }))
-    assert.deepInclude(error, { param: "limits", message: "limits: each default tier must be one of the tiers" })
+    assert.deepInclude(error, { reason: "invalid_field", param: "limits.defaults.workspaceTier" })
   })
 
   it("such as a server that is not there is told of, without its password", async () => {
