@@ -69,6 +69,12 @@ const pieceOfBody = 16 * 1024
  */
 const strangersShare = 5
 
+/**
+ * How many of their requests are begun in a turn, at most. Most of what a request costs comes in later turns, once its
+ * body is there and its handler goes on: only a few at each of these steps leave a turn short.
+ */
+const strangersATurn = 4
+
 /** How Node tells of a request; all with the same arguments. */
 type RequestEvent = "request" | "checkContinue" | "checkExpectation"
 
@@ -105,6 +111,7 @@ export class ConnectionServer extends Server {
   /** Requests of strangers that are to be begun, and how long those of the present turn took. */
   readonly #strangers: Array<() => void> = []
   #strangersTook = 0
+  #strangersBegun = 0
   #isTurning = false
   #isLate = false
   #keepsIdle = false
@@ -208,19 +215,21 @@ export class ConnectionServer extends Server {
   }
 
   #beginStrangers(): void {
-    while (this.#strangersTook < strangersShare) {
+    while (this.#strangersTook < strangersShare && this.#strangersBegun < strangersATurn) {
       const begin = this.#strangers[0]
       if (begin === undefined) break
       const from = performance.now()
       begin()
       this.#strangersTook += performance.now() - from
+      this.#strangersBegun++
       this.#strangers.shift()
     }
-    if (this.#isTurning || this.#strangersTook === 0) return
+    if (this.#isTurning || this.#strangersBegun === 0) return
     this.#isTurning = true
     setImmediate(() => {
       this.#isTurning = false
       this.#strangersTook = 0
+      this.#strangersBegun = 0
       this.#beginStrangers()
     })
   }

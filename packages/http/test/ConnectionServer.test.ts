@@ -336,3 +336,17 @@ it("a connection that is kept has its next request answered", async () => {
   const first = await once()
   assert.strictEqual(await once(), first)
 })
+
+it("requests of strangers are begun a few in a turn of the event loop, however many come at once", async () => {
+  const { begun, port, server, until } = await serve(standardTimes, echo)
+  const sockets: Array<Socket> = []
+  server.on("connection", (socket: Socket) => sockets.push(socket))
+  const many = 40
+  await Promise.all(Array.from({ length: many }, () => open(port)))
+  while (sockets.length < many) await turns()
+  // as if one look at all connections found a request on each
+  for (const [i, socket] of sockets.entries()) socket.emit("data", Buffer.from(ask(`/${i}`)))
+  assert.isAtMost(begun.length, 4)
+  await until(many)
+  assert.deepStrictEqual(begun.map(({ request }) => request.url), sockets.map((_, i) => `/${i}`))
+})
