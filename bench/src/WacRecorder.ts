@@ -3,7 +3,7 @@
  */
 import { NodeCrypto } from "@effect/platform-node"
 import { ContactStore, PhoneNumber, Vault, Webhooks, WorkspaceStore } from "@wac/core"
-import { ReceiverAddress, ReceiverGuardDns, WebhookTransportHttp } from "@wac/http"
+import { ReceiverAddress, ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { PostgresStorage } from "@wac/postgres"
 import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
 import * as Time from "./Time.ts"

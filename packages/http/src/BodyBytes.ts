@@ -5,7 +5,7 @@
 import { Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Readable } from "node:stream"
-import { GatheredBytes } from "./GatheredBytes.ts"
+import { GatheredBytes } from "@wac/verifier/GatheredBytes"
 
 /** Why there are none. */
 type Missing = "too large" | "not whole" | "late"

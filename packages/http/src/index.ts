@@ -1,5 +1,5 @@
 /**
- * The HTTP API's handlers, and the transport of webhooks.
+ * The HTTP API's handlers.
  */
 export * as ApiKeysHandlers from "./ApiKeysHandlers.ts"
 export * as BodyRoom from "./BodyRoom.ts"
@@ -17,10 +17,7 @@ export { MountPath } from "./MountPath.ts"
 export * as Paging from "./Paging.ts"
 export * as PhoneNumbersHandlers from "./PhoneNumbersHandlers.ts"
 export * as PublicUrl from "./PublicUrl.ts"
-export * as ReceiverAddress from "./ReceiverAddress.ts"
-export * as ReceiverGuardDns from "./ReceiverGuardDns.ts"
 export * as ReplaysHandlers from "./ReplaysHandlers.ts"
 export * as TemplatesHandlers from "./TemplatesHandlers.ts"
 export * as Version from "./Version.ts"
 export * as WebhookHandlers from "./WebhookHandlers.ts"
-export * as WebhookTransportHttp from "./WebhookTransportHttp.ts"

@@ -1,12 +1,17 @@
 /**
- * The bytes of a body, as they come. The pieces are let go of: in a body that anybody sends byte by byte, each would
- * take hundreds of times the memory of what is in it. Internal to the package.
+ * The bytes of a body, gathered under a limit. The pieces are copied and let go: each piece of a body that is sent byte by
+ * byte would take hundreds of times the memory of its content.
  */
 export class GatheredBytes {
   #bytes = new Uint8Array()
   #length = 0
 
-  /** Takes one more piece; false, and nothing taken, when there are more than `limit` bytes then. */
+  /** How many bytes were taken. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** Takes one more piece. Returns false, and takes nothing, if there would be more than `limit` bytes in all. */
   take(piece: Uint8Array, limit: number): boolean {
     const length = this.#length + piece.length
     if (length > limit) {
@@ -22,8 +27,8 @@ export class GatheredBytes {
     return true
   }
 
-  /** All that was taken. */
-  all(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length)
+  /** All bytes that were taken, in a buffer of exactly their length. */
+  all(): Uint8Array<ArrayBuffer> {
+    return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.#length)
   }
 }

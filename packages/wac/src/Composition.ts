@@ -33,7 +33,7 @@ import {
   type WebhookTransport,
   type WorkspaceStore
 } from "@wac/core"
-import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/http"
+import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { MemoryStorage } from "@wac/memory"
 import { SandboxProvider } from "@wac/sandbox"
 import type { WhatsApp } from "@wac/whatsapp"

@@ -2,7 +2,7 @@
  * What an instance is made with.
  */
 import { Limits as Core, Workspace } from "@wac/core"
-import { ReceiverAddress, type ReceiverGuardDns } from "@wac/http"
+import { ReceiverAddress, type ReceiverGuardDns } from "@wac/receivers"
 import { Predicate, Redacted, Result, Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import type { Auth } from "./Auth.ts"

@@ -5,7 +5,7 @@
 import type { Delivery } from "@wac/core"
 import type { Clock } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
-import { GatheredBytes } from "./GatheredBytes.ts"
+import { GatheredBytes } from "@wac/verifier/GatheredBytes"
 
 /** So much of an answer's body is read and kept (contract §6). */
 export const maxBodyBytes = 16 * 1024
