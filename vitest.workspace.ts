@@ -1,6 +1,18 @@
 import type { TestProjectInlineConfiguration } from "vitest/config"
 
-const names = ["core", "api", "client", "http", "memory", "receivers", "sandbox", "simulator", "testkit", "wac", "whatsapp"]
+const names = [
+  "core",
+  "api",
+  "client",
+  "http",
+  "memory",
+  "receivers",
+  "sandbox",
+  "simulator",
+  "testkit",
+  "wac",
+  "whatsapp"
+]
 
 const project = (
   name: string,

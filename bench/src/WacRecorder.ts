@@ -3,8 +3,8 @@
  */
 import { NodeCrypto } from "@effect/platform-node"
 import { ContactStore, PhoneNumber, Vault, Webhooks, WorkspaceStore } from "@wac/core"
-import { ReceiverAddress, ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { PostgresStorage } from "@wac/postgres"
+import { ReceiverAddress, ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
 import * as Time from "./Time.ts"
 import * as WebhookEvent from "./WebhookEvent.ts"

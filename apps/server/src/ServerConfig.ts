@@ -4,8 +4,8 @@
  */
 import { SessionApi } from "@wac/api"
 import { Limits, Password, PlainText, Workspace } from "@wac/core"
-import { ReceiverAddress } from "@wac/receivers"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
+import { ReceiverAddress } from "@wac/receivers"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
 import { Config, ConfigProvider, Effect, Redacted, Result, Schema, SchemaIssue } from "effect"
 import { IpNetwork } from "effect/net"

@@ -2,19 +2,19 @@
  * The whole HTTP API. Server, clients, the OpenAPI document and the tests that walk over all routes come from here.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
-import { ApiKeysApi } from "./ApiKeysApi.ts"
 import { ErrorBoundary } from "./Caller.ts"
-import { ContactsApi } from "./ContactsApi.ts"
-import { DeliveriesApi } from "./DeliveriesApi.ts"
-import { EventsApi, EventsDashboardApi } from "./EventsApi.ts"
+import { ContactsApi } from "./contacts/ContactsApi.ts"
+import { EventsApi, EventsDashboardApi } from "./events/EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
-import { MessagesApi, MessagesDashboardApi } from "./MessagesApi.ts"
+import { ApiKeysApi } from "./keys/ApiKeysApi.ts"
+import { MessagesApi, MessagesDashboardApi } from "./messages/MessagesApi.ts"
+import { PhoneNumbersApi } from "./numbers/PhoneNumbersApi.ts"
 import { complete } from "./OpenApiDocument.ts"
-import { PhoneNumbersApi } from "./PhoneNumbersApi.ts"
-import { ReplaysApi } from "./ReplaysApi.ts"
-import { SessionApi, SignInApi } from "./SessionApi.ts"
-import { TemplatesApi, TemplatesDashboardApi } from "./TemplatesApi.ts"
-import { WebhookApi } from "./WebhookApi.ts"
+import { SessionApi, SignInApi } from "./people/SessionApi.ts"
+import { TemplatesApi, TemplatesDashboardApi } from "./templates/TemplatesApi.ts"
+import { DeliveriesApi } from "./webhooks/DeliveriesApi.ts"
+import { ReplaysApi } from "./webhooks/ReplaysApi.ts"
+import { WebhookApi } from "./webhooks/WebhookApi.ts"
 
 /** Unknown fields are refused: a misspelt `bodyparams` must not send a message with holes (contract §2). */
 const strict = { onExcessProperty: "error" } as const

@@ -4,12 +4,12 @@
  * Kept in the registry of the running instance; `/metrics` shows them, and OTLP sends them.
  */
 import { Clock, type Context, Duration, Effect, Metric } from "effect"
-import type { AttemptOutcome } from "./Delivery.ts"
-import { type BacklogReport, backlogSizes, DeliveryStore } from "./DeliveryStore.ts"
-import type { InboundItem } from "./InboundItem.ts"
-import type { Problem } from "./InboundPost.ts"
-import { InboundPostStore, type PostBacklog } from "./InboundPostStore.ts"
+import type { InboundItem } from "./inbound/InboundItem.ts"
+import type { Problem } from "./inbound/InboundPost.ts"
+import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
 import type { Instant } from "./Time.ts"
+import type { AttemptOutcome } from "./webhooks/Delivery.ts"
+import { type BacklogReport, backlogSizes, DeliveryStore } from "./webhooks/DeliveryStore.ts"
 
 const attempts = Metric.counter("wac_webhook_attempts_total", {
   description: "Attempts at deliveries that were recorded, by outcome",

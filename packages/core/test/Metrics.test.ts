@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
-import { type BacklogReport, DeliveryStore } from "../src/DeliveryStore.ts"
-import { InboundPostStore, type PostBacklog } from "../src/InboundPostStore.ts"
+import { InboundPostStore, type PostBacklog } from "../src/inbound/InboundPostStore.ts"
 import * as Metrics from "../src/Metrics.ts"
 import { StoreError } from "../src/StoreError.ts"
+import { type BacklogReport, DeliveryStore } from "../src/webhooks/DeliveryStore.ts"
 import { second } from "./checks.ts"
 import { start } from "./samples.ts"
 

@@ -1,14 +1,14 @@
 /** Values of the domain, complete and plain, for tests of pure decisions. */
-import type { ApiKey } from "../src/ApiKey.ts"
-import type { Contact } from "../src/Contact.ts"
-import type { Attempt, Delivery } from "../src/Delivery.ts"
-import type { Event } from "../src/Event.ts"
+import type { Contact } from "../src/contacts/Contact.ts"
+import type { Event } from "../src/events/Event.ts"
 import type { ByPrefix } from "../src/Id.ts"
-import type { Binding } from "../src/Idempotency.ts"
-import type { Message, OutboundMessage, Report } from "../src/Message.ts"
-import { type PhoneNumber, unlearned } from "../src/PhoneNumber.ts"
-import type { Template } from "../src/Template.ts"
-import { type Health, unknownHealth, type Webhook } from "../src/Webhook.ts"
+import type { ApiKey } from "../src/keys/ApiKey.ts"
+import type { Binding } from "../src/messages/Idempotency.ts"
+import type { Message, OutboundMessage, Report } from "../src/messages/Message.ts"
+import { type PhoneNumber, unlearned } from "../src/numbers/PhoneNumber.ts"
+import type { Template } from "../src/templates/Template.ts"
+import type { Attempt, Delivery } from "../src/webhooks/Delivery.ts"
+import { type Health, unknownHealth, type Webhook } from "../src/webhooks/Webhook.ts"
 
 /** The `n`th identifier of a kind. */
 export const id = <Prefix extends keyof ByPrefix>(prefix: Prefix, n = 1): ByPrefix[Prefix] =>

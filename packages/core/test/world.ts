@@ -5,26 +5,26 @@
 import { MemoryStorage } from "@wac/memory"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
-import type { ApiKey } from "../src/ApiKey.ts"
-import { ApiKeys } from "../src/ApiKeys.ts"
 import * as Id from "../src/Id.ts"
-import type { IdempotencyKey } from "../src/Idempotency.ts"
-import type { OutboundMessage } from "../src/Message.ts"
-import * as PhoneNumber from "../src/PhoneNumber.ts"
+import type { ApiKey } from "../src/keys/ApiKey.ts"
+import { ApiKeys } from "../src/keys/ApiKeys.ts"
+import type { IdempotencyKey } from "../src/messages/Idempotency.ts"
+import type { OutboundMessage } from "../src/messages/Message.ts"
 import {
   Provider,
   type ProviderError,
   type ProviderOutcome,
   type ProviderSend,
   type TemplatesUnavailable
-} from "../src/Provider.ts"
-import type { ProviderTemplate } from "../src/Template.ts"
-import { TemplateRequests } from "../src/TemplateRequests.ts"
-import { TemplateStore } from "../src/TemplateStore.ts"
+} from "../src/messages/Provider.ts"
+import * as PhoneNumber from "../src/numbers/PhoneNumber.ts"
+import { Vault } from "../src/secrets/Vault.ts"
+import type { ProviderTemplate } from "../src/templates/Template.ts"
+import { TemplateRequests } from "../src/templates/TemplateRequests.ts"
+import { TemplateStore } from "../src/templates/TemplateStore.ts"
 import type { Instant } from "../src/Time.ts"
-import { Vault } from "../src/Vault.ts"
-import type { Workspace } from "../src/Workspace.ts"
-import { WorkspaceStore } from "../src/WorkspaceStore.ts"
+import type { Workspace } from "../src/workspaces/Workspace.ts"
+import { WorkspaceStore } from "../src/workspaces/WorkspaceStore.ts"
 
 export const crypto = Layer.mergeAll(Mac.layerWebCrypto, Digest.layerWebCrypto, Aead.layerWebCrypto).pipe(
   Layer.provideMerge(SecureRandom.layerWebCrypto)

@@ -6,10 +6,10 @@ import { Errors } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
-import * as CrossSite from "./CrossSite.ts"
+import * as RequestBody from "./bodies/RequestBody.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
 import * as InvalidInput from "./InvalidInput.ts"
-import * as RequestBody from "./RequestBody.ts"
+import * as CrossSite from "./people/CrossSite.ts"
 
 /** Turns what an endpoint fails with into an answer; what is no error of the domain stays a defect. */
 const answer = (

@@ -5,9 +5,9 @@
 import { Api } from "@wac/api"
 import { ProviderWebhook } from "@wac/core"
 import { Effect } from "effect"
-import * as MetricsPage from "./MetricsPage.ts"
-import * as Pages from "./Pages.ts"
-import * as ProviderRoute from "./ProviderRoute.ts"
+import * as ProviderRoute from "./inbound/ProviderRoute.ts"
+import * as MetricsPage from "./pages/MetricsPage.ts"
+import * as Pages from "./pages/Pages.ts"
 
 interface Route {
   readonly method: string

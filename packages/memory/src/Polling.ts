@@ -4,8 +4,8 @@
  */
 import { Polling, type Time } from "@wac/core"
 import { Clock, Duration, Effect, Layer } from "effect"
-import { earliest } from "./DeliveryStore.ts"
 import { type Memory, State } from "./State.ts"
+import { earliest } from "./webhooks/DeliveryStore.ts"
 
 /** When a look would find something, given that nothing changes; and what suspends until something has changed. */
 interface Outlook {

@@ -22,13 +22,13 @@ import {
   type Workspace
 } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
-import * as Buckets from "./Buckets.ts"
 import { ForgetfulMap } from "./ForgetfulMap.ts"
 import { Heap } from "./Heap.ts"
 import { Hint } from "./Hint.ts"
-import type { Consignment, Outbox } from "./Outbox.ts"
+import * as Buckets from "./limits/Buckets.ts"
+import type { WrittenTo } from "./limits/WrittenTo.ts"
 import { Table } from "./Table.ts"
-import type { WrittenTo } from "./WrittenTo.ts"
+import type { Consignment, Outbox } from "./webhooks/Outbox.ts"
 
 /** A send for as long as its idempotency key is kept. */
 export interface Send {

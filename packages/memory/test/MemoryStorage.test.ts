@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import { DeliveryStore, type Event, type Id, PepperStore, Webhook } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
-import * as Deliveries from "../src/DeliveryStore.ts"
+import { record } from "../src/events/Journal.ts"
 import { MemoryStorage } from "../src/index.ts"
-import { record } from "../src/Journal.ts"
-import { Outbox } from "../src/Outbox.ts"
 import { type Memory, State } from "../src/State.ts"
+import * as Deliveries from "../src/webhooks/DeliveryStore.ts"
+import { Outbox } from "../src/webhooks/Outbox.ts"
 
 const pepper = (keyId: string) => ({ keyId, nonce: new Uint8Array(), ciphertext: new Uint8Array() })
 

@@ -15,7 +15,7 @@ import {
 } from "@wac/core"
 import { DeliveryFixture, Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
 import { Effect } from "effect"
-import * as DeliveryProcesses from "./DeliveryProcesses.ts"
+import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
 const { hour, minute, second } = Fixture
 const { elsewhere } = DeliveryProcesses

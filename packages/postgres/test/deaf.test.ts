@@ -7,7 +7,7 @@ import { DeliveryStore, Signature, Vault, WebhookScheduler } from "@wac/core"
 import { Fixture, PostgresProxy, StubTransport } from "@wac/testkit"
 import { Clock, Context, Deferred, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as DeliveryProcesses from "./DeliveryProcesses.ts"
+import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
 /** The sessions that listen for notifications. */
 const listeners = PgClient.PgClient.use((client) =>

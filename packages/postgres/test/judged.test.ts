@@ -8,8 +8,8 @@ import { Limits, RateLimitStore } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Clock, Effect, Fiber, Layer } from "effect"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
-import { blocked, open } from "./DeliveryProcesses.ts"
 import { freshDatabase } from "./servers.ts"
+import { blocked, open } from "./webhooks/DeliveryProcesses.ts"
 
 const { second } = Fixture
 

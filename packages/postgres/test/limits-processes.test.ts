@@ -7,7 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { Contact, Limits, Quota } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Effect, Fiber } from "effect"
-import * as DeliveryProcesses from "./DeliveryProcesses.ts"
+import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
 const { roomy, world } = Fixture
 const { accept, customer, describe, template } = MessageFixture

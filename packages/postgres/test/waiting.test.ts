@@ -7,8 +7,8 @@ import { assert, layer } from "@effect/vitest"
 import { Contact, DeliveryStore, Limits, MessageStore, PhoneNumberStore, RateLimitStore } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Deferred, Effect, Fiber } from "effect"
-import * as Accept from "../src/Accept.ts"
-import * as DeliveryProcesses from "./DeliveryProcesses.ts"
+import * as Accept from "../src/messages/Accept.ts"
+import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
 const { hour, minute, putWebhook, second, world } = Fixture
 const { open, waiting } = DeliveryProcesses

@@ -3,9 +3,9 @@
  * cut off in the middle can tell how far it came.
  */
 import type { Delivery } from "@wac/core"
+import { GatheredBytes } from "@wac/verifier/GatheredBytes"
 import type { Clock } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
-import { GatheredBytes } from "@wac/verifier/GatheredBytes"
 
 /** So much of an answer's body is read and kept (contract §6). */
 export const maxBodyBytes = 16 * 1024

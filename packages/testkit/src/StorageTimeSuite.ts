@@ -17,10 +17,10 @@ import {
   WebhookStore
 } from "@wac/core"
 import { Clock, Effect, Option } from "effect"
-import * as DeliveryFixture from "./DeliveryFixture.ts"
 import * as Fixture from "./Fixture.ts"
-import * as MessageFixture from "./MessageFixture.ts"
-import { type Founded, founder } from "./WorkspaceStoreSuite.ts"
+import * as MessageFixture from "./messages/MessageFixture.ts"
+import * as DeliveryFixture from "./webhooks/DeliveryFixture.ts"
+import { type Founded, founder } from "./workspaces/WorkspaceStoreSuite.ts"
 
 const { day, hour, minute, putWebhook, second, world } = Fixture
 const { accept, customer, describe, inbound, lookUp, messageOf, sent, text } = MessageFixture

@@ -33,14 +33,14 @@ import {
   type WebhookTransport,
   type WorkspaceStore
 } from "@wac/core"
-import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { MemoryStorage } from "@wac/memory"
+import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { SandboxProvider } from "@wac/sandbox"
 import type { WhatsApp } from "@wac/whatsapp"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as Cryptography from "./Cryptography.ts"
-import * as MasterKeyFile from "./MasterKeyFile.ts"
+import * as Cryptography from "./secrets/Cryptography.ts"
+import * as MasterKeyFile from "./secrets/MasterKeyFile.ts"
 
 /** Where everything is kept. */
 export type Storage =

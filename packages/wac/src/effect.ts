@@ -4,4 +4,4 @@
 import "./NodeVersion.ts"
 
 export * as Composition from "./Composition.ts"
-export * as Host from "./Host.ts"
+export * as Host from "./people/Host.ts"

@@ -3,17 +3,7 @@
  */
 import "./NodeVersion.ts"
 
-export type { ApiKey, ApiKeys, CreatedApiKey, ListedApiKey, NewApiKey } from "./ApiKeys.ts"
-export {
-  type Auth,
-  type HostAuth,
-  type HostSession,
-  local,
-  type LocalAuth,
-  type Role,
-  type SessionRequest
-} from "./Auth.ts"
-export type { Contact, ContactFilter, Contacts } from "./Contacts.ts"
+export type { Contact, ContactFilter, Contacts } from "./contacts/Contacts.ts"
 export type {
   CampaignCompleted,
   Event,
@@ -29,10 +19,19 @@ export type {
   MessageSent,
   On,
   WebhookTest
-} from "./Events.ts"
+} from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
-export type { CustomerMessage, Inbound, StatusReport, Told } from "./Inbound.ts"
+export type { CustomerMessage, Inbound, StatusReport, Told } from "./inbound/Inbound.ts"
+export type {
+  Json,
+  OneContent,
+  ReceivedContent,
+  ReceivedContext,
+  ReceivedInteractive,
+  ReceivedMedia
+} from "./inbound/ReceivedContent.ts"
+export type { ApiKey, ApiKeys, CreatedApiKey, ListedApiKey, NewApiKey } from "./keys/ApiKeys.ts"
 export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type {
@@ -45,10 +44,7 @@ export type {
   SentMessage,
   TemplateMessage,
   TextMessage
-} from "./Messages.ts"
-export type { Moment } from "./Moment.ts"
-export type { Limits, MasterKey, ReceiverRules, WacOptions } from "./Options.ts"
-export type { NumberCredentials, PhoneNumber, PhoneNumbers } from "./PhoneNumbers.ts"
+} from "./messages/Messages.ts"
 export {
   type CustomProvider,
   type OutboundMessage,
@@ -58,15 +54,19 @@ export {
   sandbox,
   type SandboxProvider,
   type Sender
-} from "./Provider.ts"
-export type {
-  Json,
-  OneContent,
-  ReceivedContent,
-  ReceivedContext,
-  ReceivedInteractive,
-  ReceivedMedia
-} from "./ReceivedContent.ts"
+} from "./messages/Provider.ts"
+export type { Moment } from "./Moment.ts"
+export type { NumberCredentials, PhoneNumber, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
+export type { Limits, MasterKey, ReceiverRules, WacOptions } from "./Options.ts"
+export {
+  type Auth,
+  type HostAuth,
+  type HostSession,
+  local,
+  type LocalAuth,
+  type Role,
+  type SessionRequest
+} from "./people/Auth.ts"
 export {
   memory,
   type MemoryStorage,
@@ -76,7 +76,7 @@ export {
   type PostgresStorage,
   type Storage
 } from "./Storage.ts"
-export type { Template, TemplateFilter, Templates } from "./Templates.ts"
+export type { Template, TemplateFilter, Templates } from "./templates/Templates.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"
 export {
   type ErrorCode,
@@ -102,6 +102,6 @@ export type {
   WebhookConfiguration,
   WebhookState,
   WebhookStatus
-} from "./Webhook.ts"
+} from "./webhooks/Webhook.ts"
 export { whatsapp, type WhatsAppOptions, type WhatsAppProvider } from "./WhatsApp.ts"
-export type { NewWorkspace, WorkspaceInfo, Workspaces } from "./Workspaces.ts"
+export type { NewWorkspace, WorkspaceInfo, Workspaces } from "./workspaces/Workspaces.ts"

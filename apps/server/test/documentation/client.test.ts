@@ -1,0 +1,103 @@
+/**
+ * `@wac/client` against the whole server.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { createClient, WacApiError } from "@wac/client"
+import { createInternalClient } from "@wac/client/internal"
+import { Effect } from "effect"
+import { createKey, environment, hello, ready, start } from "../harness.ts"
+
+const clientOf = (url: string, key: { readonly apiKey: string }, signingSecret?: string) =>
+  createClient({
+    baseUrl: `${url}/v1`,
+    apiKey: key.apiKey,
+    ...(signingSecret === undefined ? {} : { signingSecret })
+  })
+
+const rejected = (promise: Promise<unknown>) =>
+  Effect.promise(() => promise.then(() => assert.fail("it did not fail"), (error: unknown) => error)).pipe(
+    Effect.map((error) => error instanceof WacApiError ? error : assert.fail(`${error}`))
+  )
+
+describe("the client", () => {
+  it.live("sends once per key, and reads what became of it", () =>
+    Effect.gen(function*() {
+      const { key, url } = yield* ready()
+      const wac = clientOf(url, key)
+      const first = yield* Effect.promise(() => wac.messages.send(hello(), { idempotencyKey: "order-1" }))
+      const again = yield* Effect.promise(() => wac.messages.send(hello(), { idempotencyKey: "order-1" }))
+      assert.deepStrictEqual(again, first)
+      assert.deepStrictEqual([first.lastResponse.replayed, again.lastResponse.replayed], [false, true])
+      assert.match(again.lastResponse.requestId!, /^req_/)
+      const [limit] = again.lastResponse.limits
+      assert.deepStrictEqual([limit!.name, limit!.quota, limit!.window], ["workspace", 200, 2000])
+      const stored = yield* Effect.promise(() => wac.messages.get(first.message_id))
+      assert.deepStrictEqual([stored.to, stored.type], [hello().to, "template"])
+      const conflict = yield* rejected(wac.messages.send(hello("+15551234568"), { idempotencyKey: "order-1" }))
+      assert.deepStrictEqual([conflict.status, conflict.code, conflict.reason], [
+        409,
+        "idempotency_conflict",
+        "payload_mismatch"
+      ])
+      assert.strictEqual((yield* rejected(wac.messages.get("msg_nobody"))).code, "not_found")
+      const refused = yield* rejected(wac.messages.send({ to: hello().to, type: "text", text: { body: "hi" } }))
+      assert.strictEqual(refused.reason, "outside_service_window")
+      assert.match(refused.requestId, /^req_/)
+    }).pipe(Effect.scoped))
+
+  it.live("signs what a key must sign", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready()
+      const key = yield* createKey(url, session, { name: "signed", requireSignature: true })
+      const unsigned = yield* rejected(clientOf(url, key).messages.send(hello()))
+      assert.deepStrictEqual([unsigned.status, unsigned.reason], [401, "missing_signature"])
+      const sent = yield* Effect.promise(() => clientOf(url, key, key.signingSecret).messages.send(hello()))
+      assert.strictEqual(sent.api_key_id, key.id)
+    }).pipe(Effect.scoped))
+
+  it.live("goes through lists over all their pages", () =>
+    Effect.gen(function*() {
+      const { key, url } = yield* ready()
+      const wac = clientOf(url, key)
+      const collected = <Item>(list: AsyncIterable<Item>) => Effect.promise(() => Array.fromAsync(list))
+      const templates = yield* collected(wac.templates.list({ limit: 2 }))
+      assert.strictEqual(templates.length, 5)
+      assert.strictEqual(new Set(templates.map(({ id }) => id)).size, 5)
+      const sent = new Set<string>()
+      for (let i = 0; i < 5; i++) {
+        sent.add((yield* Effect.promise(() => wac.messages.send(hello("+15005550003")))).message_id)
+      }
+      const events = yield* collected(
+        wac.events.list({ type: "message.sent", limit: 2, since: "1970-01-01T00:00:00Z" })
+      )
+      assert.deepStrictEqual(
+        new Set(events.map((event) => event.type === "message.sent" && event.data.message_id)),
+        sent
+      )
+      assert.strictEqual((yield* rejected(collectedOnce(wac.events.list({ cursor: "nonsense" })))).param, "cursor")
+    }).pipe(Effect.scoped))
+
+  it.live("signs a person in to the dashboard's endpoints, and goes on in the session until they sign out", () =>
+    Effect.gen(function*() {
+      const { url } = yield* start()
+      const wac = createInternalClient({ baseUrl: url })
+      const before = yield* rejected(wac.session.get())
+      assert.deepStrictEqual([before.status, before.reason], [401, "missing_session"])
+      const session = yield* Effect.promise(() =>
+        wac.session.signIn({ email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD })
+      )
+      assert.strictEqual(session.role, "owner")
+      const key = yield* Effect.promise(() => wac.apiKeys.create({ name: "x" }, { idempotencyKey: "one" }))
+      const again = yield* Effect.promise(() => wac.apiKeys.create({ name: "x" }, { idempotencyKey: "one" }))
+      assert.deepStrictEqual([again.id, again.apiKey, again.lastResponse.replayed], [key.id, undefined, true])
+      const sent = yield* Effect.promise(() => clientOf(url, { apiKey: key.apiKey! }).messages.send(hello()))
+      const [message] = yield* Effect.promise(() => wac.messages.list({ limit: 1 }).toArray())
+      assert.deepStrictEqual([message?.id, message?.apiKeyId], [sent.message_id, key.id])
+      assert.strictEqual((yield* rejected(wac.webhook.get())).code, "not_found")
+      assert.isUndefined(yield* Effect.promise(() => wac.apiKeys.revoke(key.id)))
+      yield* Effect.promise(() => wac.session.signOut())
+      assert.strictEqual((yield* rejected(wac.session.get())).status, 401)
+    }).pipe(Effect.scoped))
+})
+
+const collectedOnce = (list: AsyncIterable<unknown>): Promise<unknown> => Array.fromAsync(list)

@@ -1,0 +1,137 @@
+/**
+ * The reference of errors: complete, the same in `docs/errors.md` and on the page that is served, and true of retries.
+ *
+ * `npx vitest run --project server errors-reference -u` writes `docs/errors.md` anew.
+ */
+import { assert, describe, expect, it, layer } from "@effect/vitest"
+import { ErrorAddress, ErrorBody, ErrorReference } from "@wac/api"
+import { type ErrorReason, isRetryable, WacApiError } from "@wac/client"
+import { Errors } from "@wac/core"
+import { Effect } from "effect"
+import * as checks from "../checks.ts"
+import { call, start } from "../harness.ts"
+
+const section = (item: ErrorReference.Item): string =>
+  [
+    ...(item.reason === undefined ? [] : [`### ${ErrorReference.anchorOf(item)}`]),
+    `Status ${item.status}. ${item.entry.when}`,
+    item.entry.remedy,
+    `_Again?_ ${item.entry.retry}`
+  ].join("\n\n")
+
+const markdown = [
+  "# Errors",
+  "The body of every error is " +
+  "`{\"error\":{\"code\",\"message\",\"reason\"?,\"param\"?,\"request_id\",\"doc_url\",\"provider\"?:{\"code\",\"message\"}}}`. Go " +
+  "by `code` and `reason`, which are stable; `message` is for people. `doc_url` leads to the explanation of the error on " +
+  "this page, which every server shows at `/docs/errors#<code>-<reason>`.",
+  "With status 429 and 503 comes `Retry-After`, in seconds. [@wac/client](../packages/client/README.md) does all " +
+  "that is said here of retries by itself.",
+  ...Object.entries(ErrorReference.meanings).flatMap(([code, meaning]) => [
+    `## ${code}`,
+    meaning,
+    ...ErrorReference.items.filter((item) => item.code === code).map(section)
+  ])
+].join("\n\n") + "\n"
+
+/** Every pair of code and reason that an error can have, as its schema says. */
+const known: ReadonlyArray<string> = [
+  ...Errors.InvalidBody.fields.reason.literals.map((reason) => `invalid_body-${reason}`),
+  ...Errors.Unauthorized.fields.reason.literals.map((reason) => `unauthorized-${reason}`),
+  ...Errors.Forbidden.fields.reason.literals.map((reason) => `forbidden-${reason}`),
+  `idempotency_conflict-${Errors.IdempotencyConflict.fields.reason.literal}`,
+  ...Errors.RateLimited.fields.reason.literals.map((reason) => `rate_limited-${reason}`),
+  ...Errors.ServerError.fields.reason.literals.map((reason) => `server_error-${reason}`),
+  "not_found"
+]
+
+describe("the reference of errors", () => {
+  it("tells of every code and reason that there is, and of no other", () => {
+    assert.deepStrictEqual(
+      ErrorReference.items.map(ErrorReference.anchorOf).sort(),
+      [...known].sort()
+    )
+  })
+
+  it("says of retries what the client does", () => {
+    for (const { code, entry, reason, status } of ErrorReference.items) {
+      const error = new WacApiError(
+        {
+          error: {
+            code,
+            message: entry.example.message,
+            request_id: "",
+            doc_url: "",
+            ...(reason === undefined ? {} : { reason: reason as ErrorReason })
+          }
+        },
+        {
+          lastResponse: { status, requestId: "", replayed: false, limits: [], attempts: 1, headers: new Headers() },
+          retryAfter: undefined,
+          idempotencyKey: undefined
+        }
+      )
+      const says = entry.retry.startsWith("Yes") && status >= 429
+      assert.strictEqual(isRetryable(error), says, `${code} ${reason}`)
+    }
+  })
+
+  it("is docs/errors.md", async () => {
+    await expect(markdown).toMatchFileSnapshot("../../../../docs/errors.md")
+  })
+})
+
+layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
+  it.effect("has an anchor for each", () =>
+    Effect.gen(function*() {
+      const { url } = yield* checks.Served
+      const answer = yield* call(`${url}/docs/errors`)
+      assert.strictEqual(answer.status, 200)
+      checks.assertHeaders(answer)
+      assert.match(answer.headers.get("content-type")!, /^text\/html/)
+      const anchors = [...answer.text.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor!)
+      assert.strictEqual(new Set(anchors).size, anchors.length)
+      assert.includeMembers(anchors, ErrorReference.items.map(ErrorReference.anchorOf))
+      assert.notMatch(answer.text, /`|\]\(/)
+    }))
+
+  it.effect("is where the doc_url of every error leads, whatever its reason", () =>
+    Effect.gen(function*() {
+      const { url } = yield* checks.Served
+      const page = ErrorAddress.pageOf(new URL(url), "")
+      const { text } = yield* call(page)
+      for (const { code, reason, status } of ErrorReference.items) {
+        const error = ErrorBody.bodyOf({ code, reason, message: "" } as Errors.DomainError, "req_0", page)
+        const [address, anchor] = error.error.doc_url.split("#")
+        assert.strictEqual(address, `${url}/docs/errors`)
+        const section = text.split(` id="${anchor}"`)[1] ?? ""
+        assert.match(section, new RegExp(`^[^]{0,200}Status ${status}\\.`), error.error.doc_url)
+      }
+    }))
+
+  it.effect("is where the doc_url of an answer leads, at the address that the service is known by", () =>
+    Effect.gen(function*() {
+      const { url } = yield* checks.Served
+      const own = yield* call(`${url}/v1/templates`)
+      assert.strictEqual(own.body.error.doc_url, `${url}/docs/errors#unauthorized-missing_key`)
+      assert.strictEqual((yield* call(own.body.error.doc_url)).status, 200)
+      const unknown = yield* call(`${url}/nowhere`)
+      assert.strictEqual(unknown.body.error.doc_url, `${url}/docs/errors#not_found`)
+      const behind = yield* start({ environment: { PUBLIC_URL: "https://chat.example.com/wac/" } })
+      assert.strictEqual(
+        (yield* call(`${behind.url}/v1/templates`)).body.error.doc_url,
+        "https://chat.example.com/wac/docs/errors#unauthorized-missing_key"
+      )
+    }))
+})
+
+describe("the address of an error", () => {
+  it("has the path that a host mounted the service at, once", () => {
+    const page = (publicUrl: string, mount: string) => ErrorAddress.pageOf(new URL(publicUrl), mount)
+    assert.strictEqual(page("https://a.example", ""), "https://a.example/docs/errors")
+    assert.strictEqual(page("https://a.example", "/messaging"), "https://a.example/messaging/docs/errors")
+    assert.strictEqual(page("https://a.example/messaging/", "/messaging"), "https://a.example/messaging/docs/errors")
+    // a host that does not say where it is: relative to what was asked
+    assert.strictEqual(page("https://unknown.invalid", "/messaging"), "/messaging/docs/errors")
+  })
+})

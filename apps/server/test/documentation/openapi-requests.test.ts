@@ -1,0 +1,300 @@
+/**
+ * The OpenAPI document and the server say the same of requests: what the document allows the server reads, and what is
+ * just outside of it the server refuses. The fields are those of the document, so that none can be forgotten; what no
+ * schema can say is listed here, with its reason.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Extent } from "@wac/testkit"
+import { Arbitrary, Effect, Schema, SchemaRepresentation } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, call } from "../harness.ts"
+
+/** Any part of the document, or a value by it. */
+type Json = ReturnType<typeof JSON.parse>
+
+type Path = ReadonlyArray<string | number>
+
+const seed = "openapi-requests"
+
+/** How many values of each body, and of each parameter. */
+const samples = Extent.of(5, 100)
+
+/** What no schema says of a body: makes one that the document allows one that means something. */
+const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
+  // later than now
+  "apiKeys.create": ({ expiresAt, ...body }) =>
+    expiresAt === undefined ? body : { ...body, expiresAt: expiresAt.replace(/^\d{4}/, "2096") },
+  // one after the other; both years are leap years, as whatever was there may have been
+  "replays.create": ({ since, until, ...body }) => ({
+    ...body,
+    since: since.replace(/^\d{4}/, "1996"),
+    ...(until === undefined ? {} : { until: until.replace(/^\d{4}/, "2096") })
+  }),
+  // which addresses are public, and that port and name go together, is for the guard
+  "webhook.put": (body) => ({ ...body, url: body.url.replace(/^(.{8})(?:\[[^\]]*\]|[^/?#:]*)/, "$1receiver.example") })
+}
+
+/** Queries that name something which the server has given out. */
+const opaque = new Set(["cursor"])
+
+/** The document's schemas as JSON Schema has them. */
+const local = (part: Json): Json => JSON.parse(JSON.stringify(part).replaceAll("#/components/schemas/", "#/$defs/"))
+
+/** A schema of which nothing is left out that can be there. */
+const filled = (part: Json): Json =>
+  Array.isArray(part)
+    ? part.map(filled)
+    : typeof part !== "object" || part === null
+    ? part
+    : {
+      ...Object.fromEntries(Object.entries(part).map(([key, value]) => [key, filled(value)])),
+      ...(part.type === "object" && part.properties !== undefined ? { required: Object.keys(part.properties) } : {})
+    }
+
+const reader = (definitions: Json) => {
+  const schemaOf = (schema: Json) =>
+    SchemaRepresentation.fromJsonSchemaDocument(
+      { dialect: "draft-2020-12", schema: local(schema), definitions },
+      { patterns: "apply" }
+    ) as Schema.Codec<Json>
+  const resolve = (schema: Json): Json =>
+    schema.$ref === undefined ? schema : resolve(definitions[schema.$ref.split("/").at(-1)])
+  /** The fields of a value, each with its schema and path; those of lists by their first item. */
+  const fields = (schema: Json, value: Json, path: Path = []): ReadonlyArray<readonly [Path, Json]> => {
+    const whole = resolve(local(schema))
+    const here: ReadonlyArray<readonly [Path, Json]> = path.length === 0 ? [] : [[path, whole]]
+    if (whole.anyOf !== undefined) {
+      const member = whole.anyOf.find((one: Json) => Schema.is(schemaOf(one))(value))
+      return [...here, ...fields(member, value, path).filter(([inner]) => inner.length > path.length)]
+    }
+    if (whole.properties !== undefined) {
+      return [
+        ...here,
+        ...Object.entries(whole.properties).flatMap(([name, part]) =>
+          value[name] === undefined ? [] : fields(part, value[name], [...path, name])
+        )
+      ]
+    }
+    if (whole.type === "array" && value.length > 0) return [...here, ...fields(whole.items, value[0], [...path, 0])]
+    return here
+  }
+  return {
+    fields,
+    allows: (schema: Json): (value: unknown) => boolean => Schema.is(schemaOf(schema)),
+    sample: (schema: Json, count = samples): Effect.Effect<ReadonlyArray<Json>> =>
+      Effect.orDie(Arbitrary.sampleEffect(Arbitrary.schema(schemaOf(schema)), { count, seed }))
+  }
+}
+
+/** Values beside one that is allowed. */
+const beside = (value: Json, schema: Json): ReadonlyArray<Json> => {
+  const others: ReadonlyArray<Json> = [null, true, 17, 1.5, -1, "", " ", "x", [], {}, ["x"], { x: 1 }, "1\u00002"]
+  if (typeof value === "string") {
+    const longest = schema.maxLength ?? 300
+    return [
+      ...others,
+      `${value} `,
+      ` ${value}`,
+      `${value}\n`,
+      `${value}x`,
+      value.slice(0, -1),
+      value.slice(1),
+      value.toUpperCase(),
+      value.toLowerCase(),
+      value + value,
+      value.padEnd(longest + 1, "x"),
+      value.padEnd(longest + 1, "1"),
+      "2026-02-30",
+      "2026-13-01T00:00:00Z",
+      "2026-01-02T25:00Z",
+      "2026-01-02 03:04",
+      "1767323045",
+      "+1 202 555 0123",
+      "0012025550123",
+      "+120255501",
+      "http://receiver.example/",
+      "https://user@receiver.example/",
+      "https://receiver.example:0/",
+      "receiver.example"
+    ]
+  }
+  if (typeof value === "number") return [...others, (schema.minimum ?? 0) - 1, (schema.maximum ?? 1e15) + 1]
+  if (Array.isArray(value)) return [...others, [...value, ...value], [17], [null]]
+  return others
+}
+
+const set = (value: Json, [key, ...rest]: Path, part: Json): Json => {
+  if (key === undefined) return part
+  const copy = Array.isArray(value) ? [...value] : { ...value }
+  copy[key] = set(copy[key], rest, part)
+  return copy
+}
+
+const without = (value: Json, path: Path): Json => {
+  const copy = structuredClone(value)
+  const parent = path.slice(0, -1).reduce((part: Json, key) => part[key], copy)
+  delete parent[path.at(-1)!]
+  return copy
+}
+
+/** Whether the form of a request was refused. */
+const isRefused = ({ body, status }: Answer): boolean => status === 400 && body.error.code === "invalid_body"
+
+layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_INSECURE: "false" } }), checks.live)(
+  "requests by the OpenAPI document",
+  (it) => {
+    const operations = Effect.gen(function*() {
+      const { key, session, url } = yield* checks.Served
+      const document: Json = (yield* call(`${url}/openapi.json`)).body
+      const all = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+        Object.entries<Json>(methods).map(([method, operation]) => {
+          const isSigningIn = operation.security.length === 0
+          const who: Record<string, string> = path.startsWith("/v1")
+            ? { authorization: `Bearer ${key.apiKey}` }
+            : isSigningIn
+            ? { "sec-fetch-site": "same-origin" }
+            : session
+          const ask = (part: {
+            readonly body?: Json
+            readonly query?: readonly [name: string, value: string]
+            readonly headers?: { readonly [name: string]: string }
+            readonly id?: string
+          }) => {
+            const query = part.query === undefined ? "" : `?${new URLSearchParams([[...part.query]])}`
+            return call(url + path.replaceAll(/\{\w+\}/g, encodeURIComponent(part.id ?? "none")) + query, {
+              method: method.toUpperCase(),
+              headers: { ...who, "idempotency-key": crypto.randomUUID(), ...part.headers },
+              ...(part.body === undefined ? {} : { body: part.body })
+            })
+          }
+          return { operation, id: operation.operationId as string, ask }
+        })
+      )
+      // once it is set, other operations would have something to do
+      return {
+        all: [...all.filter(({ id }) => id !== "webhook.put"), ...all.filter(({ id }) => id === "webhook.put")],
+        ...reader(local(document.components.schemas))
+      }
+    })
+
+    it.effect(
+      "are read by the server where the document allows their body, and refused beside it, field by field",
+      () =>
+        Effect.gen(function*() {
+          const { all, allows, fields, sample } = yield* operations
+          const seen = new Set<string>()
+          for (const { ask, id, operation } of all) {
+            if (operation.requestBody === undefined) continue
+            const { schema } = operation.requestBody.content["application/json"]
+            const mean = meaningful[id] ?? ((body: Json) => body)
+            for (const body of yield* sample(schema)) {
+              const answer = yield* ask({ body: mean(body) })
+              assert.isFalse(isRefused(answer), `${id} ${JSON.stringify(mean(body))} ${answer.text}`)
+            }
+            const definitions = reader(filled(local((yield* documentOf).components.schemas)))
+            for (const whole of yield* definitions.sample(filled(local(schema)), samples)) {
+              const body = mean(whole)
+              for (const [path, part] of fields(schema, body)) {
+                const name = `${id} ${path.join(".")}`
+                if (seen.has(name)) continue
+                seen.add(name)
+                const isAllowed = allows(part)
+                const value = path.reduce((inner: Json, key) => inner[key], body)
+                const misses = beside(value, part).filter((miss) => !isAllowed(miss))
+                assert.isNotEmpty(misses, name)
+                for (const miss of misses) {
+                  const answer = yield* ask({ body: set(body, path, miss) })
+                  assert.isTrue(isRefused(answer), `${name} ${JSON.stringify(miss)} ${answer.status} ${answer.text}`)
+                  assert.include(answer.body.error.param ?? "", String(path[0]), name)
+                }
+              }
+              const required = fields(schema, body).filter(([path]) => typeof path.at(-1) === "string").filter(
+                ([path]) => !allows(schema)(without(body, path))
+              )
+              for (const [path] of required.slice(0, 3)) {
+                assert.isTrue(isRefused(yield* ask({ body: without(body, path) })), `${id} without ${path.join(".")}`)
+              }
+            }
+            assert.isTrue(isRefused(yield* ask({ body: { ...mean((yield* sample(schema, 1))[0]), unknown: 1 } })), id)
+          }
+          assert.isAbove(seen.size, 25)
+        }),
+      120_000
+    )
+
+    it.effect(
+      "are read by the server where the document allows their parameters, and refused beside them",
+      () =>
+        Effect.gen(function*() {
+          const { all, allows, sample } = yield* operations
+          const seen = new Set<string>()
+          let asked = 0
+          for (const { ask, id, operation } of all) {
+            for (const parameter of operation.parameters as ReadonlyArray<Json>) {
+              const name = `${id} ${parameter.name}`
+              const isText = parameter.schema.type !== "integer"
+              const isAllowed = allows(parameter.schema)
+              const body = operation.requestBody === undefined ? {} : {
+                body: (meaningful[id] ?? ((body: Json) => body))(
+                  operation.requestBody.content["application/json"].example
+                )
+              }
+              for (const value of yield* sample(parameter.schema)) {
+                asked += 1
+                if (parameter.in === "query") {
+                  const answer = yield* ask({ query: [parameter.name, String(value)] })
+                  if (opaque.has(parameter.name)) assert.include([200, 400], answer.status, name)
+                  else assert.isFalse(isRefused(answer), `${name} ${JSON.stringify(value)} ${answer.text}`)
+                  if (seen.has(name)) continue
+                  seen.add(name)
+                  for (const miss of beside(value, parameter.schema)) {
+                    if (
+                      typeof miss === "object" || (isText ? typeof miss !== "string" : isAllowed(Number(miss)))
+                    ) continue
+                    if (isAllowed(miss)) continue
+                    const refused = yield* ask({ query: [parameter.name, String(miss)] })
+                    assert.isTrue(
+                      isRefused(refused),
+                      `${name} ${JSON.stringify(miss)} ${refused.status} ${refused.text}`
+                    )
+                    assert.strictEqual(refused.body.error.param, parameter.name)
+                  }
+                } else if (parameter.in === "path") {
+                  assert.notStrictEqual((yield* ask({ id: value, ...body })).status, 400, `${name} ${value}`)
+                } else if (parameter.name === "idempotency-key") {
+                  const answer = yield* ask({ ...body, headers: { "idempotency-key": value } })
+                  assert.isFalse(isRefused(answer), `${name} ${JSON.stringify(value)} ${answer.text}`)
+                }
+              }
+            }
+          }
+          assert.isAbove(asked, 200)
+        }),
+      120_000
+    )
+
+    it.effect("are refused without a key that is required, and with one that is none", () =>
+      Effect.gen(function*() {
+        const { all, allows } = yield* operations
+        const needy = all.flatMap(({ ask, id, operation }) =>
+          (operation.parameters as ReadonlyArray<Json>).filter((parameter: Json) =>
+            parameter.name === "idempotency-key" && parameter.required
+          )
+            .map(({ schema }: Json) => ({ ask, id, operation, schema }))
+        )
+        assert.isAbove(needy.length, 1)
+        for (const { ask, id, operation, schema } of needy) {
+          const body = operation.requestBody.content["application/json"].example
+          for (const key of ["", "\"\"", "a b", "x".repeat(256), "\u00e9"]) {
+            assert.isFalse(allows(schema)(key), key)
+            assert.isTrue(isRefused(yield* ask({ body, headers: { "idempotency-key": key } })), `${id} ${key}`)
+          }
+        }
+      }))
+  }
+)
+
+const documentOf = Effect.gen(function*() {
+  const { url } = yield* checks.Served
+  return (yield* call(`${url}/openapi.json`)).body as Json
+})

@@ -1,0 +1,513 @@
+/**
+ * Who may call what, walked over from the API definition, so that a new route cannot be forgotten; and that no
+ * workspace reaches into another.
+ */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Access, Api } from "@wac/api"
+import { Contact, ContactStore, Id, Member, PhoneNumberStore, SessionStore } from "@wac/core"
+import { Context, Effect, Layer } from "effect"
+import { createHash } from "node:crypto"
+import * as checks from "../checks.ts"
+import { actorHeader, type Answer, call, hello, hostAuthenticator, ownPage, ready, send, start } from "../harness.ts"
+import { moving } from "../movable.ts"
+
+interface Route {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly access: Access.Access | undefined
+  readonly takesBody: boolean
+}
+
+const routes: ReadonlyArray<Route> = Object.values(Api.groups).flatMap((group) =>
+  Object.values(group.endpoints).map(({ annotations, method, path, payload }) => ({
+    name: `${method} ${path}`,
+    method,
+    path,
+    access: Context.getOrUndefined(annotations, Access.Access),
+    takesBody: payload.size > 0
+  }))
+)
+
+/** What a route says of itself, in a word. */
+const wordOf = ({ access }: Route): string =>
+  access === undefined
+    ? "nothing"
+    : access._tag === "Public"
+    ? "anybody"
+    : access._tag === "ApiKey"
+    ? `key: ${access.scope}`
+    : `session: ${access.role}`
+
+const dashboard = routes.filter(({ access }) => access?._tag === "Session")
+const ofKeys = routes.filter(({ access }) => access?._tag === "ApiKey")
+const open = routes.filter(({ access }) => access?._tag === "Public")
+
+/** The most general request to a route: an id that nobody has, an empty body. It can only fail for who asks. */
+const ask = (
+  url: string,
+  { method, path, takesBody }: Pick<Route, "method" | "path" | "takesBody">,
+  headers: { readonly [name: string]: string } = {},
+  id: string = checks.nobody
+): Effect.Effect<Answer> =>
+  call(url + path.replace(/:\w+/g, id), {
+    method,
+    headers: { "idempotency-key": crypto.randomUUID(), ...headers },
+    ...(takesBody ? { body: {} } : {})
+  })
+
+/** That the caller was let in: whatever became of the request, it was not for who asked. */
+const assertLetIn = (answer: Answer, name: string): void => {
+  assert.notInclude([401, 403, 405, 500], answer.status, `${name}: ${answer.text}`)
+}
+
+const missingSession = { code: "unauthorized", reason: "missing_session" }
+
+/** A server whose sessions are those of an embedding application, with two workspaces, and every kind of API key. */
+class Hosted extends Context.Service<Hosted, {
+  readonly url: string
+  readonly services: checks.Ready["services"]
+  readonly ours: Effect.Success<ReturnType<typeof checks.anotherWorkspace>>
+  readonly theirs: Effect.Success<ReturnType<typeof checks.anotherWorkspace>>
+  readonly deadKeys: { readonly [reason: string]: string }
+}>()("@wac/server/test/keys/access.test/Hosted") {
+  static readonly layer = Layer.effect(
+    Hosted,
+    Effect.gen(function*() {
+      const { pass, services, url } = yield* moving(start({
+        environment: checks.unlimited,
+        adapters: { authenticator: hostAuthenticator }
+      }))
+      const workspace = (name: string, number: string) =>
+        checks.anotherWorkspace(name, number).pipe(Effect.provideContext(services))
+      const ours = yield* workspace("ours", "+15005550101")
+      const theirs = yield* workspace("theirs", "+15005550102")
+      const session = actor("owner", ours.id)
+      const made = (body: unknown) =>
+        Effect.map(
+          call(`${url}/internal/api-keys`, { headers: { ...session, "idempotency-key": crypto.randomUUID() }, body }),
+          ({ body }) => body as { readonly id: string; readonly apiKey: string }
+        )
+      const revoked = yield* made({ name: "revoked" })
+      yield* call(`${url}/internal/api-keys/${revoked.id}`, { method: "DELETE", headers: session })
+      const expired = yield* made({ name: "expired", expiresAt: checks.timeIn(60_000) })
+      yield* pass("1 minute")
+      const deadKeys = { revoked_key: revoked.apiKey, expired_key: expired.apiKey }
+      return { url, services, ours, theirs, deadKeys }
+    })
+  )
+}
+
+/** The headers of somebody with this role, on our own pages. */
+const actor = (role: string, workspaceId: string) => ({ ...ownPage, [actorHeader]: `${role}@${workspaceId}` })
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe("the API definition", () => {
+  it("says of every route who may call it", () => {
+    assert.deepStrictEqual(routes.filter(({ access }) => access === undefined), [])
+    // whoever adds a route says here what it is meant to be
+    assert.deepStrictEqual(Object.fromEntries(routes.map((route) => [route.name, wordOf(route)])), {
+      "POST /v1/messages": "key: messages:send",
+      "GET /v1/messages": "key: messages:send",
+      "GET /v1/messages/:id": "key: messages:send",
+      "GET /internal/messages": "session: member",
+      "GET /internal/messages/:id": "session: member",
+      "GET /v1/templates": "key: messages:send",
+      "GET /internal/templates": "session: member",
+      "POST /internal/templates/sync": "session: developer",
+      "GET /internal/api-keys": "session: member",
+      "GET /internal/api-keys/:id": "session: member",
+      "POST /internal/api-keys": "session: developer",
+      "DELETE /internal/api-keys/:id": "session: developer",
+      "POST /internal/session": "anybody",
+      "POST /internal/setup": "anybody",
+      "GET /internal/session": "session: member",
+      "DELETE /internal/session": "session: member",
+      "GET /internal/phone-numbers": "session: member",
+      "GET /internal/contacts": "session: member",
+      "GET /internal/contacts/:id": "session: member",
+      "GET /internal/webhook": "session: member",
+      "PUT /internal/webhook": "session: developer",
+      "DELETE /internal/webhook": "session: developer",
+      "POST /internal/webhook/rotate-secret": "session: developer",
+      "POST /internal/webhook/test": "session: developer",
+      "POST /internal/webhook/pause": "session: developer",
+      "POST /internal/webhook/resume": "session: developer",
+      "POST /internal/webhook/verify": "session: developer",
+      "GET /internal/webhook/deliveries": "session: member",
+      "GET /internal/webhook/deliveries/:id": "session: member",
+      "POST /internal/webhook/deliveries/:id/retry": "session: developer",
+      "POST /internal/webhook/replays": "session: developer",
+      "GET /internal/webhook/replays": "session: member",
+      "GET /internal/webhook/replays/:id": "session: member",
+      "DELETE /internal/webhook/replays/:id": "session: developer",
+      "GET /v1/events": "key: messages:send",
+      "GET /internal/events": "session: member",
+      "GET /internal/events/:id": "session: member",
+      "GET /healthz": "anybody",
+      "GET /readyz": "anybody"
+    })
+  })
+
+  it("opens /v1 to API keys only, and /internal to sessions only", () => {
+    for (const { access, name, path } of routes) {
+      if (path.startsWith("/v1/")) assert.strictEqual(access?._tag, "ApiKey", name)
+      else if (name === "POST /internal/session" || name === "POST /internal/setup") {
+        assert.strictEqual(access?._tag, "Public", name)
+      } else if (path.startsWith("/internal/")) assert.strictEqual(access?._tag, "Session", name)
+      else assert.include(["GET /healthz", "GET /readyz"], name)
+    }
+  })
+
+  it("lets members change nothing but their own session", () => {
+    for (const { access, method, name } of dashboard) {
+      if (method === "GET" || name === "DELETE /internal/session") continue
+      assert.notStrictEqual(access?._tag === "Session" && access.role, "member", name)
+    }
+  })
+})
+
+layer(Hosted.layer, checks.live)("callers", (it) => {
+  describe.each(dashboard)("$name", (route) => {
+    const needed = route.access?._tag === "Session" ? route.access.role : "owner"
+
+    it.effect("opens to no one without a session", () =>
+      Effect.gen(function*() {
+        const { deadKeys, ours, url } = yield* Hosted
+        const callers: ReadonlyArray<{ readonly [name: string]: string }> = [
+          {},
+          ownPage,
+          { ...ownPage, cookie: "wac_session=garbage" },
+          { ...ownPage, [actorHeader]: "" },
+          { ...ownPage, [actorHeader]: "nobody@" },
+          { ...ownPage, [actorHeader]: `superuser@${ours.id}` },
+          { ...ownPage, authorization: "Basic b3duZXI6b3duZXI=" },
+          { ...ownPage, ...bearer("garbage") },
+          ...[ours.key.apiKey, ...Object.values(deadKeys), checks.wellFormed("x".repeat(30))].map((token) => ({
+            ...ownPage,
+            ...bearer(token)
+          })),
+          // an API key is no session, not even beside one
+          { ...actor("owner", ours.id), ...bearer(ours.key.apiKey) },
+          { ...actor("owner", ours.id), ...bearer("wac_live_x") }
+        ]
+        for (const caller of callers) {
+          checks.assertError(yield* ask(url, route, caller), 401, missingSession)
+          if (route.method === "GET") {
+            const head = yield* ask(url, { ...route, method: "HEAD" }, caller)
+            assert.deepStrictEqual([head.status, head.headers.get("www-authenticate")], [401, "Bearer"])
+          }
+        }
+      }))
+
+    it.effect.each(Member.Role.literals)("%s", (role) =>
+      Effect.gen(function*() {
+        const { ours, url } = yield* Hosted
+        const answer = yield* ask(url, route, actor(role, ours.id))
+        const allowed = Member.Role.literals.indexOf(role) >= Member.Role.literals.indexOf(needed)
+        if (allowed) assertLetIn(answer, role)
+        else checks.assertError(answer, 403, { code: "forbidden", reason: "role_not_allowed" })
+        if (route.method === "GET") return
+        // with the role or without: not from elsewhere
+        for (const elsewhere of [{}, { "sec-fetch-site": "cross-site" }]) {
+          const { [actorHeader]: header } = actor(role, ours.id)
+          checks.assertError(yield* ask(url, route, { [actorHeader]: header!, ...elsewhere }), 403, {
+            code: "forbidden",
+            reason: "cross_site",
+            param: "Sec-Fetch-Site"
+          })
+        }
+      }))
+  })
+
+  describe.each(ofKeys)("$name", (route) => {
+    it.effect("opens to live keys with the scope, and to nothing else", () =>
+      Effect.gen(function*() {
+        const { deadKeys, ours, theirs, url } = yield* Hosted
+        const sessions: ReadonlyArray<{ readonly [name: string]: string }> = [
+          {},
+          ownPage,
+          actor("owner", ours.id),
+          { ...ownPage, cookie: "wac_session=x; __Host-wac_session=x" }
+        ]
+        const cases: ReadonlyArray<readonly [headers: { readonly [name: string]: string }, reason: string]> = [
+          ...sessions.map((headers) => [headers, "missing_key"] as const),
+          [bearer("garbage"), "invalid_key"],
+          [bearer(checks.wellFormed("x".repeat(30))), "invalid_key"],
+          [{ ...actor("owner", ours.id), ...bearer("garbage") }, "invalid_key"],
+          [{ authorization: "Basic b3duZXI6b3duZXI=" }, "invalid_key"],
+          ...Object.entries(deadKeys).map(([reason, token]) => [bearer(token), reason] as const)
+        ]
+        for (const [headers, reason] of cases) {
+          checks.assertError(yield* ask(url, route, headers), 401, { code: "unauthorized", reason })
+          if (route.method !== "GET") continue
+          assert.strictEqual((yield* ask(url, { ...route, method: "HEAD" }, headers)).status, 401)
+        }
+        for (const { key } of [ours, theirs]) assertLetIn(yield* ask(url, route, bearer(key.apiKey)), route.name)
+      }))
+  })
+
+  it.effect("a key without the scope opens nothing", () =>
+    Effect.gen(function*() {
+      const { ours, services, url } = yield* Hosted
+      const { apiKey } = yield* checks.scopelessKey(services, ours.id)
+      for (const route of ofKeys) {
+        checks.assertError(yield* ask(url, route, bearer(apiKey)), 403, { code: "forbidden", reason: "missing_scope" })
+      }
+    }))
+
+  describe.each(open)("$name", (route) => {
+    it.effect("asks nobody who they are", () =>
+      Effect.gen(function*() {
+        const { ours, url } = yield* Hosted
+        for (const caller of [{}, bearer("garbage"), bearer(ours.key.apiKey), { cookie: "wac_session=garbage" }]) {
+          assertLetIn(yield* ask(url, route, { ...caller, ...ownPage }), route.name)
+        }
+        if (route.method === "GET") return
+        checks.assertError(yield* ask(url, route), 403, {
+          code: "forbidden",
+          reason: "cross_site",
+          param: "Sec-Fetch-Site"
+        })
+      }))
+  })
+
+  describe("one workspace", () => {
+    /** A thing of ours for each route that takes an id; a new such route needs one here. */
+    const things = (
+      ids: {
+        readonly message: string
+        readonly contact: string
+        readonly key: string
+        readonly event: string
+        readonly delivery: string
+        readonly replay: string
+      }
+    ): { readonly [path: string]: string } => ({
+      "/v1/messages/:id": ids.message,
+      "/internal/messages/:id": ids.message,
+      "/internal/contacts/:id": ids.contact,
+      "/internal/api-keys/:id": ids.key,
+      "/internal/events/:id": ids.event,
+      "/internal/webhook/deliveries/:id": ids.delivery,
+      "/internal/webhook/deliveries/:id/retry": ids.delivery,
+      "/internal/webhook/replays/:id": ids.replay
+    })
+
+    const setWebhook = (url: string, workspaceId: string, port: number) =>
+      call(`${url}/internal/webhook`, {
+        method: "PUT",
+        headers: actor("owner", workspaceId),
+        body: { url: `http://127.0.0.1:${port}/` }
+      })
+
+    /** The number of ours. */
+    const numberOf = ({ ours, services }: Hosted["Service"]) =>
+      Effect.orDie(Context.get(services, PhoneNumberStore.PhoneNumberStore).list(ours.id)).pipe(
+        Effect.map(([number]) => number!)
+      )
+
+    /** A customer of ours; gives the contact's id. */
+    const contactOf = Effect.fnUntraced(function*(hosted: Hosted["Service"]) {
+      const { id, providerNumberId } = yield* numberOf(hosted)
+      const phone = "+15005550003"
+      yield* Effect.orDie(
+        Context.get(hosted.services, ContactStore.ContactStore).setPreference({
+          now: 2,
+          at: 1,
+          providerNumberId,
+          customer: { phone, userId: null },
+          preference: "opt_in"
+        })
+      )
+      return Contact.idOf({ phoneNumberId: id, key: phone })
+    })
+
+    /** Sends a message of ours, of which a paused webhook is to be told; gives its things. */
+    const thingsOf = Effect.fnUntraced(function*(hosted: Hosted["Service"]) {
+      const { ours, url } = hosted
+      const owner = actor("owner", ours.id)
+      const webhook = yield* setWebhook(url, ours.id, 1)
+      yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: owner })
+      const sent = yield* send({ url, key: ours.key }, hello("+15005550003"))
+      const deliveries = yield* call(`${url}/internal/webhook/deliveries`, { headers: owner })
+      const [delivery] = deliveries.body.data
+      const replay = yield* call(`${url}/internal/webhook/replays`, {
+        headers: owner,
+        body: { since: checks.timeIn(-60_000) }
+      })
+      yield* checks.until(
+        call(`${url}/internal/webhook/replays/${replay.body.id}`, { headers: owner }),
+        ({ body }) => body.state === "completed"
+      )
+      return {
+        others: [webhook.body.id, sent.body.provider_message_id] as ReadonlyArray<string>,
+        thing: things({
+          message: sent.body.message_id,
+          contact: yield* contactOf(hosted),
+          key: ours.key.id,
+          event: delivery.eventId,
+          delivery: delivery.id,
+          replay: replay.body.id
+        })
+      }
+    })
+
+    const callerFor = (
+      { path }: Pick<Route, "path">,
+      { id, key }: { readonly id: string; readonly key: { readonly apiKey: string } }
+    ) => path.startsWith("/v1/") ? bearer(key.apiKey) : actor("owner", id)
+
+    it("has a thing for each route with an id", () => {
+      assert.deepStrictEqual(
+        [...new Set(routes.filter(({ path }) => path.includes(":")).map(({ path }) => path))].sort(),
+        Object.keys(things({ message: "", contact: "", key: "", event: "", delivery: "", replay: "" })).sort()
+      )
+    })
+
+    it.effect("reaches into no other, whatever route and id", () =>
+      Effect.gen(function*() {
+        const hosted = yield* Hosted
+        const { ours, theirs, url } = hosted
+        const { others, thing } = yield* thingsOf(hosted)
+        const number = yield* numberOf(hosted)
+        const templates = yield* call(`${url}/v1/templates`, { headers: bearer(ours.key.apiKey) })
+        const ids = [
+          ours.id,
+          ...Object.values(thing),
+          ...others,
+          number.id,
+          ...templates.body.data.map(({ id }: { readonly id: string }) => id)
+        ] as ReadonlyArray<string>
+        for (const id of ids) assert.match(id, /^[a-z]+[_.]/)
+
+        /** All that we can read of ourselves; as a member, whom no fresh signature is shown. */
+        const view = Effect.forEach(
+          routes.filter(({ access, method }) => method === "GET" && access?._tag !== "Public"),
+          (route) =>
+            Effect.map(
+              ask(url, route, { ...callerFor(route, ours), [actorHeader]: `member@${ours.id}` }, thing[route.path]),
+              ({ body, status }) => [status, body]
+            )
+        )
+        const before = yield* view
+        assert.deepStrictEqual(new Set(before.map(([status]) => status)), new Set([200]))
+
+        for (const route of routes.filter(({ access }) => access?._tag !== "Public")) {
+          const caller = callerFor(route, theirs)
+          for (const id of route.path.includes(":") ? ids : [checks.nobody]) {
+            const answer = yield* ask(url, route, caller, id)
+            if (route.path.includes(":")) checks.assertError(answer, 404, { code: "not_found" })
+            for (const own of [...ids, "127.0.0.1:1/"]) assert.notInclude(answer.text, own, route.name)
+          }
+        }
+        // nor by what a body or a query can name
+        for (const from of [number.id, number.phoneNumber]) {
+          checks.assertError(yield* send({ url, key: theirs.key }, { ...hello(), from }), 403, {
+            code: "forbidden",
+            reason: "sender_not_available",
+            param: "from"
+          })
+        }
+        const cursor = Buffer.from("1:key_7ZZZZZZZZZZZZZZZZZZZZZZZZZ").toString("base64url")
+        const page = yield* call(`${url}/internal/api-keys?cursor=${cursor}`, { headers: actor("owner", theirs.id) })
+        assert.deepStrictEqual(page.body.data.map(({ id }: { readonly id: string }) => id), [theirs.key.id])
+        // their webhook is another one
+        assert.strictEqual((yield* setWebhook(url, theirs.id, 2)).status, 200)
+        assert.strictEqual(
+          (yield* call(`${url}/internal/webhook`, { method: "DELETE", headers: actor("owner", theirs.id) })).status,
+          204
+        )
+
+        assert.deepStrictEqual(yield* view, before)
+      }))
+
+    it.effect("answers for a foreign id as for one that nobody has", () =>
+      Effect.gen(function*() {
+        const hosted = yield* Hosted
+        const { theirs, url } = hosted
+        const { thing } = yield* thingsOf(hosted)
+        for (const route of routes.filter(({ path }) => path.includes(":"))) {
+          const caller = callerFor(route, theirs)
+          const [foreign, unknown] = [
+            yield* ask(url, route, caller, thing[route.path]),
+            yield* ask(url, route, caller, thing[route.path]!.replace(/.{4}$/, "0000"))
+          ]
+          const { request_id: _, ...one } = foreign.body.error
+          const { request_id: __, ...other } = unknown.body.error
+          assert.deepStrictEqual(one, other, route.name)
+        }
+      }))
+
+    it.effect("is its session's, whatever the request claims", () =>
+      Effect.gen(function*() {
+        const { ours, theirs, url } = yield* Hosted
+        const headers = {
+          ...actor("owner", theirs.id),
+          "x-workspace-id": ours.id,
+          "x-tenant-id": ours.id,
+          "tenant_id": ours.id
+        }
+        const keys = yield* call(`${url}/internal/api-keys`, { headers })
+        assert.notInclude(keys.text, ours.key.id)
+        checks.assertInvalid(
+          yield* call(`${url}/internal/api-keys?workspaceId=${ours.id}`, { headers }),
+          "unknown_field",
+          "workspaceId"
+        )
+      }))
+  })
+})
+
+describe("our own sessions", () => {
+  it.live("a cookie opens every dashboard route to an owner; one that is expired, ended or forged none", () =>
+    Effect.gen(function*() {
+      const { services, session, url } = yield* ready({ environment: checks.unlimited })
+      const { userId } = (yield* call(`${url}/internal/session`, { headers: session })).body
+      const cookie = (token: string) => ({ ...ownPage, cookie: `wac_session=${token}` })
+      const now = checks.now()
+      const expired = "e".repeat(43)
+      yield* Effect.orDie(
+        Context.get(services, SessionStore.SessionStore).create({
+          tokenHash: createHash("sha256").update(expired).digest("hex"),
+          userId: Id.UserId.make(userId),
+          createdAt: now,
+          idleUntil: now,
+          absoluteUntil: now + 1_000_000
+        })
+      )
+      const ended = yield* call(`${url}/internal/session`, {
+        headers: ownPage,
+        body: { email: "owner@example.com", password: "correct horse battery" }
+      })
+      const endedCookie = { ...ownPage, cookie: ended.headers.getSetCookie()[0]!.split(";")[0]! }
+      yield* call(`${url}/internal/session`, { method: "DELETE", headers: endedCookie })
+      const dead = [cookie(expired), endedCookie, cookie("f".repeat(43)), cookie(""), cookie("%00%zz"), cookie(userId)]
+      for (const route of dashboard) {
+        for (const caller of dead) checks.assertError(yield* ask(url, route, caller), 401, missingSession)
+        // the header that an embedding application would believe says nothing here
+        checks.assertError(
+          yield* ask(url, route, actor("owner", `ws_${checks.nobody}`)),
+          401,
+          missingSession
+        )
+      }
+      // last the one that ends the session
+      const signOut = dashboard.filter(({ name }) => name === "DELETE /internal/session")
+      for (const route of [...dashboard.filter((route) => !signOut.includes(route)), ...signOut]) {
+        assertLetIn(yield* ask(url, route, session), route.name)
+      }
+      checks.assertError(yield* call(`${url}/internal/session`, { headers: session }), 401, missingSession)
+    }).pipe(Effect.scoped))
+
+  it.live("signing in where an embedding application does it is not found", () =>
+    Effect.gen(function*() {
+      const { url } = yield* start({ adapters: { authenticator: hostAuthenticator } })
+      const answer = yield* call(`${url}/internal/session`, {
+        headers: ownPage,
+        body: { email: "owner@example.com", password: "correct horse battery" }
+      })
+      checks.assertError(answer, 404, { code: "not_found" })
+    }).pipe(Effect.scoped))
+})

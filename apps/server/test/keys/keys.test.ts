@@ -1,0 +1,583 @@
+/**
+ * API keys: issuing, listing, revoking, expiring, and the signatures of requests made with them (contract §5).
+ */
+import { assert, describe, layer } from "@effect/vitest"
+import { ApiKeys, ApiKeyStore, type Id, type Sealed, SealedSecretStore, Time } from "@wac/core"
+import { requestPayload, type RequestPayloadInput, sign } from "@wac/verifier"
+import { Context, Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { vi } from "vitest"
+import * as checks from "../checks.ts"
+import { type Answer, call, createKey, hello, noticed, pages, ready, send } from "../harness.ts"
+import { moving } from "../movable.ts"
+
+const slow = "+15554440005"
+
+const provider = checks.recording(({ message }) =>
+  message.to === slow
+    ? Effect.delay(Effect.succeed({ _tag: "Accepted", providerMessageId: "wamid.slow" }), "300 millis")
+    : undefined
+)
+
+class Fixture extends Context.Service<
+  Fixture,
+  checks.Ready & {
+    readonly workspaceId: Id.WorkspaceId
+    readonly other: Effect.Success<ReturnType<typeof checks.anotherWorkspace>>
+  }
+>()("@wac/server/test/keys/keys.test/Fixture") {
+  static readonly layer = Layer.effect(
+    Fixture,
+    Effect.gen(function*() {
+      const server = yield* ready({ environment: checks.unlimited, adapters: provider.adapters })
+      const other = yield* checks.anotherWorkspace("other", "+15005550101").pipe(Effect.provideContext(server.services))
+      return { ...server, workspaceId: yield* checks.workspaceOf(server), other }
+    })
+  )
+}
+
+/** Asks to create a key; a fresh idempotency key unless one is given. */
+const create = (
+  { session, url }: Pick<checks.Ready, "session" | "url">,
+  body: unknown,
+  key: string = crypto.randomUUID()
+): Effect.Effect<Answer> => call(`${url}/internal/api-keys`, { headers: { ...session, "idempotency-key": key }, body })
+
+const get = ({ session, url }: Pick<checks.Ready, "session" | "url">, id: string): Effect.Effect<Answer> =>
+  call(`${url}/internal/api-keys/${id}`, { headers: session })
+
+const list = ({ session, url }: Pick<checks.Ready, "session" | "url">, query = ""): Effect.Effect<Answer> =>
+  call(`${url}/internal/api-keys${query}`, { headers: session })
+
+const revoke = ({ session, url }: Pick<checks.Ready, "session" | "url">, id: string): Effect.Effect<Answer> =>
+  call(`${url}/internal/api-keys/${id}`, { method: "DELETE", headers: session })
+
+const templates = (url: string, { apiKey }: { readonly apiKey: string }): Effect.Effect<Answer> =>
+  call(`${url}/v1/templates`, { headers: { authorization: `Bearer ${apiKey}` } })
+
+const idsOf = (answer: Answer): ReadonlyArray<string> => answer.body.data.map(({ id }: { readonly id: string }) => id)
+
+/** Every key that the workspace lists. */
+const allIds = Effect.fnUntraced(function*(server: Pick<checks.Ready, "session" | "url">) {
+  return (yield* pages(`${server.url}/internal/api-keys`, server.session)).flatMap(idsOf)
+})
+
+const unauthorized = (reason: string) => ({ code: "unauthorized", reason })
+
+const callsTo = (to: string) => provider.calls.filter(({ message }) => message.to === to)
+
+layer(Fixture.layer, checks.live)("API keys", (it) => {
+  describe("issuing", () => {
+    it.effect("answers 201 with exactly the seven fields", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const before = checks.now()
+        const answer = yield* create(server, { name: "deploy" })
+        assert.strictEqual(answer.status, 201)
+        checks.assertHeaders(answer)
+        assert.isNull(answer.headers.get("idempotent-replayed"))
+        const { apiKey, createdAt, id, prefix, signingSecret, ...rest } = answer.body
+        assert.deepStrictEqual(rest, { name: "deploy", scopes: ["messages:send"] })
+        assert.match(id, checks.idShape("key"))
+        assert.match(apiKey, /^wac_live_[0-9A-Za-z]{36}$/)
+        assert.strictEqual(prefix, apiKey.slice(0, "wac_live_".length + 4))
+        assert.match(signingSecret, /^whsec_[0-9A-Za-z]{40}$/)
+        assert.match(createdAt, checks.timeShape)
+        assert.isAtLeast(Date.parse(createdAt), before)
+        assert.isAtMost(Date.parse(createdAt), checks.now())
+        assert.strictEqual((yield* templates(server.url, answer.body)).status, 200)
+      }))
+
+    it.effect("never shows a secret again", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const key = crypto.randomUUID()
+        const created = yield* create(server, { name: "secret" }, key)
+        const again = yield* create(server, { name: "secret" }, key)
+        const { apiKey, signingSecret, ...shown } = created.body
+        assert.deepStrictEqual([again.status, again.body], [201, shown])
+        assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+        for (const { text } of [again, yield* list(server), yield* get(server, shown.id)]) {
+          assert.notInclude(text, apiKey)
+          assert.notInclude(text, apiKey.slice(13))
+          assert.notInclude(text, signingSecret)
+          assert.notInclude(text, "whsec_")
+        }
+      }))
+
+    it.effect("makes one key per idempotency key, also of twenty at once", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const before = yield* allIds(server)
+        const key = crypto.randomUUID()
+        const answers = yield* Effect.all(Array.from({ length: 20 }, () => create(server, { name: "once" }, key)), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(new Set(answers.map(({ body }) => body.id)).size, 1)
+        assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
+        const first = answers.filter(({ body }) => "apiKey" in body)
+        assert.lengthOf(first, 1)
+        assert.lengthOf(answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true"), 19)
+        assert.deepStrictEqual(yield* allIds(server), [first[0]!.body.id, ...before])
+        for (const body of [{ name: "twice" }, { name: "once", requireSignature: true }]) {
+          checks.assertError(yield* create(server, body, key), 409, {
+            code: "idempotency_conflict",
+            reason: "payload_mismatch"
+          })
+        }
+        // trimmed, and with the default spelled out, it is the same request
+        const same = yield* create(server, { name: " once ", requireSignature: false }, `"${key}"`)
+        assert.strictEqual(same.body.id, first[0]!.body.id)
+        assert.lengthOf(yield* allIds(server), before.length + 1)
+      }))
+
+    it.effect("takes names of 1 to 100 characters after trimming", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        for (
+          const [name, kept] of [
+            ["  production  ", "production"],
+            ["\tx\n", "x"],
+            ["x".repeat(100), "x".repeat(100)],
+            [` ${"y".repeat(100)} `, "y".repeat(100)],
+            ["\u{1f511}".repeat(100), "\u{1f511}".repeat(100)],
+            ["<b>'\"; drop table keys", "<b>'\"; drop table keys"]
+          ] as const
+        ) {
+          const answer = yield* create(server, { name })
+          assert.deepStrictEqual([answer.status, answer.body.name], [201, kept])
+          assert.strictEqual((yield* get(server, answer.body.id)).body.name, kept)
+        }
+        for (const name of ["", " ", "\t\n", "x".repeat(101), "\u{1f511}".repeat(101), "a\u0000b", "\ud800", null, 1]) {
+          checks.assertInvalid(yield* create(server, { name }), "invalid_field", "name")
+        }
+      }))
+
+    it.effect("takes an end in the future only", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const past = ["2020-01-01T00:00:00.000Z", "1970-01-01T00:00:00Z", checks.timeIn(-1)]
+        for (const expiresAt of past) {
+          checks.assertInvalid(yield* create(server, { name: "x", expiresAt }), "invalid_field", "expiresAt")
+        }
+        const { body } = yield* create(server, { name: "x", expiresAt: "2100-01-01T02:00:00+02:00" })
+        assert.strictEqual((yield* get(server, body.id)).body.expiresAt, "2100-01-01T00:00:00.000Z")
+      }))
+  })
+
+  describe("listing", () => {
+    it.effect("shows four fields of active keys, newest first", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const kept = (yield* create(server, { name: "kept" })).body
+        const revoked = (yield* create(server, { name: "revoked" })).body
+        const expiring = (yield* create(server, {
+          name: "expiring",
+          expiresAt: checks.timeIn(300)
+        })).body
+        yield* revoke(server, revoked.id)
+        const [first, second] = (yield* list(server, "?limit=2")).body.data
+        assert.deepStrictEqual([first.id, second.id], [expiring.id, kept.id])
+        const answer = yield* checks.until(list(server), ({ body }) => body.data[0].id !== expiring.id)
+        checks.assertHeaders(answer)
+        assert.deepStrictEqual(Object.keys(answer.body), ["data", "hasMore", "nextCursor"])
+        assert.deepStrictEqual(answer.body.data[0], {
+          id: kept.id,
+          name: "kept",
+          scopes: ["messages:send"],
+          lastUsedAt: null
+        })
+        const ids = yield* allIds(server)
+        assert.notInclude(ids, revoked.id)
+        assert.deepStrictEqual(ids, [...ids].sort().reverse())
+      }))
+
+    it.effect("pages give each key once, and no key that came meanwhile", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const made = yield* Effect.forEach(Array.from({ length: 30 }, (_, i) => `page ${i}`), (name) =>
+          Effect.map(create(server, { name }), ({ body }) => body.id as string))
+        const all = yield* allIds(server)
+        assert.deepStrictEqual(all.slice(0, 30), [...made].reverse())
+        const first = yield* list(server)
+        assert.deepStrictEqual([idsOf(first), first.body.hasMore], [all.slice(0, 25), true])
+        yield* create(server, { name: "meanwhile" })
+        // a key that goes before its page comes is missing, and shifts nothing
+        yield* revoke(server, all[26]!)
+        const seen = [...idsOf(first)]
+        let cursor = first.body.nextCursor
+        while (cursor !== null) {
+          const page = yield* list(server, `?limit=3&cursor=${encodeURIComponent(cursor)}`)
+          assert.isAtMost(idsOf(page).length, 3)
+          assert.strictEqual(page.body.hasMore, page.body.nextCursor !== null)
+          seen.push(...idsOf(page))
+          cursor = page.body.nextCursor
+        }
+        assert.deepStrictEqual(
+          seen,
+          all.filter((id) =>
+            id !== all[26]
+          )
+        )
+      }))
+
+    it.effect("one key in full has nine fields", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const created = (yield* create(server, { name: "full", requireSignature: true })).body
+        const answer = yield* get(server, created.id)
+        assert.strictEqual(answer.status, 200)
+        assert.deepStrictEqual(answer.body, {
+          id: created.id,
+          name: "full",
+          scopes: ["messages:send"],
+          lastUsedAt: null,
+          prefix: created.prefix,
+          createdAt: created.createdAt,
+          expiresAt: null,
+          revokedAt: null,
+          requireSignature: true
+        })
+      }))
+
+    it.effect("shows when a key was used last, once that is written", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const { id } = (yield* create(server, { name: "used" })).body
+        const at = checks.now() - 1000
+        yield* Effect.orDie(Effect.flatMap(ApiKeyStore.ApiKeyStore, (store) => store.touch(new Map([[id, at]])))).pipe(
+          Effect.provideContext(server.services)
+        )
+        assert.strictEqual((yield* get(server, id)).body.lastUsedAt, Time.iso(at))
+        const listed = (yield* list(server)).body.data.find((key: { readonly id: string }) => key.id === id)
+        assert.strictEqual(listed.lastUsedAt, Time.iso(at))
+      }))
+  })
+
+  describe("revoking", () => {
+    it.effect("answers 204, again and again, and keeps the first time", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const { id } = yield* createKey(server.url, server.session)
+        const first = yield* revoke(server, id)
+        assert.deepStrictEqual([first.status, first.text], [204, ""])
+        checks.assertHeaders(first)
+        const { revokedAt } = (yield* get(server, id)).body
+        assert.match(revokedAt, checks.timeShape)
+        yield* checks.until(Effect.sync(checks.now), (now) => now > Date.parse(revokedAt))
+        assert.strictEqual((yield* revoke(server, id)).status, 204)
+        assert.strictEqual((yield* get(server, id)).body.revokedAt, revokedAt)
+      }))
+
+    it.effect("is 404 for what the workspace does not have, and does nothing to it", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        for (
+          const id of [`key_${checks.nobody}`, "key_", "x", server.workspaceId, server.other.key.id, "%00", "a%2Fb"]
+        ) {
+          checks.assertError(yield* revoke(server, id), 404, { code: "not_found" })
+          checks.assertError(yield* get(server, id), 404, { code: "not_found" })
+        }
+        assert.strictEqual((yield* templates(server.url, server.other.key)).status, 200)
+        assert.notInclude(yield* allIds(server), server.other.key.id)
+      }))
+
+    it.effect("holds at once, also for a key that was used a moment before", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const { url } = server
+        for (let i = 0; i < 20; i++) {
+          const key = yield* createKey(url, server.session)
+          assert.strictEqual((yield* templates(url, key)).status, 200)
+          assert.strictEqual((yield* revoke(server, key.id)).status, 204)
+          checks.assertError(yield* templates(url, key), 401, unauthorized("revoked_key"))
+          checks.assertError(yield* send({ key, url }, hello()), 401, unauthorized("revoked_key"))
+        }
+      }))
+
+    /** A send that waits for the rest of its body. */
+    const halfSent = Effect.fnUntraced(function*(url: string, key: { readonly apiKey: string }, to: string) {
+      const body = JSON.stringify(hello(to))
+      const connection = yield* checks.connect(url)
+      yield* connection.write(
+        checks.head("POST /v1/messages", {
+          "Authorization": `Bearer ${key.apiKey}`,
+          "Idempotency-Key": crypto.randomUUID(),
+          "Content-Type": "application/json",
+          "Content-Length": `${body.length}`
+        }) + body.slice(0, 10)
+      )
+      return { ...connection, end: connection.write(body.slice(10)) }
+    })
+
+    /** The same, once it has passed authentication. */
+    const waiting = Effect.fnUntraced(function*(
+      { services, url }: checks.Ready,
+      key: { readonly apiKey: string },
+      to: string
+    ) {
+      const keys: Pick<ApiKeys.ApiKeys["Service"], "authenticate"> = Context.get(services, ApiKeys.ApiKeys)
+      const { authenticate } = keys
+      const passed = Deferred.makeUnsafe<void>()
+      const watching = vi.spyOn(keys, "authenticate").mockImplementation((token) =>
+        Effect.tap(authenticate(token), token === key.apiKey ? Deferred.succeed(passed, undefined) : Effect.void)
+      )
+      const send = yield* halfSent(url, key, to)
+      yield* Deferred.await(passed)
+      watching.mockRestore()
+      yield* noticed(url)
+      assert.strictEqual(yield* send.peek, "")
+      return send
+    })
+
+    it.effect("stops a request that had passed authentication before it reaches the provider", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const { session, url } = server
+        const revoked = yield* createKey(url, session)
+        yield* revoke(server, revoked.id)
+        const refused = yield* halfSent(url, revoked, "+15554440001")
+        assert.match(yield* checks.until(refused.peek, (text) => text !== ""), /^HTTP\/1\.1 401 /)
+
+        const untouched = yield* waiting(server, yield* createKey(url, session), "+15554440002")
+        yield* untouched.end
+        assert.strictEqual((yield* untouched.read).answer.status, 200)
+        assert.lengthOf(callsTo("+15554440002"), 1)
+
+        const key = yield* createKey(url, session)
+        const stopped = yield* waiting(server, key, "+15554440003")
+        assert.strictEqual((yield* revoke(server, key.id)).status, 204)
+        assert.strictEqual(yield* stopped.peek, "")
+        yield* stopped.end
+        checks.assertError((yield* stopped.read).answer, 401, unauthorized("revoked_key"))
+        assert.lengthOf(callsTo("+15554440003"), 0)
+      }))
+
+    it.effect("an end that comes meanwhile stops it too", () =>
+      Effect.gen(function*() {
+        const server = yield* moving(ready({ environment: checks.unlimited, adapters: provider.adapters }))
+        const key = yield* createKey(server.url, server.session, {
+          name: "passing",
+          expiresAt: checks.timeIn(20_000)
+        })
+        const stopped = yield* waiting(server, key, "+15554440004")
+        yield* server.pass("20 seconds")
+        yield* stopped.end
+        checks.assertError((yield* stopped.read).answer, 401, unauthorized("expired_key"))
+        assert.lengthOf(callsTo("+15554440004"), 0)
+      }))
+
+    it.effect("does not call back what the provider has already", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const key = yield* createKey(server.url, server.session)
+        const sending = yield* Effect.forkChild(send({ key, url: server.url }, hello(slow)))
+        yield* checks.until(Effect.sync(() => callsTo(slow).length), (calls) => calls === 1)
+        assert.strictEqual((yield* revoke(server, key.id)).status, 204)
+        assert.isUndefined(sending.pollUnsafe())
+        const sent = yield* Fiber.join(sending)
+        assert.strictEqual(sent.status, 200, sent.text)
+        assert.strictEqual((yield* checks.stored(server, sent.body.message_id)).body.status, "sent")
+      }))
+  })
+
+  describe("a wrong key", () => {
+    it.effect.each([
+      [undefined, "missing_key"],
+      ["", "invalid_key"],
+      ["Bearer", "invalid_key"],
+      ["Bearer ", "invalid_key"],
+      ["Basic dXNlcjpwYXNz", "invalid_key"],
+      ["Bearer nonsense", "invalid_key"],
+      [`Bearer wac_live_${"0".repeat(36)}`, "invalid_key"],
+      [`Bearer wac_live_${"A".repeat(35)}`, "invalid_key"],
+      [`Bearer wac_live_${"0".repeat(30)}${"0".repeat(6)} x`, "invalid_key"],
+      [`Bearer ${"x".repeat(8000)}`, "invalid_key"]
+    ])("%s is %s", ([authorization, reason]) =>
+      Effect.gen(function*() {
+        const { url } = yield* Fixture
+        for (const path of ["/v1/templates", `/v1/messages/msg_${checks.nobody}`]) {
+          const answer = yield* call(url + path, { headers: authorization === undefined ? {} : { authorization } })
+          checks.assertError(answer, 401, unauthorized(reason!))
+        }
+      }))
+
+    it.effect("of a live key one character off opens nothing; the scheme's case does not matter", () =>
+      Effect.gen(function*() {
+        const { key, url } = yield* Fixture
+        for (let i = "wac_live_".length; i < key.apiKey.length; i++) {
+          const other = key.apiKey[i] === "a" ? "b" : "a"
+          const off = key.apiKey.slice(0, i) + other + key.apiKey.slice(i + 1)
+          checks.assertError(yield* templates(url, { apiKey: off }), 401, unauthorized("invalid_key"))
+        }
+        for (const authorization of [`bearer ${key.apiKey}`, `BEARER ${key.apiKey}`, `Bearer   ${key.apiKey}`]) {
+          assert.strictEqual((yield* call(`${url}/v1/templates`, { headers: { authorization } })).status, 200)
+        }
+        for (const authorization of [key.apiKey, `Token ${key.apiKey}`, `Bearer ${key.apiKey} `.padEnd(70, "x")]) {
+          const answer = yield* call(`${url}/v1/templates`, { headers: { authorization } })
+          checks.assertError(answer, 401, unauthorized("invalid_key"))
+        }
+        // no other place is looked into
+        for (const path of [`/v1/templates?api_key=${key.apiKey}`, "/v1/templates"]) {
+          const answer = yield* call(url + path, { headers: { "x-api-key": key.apiKey, cookie: `key=${key.apiKey}` } })
+          checks.assertError(answer, 401, unauthorized("missing_key"))
+        }
+      }))
+  })
+
+  describe("request signatures", () => {
+    const now = () => Math.floor(checks.now() / 1000)
+
+    /** A send whose signature covers what `covers` says; it is right where that says nothing. */
+    const signed = Effect.fnUntraced(function*(
+      key: { readonly apiKey: string; readonly signingSecret: string },
+      covers: Partial<RequestPayloadInput> & { readonly t?: number; readonly secret?: string } = {},
+      path = "/v1/messages"
+    ) {
+      const { url } = yield* Fixture
+      const body = JSON.stringify(hello())
+      const idempotencyKey = crypto.randomUUID()
+      const { secret, t, ...given } = covers
+      const payload = requestPayload({ method: "POST", target: path, idempotencyKey, body, ...given })
+      const signature = yield* Effect.promise(() => sign(payload, secret ?? key.signingSecret, t ?? now()))
+      return yield* call(url + path, {
+        headers: {
+          "authorization": `Bearer ${key.apiKey}`,
+          "content-type": "application/json",
+          "idempotency-key": idempotencyKey,
+          "x-service-signature": signature
+        },
+        body
+      })
+    })
+
+    const param = "X-Service-Signature"
+    const invalid = { ...unauthorized("invalid_signature"), param }
+    const stale = { ...unauthorized("stale_signature"), param }
+
+    const signing = Effect.fnUntraced(function*() {
+      const { session, url } = yield* Fixture
+      return yield* createKey(url, session, { name: "signing", requireSignature: true })
+    })
+
+    it.effect("that are right are taken, wanted or not", () =>
+      Effect.gen(function*() {
+        const { key } = yield* Fixture
+        for (const each of [key, yield* signing()]) {
+          const answer = yield* signed(each)
+          assert.strictEqual(answer.status, 200, answer.text)
+          // close to the tolerance, either way
+          for (const t of [now() - 290, now() + 290]) assert.strictEqual((yield* signed(each, { t })).status, 200)
+          // the target is signed as it is sent
+          assert.strictEqual((yield* signed(each, {}, "/v1/messages?a=%20b&a")).status, 200)
+        }
+      }))
+
+    it.effect("are bound to method, target, idempotency key and body, and to the key's own secret", () =>
+      Effect.gen(function*() {
+        const { key, other } = yield* Fixture
+        for (const each of [key, yield* signing()]) {
+          for (
+            const covers of [
+              { method: "PUT" },
+              { target: "/v1/messages/" },
+              { target: "/v1/messages?" },
+              { target: "/V1/messages" },
+              { idempotencyKey: "another" },
+              { idempotencyKey: null },
+              { body: "" },
+              { body: JSON.stringify(hello(), null, 1) },
+              { body: JSON.stringify(hello("+15551234568")) },
+              { secret: other.key.signingSecret },
+              { secret: each.signingSecret.slice("whsec_".length) },
+              { secret: each.apiKey }
+            ]
+          ) checks.assertError(yield* signed(each, covers), 401, invalid)
+          checks.assertError(yield* signed(each, { target: "/v1/messages" }, "/v1/messages?x=1"), 401, invalid)
+        }
+      }))
+
+    it.effect("that are stale are refused, both ways; a forged one is not told apart", () =>
+      Effect.gen(function*() {
+        const key = yield* signing()
+        for (const t of [now() - 310, now() + 310, 1, 4_102_444_800]) {
+          checks.assertError(yield* signed(key, { t }), 401, stale)
+          checks.assertError(yield* signed(key, { t, secret: "whsec_wrong" }), 401, invalid)
+        }
+      }))
+
+    it.effect("are needed by keys that say so, on what changes something", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Fixture
+        const key = yield* signing()
+        const missing = { ...unauthorized("missing_signature"), param }
+        checks.assertError(yield* send({ key, url }, hello()), 401, missing)
+        assert.strictEqual((yield* templates(url, key)).status, 200)
+        assert.strictEqual((yield* checks.stored({ key, url }, `msg_${checks.nobody}`)).status, 404)
+      }))
+
+    it.effect("cannot be checked while the key's secret does not open: our fault, and no more is said", () =>
+      Effect.gen(function*() {
+        const fixture = yield* Fixture
+        const { services, workspaceId } = fixture
+        const key = yield* signing()
+        const id = key.id as Id.ApiKeyId
+        const rewrap = (keyIdOf: (before: Sealed.Sealed) => string) =>
+          Effect.gen(function*() {
+            const stored = yield* ApiKeyStore.ApiKeyStore.use((store) => store.get(workspaceId, id))
+            const before = Option.getOrThrow(stored).signingSecret
+            const after = { ...before, keyId: keyIdOf(before) }
+            yield* SealedSecretStore.SealedSecretStore.use((store) => store.rewrap([{ row: id, before, after }]))
+            return before.keyId
+          }).pipe(Effect.provideContext(services))
+        const right = yield* rewrap(() => "10573e11")
+        const answer = yield* signed(key)
+        checks.assertError(answer, 500, { code: "server_error", reason: "internal" })
+        for (const word of ["10573e11", "master", id]) assert.notInclude(answer.text, word)
+        yield* rewrap(() => right)
+        // the key that was looked up before is forgotten after a while
+        const again = yield* checks.until(
+          Effect.provideService(signed(key), Fixture, fixture),
+          ({ status }) => status !== 500
+        )
+        assert.strictEqual(again.status, 200, again.text)
+      }))
+
+    it.effect("that are malformed are wrong, wanted or not", () =>
+      Effect.gen(function*() {
+        const { key, url } = yield* Fixture
+        const hex = "0".repeat(64)
+        for (const each of [key, yield* signing()]) {
+          for (
+            const signature of [
+              "",
+              "nonsense",
+              `v1=${hex}`,
+              `t=${now()}`,
+              `t=${now()},v1=`,
+              `t=${now()},v1=${hex.slice(1)}`,
+              `t=${now()},t=${now()},v1=${hex}`,
+              `t=x,v1=${hex}`,
+              `t=${now()},${Array(9).fill(`v1=${hex}`).join()}`,
+              "t=1,".padEnd(5000, "v0=1,")
+            ]
+          ) checks.assertError(yield* send({ key: each, url }, hello(), { [param]: signature }), 401, invalid)
+        }
+      }))
+
+    it.effect("that come with a wrong body are judged before it is looked into", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Fixture
+        const key = yield* signing()
+        const body = "{\"broken\":"
+        const idempotencyKey = crypto.randomUUID()
+        const payload = requestPayload({ method: "POST", target: "/v1/messages", idempotencyKey, body })
+        const headers = {
+          "content-type": "application/json",
+          "idempotency-key": idempotencyKey,
+          "x-service-signature": yield* Effect.promise(() => sign(payload, key.signingSecret))
+        }
+        checks.assertInvalid(yield* send({ key, url }, body, headers), "malformed_json")
+        checks.assertError(yield* send({ key, url }, `${body} `, headers), 401, invalid)
+      }))
+  })
+})

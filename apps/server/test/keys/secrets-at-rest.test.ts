@@ -1,0 +1,77 @@
+/**
+ * What somebody finds who has the whole database (contract §5 *At rest*), and not the master key.
+ */
+import { assert, it } from "@effect/vitest"
+import { PhoneNumberStore, SenderCredentials } from "@wac/core"
+import { requestPayload, sign, SIGNATURE_HEADER } from "@wac/verifier"
+import { Context, Effect, Redacted } from "effect"
+import { workspaceOf } from "../checks.ts"
+import { call, createKey, environment, hello, ready, receiver, send, setWebhook } from "../harness.ts"
+import { freshDatabase, masterKey, postgres, sql, withKey } from "../processes.ts"
+
+/** Every row of every table, as text. */
+const everything = Effect.fnUntraced(function*(database: string) {
+  const tables = yield* sql<{ readonly name: string }>(
+    database,
+    "select table_name as name from information_schema.tables where table_schema = 'public' order by 1"
+  )
+  const rows = yield* Effect.forEach(
+    tables,
+    ({ name }) => sql<{ readonly row: string }>(database, `select to_jsonb(t)::text as row from "${name}" t`)
+  )
+  return rows.flat().map(({ row }) => row).join("\n")
+})
+
+/** A secret as it would stand in a row: as text, or as bytes, which PostgreSQL writes in hex. */
+const written = (secret: string): ReadonlyArray<string> => {
+  const bytes = Buffer.from(secret)
+  return [secret, bytes.toString("hex"), bytes.toString("base64").replace(/=+$/, "")]
+}
+
+it.live("a database holds no secret that anybody could use", () =>
+  Effect.gen(function*() {
+    const database = yield* Effect.flatMap(postgres, freshDatabase)
+    const master = masterKey()
+    const server = yield* ready({ environment: { DATABASE_URL: database, WAC_MASTER_KEY: master } })
+    const { services, session, url } = server
+    const ask = (path: string, body: unknown) => call(`${url}/internal${path}`, { headers: session, body })
+
+    const key = yield* createKey(url, session, { name: "signs", requireSignature: true })
+    const customer = yield* receiver
+    const webhook = yield* setWebhook(server, { url: customer.url })
+    const { body: rotated } = yield* ask("/webhook/rotate-secret", {})
+    const body = JSON.stringify(hello())
+    const payload = requestPayload({ method: "POST", target: "/v1/messages", idempotencyKey: "signed", body })
+    const signature = yield* Effect.promise(() => sign(payload, key.signingSecret))
+    const sent = yield* send({ url, key }, body, { ...withKey("signed"), [SIGNATURE_HEADER]: signature })
+    assert.strictEqual(sent.status, 200, sent.text)
+    const [delivered] = yield* customer.take(3)
+
+    const workspaceId = yield* workspaceOf(server)
+    const [number] = yield* Context.get(services, PhoneNumberStore.PhoneNumberStore).list(workspaceId)
+    const accessToken = "EAAG-an-access-token-of-its-own"
+    yield* Context.get(services, SenderCredentials.SenderCredentials)
+      .set(number!.id, { accessToken: Redacted.make(accessToken) })
+
+    const all = yield* everything(database)
+    // it is all of it
+    for (const known of [sent.body.message_id, delivered!.event.id, webhook.id, key.id, number!.id]) {
+      assert.include(all, known)
+    }
+    const secrets = [
+      master,
+      environment.WAC_OWNER_PASSWORD,
+      session.cookie.split("=")[1]!,
+      accessToken,
+      // their prefixes may be known
+      ...[server.key, key].flatMap(({ apiKey, signingSecret }) => [apiKey.slice(13), signingSecret.slice(6)]),
+      webhook.signingSecret.slice(6),
+      rotated.signingSecret.slice(6),
+      signature.slice(signature.indexOf("v1=") + 3),
+      delivered!.headers[SIGNATURE_HEADER.toLowerCase()]!.slice(-64)
+    ]
+    for (const secret of secrets) {
+      assert.isAbove(secret.length, 15)
+      for (const text of written(secret)) assert.notInclude(all, text)
+    }
+  }).pipe(Effect.scoped, Effect.orDie))

@@ -1,0 +1,96 @@
+/**
+ * Rate limits in a real Redis.
+ */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { RateLimitStore, type StoreError } from "@wac/core"
+import { MemoryStorage } from "@wac/memory"
+import { Fixture, RateLimitStoreSuite } from "@wac/testkit"
+import { Context, Effect, Layer, Redacted } from "effect"
+import * as RateLimitStoreRedis from "../../src/RateLimitStoreRedis.ts"
+import * as checks from "../checks.ts"
+import { call, environment, hello, ownPage, ready, send, start } from "../harness.ts"
+import { isInstalled, redisServer } from "../RedisServer.ts"
+
+const over = (url: string) =>
+  RateLimitStoreRedis.layer(Redacted.make(url)).pipe(
+    Layer.provideMerge(MemoryStorage.layer),
+    Layer.provide(Fixture.timeOfAsker),
+    Layer.fresh
+  )
+
+/** A store of a process of its own. */
+const store = (url: string) =>
+  Effect.map(Layer.build(over(url)), (context) => Context.get(context, RateLimitStore.RateLimitStore))
+
+const policy = { name: "login", interval: 60_000, capacity: 10 } as const
+
+const attempt = (url: string, password: string) =>
+  call(`${url}/internal/session`, { headers: ownPage, body: { email: environment.WAC_OWNER_EMAIL, password } })
+
+describe.skipIf(!isInstalled)("rate limits in Redis", () => {
+  layer(
+    Layer.merge(Layer.unwrap(Effect.map(redisServer, ({ url }) => over(url))), Fixture.layer),
+    { excludeTestServices: true }
+  )("over a storage", (it) => {
+    RateLimitStoreSuite.tests(it)
+  })
+
+  it.live("hold over processes", () =>
+    Effect.gen(function*() {
+      const { url } = yield* redisServer
+      const stores = yield* Effect.replicateEffect(store(url), 3)
+      const buckets = [{ key: "login:account:shared", policy }]
+      const readings = yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, i) => stores[i % 3]!),
+        (one) => one.spend(buckets, 1_767_614_400_000),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(readings.filter(([reading]) => reading!.allowed), 10)
+    }).pipe(Effect.scoped))
+
+  it.live("fail soon while Redis is away, and are back when it is", () =>
+    Effect.gen(function*() {
+      const redis = yield* redisServer
+      const own = yield* store(redis.url)
+      const spend = own.spend([{ key: "login:account:lost", policy }], 1_767_614_400_000)
+      assert.isTrue((yield* spend)[0]!.allowed)
+      yield* redis.stop
+      const begun = performance.now()
+      const error: StoreError.StoreError = yield* Effect.flip(spend)
+      assert.strictEqual(error.operation, "RateLimitStore.spend")
+      assert.isBelow(performance.now() - begun, 2000)
+      yield* redis.start
+      const again = yield* checks.until(Effect.result(spend), ({ _tag }) => _tag === "Success", 200)
+      assert.isTrue(again._tag === "Success" && again.success[0]!.allowed)
+    }).pipe(Effect.scoped))
+
+  it.live(
+    "bound failed sign-ins over servers; without Redis nobody signs in, and messages go on",
+    () =>
+      Effect.gen(function*() {
+        const redis = yield* redisServer
+        const options = { environment: { RATE_LIMIT_STORE: redis.url } }
+        const a = yield* ready(options)
+        const b = yield* start(options)
+        for (let i = 0; i < 10; i++) {
+          assert.strictEqual((yield* attempt([a, b][i % 2]!.url, "wrong")).status, 401)
+        }
+        for (const { url } of [a, b]) {
+          const refused = yield* attempt(url, environment.WAC_OWNER_PASSWORD)
+          checks.assertError(refused, 429, { code: "rate_limited", reason: "login" })
+        }
+        yield* redis.stop
+        const away = yield* attempt(a.url, environment.WAC_OWNER_PASSWORD)
+        checks.assertError(away, 503, { code: "server_error", reason: "storage_unavailable" })
+        assert.strictEqual(away.headers.get("retry-after"), "1")
+        assert.strictEqual((yield* send(a, hello())).status, 200)
+      }).pipe(Effect.scoped)
+  )
+})
+
+it.live("a Redis that cannot be reached stops the start with one line", () =>
+  Effect.gen(function*() {
+    const unreachable = { RATE_LIMIT_STORE: "redis://user:hunter2@127.0.0.1:1" }
+    const error = yield* Effect.flip(start({ environment: unreachable }))
+    assert.strictEqual(error.message, "RATE_LIMIT_STORE: cannot reach the Redis that it names")
+  }).pipe(Effect.scoped))

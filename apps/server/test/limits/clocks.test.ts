@@ -1,0 +1,114 @@
+/**
+ * Two server processes over one database whose clocks differ by 10 s (by Debian's `faketime`), and of which one stands
+ * still again and again: limits are those of the workspace, whoever is asked.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Extent } from "@wac/testkit"
+import { Clock, Effect, Fiber } from "effect"
+import { execFileSync } from "node:child_process"
+import { hello, send } from "../harness.ts"
+import { freshDatabase, type Listening, masterKey, postgres, signedIn, start } from "../processes.ts"
+
+/** What `faketime` has a program load; nothing where it is not installed. */
+const library = (() => {
+  try {
+    return execFileSync("faketime", ["-f", "+0s", "printenv", "LD_PRELOAD"], { encoding: "utf8" }).trim()
+  } catch {
+    process.stderr.write(
+      "\nNOT TESTED: processes whose clocks differ, because there is no faketime here.\n" +
+        "Install it (apt-get install faketime) and run the tests again.\n\n"
+    )
+    return undefined
+  }
+})()
+
+/** Sends a second, with a burst of twice as many. */
+const rate = 20
+const burst = 2 * rate
+
+/** How long a process stands still, and how often. */
+const stall = Extent.of(1500, 10_000)
+const stalls = Extent.of(2, 12)
+
+let recipients = 0
+const sends = (key: { readonly apiKey: string }, of: ReadonlyArray<Listening>) =>
+  Effect.forEach(
+    of,
+    ({ url }) => Effect.suspend(() => send({ url, key }, hello(`+1202555${String(1000 + recipients++ % 9000)}`))),
+    { concurrency: "unbounded" }
+  )
+
+const statuses = (answers: ReadonlyArray<{ readonly status: number }>) => answers.map(({ status }) => status)
+
+const all200 = (answers: ReadonlyArray<{ readonly status: number; readonly text: string }>) =>
+  assert.deepStrictEqual(answers.filter(({ status }) => status !== 200).map(({ text }) => text), [])
+
+/** So long takes a bucket to fill. */
+const full = Effect.sleep("2100 millis")
+
+describe.skipIf(library === undefined)("two processes", () => {
+  it.live(
+    "whose clocks differ by 10 s, and of which one stands still, let through what the workspace may send",
+    () =>
+      Effect.gen(function*() {
+        const env = {
+          DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase),
+          WAC_MASTER_KEY: masterKey(),
+          WAC_LIMITS: JSON.stringify({
+            workspaceTiers: { standard: rate },
+            phoneNumberTiers: { standard: 1000 },
+            pair: { everySeconds: 0.01, burst: 1000 }
+          })
+        }
+        const right = yield* start(env)
+        const ahead = yield* start({
+          ...env,
+          LD_PRELOAD: library!,
+          FAKETIME: "+10s",
+          FAKETIME_DONT_FAKE_MONOTONIC: "1"
+        })
+        const { key } = yield* signedIn(right)
+        const [date] = yield* sends(key, [ahead])
+        const skew = Date.parse(date!.headers.get("date")!) - (yield* Clock.currentTimeMillis)
+        assert.isAbove(skew, 8000)
+
+        yield* full
+        // the one that is ahead first: what it spends is not spent for the other's next ten seconds
+        for (let i = 0; i < burst / 2; i++) all200(yield* sends(key, [ahead, right]))
+
+        yield* full
+        const begun = performance.now()
+        const flood = statuses(
+          yield* sends(key, Array.from({ length: 4 * burst }, (_, i) => i % 2 === 0 ? ahead : right))
+        )
+        const meanwhile = (performance.now() - begun) / 1000
+        const allowed = flood.filter((status) => status === 200).length
+        assert.sameMembers([...new Set(flood)], [200, 429])
+        assert.isAtLeast(allowed, burst)
+        assert.isAtMost(allowed, burst + Math.ceil(meanwhile * rate) + 1)
+
+        for (let i = 0; i < stalls; i++) {
+          yield* full
+          const stalled = i % 2 === 0 ? ahead : right
+          const other = stalled === ahead ? right : ahead
+          const crowd = yield* Effect.forkChild(
+            sends(key, Array.from({ length: burst / 4 }, () => stalled)),
+            { startImmediately: true }
+          )
+          yield* Effect.sleep("5 millis")
+          stalled.child.kill("SIGSTOP")
+          yield* Effect.ensuring(
+            Effect.gen(function*() {
+              all200(yield* sends(key, Array.from({ length: burst / 4 }, () => other)))
+              yield* Effect.sleep(stall)
+              // it comes back while the other is in the middle of its own
+              yield* Effect.forkChild(sends(key, Array.from({ length: burst / 4 }, () => other)))
+            }),
+            Effect.sync(() => stalled.child.kill("SIGCONT"))
+          )
+          all200(yield* Fiber.join(crowd))
+        }
+      }).pipe(Effect.scoped),
+    Extent.of(120_000, 600_000)
+  )
+})

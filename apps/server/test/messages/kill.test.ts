@@ -1,0 +1,220 @@
+/**
+ * A process killed at each point of a send, and the same request repeated to another one: never is the provider asked
+ * twice, and the end is that of contract §3.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Idempotency, Message } from "@wac/core"
+import type { PostgresProxy } from "@wac/testkit"
+import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, hello, isReplayed, send } from "../harness.ts"
+import { kill, masterKey, proxied, signedIn, sql, startSteered, type Steered, withKey } from "../processes.ts"
+import { nameOf, upstream } from "../upstream.ts"
+
+/** A process that stays, and what those share with it that are killed: they reach the database by way of the proxy. */
+const survivor = Effect.gen(function*() {
+  const { database, proxy } = yield* proxied
+  const provider = yield* upstream
+  const env = { DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }
+  const process = yield* startSteered(env, provider.url)
+  const { key } = yield* signedIn(process)
+  let ahead = 0
+  return {
+    database,
+    proxy,
+    provider,
+    key,
+    process,
+    startAnother: Effect.suspend(() => startSteered({ ...env, DATABASE_URL: proxy.url }, provider.url, ahead)),
+    /** Time passes, in this process and in those that are started later. */
+    pass: (duration: Duration.Duration) => {
+      ahead += Duration.toMillis(duration)
+      return process.order({ _tag: "Advance", millis: Duration.toMillis(duration) })
+    }
+  }
+})
+
+class Survivor extends Context.Service<Survivor, Effect.Success<typeof survivor>>()(
+  "@wac/server/test/messages/kill.test/Survivor"
+) {
+  static readonly layer = Layer.effect(Survivor, survivor)
+}
+
+/** Has the database's part of a send stop there. */
+const statementOf = (fn: "wac_accept" | "wac_settle", point: PostgresProxy.Point) =>
+  Effect.map(Survivor, ({ proxy }) => {
+    const reached = proxy.stopAt(`${fn}(`, point)
+    return Effect.promise(() => reached)
+  })
+
+/** Has the provider take its time. */
+const provider = Effect.flatMap(Survivor, ({ provider }) => provider.swallow)
+
+/** Sends by way of a process that is killed once the send has come to that point; gives how to repeat the request. */
+const killedAt = Effect.fnUntraced(function*(to: string, stop: Effect.Effect<Effect.Effect<void>, never, Survivor>) {
+  const survivor = yield* Survivor
+  const idempotencyKey = withKey(crypto.randomUUID())
+  const request = ({ url }: Pick<Steered, "url">, body: unknown = hello(to)) =>
+    send({ url, key: survivor.key }, body, idempotencyKey)
+  const doomed = yield* survivor.startAnother
+  const reached = yield* stop
+  const cut = yield* Effect.forkChild(Effect.exit(request(doomed)), { startImmediately: true })
+  yield* reached
+  yield* kill(doomed)
+  assert.isTrue(Exit.isFailure(yield* Fiber.join(cut)))
+  return {
+    ...survivor,
+    retry: request(survivor.process),
+    /** The message that the key is bound to. */
+    bound: Effect.map(
+      sql<{ id: string }>(
+        survivor.database,
+        `select id from messages where key = '${idempotencyKey["idempotency-key"]}'`
+      ),
+      (rows) => rows.map(({ id }) => id)
+    ),
+    /** Another body under the key. */
+    other: request(survivor.process, hello("+15557770000")),
+    asked: survivor.provider.askedFor(to)
+  }
+}, Effect.scoped)
+
+type Killed = Effect.Success<ReturnType<typeof killedAt>>
+
+const assertSent = (answer: Answer, messageId: string, replayed: boolean) => {
+  assert.strictEqual(answer.status, 200, answer.text)
+  assert.deepStrictEqual(
+    [answer.body.message_id, answer.body.provider_message_id, answer.body.status, isReplayed(answer)],
+    [messageId, nameOf(messageId), "sent", replayed]
+  )
+}
+
+/** Nothing was bound: the repetition is judged anew, and sends. */
+const assertJudgedAnew = Effect.fnUntraced(function*({ asked, bound, retry }: Killed) {
+  const answer = yield* retry
+  const [messageId, ...more] = yield* bound
+  assert.deepStrictEqual(more, [])
+  assertSent(answer, messageId!, false)
+  assert.deepStrictEqual(yield* asked, [messageId])
+  const again = yield* retry
+  assertSent(again, messageId!, true)
+  assert.strictEqual(again.text, answer.text)
+  assert.deepStrictEqual(yield* asked, [messageId])
+})
+
+/** The key is bound, and once its lease is over nobody knows; gives the message. */
+const assertUnknown = Effect.fnUntraced(
+  function*({ asked, bound, key, other, pass, process, retry }: Killed, calls: 0 | 1) {
+    const [messageId] = yield* bound
+    const expected = calls === 0 ? [] : [messageId]
+    checks.assertError(yield* other, 409, { code: "idempotency_conflict", reason: "payload_mismatch" })
+    assert.strictEqual((yield* checks.stored({ url: process.url, key }, messageId!)).body.status, "sending")
+    yield* pass(Idempotency.lease)
+    for (const answer of yield* Effect.all([retry, retry], { concurrency: 2 })) {
+      checks.assertError(answer, 504, { code: "server_error", reason: "outcome_unknown" })
+    }
+    yield* checks.untilStatus({ url: process.url, key }, messageId!, "unknown")
+    checks.assertError(yield* retry, 504, { code: "server_error", reason: "outcome_unknown" })
+    assert.deepStrictEqual(yield* asked, expected)
+    return messageId!
+  }
+)
+
+/** Upstream reports after all; the repetition is answered from that. */
+const assertSettledByReport = Effect.fnUntraced(function*({ asked, process, retry }: Killed, messageId: string) {
+  yield* process.order({
+    _tag: "Report",
+    messageId,
+    providerMessageId: nameOf(messageId),
+    status: "delivered"
+  })
+  assertSent(yield* retry, messageId, true)
+  assert.deepStrictEqual(yield* asked, [messageId])
+})
+
+layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
+  it.effect("before the claim has reached the database: judged anew, one call", () =>
+    Effect.gen(function*() {
+      const killed = yield* killedAt("+15557770001", statementOf("wac_accept", "sent"))
+      assert.deepStrictEqual([yield* killed.bound, yield* killed.asked], [[], []])
+      yield* assertJudgedAnew(killed)
+    }))
+
+  it.effect("before the claim commits: judged anew, one call", () =>
+    Effect.gen(function*() {
+      const killed = yield* killedAt("+15557770002", statementOf("wac_accept", "executed"))
+      assert.deepStrictEqual([yield* killed.bound, yield* killed.asked], [[], []])
+      yield* assertJudgedAnew(killed)
+    }))
+
+  it.effect(
+    "after the claim has committed, before the provider is called: unknown, no call, for ever",
+    () =>
+      Effect.gen(function*() {
+        const killed = yield* killedAt("+15557770003", statementOf("wac_accept", "committed"))
+        const messageId = yield* assertUnknown(killed, 0)
+        yield* killed.pass(Message.unknownTimeout)
+        yield* checks.untilStatus({ url: killed.process.url, key: killed.key }, messageId, "failed")
+        checks.assertError(yield* killed.retry, 504, { code: "server_error", reason: "delivery_unknown" })
+        assert.deepStrictEqual(yield* killed.asked, [])
+      })
+  )
+
+  it.effect(
+    "while the provider works: in progress, then unknown, one call, until upstream reports",
+    () =>
+      Effect.gen(function*() {
+        const killed = yield* killedAt("+15557770004", provider)
+        for (const answer of yield* Effect.all([killed.retry, killed.retry], { concurrency: 2 })) {
+          checks.assertError(answer, 503, { code: "server_error", reason: "in_progress" })
+        }
+        const messageId = yield* assertUnknown(killed, 1)
+        yield* assertSettledByReport(killed, messageId)
+      })
+  )
+
+  it.effect(
+    "after the provider's answer, before the end is sent: unknown, one call, until upstream reports",
+    () =>
+      Effect.gen(function*() {
+        const killed = yield* killedAt("+15557770005", statementOf("wac_settle", "sent"))
+        const messageId = yield* assertUnknown(killed, 1)
+        yield* assertSettledByReport(killed, messageId)
+      })
+  )
+
+  it.effect("before the end commits: unknown, one call, until upstream reports", () =>
+    Effect.gen(function*() {
+      const killed = yield* killedAt("+15557770006", statementOf("wac_settle", "executed"))
+      const messageId = yield* assertUnknown(killed, 1)
+      yield* assertSettledByReport(killed, messageId)
+    }))
+
+  it.effect(
+    "with upstream's report before the lease is over: answered from it once the lease is over, one call",
+    () =>
+      Effect.gen(function*() {
+        const killed = yield* killedAt("+15557770007", statementOf("wac_settle", "sent"))
+        const [messageId] = yield* killed.bound
+        yield* killed.process.order({
+          _tag: "Report",
+          messageId: messageId!,
+          providerMessageId: nameOf(messageId!),
+          status: "read"
+        })
+        yield* killed.pass(Idempotency.lease)
+        assertSent(yield* killed.retry, messageId!, true)
+        assert.deepStrictEqual(yield* killed.asked, [messageId])
+      })
+  )
+
+  it.effect("after the end has committed, before the answer leaves: replayed, one call", () =>
+    Effect.gen(function*() {
+      const killed = yield* killedAt("+15557770008", statementOf("wac_settle", "committed"))
+      const [messageId] = yield* killed.bound
+      const answers = yield* Effect.all([killed.retry, killed.retry], { concurrency: 2 })
+      for (const answer of answers) assertSent(answer, messageId!, true)
+      assert.strictEqual(answers[0].text, answers[1].text)
+      assert.deepStrictEqual(yield* killed.asked, [messageId])
+    }))
+})

@@ -1,0 +1,184 @@
+/**
+ * `npm run numbers`, beside a server on the same database.
+ */
+import { NodeServices } from "@effect/platform-node"
+import { assert, it } from "@effect/vitest"
+import { PhoneNumberStore, SenderCredentials } from "@wac/core"
+import { Context, Effect, Layer, Redacted, Result, Stdio, Stream } from "effect"
+import { TestConsole } from "effect/testing"
+import * as NumbersCommand from "../../src/NumbersCommand.ts"
+import { now } from "../checks.ts"
+import { call, signIn, start } from "../harness.ts"
+import { freshDatabase, launch, masterKey, postgres, sql } from "../processes.ts"
+
+interface Given {
+  readonly input?: string
+  readonly env?: Record<string, string>
+}
+
+/** Carries out a command line in this process. */
+const numbersOf = (environment: Record<string, string>) => (line: string, { env, input = "" }: Given = {}) =>
+  Effect.gen(function*() {
+    const end = yield* Effect.result(
+      NumbersCommand.run({ ...environment, ...env }, line.split(" ").filter((word) => word !== ""))
+    )
+    return {
+      code: Result.isSuccess(end) ? end.success : end.failure.message,
+      stdout: (yield* TestConsole.logLines).join("\n"),
+      stderr: (yield* TestConsole.errorLines).join("\n")
+    }
+  }).pipe(
+    Effect.scoped,
+    Effect.provide([
+      Layer.fresh(TestConsole.layer),
+      Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(input)) }).pipe(
+        Layer.provideMerge(NodeServices.layer)
+      )
+    ])
+  )
+
+type Ended = Effect.Success<ReturnType<ReturnType<typeof numbersOf>>>
+
+/** Asserts that it failed with one line. */
+const assertRefused = ({ code, stdout }: Ended, words: RegExp) => {
+  assert.strictEqual(stdout, "")
+  assert.match(String(code), /^[^\n]+$/)
+  assert.match(String(code), words)
+}
+
+it.live(
+  "lists, adds and changes numbers and their tokens, which a running server then goes by",
+  () =>
+    Effect.gen(function*() {
+      const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+      const numbers = numbersOf(env)
+      assert.deepStrictEqual(yield* numbers("list"), { code: 0, stdout: "there is no workspace yet", stderr: "" })
+      const add = "add +14155550123 --id 1066 --account 4711"
+      assertRefused(yield* numbers(add), /set up the first one/)
+
+      const { services, url } = yield* start({ environment: env })
+      const session = yield* signIn(url)
+      const shown = Effect.map(
+        call(`${url}/internal/phone-numbers`, { headers: session }),
+        ({ body }) => body.data
+      )
+      const [sandbox] = yield* shown
+      const token = "EAAG-the-first-token"
+      const added = yield* numbers(`${add} --default --token-from - --api-version v26.0`, { input: `${token}\n` })
+      assert.deepStrictEqual([added.code, added.stderr], [0, ""])
+      const [number, other] = yield* shown
+      assert.include(number, {
+        phoneNumber: "+14155550123",
+        providerNumberId: "1066",
+        providerAccountId: "4711",
+        isDefault: true,
+        tier: "standard"
+      })
+      assert.deepStrictEqual(other, { ...sandbox, isDefault: false })
+      assert.include(added.stdout, number.id)
+
+      /** What the running server shows the provider for it. */
+      const credentials = Effect.gen(function*() {
+        const [sender] = yield* Context.get(services, PhoneNumberStore.PhoneNumberStore).named({
+          providerNumberId: "1066"
+        })
+        const found = yield* Context.get(services, SenderCredentials.SenderCredentials).of(sender!)
+        return found && { ...found, accessToken: Redacted.value(found.accessToken) }
+      }).pipe(Effect.orDie)
+      assert.deepStrictEqual(yield* credentials, { accessToken: token, apiVersion: "v26.0" })
+      const [row] = yield* sql<{ readonly text: string }>(
+        env.DATABASE_URL,
+        "select string_agg(c::text, '') as text from phone_number_credentials c"
+      )
+      assert.notInclude(row!.text, Buffer.from(token).toString("hex"))
+
+      const second = "EAAG-the-second-token"
+      const set = yield* numbers("token +14155550123 --token-from SHOP_TOKEN", { env: { SHOP_TOKEN: second } })
+      assert.deepStrictEqual([set.code, set.stderr], [0, ""])
+      assert.deepStrictEqual(yield* credentials, { accessToken: second })
+      assertRefused(yield* numbers("token 1066 --token-from NOT_SET"), /NOT_SET/)
+      assertRefused(yield* numbers("token 1066", { input: "" }), /standard input/)
+      assertRefused(yield* numbers("token 1066", { input: "two words" }), /characters/)
+      assert.deepStrictEqual(yield* credentials, { accessToken: second })
+      const removed = yield* numbers(`token ${number.id} --remove`)
+      assert.strictEqual(removed.code, 0)
+      assert.isUndefined(yield* credentials)
+
+      assertRefused(yield* numbers(add), /known already/)
+      assertRefused(yield* numbers(`${add}1 --workspace ws_nobody`), /ws_nobody/)
+      assertRefused(yield* numbers("add +14155550124 --id 1 --account 1 --base-url https://x.example"), /--token-from/)
+      assertRefused(yield* numbers("set +14155550199 --sending off"), /\+14155550199/)
+      assertRefused(yield* numbers("set 1066 --tier fast"), /coexistence, standard, high|standard/)
+      yield* Effect.orDie(
+        Context.get(services, PhoneNumberStore.PhoneNumberStore).observe({
+          name: { providerNumberId: "1066" },
+          at: now(),
+          change: { block: { reason: "restricted", scope: "all", since: now(), until: null, provider: null } }
+        })
+      )
+      assert.include((yield* numbers("list")).stdout, "blocked: the provider has restricted")
+      assert.include((yield* numbers("set 1066 --unblock")).stdout, "available")
+      const changed = yield* numbers("set 1066 --tier default --messaging-limit 250 --sending off")
+      assert.strictEqual(changed.code, 0)
+      assert.include((yield* shown)[0], { messagingLimit: 250, status: "disabled", block: null })
+      const listed = yield* numbers("list")
+      for (
+        const part of ["+14155550123 (default)", "messaging limit 250", "disabled", sandbox.phoneNumber, "available"]
+      ) {
+        assert.include(listed.stdout, part)
+      }
+
+      // numbers of several providers, of which one runs
+      const elsewhere = yield* numbers("add +14155550177 --id 1077 --account 4711", { env: { PROVIDER: "whatsapp" } })
+      assert.deepStrictEqual([elsewhere.code, elsewhere.stderr], [0, ""])
+      assert.include((yield* numbers("list")).stdout, "1077 of account 4711 with whatsapp")
+      assert.include((yield* shown)[0], { phoneNumber: "+14155550177", provider: "whatsapp", isDefault: false })
+      const gone = yield* Effect.forEach(["1077", number.id], (name) => numbers(`remove ${name}`))
+      assert.deepStrictEqual(gone.map(({ code }) => code), [0, 0])
+      assert.include(gone[0]!.stdout, "removed +14155550177")
+      assert.deepStrictEqual(yield* shown, [sandbox])
+      assertRefused(yield* numbers("remove 1077"), /there is no number 1077/)
+
+      const said = [added, set, removed, changed, listed, ...gone].map(({ stderr, stdout }) => stdout + stderr).join("")
+      for (const secret of [token, second, env.WAC_MASTER_KEY]) assert.notInclude(said, secret)
+    }).pipe(Effect.scoped)
+)
+
+it.live("says what is wrong with a command line, and that memory is of one process", () =>
+  Effect.gen(function*() {
+    const numbers = numbersOf({ DATABASE_URL: "memory:" })
+    assertRefused(yield* numbers("list"), /^DATABASE_URL: expected /)
+    for (const line of ["", "--help"]) assert.match((yield* numbers(line)).stdout, /SUBCOMMANDS/)
+    for (
+      const [line, words] of [
+        ["add 14155550123 --id 1 --account 1", /E\.164/],
+        ["add +14155550123 --id 1", /account/],
+        ["token +14155550123 --token EAAG", /--token\b/],
+        ["token 1066 --base-url https://[", /http or https URL/],
+        ["set 1066 --messaging-limit many", /whole number/],
+        ["remove", /number/]
+      ] as const
+    ) {
+      const { code, stderr } = yield* numbers(line)
+      assert.strictEqual(code, 1)
+      assert.match(stderr, words)
+    }
+  }))
+
+it.live("as a process ends with 1 when it failed, and says why", () =>
+  Effect.gen(function*() {
+    const end = (line: string) =>
+      Effect.gen(function*() {
+        const { ended, output } = yield* launch(
+          { DATABASE_URL: "memory:" },
+          "apps/server/src/numbers.ts",
+          line.split(" ")
+        )
+        return { ...(yield* Effect.promise(() => ended)), ...output }
+      })
+    const [failed, wrong] = yield* Effect.all([end("token 1066"), end("token")], { concurrency: 2 })
+    assert.deepStrictEqual([failed.code, failed.stdout], [1, ""])
+    assert.match(failed.stderr, /^wac: DATABASE_URL: expected [^\n]+\n$/)
+    assert.strictEqual(wrong.code, 1)
+    assert.match(wrong.stderr, /Missing required argument: number/)
+  }).pipe(Effect.scoped))

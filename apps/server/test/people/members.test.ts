@@ -1,0 +1,115 @@
+/**
+ * `npm run members`: the way back for who has lost a password, beside a server on the same database.
+ */
+import { NodeServices } from "@effect/platform-node"
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Result, Stdio, Stream } from "effect"
+import { TestConsole } from "effect/testing"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as MembersCommand from "../../src/MembersCommand.ts"
+import * as NumbersCommand from "../../src/NumbersCommand.ts"
+import { call, environment, ownPage, signIn, start } from "../harness.ts"
+import { freshDatabase, masterKey, postgres } from "../processes.ts"
+
+/** Carries out a command line in this process. */
+const commandOf =
+  (run: typeof MembersCommand.run | typeof NumbersCommand.run, variables: Record<string, string>) =>
+  (line: string, input = "") =>
+    Effect.gen(function*() {
+      const end = yield* Effect.result(run(variables, line.split(" ").filter((word) => word !== "")))
+      return {
+        code: Result.isSuccess(end) ? end.success : (end.failure as Error).message,
+        stdout: (yield* TestConsole.logLines).join("\n"),
+        stderr: (yield* TestConsole.errorLines).join("\n")
+      }
+    }).pipe(
+      Effect.scoped,
+      Effect.provide([
+        Layer.fresh(TestConsole.layer),
+        Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(input)) }).pipe(
+          Layer.provideMerge(NodeServices.layer)
+        )
+      ])
+    )
+
+const owner = environment.WAC_OWNER_EMAIL
+
+const signInWith = (url: string, password: string) =>
+  Effect.map(
+    call(`${url}/internal/session`, { headers: ownPage, body: { email: owner, password } }),
+    ({ status }) => status
+  )
+
+it.live("a lost password is reset beside a running server, without its master key, and ends the person's sessions", () =>
+  Effect.gen(function*() {
+    const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
+    const members = commandOf(MembersCommand.run, { DATABASE_URL })
+    assert.match(String((yield* members("reset-password")).code), /^nobody may sign in yet[^\n]*$/)
+    const { url } = yield* start({ environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } })
+    const sessions = [yield* signIn(url), yield* signIn(url)]
+    assert.match((yield* members("list")).stdout, /^owner@example\.com {2}owner of ws_\w+ wac$/)
+
+    const reset = yield* members("reset-password")
+    assert.deepStrictEqual([reset.code, reset.stderr], [0, ""])
+    assert.include(reset.stdout, `${owner} has a new password; sessions ended: 2`)
+    const password = /shown this once: ([0-9A-Za-z]{20})$/.exec(reset.stdout)![1]!
+    for (const headers of sessions) {
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers })).status, 401)
+    }
+    assert.strictEqual(yield* signInWith(url, environment.WAC_OWNER_PASSWORD), 401)
+    assert.strictEqual(yield* signInWith(url, password), 200)
+
+    const chosen = "  spaces are part of it "
+    const given = yield* members("reset-password Owner@Example.com --password-from -", `${chosen}\n`)
+    assert.deepStrictEqual([given.code, given.stderr], [0, ""])
+    assert.notInclude(given.stdout, chosen.trim())
+    assert.strictEqual(yield* signInWith(url, password), 401)
+    assert.strictEqual(yield* signInWith(url, chosen), 200)
+
+    for (
+      const [line, input, words] of [
+        ["reset-password nobody@example.com", "", /there is no member nobody@example\.com/],
+        ["reset-password --password-from -", "short\n", /8 to 256 characters/],
+        ["reset-password --password-from -", "", /no password came on standard input/],
+        ["reset-password --password-from NOT_SET", "", /NOT_SET/]
+      ] as const
+    ) {
+      const refused = yield* members(line, input)
+      assert.match(String(refused.code), /^[^\n]+$/)
+      assert.match(String(refused.code), words)
+    }
+    assert.strictEqual(yield* signInWith(url, chosen), 200)
+  }).pipe(Effect.scoped, Effect.orDie))
+
+it.live("numbers says of a master key that opens nothing that it is the wrong one, in one line", () =>
+  Effect.gen(function*() {
+    const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
+    const right = yield* commandOf(NumbersCommand.run, { DATABASE_URL, WAC_MASTER_KEY: masterKey() })("list")
+    assert.strictEqual(right.code, 0)
+    const wrong = yield* commandOf(NumbersCommand.run, { DATABASE_URL, WAC_MASTER_KEY: masterKey() })("list")
+    assert.match(String(wrong.code), /^WAC_MASTER_KEY: expected the key that this storage's secrets are under[^\n]*$/)
+  }).pipe(Effect.scoped, Effect.orDie))
+
+it.live("a password is reset in an embedded database whose server is stopped; while it runs, one line says so", () =>
+  Effect.gen(function*() {
+    const directory = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "wac-members-"))),
+      (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
+    )
+    const DATABASE_URL = `pglite:${directory}`
+    const members = commandOf(MembersCommand.run, { DATABASE_URL })
+    yield* Effect.gen(function*() {
+      yield* start({ environment: { DATABASE_URL } })
+      const refused = yield* members("reset-password")
+      assert.match(
+        String(refused.code),
+        /^DATABASE_URL: [^\n]*is in use by process \d+[^\n]*stop the server first$/
+      )
+    }).pipe(Effect.scoped)
+    const reset = yield* members("reset-password --password-from -", "another password\n")
+    assert.deepStrictEqual([reset.code, reset.stderr], [0, ""])
+    const memory = yield* commandOf(MembersCommand.run, { DATABASE_URL: "memory:" })("reset-password")
+    assert.match(String(memory.code), /^DATABASE_URL: [^\n]*memory is of one process$/)
+  }).pipe(Effect.scoped))

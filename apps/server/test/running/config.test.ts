@@ -1,0 +1,468 @@
+/**
+ * Configuration by the environment (contract §8): what each variable takes, what it refuses, and in which words.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Limits } from "@wac/core"
+import * as FreePort from "@wac/testkit/FreePort"
+import { Context, Effect, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { IpNetwork } from "effect/net"
+import { vi } from "vitest"
+import { run } from "../../src/Run.ts"
+import { fromEnvironment, type ServerConfig, unknownVariables } from "../../src/ServerConfig.ts"
+import * as checks from "../checks.ts"
+import { call, ownPage, start } from "../harness.ts"
+
+const key = (byte: number) => Buffer.alloc(32, byte).toString("base64")
+
+/** Part of the configuration as plain data. */
+const plain = (config: ServerConfig): { readonly [field: string]: unknown } => ({
+  ...config,
+  publicUrl: config.publicUrl.href,
+  trustedProxies: config.trustedProxies.map((network) => IpNetwork.format(network)),
+  storage: config.storage._tag === "Server"
+    ? {
+      ...config.storage,
+      url: Redacted.value(config.storage.url),
+      ...(config.storage.listenUrl === undefined ? {} : { listenUrl: Redacted.value(config.storage.listenUrl) })
+    }
+    : config.storage,
+  provider: config.provider._tag === "WhatsApp"
+    ? {
+      ...config.provider,
+      accessToken: Redacted.value(config.provider.accessToken),
+      appSecret: Redacted.value(config.provider.appSecret),
+      verifyToken: Redacted.value(config.provider.verifyToken)
+    }
+    : config.provider,
+  rateLimitRedis: config.rateLimitRedis && Redacted.value(config.rateLimitRedis),
+  masterKey: config.masterKey && Buffer.from(Redacted.value(config.masterKey)).toString("base64"),
+  previousMasterKey: config.previousMasterKey &&
+    Buffer.from(Redacted.value(config.previousMasterKey)).toString("base64"),
+  owner: config.owner && { ...config.owner, password: Redacted.value(config.owner.password) },
+  receiverRules: { ...config.receiverRules, allowedCidrs: config.receiverRules.allowedCidrs.length }
+})
+
+/** What WhatsApp needs. */
+const whatsApp = {
+  WHATSAPP_ACCESS_TOKEN: "EAAG.token_1",
+  WHATSAPP_PHONE_NUMBER_ID: "106540352242922",
+  WHATSAPP_BUSINESS_ACCOUNT_ID: "102290129340398",
+  WHATSAPP_APP_SECRET: "0123456789abcdef",
+  WHATSAPP_VERIFY_TOKEN: "a-word"
+}
+
+const whatsAppConfig = {
+  _tag: "WhatsApp",
+  baseUrl: "https://graph.facebook.com/",
+  apiVersion: "v26.0",
+  accessToken: "EAAG.token_1",
+  phoneNumberId: "106540352242922",
+  businessAccountId: "102290129340398",
+  appSecret: "0123456789abcdef",
+  verifyToken: "a-word"
+}
+
+describe("what is not set", () => {
+  const defaults = {
+    host: "127.0.0.1",
+    port: 8080,
+    publicUrl: "http://127.0.0.1:8080/",
+    isPublicUrlGiven: false,
+    trustedProxies: [],
+    storage: { _tag: "Embedded", directory: ".data" },
+    provider: { _tag: "Sandbox" },
+    rateLimitRedis: undefined,
+    masterKey: undefined,
+    previousMasterKey: undefined,
+    owner: undefined,
+    limits: Limits.standard,
+    receiverRules: { allowInsecure: false, allowedCidrs: 0 },
+    logFormat: "json",
+    logLevel: "Info",
+    otlpEndpoint: undefined,
+    metricsToken: undefined
+  }
+
+  it.effect("has the contract's default, and so has what is set to nothing", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(plain(yield* fromEnvironment({})), defaults)
+      const names = [
+        "PORT",
+        "HOST",
+        "DATABASE_URL",
+        "PROVIDER",
+        ...Object.keys(whatsApp),
+        "WAC_MASTER_KEY",
+        "WAC_MASTER_KEY_PREVIOUS",
+        "WAC_OWNER_EMAIL",
+        "WAC_OWNER_PASSWORD",
+        "WAC_WORKSPACE_NAME",
+        "WAC_LIMITS",
+        "RATE_LIMIT_STORE",
+        "WEBHOOK_ALLOW_INSECURE",
+        "WEBHOOK_ALLOW_CIDRS",
+        "PUBLIC_URL",
+        "TRUST_PROXY",
+        "LOG_FORMAT",
+        "LOG_LEVEL",
+        "OTEL_EXPORTER_OTLP_ENDPOINT"
+      ]
+      const empty = Object.fromEntries(names.map((name) => [name, ""]))
+      assert.deepStrictEqual(plain(yield* fromEnvironment(empty)), defaults)
+    }))
+})
+
+describe("what is taken", () => {
+  const cases: ReadonlyArray<readonly [environment: { readonly [name: string]: string }, part: object]> = [
+    [{ PORT: "0" }, { port: 0, publicUrl: "http://127.0.0.1:0/" }],
+    [{ PORT: "65535" }, { port: 65_535, publicUrl: "http://127.0.0.1:65535/" }],
+    [{ HOST: "0.0.0.0", PORT: "80" }, { host: "0.0.0.0", port: 80, publicUrl: "http://0.0.0.0/" }],
+    [{ HOST: "::1" }, { host: "::1", publicUrl: "http://[::1]:8080/" }],
+    [{ DATABASE_URL: "memory:", PROVIDER: "sandbox", RATE_LIMIT_STORE: "storage" }, { storage: { _tag: "Memory" } }],
+    [{ PROVIDER: "whatsapp", ...whatsApp }, { provider: whatsAppConfig }],
+    [
+      {
+        PROVIDER: "whatsapp",
+        ...whatsApp,
+        WHATSAPP_BASE_URL: "http://127.0.0.1:4000",
+        WHATSAPP_API_VERSION: "v26.0"
+      },
+      { provider: { ...whatsAppConfig, baseUrl: "http://127.0.0.1:4000/", apiVersion: "v26.0" } }
+    ],
+    // set for another day
+    [whatsApp, { provider: { _tag: "Sandbox" } }],
+    ...["redis", "rediss"].map((scheme) =>
+      [{ RATE_LIMIT_STORE: `${scheme}://:pw@cache:6380/1` }, {
+        rateLimitRedis: `${scheme}://:pw@cache:6380/1`
+      }] as const
+    ),
+    [{ DATABASE_URL: "pglite:/var/lib/wac" }, { storage: { _tag: "Embedded", directory: "/var/lib/wac" } }],
+    ...["postgres", "postgresql"].map((scheme) =>
+      [{ DATABASE_URL: `${scheme}://wac:pw@db:5433/wac`, WAC_MASTER_KEY: key(1) }, {
+        storage: { _tag: "Server", url: `${scheme}://wac:pw@db:5433/wac` },
+        masterKey: key(1)
+      }] as const
+    ),
+    [
+      {
+        DATABASE_URL: "postgres://wac:pw@db1:5433,db2/wac",
+        DATABASE_LISTEN_URL: "postgres://wac:pw@[::1]:5432/wac",
+        WAC_MASTER_KEY: key(1)
+      },
+      {
+        storage: {
+          _tag: "Server",
+          url: "postgres://wac:pw@db1:5433,db2/wac",
+          listenUrl: "postgres://wac:pw@[::1]:5432/wac"
+        },
+        masterKey: key(1)
+      }
+    ],
+    [{ WAC_MASTER_KEY: key(1), WAC_MASTER_KEY_PREVIOUS: key(2) }, { masterKey: key(1), previousMasterKey: key(2) }],
+    [
+      { WAC_OWNER_EMAIL: "o@example.com", WAC_OWNER_PASSWORD: "12345678" },
+      { owner: { email: "o@example.com", password: "12345678", workspaceName: "wac" } }
+    ],
+    [
+      { WAC_OWNER_EMAIL: "o@example.com", WAC_OWNER_PASSWORD: "pässword 🔑", WAC_WORKSPACE_NAME: "n".repeat(100) },
+      { owner: { email: "o@example.com", password: "pässword 🔑", workspaceName: "n".repeat(100) } }
+    ],
+    [{ WAC_WORKSPACE_NAME: "Acme" }, { owner: undefined }],
+    [{ WAC_LIMITS: "{}" }, { limits: Limits.standard }],
+    [
+      { WAC_LIMITS: JSON.stringify({ pair: { everySeconds: 1.5, burst: 1 }, defaults: { monthlyQuota: 0 } }) },
+      {
+        limits: {
+          ...Limits.standard,
+          pair: { everySeconds: 1.5, burst: 1 },
+          defaults: { ...Limits.standard.defaults, monthlyQuota: 0 }
+        }
+      }
+    ],
+    [
+      { WAC_LIMITS: JSON.stringify({ workspaceTiers: { gold: 0.5 }, defaults: { workspaceTier: "gold" } }) },
+      {
+        limits: {
+          ...Limits.standard,
+          workspaceTiers: { gold: 0.5 },
+          defaults: { ...Limits.standard.defaults, workspaceTier: "gold" }
+        }
+      }
+    ],
+    [{ WEBHOOK_ALLOW_INSECURE: "true" }, { receiverRules: { allowInsecure: true, allowedCidrs: 0 } }],
+    [{ WEBHOOK_ALLOW_INSECURE: "false" }, { receiverRules: { allowInsecure: false, allowedCidrs: 0 } }],
+    [{ WEBHOOK_ALLOW_CIDRS: "10.0.0.0/8, fd00::/8,::1" }, { receiverRules: { allowInsecure: false, allowedCidrs: 3 } }],
+    [{ PUBLIC_URL: "https://wac.example" }, { publicUrl: "https://wac.example/", isPublicUrlGiven: true }],
+    [{ TRUST_PROXY: "10.0.0.0/8,::1, 192.0.2.1,fd12::/16," }, {
+      trustedProxies: ["10.0.0.0/8", "::1/128", "192.0.2.1/32", "fd12::/16"]
+    }],
+    [{ LOG_FORMAT: "pretty", LOG_LEVEL: "warn" }, { logFormat: "pretty", logLevel: "Warn" }],
+    [{ LOG_FORMAT: "json", LOG_LEVEL: "trace" }, { logFormat: "json", logLevel: "Trace" }],
+    [{ METRICS_TOKEN: "a.b-c==" }, { metricsToken: Redacted.make("a.b-c==") }],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }, { otlpEndpoint: "http://127.0.0.1:4318/" }]
+  ]
+
+  it.effect.each(cases)("%j", ([environment, part]) =>
+    Effect.gen(function*() {
+      const before = plain(yield* fromEnvironment({}))
+      const config = plain(yield* fromEnvironment(environment))
+      assert.deepStrictEqual(Object.fromEntries(Object.keys(part).map((field) => [field, config[field]])), { ...part })
+      // and nothing else changes with it
+      for (const field of Object.keys(before)) {
+        if (!(field in part)) assert.deepStrictEqual(config[field], before[field], field)
+      }
+    }))
+})
+
+describe("what is refused", () => {
+  /** In every bad value, where it can be: it must not come out again. */
+  const secret = "hunter2"
+
+  const cases: ReadonlyArray<readonly [variable: string, values: ReadonlyArray<string>, beside?: object]> = [
+    ["PORT", ["-1", "65536", "80.5", "80a", "port", "0x50x", "NaN", "Infinity", "1e9", secret]],
+    ["HOST", [
+      secret.repeat(40),
+      "a\u0000b",
+      " ",
+      `${secret} b`,
+      `http://${secret}`,
+      "[::1]",
+      `${secret}/x`,
+      "a@b",
+      "a:b"
+    ]],
+    ["DATABASE_URL", [`mysql://wac:${secret}@db/wac`, "pglite:", "memory", "memory:x", "MEMORY:", "sqlite:x"]],
+    ["DATABASE_URL", [`postgres://wac:${secret}@db:x/wac`, `postgres://wac:${secret}@db1,/wac`]],
+    ["DATABASE_LISTEN_URL", [secret, `mysql://wac:${secret}@db/wac`, `postgres://wac:${secret}@db:0/wac`], {
+      DATABASE_URL: "postgres://wac@db/wac",
+      WAC_MASTER_KEY: key(1)
+    }],
+    ["PROVIDER", ["WhatsApp", "Sandbox", secret]],
+    ["WHATSAPP_BASE_URL", [secret, `ftp://${secret}`], { PROVIDER: "whatsapp", ...whatsApp }],
+    ["WHATSAPP_API_VERSION", ["25.0", "v25", "latest", secret], { PROVIDER: "whatsapp", ...whatsApp }],
+    ...(["WHATSAPP_ACCESS_TOKEN", "WHATSAPP_APP_SECRET", "WHATSAPP_VERIFY_TOKEN"] as const).map((variable) =>
+      [variable, ["", `${secret} ${secret}`, `${secret}\n`], { PROVIDER: "whatsapp", ...whatsApp }] as const
+    ),
+    ...(["WHATSAPP_PHONE_NUMBER_ID", "WHATSAPP_BUSINESS_ACCOUNT_ID"] as const).map((variable) =>
+      [variable, ["", secret, "+15551234567", "12 34"], { PROVIDER: "whatsapp", ...whatsApp }] as const
+    ),
+    ["RATE_LIMIT_STORE", [`http://:${secret}@cache`, "redis", "memory", "Storage"]],
+    ["WAC_MASTER_KEY", [
+      secret,
+      Buffer.alloc(31).toString("base64"),
+      Buffer.alloc(33).toString("base64"),
+      "0".repeat(64),
+      `${key(1)}!`
+    ]],
+    ["WAC_MASTER_KEY_PREVIOUS", [secret, Buffer.alloc(16).toString("base64")]],
+    ["WAC_OWNER_EMAIL", [secret, "a@", "@b", "a b@c", `${"x".repeat(250)}@x.example`], {
+      WAC_OWNER_PASSWORD: "a long password"
+    }],
+    ["WAC_OWNER_PASSWORD", [secret, "p".repeat(257)], { WAC_OWNER_EMAIL: "o@example.com" }],
+    ["WAC_WORKSPACE_NAME", [secret.repeat(20)]],
+    ["WAC_LIMITS", [
+      secret,
+      "[]",
+      "null",
+      "1",
+      "{\"unknown\":1}",
+      "{\"pair\":{}}",
+      "{\"pair\":{\"everySeconds\":6}}",
+      "{\"pair\":{\"everySeconds\":0,\"burst\":1}}",
+      "{\"pair\":{\"everySeconds\":6,\"burst\":0}}",
+      "{\"pair\":{\"everySeconds\":6,\"burst\":1.5}}",
+      "{\"pair\":{\"everySeconds\":6,\"burst\":1,\"x\":1}}",
+      "{\"pair\":{\"everySeconds\":1e300,\"burst\":1}}",
+      "{\"pair\":{\"everySeconds\":6,\"burst\":1e9}}",
+      "{\"workspaceTiers\":{\"standard\":-1}}",
+      "{\"workspaceTiers\":{\"standard\":1e-300}}",
+      "{\"workspaceTiers\":{\"standard\":1e308}}",
+      "{\"workspaceTiers\":{\"standard\":\"10\"}}",
+      "{\"workspaceTiers\":{\"gold\":10}}",
+      "{\"phoneNumberTiers\":{}}",
+      `{"defaults":{"workspaceTier":"${secret}"}}`,
+      "{\"defaults\":{\"workspaceTier\":\"toString\"}}",
+      "{\"defaults\":{\"monthlyQuota\":-1}}",
+      "{\"defaults\":{\"messagingLimit\":1.5}}",
+      "{\"defaults\":{\"quota\":1}}"
+    ]],
+    ["WEBHOOK_ALLOW_INSECURE", ["1", "yes", "TRUE", secret]],
+    ["WEBHOOK_ALLOW_CIDRS", [secret, "10.0.0.0/33", "10.0.0.0/8 127.0.0.0/8", "10.0.0.0/8;10.1.0.0/16", "300.0.0.0/8"]],
+    ["PUBLIC_URL", [
+      `${secret}.example.com`,
+      `ftp://${secret}`,
+      "//wac.example",
+      "http://",
+      "javascript:alert(1)",
+      `https://u:${secret}@wac.example`,
+      `https://wac.example/?${secret}`,
+      `https://wac.example/#${secret}`
+    ]],
+    ["TRUST_PROXY", [secret, "10.0.0.0/33", "true", "*", "::1/129", "10.0.0.1/8", "::ffff:10.0.0.0/104"]],
+    ["LOG_FORMAT", ["xml", "JSON", secret]],
+    ["LOG_LEVEL", ["loud", "INFO", "off", secret]],
+    ["METRICS_TOKEN", ["two words", "a\tb"]],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", [secret, "grpc://collector:4317"]]
+  ]
+
+  it.effect.each([
+    ["{\"pair\":{\"everySeconds\":-1,\"burst\":2}}", "pair.everySeconds to be a value between 0.001 and 86400"],
+    ["{\"pair\":{\"burst\":1}}", "a part pair.everySeconds"],
+    ["{\"workspaceTeirs\":{}}", "no part workspaceTeirs"],
+    ["{\"workspaceTiers\":{\"standard\":\"fast\"}}", "workspaceTiers.standard to be number"],
+    ["{\"defaults\":{\"phoneNumberTier\":\"fast\"}}", "defaults.phoneNumberTier to be one of phoneNumberTiers"]
+  ])("by WAC_LIMITS, naming the part that is wrong: %s", ([text, part]) =>
+    Effect.gen(function*() {
+      const { message } = yield* Effect.flip(fromEnvironment({ DATABASE_URL: "memory:", WAC_LIMITS: text }))
+      assert.isTrue(message.startsWith(`WAC_LIMITS: expected ${part}, in JSON such as`), message)
+    }))
+
+  it.effect.each(cases)("by %s", ([variable, values, beside]) =>
+    Effect.gen(function*() {
+      for (const value of values) {
+        const error = yield* Effect.flip(fromEnvironment({ ...beside, [variable]: value }))
+        assert.deepStrictEqual([error._tag, error.variable], ["BadVariable", variable], value)
+        assert.match(error.message, new RegExp(`^${variable}: expected [^\\n]+$`))
+        assert.notInclude(error.message, secret)
+        // no other part of what is known of the error says it either
+        assert.notInclude(JSON.stringify(error), secret)
+      }
+    }))
+
+  it.effect("half an owner names what is missing", () =>
+    Effect.gen(function*() {
+      const password = yield* Effect.flip(fromEnvironment({ WAC_OWNER_EMAIL: "o@example.com" }))
+      assert.strictEqual(password.variable, "WAC_OWNER_PASSWORD")
+      const email = yield* Effect.flip(fromEnvironment({ WAC_OWNER_PASSWORD: "hunter2 hunter2" }))
+      assert.strictEqual(email.variable, "WAC_OWNER_EMAIL")
+      assert.notInclude(email.message, "hunter2")
+    }))
+
+  it.live("stops the start", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(run({ PORT: "0", WAC_LIMITS: "{" }))
+      assert.strictEqual(error._tag, "BadVariable")
+      const first = yield* start()
+      const { port } = new URL(first.url)
+      const taken = yield* Effect.flip(run({ PORT: port, DATABASE_URL: "memory:", LOG_LEVEL: "error" }))
+      assert.strictEqual(taken.message, `PORT, HOST: cannot listen on 127.0.0.1:${port} (EADDRINUSE)`)
+    }).pipe(Effect.scoped))
+})
+
+describe("the public address", () => {
+  it.live.each([
+    ["https://wac.example", "https://wac.example"],
+    ["https://example.com/wac/", "https://example.com/wac"]
+  ])("%s stands before what the terminal says", ([PUBLIC_URL, shown]) =>
+    Effect.gen(function*() {
+      // with PORT 0 only the port is shown that was found
+      const port = yield* Effect.promise(FreePort.find)
+      const { guide } = yield* run({ PORT: `${port}`, DATABASE_URL: "memory:", LOG_LEVEL: "error", PUBLIC_URL })
+      assert.strictEqual(guide?.publicUrl, shown)
+    }).pipe(Effect.scoped))
+
+  it.live("is this machine's to who pastes the commands where every address is listened on", () =>
+    Effect.gen(function*() {
+      const port = `${yield* Effect.promise(FreePort.find)}`
+      for (const PORT of ["0", port]) {
+        const { guide } = yield* run({ HOST: "0.0.0.0", PORT, DATABASE_URL: "memory:", LOG_LEVEL: "error" })
+        const listening = guide?.listening ?? ""
+        assert.match(listening, /^http:\/\/0\.0\.0\.0:/)
+        assert.strictEqual(guide?.publicUrl, listening.replace("0.0.0.0", "localhost"))
+      }
+    }).pipe(Effect.scoped))
+})
+
+describe("what is unknown", () => {
+  it("is a WAC_… name that means nothing", () => {
+    assert.deepStrictEqual(
+      unknownVariables(["WAC_ZONE", "PATH", "WAC_LIMITS", "WAC_OWNER_EMIAL", "wac_x", "XWAC_Y", "PORT", "WAC_"]),
+      ["WAC_", "WAC_OWNER_EMIAL", "WAC_ZONE"]
+    )
+    assert.deepStrictEqual(
+      unknownVariables([
+        "WAC_MASTER_KEY",
+        "WAC_MASTER_KEY_PREVIOUS",
+        "WAC_OWNER_EMAIL",
+        "WAC_OWNER_PASSWORD",
+        "WAC_WORKSPACE_NAME",
+        "WAC_LIMITS"
+      ]),
+      []
+    )
+  })
+
+  it.live("only draws a warning, without its value", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const spy = vi.spyOn(console, "log").mockImplementation((line) => {
+        lines.push(line)
+      })
+      const server = yield* start({
+        environment: { WAC_OWNER_EMIAL: "hunter2", WAC_ZONE: "hunter2", LOG_LEVEL: "warn" }
+      }).pipe(Effect.ensuring(Effect.sync(() => spy.mockRestore())))
+      assert.strictEqual((yield* call(`${server.url}/healthz`)).status, 200)
+      const warnings = lines.map((line) => JSON.parse(line)).filter(({ message }) => `${message}`.startsWith("WAC_"))
+      assert.deepStrictEqual(warnings.map(({ level, message }) => [level, message]), [
+        ["WARN", "WAC_OWNER_EMIAL is not a variable of this service"],
+        ["WARN", "WAC_ZONE is not a variable of this service"]
+      ])
+      assert.notInclude(lines.join("\n"), "hunter2")
+    }).pipe(Effect.scoped))
+})
+
+describe("what it says is what happens", () => {
+  it.live("PORT 0 listens somewhere, HOST is where", () =>
+    Effect.gen(function*() {
+      const { services, url } = yield* start({ environment: { HOST: "localhost" } })
+      const { address } = Context.get(services, HttpServer.HttpServer)
+      assert.match(HttpServer.formatAddress(address), /^http:\/\/(127\.0\.0\.1|\[::1\]):[1-9]\d*$/)
+      assert.strictEqual((yield* call(`${url}/healthz`)).status, 200)
+    }).pipe(Effect.scoped))
+
+  it.live("the owner of the environment may sign in, whatever the case of the address", () =>
+    Effect.gen(function*() {
+      const password = "pässword 🔑"
+      const { url } = yield* start({
+        environment: {
+          WAC_OWNER_EMAIL: "Someone@Example.com",
+          WAC_OWNER_PASSWORD: password,
+          WAC_WORKSPACE_NAME: "Acme"
+        }
+      })
+      const answer = yield* call(`${url}/internal/session`, {
+        headers: ownPage,
+        body: { email: "someone@example.com", password }
+      })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { userId: _, workspaceId: __, ...rest } = answer.body
+      assert.deepStrictEqual(rest, { email: "someone@example.com", role: "owner", workspaceName: "Acme" })
+    }).pipe(Effect.scoped))
+
+  it.live("WEBHOOK_ALLOW_INSECURE and WEBHOOK_ALLOW_CIDRS are off unless asked for", () =>
+    Effect.gen(function*() {
+      const put = Effect.fnUntraced(function*(environment: { readonly [name: string]: string }, address: string) {
+        const { url } = yield* start({ environment })
+        const signedIn = yield* call(`${url}/internal/session`, {
+          headers: ownPage,
+          body: { email: "owner@example.com", password: "correct horse battery" }
+        })
+        return yield* call(`${url}/internal/webhook`, {
+          method: "PUT",
+          headers: { ...ownPage, cookie: signedIn.headers.getSetCookie()[0]!.split(";")[0]! },
+          body: { url: address }
+        })
+      })
+      const off = { WEBHOOK_ALLOW_INSECURE: "", WEBHOOK_ALLOW_CIDRS: "" }
+      for (
+        const [environment, address] of [
+          [off, "http://93.184.216.34/"],
+          [off, "https://127.0.0.1/"],
+          [{ ...off, WEBHOOK_ALLOW_INSECURE: "true" }, "http://127.0.0.1/"],
+          [{ ...off, WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" }, "http://127.0.0.1/"]
+        ] as const
+      ) checks.assertInvalid(yield* put(environment, address), "invalid_field", "url")
+      assert.strictEqual((yield* put({ ...off, WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" }, "https://127.0.0.1/")).status, 200)
+    }).pipe(Effect.scoped))
+})

@@ -1,0 +1,136 @@
+/**
+ * Processes that are replaced one after the other while callers go on sending over connections that they keep: a stop
+ * costs no caller more than a refused or closed idle connection, and what that met was not done (contract §8 *SIGTERM*).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Extent } from "@wac/testkit"
+import { Effect, Fiber, type Scope } from "effect"
+import { Agent, request } from "node:http"
+import { hello } from "../harness.ts"
+import { freshDatabase, type Listening, masterKey, postgres, signedIn, start, stop } from "../processes.ts"
+
+const stops = Extent.of(2, 20)
+
+const perSecond = 200
+
+/** Connections that a caller keeps to each process. */
+const kept = 32
+
+/** Every so many sends goes to a recipient whose answer the provider takes 3 s for: a stop finds those in flight. */
+const slowEvery = 20
+
+/** How long the load runs before each stop. */
+const before = "1 second"
+
+interface Answered {
+  readonly status: number
+  readonly replayed: boolean
+  readonly text: string
+}
+
+/** A connection that was refused, or closed without an answer. */
+interface Unanswered {
+  readonly code: string
+}
+
+const isUnanswered = (outcome: Answered | Unanswered): outcome is Unanswered => "code" in outcome
+
+/** A process as a caller knows it: its address, and the connections to it. */
+interface Target {
+  readonly process: Listening
+  readonly agent: Agent
+}
+
+const target = (process: Listening): Effect.Effect<Target, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => ({ process, agent: new Agent({ keepAlive: true, maxSockets: kept }) })),
+    ({ agent }) => Effect.sync(() => agent.destroy())
+  )
+
+const post = ({ agent, process }: Target, apiKey: string, key: string, to: string): Promise<Answered | Unanswered> =>
+  new Promise((resolve) => {
+    const lost = ({ code = "none" }: NodeJS.ErrnoException) => resolve({ code })
+    request(`${process.url}/v1/messages`, {
+      method: "POST",
+      agent,
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "idempotency-key": key }
+    }, (response) => {
+      let text = ""
+      // an answer that has begun has to come whole
+      response.on("error", () => resolve({ status: 0, replayed: false, text: `broken off: ${text}` }))
+      response.setEncoding("utf8").on("data", (piece: string) => text += piece).on("end", () =>
+        resolve({
+          status: response.statusCode!,
+          replayed: response.headers["idempotent-replayed"] === "true",
+          text
+        }))
+    }).on("error", lost).end(JSON.stringify(hello(to)))
+  })
+
+describe("rolling stops under load", () => {
+  it.live(
+    "cost no caller more than a refused or closed idle connection, and nothing is done twice",
+    () =>
+      Effect.gen(function*() {
+        const env = {
+          DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase),
+          WAC_MASTER_KEY: masterKey(),
+          LOG_LEVEL: "warn"
+        }
+        const begin = Effect.flatMap(start({ ...env, LOG_LEVEL: "info" }), target)
+        let targets: ReadonlyArray<Target> = [yield* begin]
+        const { key: { apiKey } } = yield* signedIn(targets[0]!.process)
+
+        const wrong: Array<string> = []
+        const failures: Array<string> = []
+        let sent = 0
+        /** A caller's send: as its balancer does, to one process, and to the next where there is no answer. */
+        const send = async (i: number) => {
+          const key = crypto.randomUUID()
+          const to = i % slowEvery === 0 ? "+15005550010" : "+15005550003"
+          for (let tries = 0;; tries++) {
+            const outcome = await post(targets[(i + tries) % targets.length]!, apiKey, key, to)
+            if (isUnanswered(outcome)) {
+              failures.push(outcome.code)
+              if (tries === 5) return void wrong.push(outcome.code)
+              continue
+            }
+            // whoever was not answered was not heard either
+            if (outcome.status !== 200 || outcome.replayed) wrong.push(JSON.stringify(outcome))
+            else sent++
+            return
+          }
+        }
+        const all: Array<Promise<void>> = []
+        const load = Effect.suspend(() => {
+          const [from, first] = [performance.now(), all.length]
+          return Effect.forever(Effect.suspend(() => {
+            const due = (performance.now() - from) / 1000 * perSecond
+            while (all.length - first < due) all.push(send(all.length))
+            return Effect.sleep("5 millis")
+          }))
+        })
+
+        for (let i = 0; i < stops; i++) {
+          const [old] = targets
+          const next = yield* begin
+          targets = [old!, next]
+          const loading = yield* Effect.forkChild(load, { startImmediately: true })
+          yield* Effect.sleep(before)
+          const from = performance.now()
+          yield* stop(old!.process)
+          assert.isBelow(performance.now() - from, 10_000)
+          targets = [next]
+          yield* Fiber.interrupt(loading)
+          assert.strictEqual(old!.process.output.stderr, "")
+          assert.notMatch(old!.process.output.stdout, /"level":"(ERROR|WARN)"/)
+        }
+        yield* Effect.promise(() => Promise.all(all))
+        assert.deepStrictEqual(wrong, [])
+        assert.strictEqual(sent, all.length)
+        assert.includeMembers(["ECONNREFUSED", "ECONNRESET", "EPIPE"], [...new Set(failures)])
+        yield* stop(targets[0]!.process)
+      }).pipe(Effect.scoped),
+    600_000
+  )
+})

@@ -1,0 +1,122 @@
+/**
+ * What an operator watches, and who may look.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { RecordingReceiver } from "@wac/testkit"
+import { Effect } from "effect"
+import { assertError, until } from "../checks.ts"
+import { type Answer, call, hello, ready, receiver, send, setWebhook } from "../harness.ts"
+import { still } from "../movable.ts"
+
+const metrics = ({ url }: { readonly url: string }, headers: { readonly [name: string]: string } = {}) =>
+  call(`${url}/metrics`, { headers })
+
+/** The value of a series, by its name and labels as they are written. */
+const valueOf = ({ text }: Answer, series: string): number | undefined => {
+  const line = text.split("\n").find((line) => line.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length + 1))
+}
+
+describe.concurrent("metrics", () => {
+  it.live("tell of attempts by outcome, of what waits, and of webhooks in trouble, and of no workspace", () =>
+    Effect.gen(function*() {
+      const server = yield* still(ready())
+      const customer = yield* receiver
+      yield* setWebhook(server, { url: customer.url })
+      const attempted = (outcome: string, count: number) =>
+        until(
+          metrics(server),
+          (answer) => valueOf(answer, `wac_webhook_attempts_total{outcome="${outcome}"}`) === count
+        )
+      yield* send(server, hello("+15005550003"))
+      yield* attempted("delivered", 1)
+      yield* customer.script([RecordingReceiver.reply(500)])
+      yield* send(server, hello("+15005550003"))
+      yield* attempted("status", 1)
+      yield* server.pass("1100 millis")
+      const answer = yield* attempted("delivered", 2)
+      assert.strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
+      assert.strictEqual(valueOf(answer, "wac_webhook_first_attempt_delay_seconds_count"), 1)
+      assert.strictEqual(valueOf(answer, "wac_webhook_attempt_duration_seconds_count"), 3)
+      assert.strictEqual(valueOf(answer, "wac_webhook_deliveries_pending"), 0)
+      assert.strictEqual(valueOf(answer, "wac_webhook_oldest_due_age_seconds"), 0)
+      assert.strictEqual(valueOf(answer, "wac_webhooks{state=\"paused\"}"), 0)
+      assert.strictEqual(valueOf(answer, "wac_webhooks_with_backlog{deliveries=\"1\"}"), 0)
+      assert.notMatch(answer.text, /ws_|whk_|dlv_/)
+
+      yield* call(`${server.url}/internal/webhook/pause`, { method: "POST", headers: server.session })
+      yield* send(server, hello("+15005550003"))
+      const later = yield* metrics(server)
+      assert.strictEqual(valueOf(later, "wac_webhooks{state=\"paused\"}"), 1)
+      assert.strictEqual(valueOf(later, "wac_webhook_deliveries_pending"), 1)
+    }))
+
+  it.live("count requests by route and status, and sends by outcome, under labels that no caller can add to", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      for (const to of ["+15551234567", "+15005550001", "+15005550004", "+15005550006"]) yield* send(server, hello(to))
+      yield* send(server, { to: "+15551234567", type: "text", text: { body: "hi" } })
+      const headers = { "idempotency-key": "twice" }
+      for (const _ of [1, 2]) yield* send(server, hello(), headers)
+      for (const id of ["key_1", "key_2"]) {
+        yield* call(`${server.url}/internal/api-keys/${id}`, { headers: server.session })
+      }
+      for (const path of ["/a", "/b", "/v1/messages/x/y/z"]) {
+        yield* call(`${server.url}${path}`, { method: "PROPFIND" })
+      }
+      const answer = yield* metrics(server)
+      const value = (series: string) => valueOf(answer, series)
+      const sends = (labels: string) => value(`wac_sends_total{${labels}}`)
+      assert.strictEqual(sends("outcome=\"sent\""), 2)
+      assert.strictEqual(sends("outcome=\"replayed\""), 1)
+      assert.strictEqual(sends("outcome=\"failed\",reason=\"undeliverable\""), 1)
+      assert.strictEqual(sends("outcome=\"not_sent\",reason=\"provider\""), 1)
+      assert.strictEqual(sends("outcome=\"unknown\",reason=\"outcome_unknown\""), 1)
+      assert.strictEqual(sends("outcome=\"refused\",reason=\"outside_service_window\""), 1)
+      const route = (method: string, path: string) => `method="${method}",route="${path}"`
+      const requests = (method: string, path: string, status: number) =>
+        value(`wac_http_requests_total{${route(method, path)},status="${status}"}`)
+      assert.strictEqual(requests("POST", "/v1/messages", 200), 3)
+      assert.strictEqual(requests("POST", "/v1/messages", 504), 1)
+      assert.strictEqual(requests("GET", "/internal/api-keys/:id", 404), 2)
+      assert.strictEqual(requests("other", "unknown", 404), 3)
+      assert.strictEqual(value(`wac_http_request_duration_seconds_count{${route("POST", "/v1/messages")}}`), 7)
+      assert.notMatch(answer.text, /ws_|key_|msg_|PROPFIND/)
+    }))
+
+  it.live("of two servers in one process are apart", () =>
+    Effect.gen(function*() {
+      const [one, other] = [yield* ready(), yield* ready()]
+      const customer = yield* receiver
+      yield* setWebhook(one, { url: customer.url })
+      yield* call(`${one.url}/internal/webhook/test`, { method: "POST", headers: one.session })
+      const series = "wac_webhook_attempts_total{outcome=\"delivered\"}"
+      assert.strictEqual(valueOf(yield* metrics(one), series), 1)
+      assert.isUndefined(valueOf(yield* metrics(other), series))
+    }))
+
+  it.live("are for programs on this machine, and for nobody whom a proxy on it speaks for", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      assert.strictEqual((yield* metrics(server)).status, 200)
+      for (const header of ["forwarded", "x-forwarded-for", "x-real-ip", "via"]) {
+        assertError(yield* metrics(server, { [header]: "203.0.113.9" }), 404, { code: "not_found" })
+      }
+      const trusting = yield* ready({ environment: { TRUST_PROXY: "127.0.0.0/8" } })
+      for (const client of ["203.0.113.9", "127.0.0.1"]) {
+        assertError(yield* metrics(trusting, { "x-forwarded-for": client }), 404, { code: "not_found" })
+      }
+    }))
+
+  it.live("with METRICS_TOKEN are for whoever shows it", () =>
+    Effect.gen(function*() {
+      const server = yield* ready({ environment: { METRICS_TOKEN: "watch-4711" } })
+      const bearer = (token: string) => ({ authorization: `Bearer ${token}`, "x-forwarded-for": "203.0.113.9" })
+      assert.strictEqual((yield* metrics(server, bearer("watch-4711"))).status, 200)
+      assertError(yield* metrics(server), 401, { code: "unauthorized", reason: "missing_key" })
+      for (const wrong of ["watch-4712", "watch-471", server.key.apiKey]) {
+        assertError(yield* metrics(server, bearer(wrong)), 401, { code: "unauthorized", reason: "invalid_key" })
+      }
+      assertError(yield* call(`${server.url}/metrics`, { method: "POST", body: {} }), 405, { code: "not_found" })
+    }))
+})

@@ -1,0 +1,43 @@
+/**
+ * Processes with `PROVIDER=whatsapp` between one PostgreSQL database and one simulated Cloud API.
+ */
+import { assert } from "@effect/vitest"
+import { CloudApi } from "@wac/simulator"
+import { Duration, Effect } from "effect"
+import { bundledSteered, kill, masterKey, proxied, signedIn, startSteered, type Steered } from "../processes.ts"
+import { generous, path, silent } from "./whatsapp.ts"
+
+/** One process after the other, each on its own port; upstream posts to the latest. */
+export const processes = Effect.gen(function*() {
+  const { database, proxy } = yield* proxied
+  const api = yield* Effect.orDie(CloudApi.make({ settings: { ...generous, ...silent, retryAfter: [200] } }))
+  const main = yield* bundledSteered
+  const env = { ...api.environment, DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }
+  let ahead = 0
+  /** A process that upstream posts to from now on; `env` may lead it another way to the database. */
+  const start = Effect.fnUntraced(function*(over: { readonly [name: string]: string } = {}) {
+    const process = yield* startSteered({ ...env, ...over }, "http://127.0.0.1:9", ahead, main)
+    const { problem } = yield* api.courier.subscribe(process.url + path, api.identity.verifyToken)
+    assert.isUndefined(problem)
+    return process
+  })
+  const first = yield* start()
+  const { key, session } = yield* signedIn(first)
+  yield* kill(first)
+  return {
+    api,
+    database,
+    proxy,
+    key,
+    session,
+    start,
+    startByProxy: Effect.suspend(() => start({ DATABASE_URL: proxy.url })),
+    /** Time passes, for processes that are started later and for this one. */
+    pass: (duration: Duration.Duration, process?: Steered) => {
+      ahead += Duration.toMillis(duration)
+      return process === undefined
+        ? Effect.void
+        : process.order({ _tag: "Advance", millis: Duration.toMillis(duration) })
+    }
+  }
+})

@@ -1,0 +1,397 @@
+/**
+ * A day with WhatsApp: what a newcomer does first, and what customers do, from the API to the receiver of webhooks.
+ */
+import { assert, layer } from "@effect/vitest"
+import { CloudApi } from "@wac/simulator"
+import { Clock, Duration, Effect } from "effect"
+import * as checks from "../checks.ts"
+import { call, send } from "../harness.ts"
+import { accepted, generous, template, text, World } from "./whatsapp.ts"
+
+const ourNumber = "+15550783881"
+
+const outsideWindow = { code: "forbidden", reason: "outside_service_window", param: "type" }
+const optedOut = { code: "forbidden", reason: "opted_out", param: "to" }
+
+const typesOf = (events: ReadonlyArray<{ readonly type: string }>) => events.map(({ type }) => type)
+
+/** The customer writes; gives the event, once the receiver has been told. */
+const writes = Effect.fnUntraced(function*(inbound: CloudApi.Inbound) {
+  const world = yield* World
+  const id = yield* Effect.orDie(world.api.receive(inbound))
+  const [event] = yield* checks.until(
+    Effect.map(world.told, (events) => events.filter(({ data }) => data.provider_message_id === id)),
+    ({ length }) => length > 0
+  )
+  return { id, event }
+})
+
+/** What becomes of a text to this number: 200, or the reason against it. */
+const textIs = (to: string, expected: 200 | { readonly code: string; readonly reason: string }) =>
+  Effect.gen(function*() {
+    const world = yield* World
+    const answer = yield* send(world, text(to))
+    if (expected === 200) assert.strictEqual(answer.status, 200, answer.text)
+    else checks.assertError(answer, 403, expected)
+  })
+
+const marketing = (to: string) => template(to, "promo", ["20 %"])
+
+/** Sends until it is answered so, since what customers do takes a moment; each with a key of its own. */
+const untilAnswered = (body: unknown, awaited: 200 | 403) =>
+  Effect.flatMap(
+    World,
+    (world) => checks.until(Effect.suspend(() => send(world, body)), ({ status }) => status === awaited)
+  )
+
+/** Neither text nor marketing goes to who wants none, and nothing of it reaches upstream; what they need does. */
+const assertOptedOut = Effect.fnUntraced(function*(to: string) {
+  const world = yield* World
+  yield* untilAnswered(marketing(to), 403)
+  const before = (yield* world.callsTo(to)).length
+  checks.assertError(yield* send(world, marketing(to)), 403, optedOut)
+  checks.assertError(yield* send(world, text(to)), 403, optedOut)
+  assert.lengthOf(yield* world.callsTo(to), before)
+  yield* accepted(world, template(to))
+})
+
+const assertOptedIn = Effect.fnUntraced(function*(to: string) {
+  yield* untilAnswered(marketing(to), 200)
+  yield* textIs(to, 200)
+})
+
+layer(
+  World.layer({ environment: checks.unlimited, api: { settings: generous } }),
+  checks.live
+)("on the simulated Cloud API", (it) => {
+  it.effect("the templates are there, over all pages, with what may be done with them", () =>
+    Effect.gen(function*() {
+      const { api, key, url } = yield* World
+      const list = yield* call(`${url}/v1/templates?limit=100`, { headers: { authorization: `Bearer ${key.apiKey}` } })
+      assert.strictEqual(list.status, 200, list.text)
+      const upstream = yield* api.templates
+      assert.isAbove(upstream.length, 25)
+      const nameOf = (template: { readonly name: string; readonly language: string; readonly status: string }) =>
+        `${template.name} ${template.language} ${template.status.toLowerCase()}`
+      assert.sameMembers(list.body.data.map(nameOf), upstream.map(nameOf))
+      const named = list.body.data.find(({ name }: { readonly name: string }) => name === "appointment_reminder")
+      assert.deepInclude(named, {
+        category: "utility",
+        parameter_format: "named",
+        variables: ["first_name", "day", "hour"]
+      })
+    }))
+
+  it.effect("a template is sent once, and its life told to the receiver, in order and signed", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+16505550001"
+      const answer = yield* send(world, {
+        ...template(to, "order_update", ["Ana", "№ 1042 – ✓"]),
+        client_reference: "order-1042"
+      })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { message_id, provider_message_id } = answer.body
+      assert.match(provider_message_id, /^wamid\./)
+      const events = yield* world.toldOf(to, 3)
+      assert.deepStrictEqual(typesOf(events), ["message.sent", "message.delivered", "message.read"])
+      for (const [i, { data }] of events.entries()) {
+        assert.deepInclude(data, {
+          message_id,
+          provider_message_id,
+          to,
+          sequence: i + 1,
+          client_reference: "order-1042"
+        })
+      }
+      const [sent, ...more] = yield* world.callsTo(to)
+      assert.deepStrictEqual(more, [])
+      assert.deepInclude(JSON.parse(sent!.body), { to, biz_opaque_callback_data: message_id })
+      assert.strictEqual(yield* world.api.processed(message_id), 1)
+      const stored = yield* checks.stored(world, message_id)
+      assert.deepInclude(stored.body, { status: "read", from: ourNumber, provider_message_id })
+      for (const field of ["sent_at", "delivered_at", "read_at"]) assert.match(stored.body[field], checks.timeShape)
+    }))
+
+  it.effect("templates in every form are sent as upstream takes them, and wrong ones are refused before", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+16505550002"
+      yield* accepted(world, template(to))
+      yield* accepted(world, template(to, "hello_world", undefined, "de"))
+      yield* accepted(world, template(to, "order_update", ["Ana", "1042"], "pt_BR"))
+      yield* accepted(world, template(to, "appointment_reminder", ["Ana", "Tuesday", "10:00"]))
+      yield* accepted(world, template(to, "confirm_visit", ["Friday"]))
+      yield* accepted(world, template(to, "login_code", ["4711"]))
+      const { length } = yield* world.callsTo(to)
+      const refusals: ReadonlyArray<
+        readonly [body: unknown, status: number, error: Parameters<typeof checks.assertError>[2]]
+      > = [
+        [template(to, "nothing"), 403, {
+          code: "forbidden",
+          reason: "template_not_found",
+          param: "template.name"
+        }],
+        [template(to, "order_update", ["Ana", "1042"], "de"), 403, {
+          code: "forbidden",
+          reason: "template_not_found",
+          param: "template.name"
+        }],
+        ...["pending_review", "rejected_offer", "paused_offer", "disabled_offer"].map((name) =>
+          [template(to, name, name === "pending_review" ? ["Ana"] : undefined), 403, {
+            code: "forbidden",
+            reason: "template_not_approved",
+            param: "template.name"
+          }] as const
+        ),
+        [template(to, "order_update", ["Ana"]), 400, {
+          code: "invalid_body",
+          reason: "template_params_mismatch",
+          param: "template.bodyParams"
+        }],
+        [template(to, "order_update"), 400, {
+          code: "invalid_body",
+          reason: "template_params_mismatch",
+          param: "template.bodyParams"
+        }]
+      ]
+      for (const [body, status, error] of refusals) checks.assertError(yield* send(world, body), status, error)
+      assert.lengthOf(yield* world.callsTo(to), length)
+    }))
+
+  it.effect("text is refused until the customer writes, and again 24 hours later", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+16505550003"
+      yield* textIs(to, outsideWindow)
+      assert.deepStrictEqual(yield* world.callsTo(to), [])
+
+      const said = "Olá! <42> 100 % 📦 a@b.example – ça va?\n日本語"
+      const at = yield* Clock.currentTimeMillis
+      const { event, id } = yield* writes({ from: to, text: said })
+      // as Meta writes it
+      const posted = world.api.courier.attempts().find(({ body }) => body.includes(id))!
+      assert.match(posted.body, /^[\x20-\x7e]+$/)
+      assert.include(posted.body, "\\u65e5")
+      assert.strictEqual(event.type, "message.received")
+      const { message_id, received_at, ...data } = event.data
+      assert.match(message_id, checks.idShape("msg"))
+      assert.strictEqual(Date.parse(received_at), Math.floor(at / 1000) * 1000)
+      assert.deepStrictEqual(data, {
+        provider_message_id: id,
+        from: to,
+        to: ourNumber,
+        type: "text",
+        text: { body: said },
+        late: false
+      })
+
+      yield* textIs(to, 200)
+      assert.deepStrictEqual(typesOf(yield* world.toldOf(to, 4)), [
+        "message.received",
+        "message.sent",
+        "message.delivered",
+        "message.read"
+      ])
+      yield* world.pass(Duration.minutes(24 * 60 - 1))
+      yield* textIs(to, 200)
+      yield* world.pass("1 minute")
+      yield* textIs(to, outsideWindow)
+    }))
+
+  it.effect("a message that comes late opens no window that its own time does not", () =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const hour = 3_600_000
+      const { event } = yield* writes({ from: "+16505550004", at: now - 25 * hour })
+      assert.strictEqual(event.data.late, true)
+      yield* textIs("+16505550004", outsideWindow)
+      yield* writes({ from: "+16505550004", at: now - 23 * hour })
+      yield* textIs("+16505550004", 200)
+      // nor does an older one close it
+      yield* writes({ from: "+16505550004", at: now - 30 * hour })
+      yield* textIs("+16505550004", 200)
+    }))
+
+  it.effect("STOP and START are heard by keyword, by button and by preference, and 131050 counts as STOP", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const from = "+16505550005"
+      const button = (title: string) => ({ type: "button", button: { text: title, payload: `payload-${title}` } })
+      const reply = (title: string) => ({
+        type: "interactive",
+        interactive: { type: "button_reply", button_reply: { id: "x", title } }
+      })
+      const wishes: ReadonlyArray<
+        readonly [stop: Effect.Effect<unknown, never, World>, start: Effect.Effect<unknown, never, World>]
+      > = [
+        [writes({ from, text: " stop " }), writes({ from, text: "START" })],
+        [writes({ from, content: button("Stop") }), writes({ from, content: button("Start") })],
+        [writes({ from, content: reply("UNSUBSCRIBE") }), writes({ from, content: reply("unstop") })],
+        [world.api.prefer(from, "stop"), world.api.prefer(from, "resume")]
+      ]
+      yield* writes({ from, text: "Please stop by tomorrow" })
+      yield* assertOptedIn(from)
+      for (const [stop, start] of wishes) {
+        // upstream's times are whole seconds: the later wish has a later one
+        yield* world.pass("1 second")
+        yield* stop
+        yield* assertOptedOut(from)
+        yield* world.pass("1 second")
+        yield* start
+        yield* assertOptedIn(from)
+      }
+
+      // told by the provider of a message that was on its way
+      const other = "+15005550004"
+      yield* writes({ from: other })
+      const id = yield* accepted(world, marketing(other))
+      const failed = yield* checks.untilStatus(world, id, "failed")
+      assert.deepInclude(failed.body.error, { code: "forbidden", reason: "opted_out" })
+      yield* untilAnswered(marketing(other), 403)
+      const before = (yield* world.callsTo(other)).length
+      checks.assertError(yield* send(world, marketing(other)), 403, optedOut)
+      checks.assertError(yield* send(world, text(other)), 403, optedOut)
+      assert.lengthOf(yield* world.callsTo(other), before)
+      yield* world.pass("1 second")
+      yield* writes({ from: other, text: "start" })
+      yield* world.api.behave(other, {})
+      yield* assertOptedIn(other)
+    }))
+
+  it.effect("a customer without a number is told of by their id, and their window is that of their number once it is known", () =>
+    Effect.gen(function*() {
+      const userId = "US.13491208655302741918"
+      const { event, id } = yield* writes({ userId, text: "Who am I?" })
+      const { message_id: _, received_at: __, ...data } = event.data
+      assert.deepStrictEqual(data, {
+        provider_message_id: id,
+        from: null,
+        from_user_id: userId,
+        to: ourNumber,
+        type: "text",
+        text: { body: "Who am I?" },
+        late: false
+      })
+      const from = "+16505550006"
+      yield* textIs(from, outsideWindow)
+      const named = yield* writes({ from, userId, text: "It is me" })
+      assert.deepInclude(named.event.data, { from, from_user_id: userId })
+      yield* textIs(from, 200)
+    }))
+
+  it.effect("numbers that WhatsApp writes otherwise have the window of the number that we write to", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const variants: ReadonlyArray<readonly [written: string, ours: string]> = [
+        ["+553188887777", "+5531988887777"],
+        ["+5215512345678", "+525512345678"],
+        ["+5491112345678", "+541112345678"]
+      ]
+      for (const [written, ours] of variants) {
+        yield* textIs(ours, outsideWindow)
+        const { event } = yield* writes({ from: written })
+        assert.strictEqual(event.data.from, written)
+        yield* textIs(ours, 200)
+        const [sent] = yield* world.callsTo(ours)
+        assert.strictEqual(sent!.processed, true)
+        // what becomes of it is told under the number that was written to
+        assert.deepStrictEqual(typesOf(yield* world.toldOf(ours, 3)), [
+          "message.sent",
+          "message.delivered",
+          "message.read"
+        ])
+        yield* world.pass("1 second")
+        yield* writes({ from: written, text: "STOP" })
+        yield* assertOptedOut(ours)
+      }
+    }))
+
+  it.effect("who changes their number takes window and wish along", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const [before, after] = ["+16505550007", "+16505550008"]
+      yield* writes({ from: before })
+      yield* textIs(before, 200)
+      yield* world.api.move(before, after)
+      yield* untilAnswered(text(after), 200)
+      yield* textIs(before, outsideWindow)
+      yield* world.pass("1 second")
+      yield* writes({ from: after, text: "STOP" })
+      const last = "+16505550009"
+      yield* world.pass("1 second")
+      yield* world.api.move(after, last)
+      yield* untilAnswered(marketing(last), 403)
+      yield* assertOptedOut(last)
+    }))
+
+  /** What the event says of each kind; what is not here is no message. */
+  const said: { readonly [kind: string]: readonly [type: string, field?: string, value?: unknown] } = {
+    text: ["text"],
+    button: ["button", "text", "Yes"],
+    button_reply: ["interactive", "button_reply", { id: "choice_yes", title: "Yes" }],
+    list_reply: ["interactive", "list_reply", { id: "slot_2", title: "At noon", description: "12:00" }],
+    flow_reply: ["interactive", "nfm_reply", { name: "flow", body: "Sent", response: { flow_token: "t", day: "2" } }],
+    reaction: ["reaction", "emoji", "👍"],
+    unreaction: ["reaction", "emoji", null],
+    image: ["image", "caption", "Schön, nicht?"],
+    audio: ["audio", "voice", true],
+    video: ["video", "mime_type", "video/mp4"],
+    document: ["document", "filename", "Reçu café.pdf"],
+    sticker: ["sticker", "animated", false],
+    location: ["location", "name", "Brandenburger Tor"],
+    contacts: ["contacts"],
+    order: ["order", "catalog_id", "123456"],
+    referral: ["text", "body", "I saw this"],
+    edit: ["unsupported", "type", "edit"],
+    unsupported: ["unsupported", "errors", [{
+      code: 131_051,
+      message: "Message type unknown: Message type is currently not supported."
+    }]]
+  }
+
+  it.effect("customers' messages of every kind come as message.received, and what is none is passed over", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const passedOver = CloudApi.kinds.filter((kind) => said[kind] === undefined)
+      assert.sameMembers(passedOver, ["identity", "revoke", "request_welcome"])
+      const from = "+16505550010"
+      for (const kind of passedOver) yield* Effect.orDie(world.api.receive({ from, kind }))
+      yield* world.quiet
+      yield* textIs(from, outsideWindow)
+      for (const [kind, [type, field, value]] of Object.entries(said)) {
+        const { event } = yield* writes({ from, kind, context: { from: ourNumber.slice(1), id: "wamid.quoted" } })
+        assert.deepInclude(event.data, { type, from, to: ourNumber, late: false })
+        assert.isDefined(event.data[type], kind)
+        if (field !== undefined) assert.deepStrictEqual(event.data[type][field], value, kind)
+        assert.deepInclude(event.data.context, { message_id: "wamid.quoted", from: ourNumber })
+      }
+      assert.lengthOf(yield* world.toldOf(from, Object.keys(said).length), Object.keys(said).length)
+      yield* textIs(from, 200)
+    }))
+
+  it.effect("a customer who answers is answered", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+15005550012"
+      yield* accepted(world, template(to))
+      yield* world.toldOf(to, 3)
+      yield* world.pass("1 second")
+      const events = yield* world.toldOf(to, 4)
+      assert.deepStrictEqual(events.at(-1).data.text, { body: "Thank you, olá! 👋" })
+      yield* textIs(to, 200)
+    }))
+
+  it.effect("statuses that come twice and out of order make one event each", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+15005550007"
+      yield* accepted(world, template(to))
+      yield* world.toldOf(to, 3)
+      yield* world.quiet
+      yield* world.api.courier.redeliver()
+      yield* world.quiet
+      const events = yield* world.toldOf(to, 3)
+      assert.deepStrictEqual(typesOf(events), ["message.sent", "message.delivered", "message.read"])
+    }))
+})

@@ -1,0 +1,76 @@
+/**
+ * `/v1/events` and `/internal/events` (contract §6): what happened, as webhooks tell it, for who reads instead.
+ */
+import { Event } from "@wac/core"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, apiKey, session } from "../Access.ts"
+import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
+import { reading } from "../ErrorBody.ts"
+import { listOf, noQuery, pageQuery } from "../Lists.ts"
+import { TimeGiven, Timestamp } from "../Timestamp.ts"
+
+/** An event in combined form: the same id and body as webhooks with that envelope are sent. */
+export const RecordedEvent = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("event"),
+  type: Event.EventType,
+  created_at: Timestamp,
+  tenant_id: Schema.String,
+  data: Schema.Record(Schema.String, Schema.Json)
+}).annotate({ identifier: "Event" })
+
+/** Which events a list holds. */
+export const filter = {
+  since: Schema.optionalKey(
+    TimeGiven.annotate({ description: "Only events recorded at or after this time" })
+  ),
+  type: Schema.optionalKey(Event.EventType)
+}
+
+/** Which end of the list comes first (contract §3). */
+export const order = Schema.optionalKey(
+  Schema.Literals(["oldest", "newest"]).annotate({ description: "Which events come first; `oldest` if omitted" })
+)
+
+const query = { ...filter, ...pageQuery }
+
+export class EventsApi extends HttpApiGroup.make("events").add(
+  HttpApiEndpoint.get("list", "/v1/events", {
+    query: { ...query, order },
+    success: listOf(RecordedEvent),
+    error: reading
+  })
+    .annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
+      summary: "List events",
+      description:
+        "Oldest first, with the ids and bodies that webhooks deliver, so that a receiver can reconcile after " +
+        "an outage. Following the cursor never skips an event that was being committed meanwhile. The last page has a " +
+        "`next_cursor` too, with `has_more: false`: a request with it returns what was recorded since. With " +
+        "`order=newest` the list ends with the oldest event, and there `next_cursor` is null."
+    }))
+).middleware(ApiKeyAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Events", description: "What happened, for who reads instead of receiving." })
+) {}
+
+/** The same events for the dashboard, newest first. */
+export class EventsDashboardApi extends HttpApiGroup.make("eventsDashboard").add(
+  HttpApiEndpoint.get("list", "/internal/events", { query, success: listOf(RecordedEvent), error: reading })
+    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+      summary: "List events",
+      description: "Newest first."
+    })),
+  HttpApiEndpoint.get("get", "/internal/events/:id", {
+    params: { id: Schema.String },
+    query: noQuery,
+    success: RecordedEvent,
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(
+    OpenApi.annotations({
+      summary: "Get an event",
+      description: "In combined form, whatever the webhook's envelope is."
+    })
+  )
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Events (dashboard)", description: "What happened, for people." })
+) {}

@@ -1,0 +1,184 @@
+/**
+ * `/v1/messages` (specification §4, contract §3).
+ */
+import { Errors, Idempotency, Message, MessageStore, PhoneNumber } from "@wac/core"
+import { Schema, Struct } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, apiKey, NeedsIdempotencyKey, session } from "../Access.ts"
+import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
+import { reading, sending } from "../ErrorBody.ts"
+import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
+import { TimeGiven, Timestamp } from "../Timestamp.ts"
+
+/** The body of a send, in the wire's names: snake_case, but for `bodyParams`, which the specification writes so. */
+export const SendMessage = Schema.Union([
+  Message.OutboundTemplate.pipe(Schema.encodeKeys({ clientReference: "client_reference" })),
+  Message.OutboundText.mapFields(
+    Struct.assign({ text: Message.TextContent.pipe(Schema.encodeKeys({ previewUrl: "preview_url" })) })
+  ).pipe(Schema.encodeKeys({ clientReference: "client_reference" }))
+]).annotate({
+  identifier: "SendMessage",
+  examples: [{
+    to: "+15551234567",
+    type: "template",
+    template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] }
+  }]
+})
+
+/** The answer to a send: exactly the five specified fields. */
+export const SentMessage = Schema.Struct({
+  status: Schema.Literal("sent"),
+  message_id: Schema.String,
+  provider_message_id: Schema.String,
+  tenant_id: Schema.String,
+  api_key_id: Schema.String
+}).annotate({ identifier: "SentMessage" })
+
+const Status = Schema.Literals(["queued", "sending", "unknown", "sent", "delivered", "read", "failed"])
+
+const Type = Schema.Literals(["template", "text"])
+
+const Failure = Schema.Struct({
+  code: Schema.String,
+  reason: Schema.optionalKey(Schema.String),
+  message: Schema.String,
+  provider: Schema.optionalKey(Errors.ProviderDetail)
+})
+
+const Pricing = Schema.Struct({
+  billable: Schema.Boolean,
+  model: Schema.String,
+  type: Schema.String,
+  category: Schema.String
+}).annotate({ description: "What the provider reported about the price; null if it reported nothing" })
+
+/** A stored message. */
+export const StoredMessage = Schema.Struct({
+  status: Status,
+  message_id: Schema.String,
+  provider_message_id: Schema.NullOr(Schema.String),
+  tenant_id: Schema.String,
+  api_key_id: Schema.String,
+  to: Schema.String,
+  from: Schema.String,
+  type: Type,
+  created_at: Timestamp,
+  sent_at: Schema.NullOr(Timestamp),
+  delivered_at: Schema.NullOr(Timestamp),
+  read_at: Schema.NullOr(Timestamp),
+  failed_at: Schema.NullOr(Timestamp),
+  error: Schema.NullOr(Failure),
+  client_reference: Schema.NullOr(Schema.String),
+  pricing: Schema.NullOr(Pricing),
+  played_at: Schema.NullOr(Timestamp)
+}).annotate({ identifier: "Message" })
+
+const listed = {
+  id: Schema.String,
+  status: Status,
+  providerMessageId: Schema.NullOr(Schema.String),
+  apiKeyId: Schema.String,
+  to: Schema.String,
+  from: Schema.String,
+  type: Type,
+  createdAt: Timestamp
+}
+
+/** The same in the dashboard's list. */
+export const ListedMessage = Schema.Struct(listed).annotate({ identifier: "ListedMessage" })
+
+/** The same with all that the dashboard shows of it. */
+export const MessageDetail = Schema.Struct({
+  ...listed,
+  sentAt: Schema.NullOr(Timestamp),
+  deliveredAt: Schema.NullOr(Timestamp),
+  readAt: Schema.NullOr(Timestamp),
+  failedAt: Schema.NullOr(Timestamp),
+  error: Schema.NullOr(Failure),
+  clientReference: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "MessageDetail" })
+
+/** Which messages the dashboard's list holds. */
+export const filter = {
+  status: Schema.optionalKey(Status),
+  to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as it was given to the send" }))
+}
+
+/** Which messages the list for keys holds (contract §3). */
+export const publicFilter = {
+  ...filter,
+  client_reference: Schema.optionalKey(
+    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)).annotate({
+      description: "Exactly as it was given to the send"
+    })
+  ),
+  since: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created at or after this time" })),
+  until: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created before this time" }))
+}
+
+const pageMayBeShort = "With a filter a page ends at the latest after looking at " +
+  `${
+    MessageStore.lookedAt.toLocaleString("en")
+  } messages: it may hold fewer than \`limit\`, or none, and go on all the same.`
+
+export class MessagesApi extends HttpApiGroup.make("messages").add(
+  HttpApiEndpoint.post("send", "/v1/messages", {
+    headers: {
+      "idempotency-key": Schema.String.annotate({
+        description: "1 to 255 visible ASCII characters, unique per send; the same again for a retry of the same send"
+      })
+    },
+    payload: SendMessage,
+    success: SentMessage,
+    error: sending
+  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotateMerge(OpenApi.annotations({
+    summary: "Send a message",
+    description: "Sends an approved template, or free-form text within 24 hours after the recipient last wrote. " +
+      `A retry with the same ${Idempotency.header} is never sent twice.`
+  })),
+  HttpApiEndpoint.get("list", "/v1/messages", {
+    query: { ...publicFilter, ...pageQuery },
+    success: listOf(StoredMessage),
+    error: reading
+  }).annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
+    summary: "List messages",
+    description: `Messages of the workspace as they stand now, newest first, whoever sent them. ${pageMayBeShort}`
+  })),
+  HttpApiEndpoint.get("get", "/v1/messages/:id", {
+    params: { id: Schema.String },
+    query: noQuery,
+    success: StoredMessage,
+    error: reading
+  }).annotate(Access, apiKey("messages:send")).annotateMerge(
+    OpenApi.annotations({
+      summary: "Get a message",
+      description: "A message of the workspace as it stands now, whoever sent it."
+    })
+  )
+).middleware(ApiKeyAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Messages", description: "Sending, and what became of it." })
+) {}
+
+/** Messages as the dashboard shows them. */
+export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard").add(
+  HttpApiEndpoint.get("list", "/internal/messages", {
+    query: { ...filter, ...pageQuery },
+    success: internalListOf(ListedMessage),
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "List messages",
+    description: `Newest first. ${pageMayBeShort}`
+  })),
+  HttpApiEndpoint.get("get", "/internal/messages/:id", {
+    params: { id: Schema.String },
+    query: noQuery,
+    success: MessageDetail,
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "Get a message",
+    description: "With its times, and why it failed if it did."
+  }))
+).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
+  title: "Messages (dashboard)",
+  description: "What was sent, and what became of it."
+})) {}

@@ -1,0 +1,95 @@
+/**
+ * `/v1/templates` and `/internal/templates` (specification §4, contract §6 and §7).
+ */
+import { PlainText } from "@wac/core"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, apiKey, session } from "../Access.ts"
+import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
+import { reading, readingProvider } from "../ErrorBody.ts"
+import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
+import { Timestamp } from "../Timestamp.ts"
+
+/** A template of any status. `variables` are the body's placeholders, in the order in which `bodyParams` fills them. */
+export const Template = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  language: Schema.String,
+  category: Schema.String,
+  status: Schema.String,
+  parameter_format: Schema.Literals(["positional", "named"]),
+  components: Schema.Array(Schema.Json),
+  variables: Schema.Array(Schema.String),
+  quality: Schema.NullOr(Schema.String),
+  rejection_reason: Schema.NullOr(Schema.String),
+  provider_template_id: Schema.String,
+  synced_at: Timestamp
+}).annotate({ identifier: "Template" })
+
+/** The same as the dashboard shows it. */
+export const ShownTemplate = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  language: Schema.String,
+  category: Schema.String,
+  status: Schema.String,
+  parameterFormat: Schema.Literals(["positional", "named"]),
+  components: Schema.Array(Schema.Json),
+  variables: Schema.Array(Schema.String),
+  /** Why `bodyParams` cannot fill it, for people; `null` when they can. */
+  unfillable: Schema.NullOr(Schema.String),
+  quality: Schema.NullOr(Schema.String),
+  rejectionReason: Schema.NullOr(Schema.String),
+  providerTemplateId: Schema.String,
+  syncedAt: Timestamp
+}).annotate({ identifier: "TemplateDetail" })
+
+/** What a sync found: how many templates the provider has, and when it began to list them. */
+export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({ identifier: "Synced" })
+
+const word = Schema.optionalKey(PlainText.PlainText)
+
+/** Which templates a list holds: those of these words, matched exactly. */
+export const filter = { status: word, category: word, language: word, name: word }
+
+const query = { ...filter, ...pageQuery }
+
+export class TemplatesApi extends HttpApiGroup.make("templates").add(
+  HttpApiEndpoint.get("list", "/v1/templates", {
+    query,
+    success: listOf(Template),
+    error: reading
+  }).annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
+    summary: "List templates",
+    description: "Templates of every status, newest first."
+  }))
+).middleware(ApiKeyAuthentication).annotateMerge(
+  OpenApi.annotations({
+    title: "Templates",
+    description:
+      "The templates of the accounts at the provider that the workspace's numbers belong to. A number sends those of its own."
+  })
+) {}
+
+/** Templates as the dashboard shows them, and the button that asks upstream for them. */
+export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard").add(
+  HttpApiEndpoint.get("list", "/internal/templates", {
+    query,
+    success: internalListOf(ShownTemplate),
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "List templates",
+    description: "Templates of every status, newest first."
+  })),
+  HttpApiEndpoint.post("sync", "/internal/templates/sync", {
+    query: noQuery,
+    success: Synced,
+    error: readingProvider
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    summary: "Sync templates",
+    description:
+      "Makes the templates those that the provider lists now. When it cannot list them they stay as they are."
+  }))
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Templates (dashboard)", description: "The same for people, and bringing them over." })
+) {}

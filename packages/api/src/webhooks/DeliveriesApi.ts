@@ -1,0 +1,107 @@
+/**
+ * `/internal/webhook/deliveries` (contract §6): what became of each event on its way to the webhook.
+ */
+import { Event } from "@wac/core"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, session } from "../Access.ts"
+import { SessionAuthentication } from "../Caller.ts"
+import { reading } from "../ErrorBody.ts"
+import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { Timestamp } from "../Timestamp.ts"
+
+/** `pending` is on its way, `held` waits for the webhook's resume; the others are ends. */
+export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"])
+
+const phase = Schema.NullOr(Schema.Finite)
+
+/** One POST to the receiver. Times are in milliseconds. */
+export const Attempt = Schema.Struct({
+  id: Schema.String,
+  number: Schema.Int,
+  /** What began its round: the event itself, a person, a replay, a test, or the probe before a resume. */
+  trigger: Schema.Literals(["automatic", "manual", "replay", "test", "probe"]),
+  startedAt: Timestamp,
+  durationMs: Schema.Finite,
+  outcome: Schema.Literals([
+    "delivered",
+    "dns",
+    "connect",
+    "tls",
+    "timeout",
+    "status",
+    "redirect",
+    "blocked_address"
+  ]),
+  statusCode: Schema.NullOr(Schema.Int),
+  /** One plain sentence. */
+  message: Schema.String,
+  /** `null` for a phase that was not needed, as on a kept connection, or not reached. */
+  timings: Schema.NullOr(
+    Schema.Struct({ lookupMs: phase, connectMs: phase, tlsMs: phase, firstByteMs: phase, bodyMs: phase })
+  ),
+  /** What was sent, without the signatures; `address` is the IP address connected to. */
+  request: Schema.Struct({
+    url: Schema.String,
+    address: Schema.NullOr(Schema.String),
+    headers: Schema.Record(Schema.String, Schema.String),
+    body: Schema.String
+  }),
+  response: Schema.NullOr(Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String }))
+}).annotate({ identifier: "Attempt" })
+
+const delivery = {
+  id: Schema.String,
+  eventId: Schema.String,
+  eventType: Event.EventType,
+  status: DeliveryStatus,
+  attemptCount: Schema.Int,
+  nextAttemptAt: Schema.NullOr(Timestamp),
+  createdAt: Timestamp,
+  completedAt: Schema.NullOr(Timestamp)
+}
+
+/** A delivery in a list, without its attempts. */
+export const ListedDelivery = Schema.Struct(delivery).annotate({ identifier: "Delivery" })
+
+/** A delivery with its attempts, oldest first, and for developers a curl that posts it once more, signed afresh. */
+export const DeliveryDetail = Schema.Struct({
+  ...delivery,
+  attempts: Schema.Array(Attempt),
+  curl: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "DeliveryDetail" })
+
+/** Which deliveries a list holds. */
+export const filter = { status: Schema.optionalKey(DeliveryStatus) }
+
+const byId = { params: { id: Schema.String }, query: noQuery }
+
+export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
+  HttpApiEndpoint.get("list", "/internal/webhook/deliveries", {
+    query: { ...filter, ...pageQuery },
+    success: internalListOf(ListedDelivery),
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "List deliveries",
+    description: "Newest first."
+  })),
+  HttpApiEndpoint.get("get", "/internal/webhook/deliveries/:id", { ...byId, success: DeliveryDetail, error: reading })
+    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+      summary: "Get a delivery with its attempts",
+      description: "`curl` holds a valid signature, so it is null for members, and when the webhook is gone or its " +
+        "secret cannot be opened."
+    })),
+  HttpApiEndpoint.post("retry", "/internal/webhook/deliveries/:id/retry", {
+    ...byId,
+    success: ListedDelivery,
+    error: reading
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    summary: "Deliver again",
+    description: "Begins a new round of attempts, whatever became of the last one."
+  }))
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({
+    title: "Deliveries (dashboard)",
+    description: "What became of each event on its way to the webhook."
+  })
+) {}

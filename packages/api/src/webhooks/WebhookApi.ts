@@ -1,0 +1,190 @@
+/**
+ * `/internal/webhook` (specification §2 *Webhook configuration*, contract §6).
+ */
+import { Event, Webhook as Hook } from "@wac/core"
+import { Duration, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, session } from "../Access.ts"
+import { SessionAuthentication } from "../Caller.ts"
+import { reading, writing } from "../ErrorBody.ts"
+import { noQuery } from "../Lists.ts"
+import { TimeGiven, Timestamp } from "../Timestamp.ts"
+import { Attempt } from "./DeliveriesApi.ts"
+
+const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+const name = `(?:${label}\\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?`
+const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+const address = `${octet}(?:\\.${octet}){3}|\\[[0-9A-Fa-f:.]+\\]`
+const port = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+
+/** The form alone: which of them is taken is for `Webhook.parseUrl` and the guard, as the operator has set them. */
+const Url = Schema.String.check(
+  Schema.makeFilter((_: string) => true, {
+    toJsonSchema: () => ({
+      format: "uri",
+      maxLength: Hook.maxUrlLength,
+      pattern: `^[Hh][Tt][Tt][Pp][Ss]://(?:${name}|${address})(?::${port})?(?:[/?#][!-~]*)?$`
+    })
+  })
+).annotate({
+  description:
+    "An https URL whose host is a name, or a public address, and which names no user. An operator can allow " +
+    "http and private addresses"
+})
+
+/** The webhook, whole. */
+export const PutWebhook = Schema.Struct({
+  url: Url,
+  envelope: Schema.optionalKey(Event.Envelope),
+  eventTypes: Schema.optionalKey(
+    Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "All types when left out" })
+  )
+}).annotate({ identifier: "PutWebhook" })
+
+const configuration = {
+  id: Schema.String,
+  url: Schema.String,
+  status: Schema.Literals(["active", "paused"]),
+  envelope: Event.Envelope,
+  eventTypes: Schema.Array(Event.EventType),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}
+
+/** A webhook as it was set. `signingSecret` is in the answer that created it only. */
+export const SetWebhook = Schema.Struct({ ...configuration, signingSecret: Schema.optionalKey(Schema.String) })
+  .annotate({ identifier: "SetWebhook" })
+
+/** A webhook and its health, which is told at once however much waits for it. */
+export const WebhookStatus = Schema.Struct({
+  ...configuration,
+  failingSince: Schema.NullOr(Timestamp),
+  pausedAt: Schema.NullOr(Timestamp),
+  lastFailure: Schema.NullOr(Schema.Struct({ at: Timestamp, message: Schema.String }))
+}).annotate({ identifier: "WebhookStatus" })
+
+/** A webhook, its health and what waits for it, counted; never a secret. */
+export const Webhook = Schema.Struct({
+  ...WebhookStatus.fields,
+  pausesAt: Schema.NullOr(Timestamp),
+  heldCount: Schema.Int,
+  oldestHeldAt: Schema.NullOr(Timestamp)
+}).annotate({ identifier: "Webhook" })
+
+/** So long an old secret can sign beside the new one, at most. */
+const maxOverlap = Duration.days(30)
+
+/** How the old secret ends. */
+export const RotateSecret = Schema.Struct({
+  overlapSeconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Duration.toSeconds(maxOverlap) })).annotate({
+      description: "How long the old secret goes on signing beside the new one; a day when left out, 0 ends it at once"
+    })
+  )
+}).annotate({ identifier: "RotateSecret" })
+
+/** The new secret, which is shown this once. */
+export const RotatedSecret = Schema.Struct({
+  signingSecret: Schema.String,
+  previousExpiresAt: Timestamp
+}).annotate({ identifier: "RotatedSecret" })
+
+/** What a resume does with the events that were held. */
+export const ResumeWebhook = Schema.Struct({
+  replay: Schema.optionalKey(
+    Schema.Union([Schema.Literals(["all", "none"]), Schema.Struct({ since: TimeGiven })]).annotate({
+      description: "Which of the held events to deliver; all of them when left out. The others are skipped"
+    })
+  ),
+  force: Schema.optionalKey(Schema.Boolean.annotate({ description: "Resume without a probe" }))
+}).annotate({ identifier: "ResumeWebhook" })
+
+/** The webhook after it; paused still when the probe failed, whose message says why. */
+export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) })
+  .annotate({ identifier: "ResumedWebhook" })
+
+/** A delivery as a receiver had it, to be told what is wrong with it. */
+export const VerifyDelivery = Schema.Struct({
+  header: Schema.String.check(Schema.isMaxCodePoints(8192)).annotate({
+    description: "The value of X-Service-Signature as the receiver had it, or lines of `Name: value` from its log"
+  }),
+  body: Schema.String.annotate({ description: "The raw body as the receiver had it, before parsing" })
+}).annotate({ identifier: "VerifyDelivery" })
+
+/** What is right and what is wrong of a signature, part by part. */
+export const VerifiedDelivery = Schema.Struct({
+  ok: Schema.Boolean,
+  scheme: Schema.Literals(["service", "standard"]),
+  checks: Schema.Array(Schema.Struct({
+    part: Schema.Literals(["header", "timestamp", "signature"]),
+    ok: Schema.Boolean,
+    reason: Schema.NullOr(Schema.String),
+    message: Schema.String
+  }))
+}).annotate({ identifier: "VerifiedDelivery" })
+
+export class WebhookApi extends HttpApiGroup.make("webhook").add(
+  HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })
+    .annotate(Access, session("member")).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the webhook",
+        description: "Its configuration and its health; never a secret. 404 before one is set."
+      })
+    ),
+  HttpApiEndpoint.put("put", "/internal/webhook", {
+    payload: PutWebhook,
+    success: SetWebhook,
+    error: writing
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    summary: "Set the webhook",
+    description: "One per workspace. Its signing secret is shown when it is created, and never again."
+  })),
+  HttpApiEndpoint.delete("remove", "/internal/webhook", {
+    query: noQuery,
+    success: HttpApiSchema.NoContent,
+    error: reading
+  }).annotate(Access, session("developer")).annotateMerge(
+    OpenApi.annotations({
+      summary: "Remove the webhook",
+      description: "Nothing is delivered any more; events go on being recorded. 404 if there is none."
+    })
+  ),
+  HttpApiEndpoint.post("rotateSecret", "/internal/webhook/rotate-secret", {
+    payload: RotateSecret,
+    success: RotatedSecret,
+    error: writing
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    summary: "Rotate the signing secret",
+    description: "During the overlap every delivery is signed with both, so receivers can change at their leisure."
+  })),
+  HttpApiEndpoint.post("test", "/internal/webhook/test", { query: noQuery, success: Attempt, error: reading })
+    .annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+      summary: "Send a test event",
+      description: "Attempted once, also while paused; the answer says how it went."
+    })),
+  HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: WebhookStatus, error: reading })
+    .annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+      summary: "Pause the webhook",
+      description: "Events go on being recorded, and are held until a person resumes it. How many, getting it tells."
+    })),
+  HttpApiEndpoint.post("resume", "/internal/webhook/resume", {
+    payload: ResumeWebhook,
+    success: ResumedWebhook,
+    error: writing
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    summary: "Resume the webhook",
+    description:
+      "A test event is sent first: if it fails, the webhook stays paused, unless `force` is set. Then what " +
+      "was held is delivered oldest first, at a bounded rate, while new events flow."
+  })),
+  HttpApiEndpoint.post("verify", "/internal/webhook/verify", {
+    payload: VerifyDelivery,
+    success: VerifiedDelivery,
+    error: writing
+  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    summary: "Find out why a signature does not verify",
+    description: "Takes what a receiver had and tells which part is wrong, and by which mistake. It tells no secret."
+  }))
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Webhook (dashboard)", description: "The one receiver of the workspace's events." })
+) {}

@@ -1,0 +1,62 @@
+/**
+ * Contacts, as the dashboard shows them (contract §6 and §7).
+ */
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import type { NotFound } from "../Errors.ts"
+import type { WorkspaceId } from "../Id.ts"
+import * as Lookup from "../Lookup.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import { PlainText } from "../PlainText.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import * as Contact from "./Contact.ts"
+import { type ContactFilter, ContactStore } from "./ContactStore.ts"
+import * as ServiceWindow from "./ServiceWindow.ts"
+
+/** A contact at a moment. */
+export interface ContactState {
+  readonly contact: Contact.Contact
+  /** When the service window closes that is open; `null` when none is. */
+  readonly windowOpenUntil: Instant | null
+}
+
+const parse = Schema.decodeOption(PlainText)
+
+const stateOf = (contact: Contact.Contact, now: Instant): ContactState => ({
+  contact,
+  windowOpenUntil: ServiceWindow.openUntil(contact.lastInboundAt, now)
+})
+
+export class Contacts extends Context.Service<Contacts, {
+  /** In the order of ids, so that following the pages misses nobody, whoever writes meanwhile. */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: ContactFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<ContactState>, StoreError>
+  /** By `Contact.idOf`. */
+  readonly get: (workspaceId: WorkspaceId, id: string) => Effect.Effect<ContactState, NotFound | StoreError>
+}>()("@wac/core/contacts/Contacts") {
+  static readonly layer = Layer.effect(
+    Contacts,
+    Effect.gen(function*() {
+      const store = yield* ContactStore
+
+      return Contacts.of({
+        list: Effect.fn("Contacts.list")(function*(workspaceId, filter, page) {
+          const now = yield* Clock.currentTimeMillis
+          const { items, next } = yield* store.list(workspaceId, filter, page)
+          return { items: items.map((contact) => stateOf(contact, now)), next }
+        }),
+        get: Effect.fnUntraced(function*(workspaceId, id) {
+          const contact = yield* Lookup.find(
+            "contact",
+            Option.map(parse(id), Contact.named),
+            ({ key, phoneNumberId }) => store.get(workspaceId, phoneNumberId, key)
+          )
+          return stateOf(contact, yield* Clock.currentTimeMillis)
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,159 @@
+/**
+ * Events (specification §6, contract §6): what a workspace is told of, written in the same step as the change that
+ * it tells of.
+ */
+import { Schema } from "effect"
+import type { EventId, MessageId, WebhookId, WorkspaceId } from "../Id.ts"
+import { type InboundMessage, isLate } from "../inbound/InboundMessage.ts"
+import type { Message, Transition } from "../messages/Message.ts"
+import type { E164 } from "../numbers/PhoneNumber.ts"
+import { type Instant, iso } from "../Time.ts"
+
+/** What an event tells of. */
+export const EventType = Schema.Literals([
+  "message.sent",
+  "message.delivered",
+  "message.read",
+  "message.failed",
+  "message.received",
+  "campaign.completed",
+  "webhook.test"
+])
+export type EventType = typeof EventType.Type
+
+/** `combined` is the union of the two shapes that the specification shows; `a` and `b` are exactly one of them. */
+export const Envelope = Schema.Literals(["combined", "a", "b"])
+export type Envelope = typeof Envelope.Type
+
+/** The `data` of an event in combined form. Names are those of the wire. */
+export type EventData = { readonly [field: string]: Schema.Json }
+
+/** A recorded event. It never changes. */
+export interface Event {
+  readonly id: EventId
+  readonly workspaceId: WorkspaceId
+  readonly type: EventType
+  readonly createdAt: Instant
+  /** Events with the same key are delivered in the order of `sequence`. `null`: in no order. */
+  readonly orderKey: MessageId | null
+  readonly sequence: number | null
+  readonly data: EventData
+}
+
+/** The event of one step of a message; `message` is as it is after all of the steps, `sequence` that of this step. */
+export const ofTransition = (
+  message: Message,
+  transition: Transition,
+  event: { readonly id: EventId; readonly createdAt: Instant; readonly sequence: number }
+): Event => ({
+  id: event.id,
+  workspaceId: message.workspaceId,
+  type: `message.${transition.to}`,
+  createdAt: event.createdAt,
+  orderKey: message.id,
+  sequence: event.sequence,
+  data: {
+    message_id: message.id,
+    provider_message_id: message.providerMessageId,
+    to: message.content.to,
+    status: transition.to,
+    [`${transition.to}_at`]: iso(transition.at),
+    ...(transition.to === "failed" ? { error: { ...message.error } as EventData } : {}),
+    ...(message.content.clientReference === undefined ? {} : { client_reference: message.content.clientReference }),
+    sequence: event.sequence
+  }
+})
+
+/** The event of a customer's message. It is in no order with others: there is one per message. */
+export const ofInbound = (
+  message: InboundMessage,
+  to: { readonly workspaceId: WorkspaceId; readonly phoneNumber: E164 },
+  event: { readonly id: EventId; readonly messageId: MessageId; readonly createdAt: Instant }
+): Event => ({
+  id: event.id,
+  workspaceId: to.workspaceId,
+  type: "message.received",
+  createdAt: event.createdAt,
+  orderKey: null,
+  sequence: null,
+  data: {
+    message_id: event.messageId,
+    provider_message_id: message.providerMessageId,
+    from: message.customer.phone,
+    ...(message.customer.userId === null ? {} : { from_user_id: message.customer.userId }),
+    to: to.phoneNumber,
+    type: message.type,
+    [message.type]: message.content,
+    ...(message.context === null ? {} : { context: message.context }),
+    received_at: iso(message.at),
+    late: isLate(message, event.createdAt)
+  }
+})
+
+/** The event of a test of the webhook. It is in no order with others. */
+export const ofTest = (
+  webhook: { readonly id: WebhookId; readonly workspaceId: WorkspaceId },
+  event: { readonly id: EventId; readonly createdAt: Instant }
+): Event => ({
+  id: event.id,
+  workspaceId: webhook.workspaceId,
+  type: "webhook.test",
+  createdAt: event.createdAt,
+  orderKey: null,
+  sequence: null,
+  data: { webhook_id: webhook.id, tested_at: iso(event.createdAt) }
+})
+
+/** How many events one report can make: `read` on a message that was only sending also tells of two skipped steps. */
+export const maxPerReport = 3
+
+/**
+ * The events of a message's steps, and the message with its sequence moved on. `ids` holds at least as many fresh
+ * identifiers as there are steps.
+ */
+export const ofTransitions = (
+  message: Message,
+  transitions: ReadonlyArray<Transition>,
+  ids: ReadonlyArray<EventId>,
+  createdAt: Instant
+): { readonly message: Message; readonly events: ReadonlyArray<Event> } => ({
+  message: { ...message, sequence: message.sequence + transitions.length },
+  events: transitions.map((transition, i) =>
+    ofTransition(message, transition, { id: ids[i]!, createdAt, sequence: message.sequence + i + 1 })
+  )
+})
+
+/** Fields of `data` that variant A leaves out, beside every `…_at`. */
+const notInA = new Set(["provider_message_id", "sequence", "client_reference", "late"])
+/** Fields of `data` that variant B leaves out. */
+const notInB = new Set(["status", "sequence", "client_reference", "late"])
+
+/** An event in combined form, with the fields in the order in which they are sent. */
+export const combined = ({ createdAt, data, id, type, workspaceId }: Event) => ({
+  id,
+  object: "event" as const,
+  type,
+  created_at: iso(createdAt),
+  tenant_id: workspaceId,
+  data
+})
+
+/**
+ * The body that is signed and sent. A pure function of the event and the variant, so it is the same at every attempt,
+ * replay and resume.
+ */
+export const body = (event: Event, envelope: Envelope): string => {
+  const whole = combined(event)
+  const { created_at, data, id, tenant_id, type } = whole
+  switch (envelope) {
+    case "combined":
+      return JSON.stringify(whole)
+    case "a":
+      return JSON.stringify({ id, type, created_at, data: pick(data, (f) => !notInA.has(f) && !f.endsWith("_at")) })
+    case "b":
+      return JSON.stringify({ type, tenant_id, data: pick(data, (field) => !notInB.has(field)) })
+  }
+}
+
+const pick = (data: EventData, keep: (field: string) => boolean): EventData =>
+  Object.fromEntries(Object.entries(data).filter(([field]) => keep(field)))

@@ -1,0 +1,34 @@
+/**
+ * Port: recorded events. They are written by the ports that make the changes they tell of.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { EventId, WorkspaceId } from "../Id.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import type { Event, EventType } from "./Event.ts"
+
+/** Which events: those recorded at or after `since`, and of one type, where these are given. */
+export interface EventFilter {
+  readonly since?: Instant | undefined
+  readonly type?: EventType | undefined
+}
+
+export class EventStore extends Context.Service<EventStore, {
+  readonly get: (workspaceId: WorkspaceId, id: EventId) => Effect.Effect<Option.Option<Event>, StoreError>
+  /**
+   * Events of the workspace, *oldest first*. Following the pages never skips an event that was being committed
+   * meanwhile.
+   */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: EventFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Event>, StoreError>
+  /** The same, *newest first*; in the order of recording, as far as it is committed. */
+  readonly latest: (
+    workspaceId: WorkspaceId,
+    filter: EventFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Event>, StoreError>
+}>()("@wac/core/events/EventStore") {}

@@ -1,0 +1,50 @@
+/**
+ * Recorded events, for those who read instead of being told: receivers that reconcile after an outage, and people
+ * (contract §6 *GET /v1/events*).
+ */
+import { Context, Effect, Layer } from "effect"
+import type { NotFound } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import * as Lookup from "../Lookup.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Event } from "./Event.ts"
+import { type EventFilter, EventStore } from "./EventStore.ts"
+
+/** No event has it: what comes after it is all of them. */
+const beforeAll = Id.lowestAt("evt", 0)
+
+/** What to ask `after` for all that comes after a page of `Events.list`: its end too, where that is all for now. */
+export const resumeAfter = ({ items, next }: Page<Event>, { after }: PageRequest): string =>
+  next ?? items.at(-1)?.id ?? after ?? beforeAll
+
+export class Events extends Context.Service<Events, {
+  /**
+   * Oldest first. Following the pages to their end never skips an event that was being committed meanwhile: what may
+   * yet come before something else is waited for, or left to a later look.
+   */
+  readonly list: (
+    workspaceId: Id.WorkspaceId,
+    filter: EventFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Event>, StoreError>
+  /** Newest first, for people: what is being committed may be missing from the pages of one walk. */
+  readonly latest: (
+    workspaceId: Id.WorkspaceId,
+    filter: EventFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Event>, StoreError>
+  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Event, NotFound | StoreError>
+}>()("@wac/core/events/Events") {
+  static readonly layer = Layer.effect(
+    Events,
+    Effect.gen(function*() {
+      const store = yield* EventStore
+
+      const get = (workspaceId: Id.WorkspaceId, text: string) =>
+        Lookup.find("event", Id.parse(Id.EventId, text), (id) => store.get(workspaceId, id))
+
+      return Events.of({ list: store.list, latest: store.latest, get })
+    })
+  )
+}

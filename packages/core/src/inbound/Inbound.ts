@@ -1,0 +1,111 @@
+/**
+ * What comes from upstream: status reports and customers' messages, from whichever provider, by one path that
+ * removes duplicates and puts disorder right.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { ContactStore } from "../contacts/ContactStore.ts"
+import * as Event from "../events/Event.ts"
+import * as Id from "../Id.ts"
+import { type EventIds, MessageStore } from "../messages/MessageStore.ts"
+import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
+import type { StoreError } from "../StoreError.ts"
+import { TemplateRequests } from "../templates/TemplateRequests.ts"
+import { TemplateStore } from "../templates/TemplateStore.ts"
+import type { Instant } from "../Time.ts"
+import type { InboundItem } from "./InboundItem.ts"
+import * as InboundMessage from "./InboundMessage.ts"
+import * as PassedOver from "./PassedOver.ts"
+
+const strange = (what: string): PassedOver.PassedOver => ({ what, isUsual: false })
+const usual = (what: string): PassedOver.PassedOver => ({ what, isUsual: true })
+
+export class Inbound extends Context.Service<Inbound, {
+  /**
+   * Applies one thing that upstream told, in one step. One that was told before changes nothing, and neither does what
+   * belongs to nothing that we know; of that the answer says what it is. Safe to repeat, also after a {@link StoreError}.
+   */
+  readonly apply: (item: InboundItem) => Effect.Effect<PassedOver.PassedOver | undefined, StoreError>
+  /** Applies each in the order given, and tells in the log what was passed over. Safe to repeat as `apply` is. */
+  readonly receive: (items: ReadonlyArray<InboundItem>) => Effect.Effect<void, StoreError>
+}>()("@wac/core/inbound/Inbound") {
+  static readonly layer = Layer.effect(
+    Inbound,
+    Effect.gen(function*() {
+      const messages = yield* MessageStore
+      const contacts = yield* ContactStore
+      const numbers = yield* PhoneNumberStore
+      const templates = yield* TemplateStore
+      const requests = yield* TemplateRequests
+      const random = yield* SecureRandom.SecureRandom
+
+      const idsFor = (count: number): Effect.Effect<EventIds> =>
+        Effect.all({
+          events: Effect.replicateEffect(Id.generate(random, "evt"), count),
+          deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), count)
+        })
+
+      const record = Effect.fnUntraced(function*(message: InboundMessage.InboundMessage, now: Instant) {
+        if (InboundMessage.isTooOld(message, now)) return "too_old"
+        return yield* contacts.recordInbound({
+          now,
+          message,
+          messageId: yield* Id.generate(random, "msg"),
+          ids: yield* idsFor(1)
+        })
+      })
+
+      const apply = Effect.fnUntraced(function*(item: InboundItem) {
+        const now = yield* Clock.currentTimeMillis
+        switch (item._tag) {
+          case "Status": {
+            const ids = yield* idsFor(Event.maxPerReport)
+            const known = yield* messages.applyReport({ ...item, now, ids })
+            return known ? undefined : usual("a status of a message that is not ours")
+          }
+          case "Message": {
+            const recorded = yield* record(item.message, now)
+            return recorded === "too_old"
+              ? strange("a customer's message of more than 30 days ago")
+              : recorded === "unknown_number"
+              ? strange("a customer's message to a number that is not ours")
+              : undefined
+          }
+          case "Preference": {
+            const known = yield* contacts.setPreference({ ...item, now })
+            return known ? undefined : strange("a customer's wish about a number that is not ours")
+          }
+          case "CustomerMoved": {
+            const known = yield* contacts.move({ ...item, now })
+            return known ? undefined : strange("a customer's move, told to a number that is not ours")
+          }
+          case "Number": {
+            const { change, number } = item
+            // a time to come would hold against whatever is told until then
+            const told = yield* numbers.observe({ name: number, at: Math.min(item.at, now), change })
+            return told > 0 ? undefined : strange("news of a number that is not ours")
+          }
+          case "Template": {
+            const known = yield* templates.update({ ...item, now })
+            // one that we have not heard of: the list will tell what it is
+            if (known === 0) yield* requests.ask(item.providerAccountId)
+            return undefined
+          }
+          case "TemplatesChanged":
+            yield* requests.ask(item.providerAccountId)
+            return undefined
+          case "Skipped":
+            return usual(item.kind)
+        }
+      })
+
+      return Inbound.of({
+        apply,
+        receive: Effect.fn("Inbound.receive")(function*(items) {
+          const passedOver = yield* Effect.forEach(items, apply)
+          yield* PassedOver.tell("what the provider told", passedOver.filter((one) => one !== undefined))
+        })
+      })
+    })
+  )
+}

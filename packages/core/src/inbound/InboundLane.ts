@@ -1,0 +1,70 @@
+/**
+ * Which items of upstream's have to be applied one after the other: those that tell of the same thing. All others may go
+ * side by side, so that a thousand of them do not wait for a thousand answers of the storage in turn.
+ */
+import * as Contact from "../contacts/Contact.ts"
+import type { InboundItem } from "./InboundItem.ts"
+
+const contact = (providerNumberId: string, { phone, userId }: Contact.Customer): ReadonlyArray<string> =>
+  [phone === null ? null : Contact.keyOf(phone), userId]
+    .filter((name) => name !== null)
+    .map((name) => `contact ${providerNumberId} ${name}`)
+
+/** What an item tells of, by every name that it has there: two that share one must keep their order. */
+const namesIn = (item: InboundItem): ReadonlyArray<string> => {
+  switch (item._tag) {
+    case "Status":
+      return [item.reference, item.report.providerMessageId]
+        .filter((name) => name !== null)
+        .map((name) => `message ${name}`)
+    case "Message":
+      return contact(item.message.providerNumberId, item.message.customer)
+    case "Preference":
+      return contact(item.providerNumberId, item.customer)
+    case "CustomerMoved":
+      return [...contact(item.providerNumberId, item.from), ...contact(item.providerNumberId, item.to)]
+    case "Template":
+      return [`template ${item.providerAccountId} ${item.name} ${item.language}`]
+    case "TemplatesChanged":
+      return [`templates ${item.providerAccountId}`]
+    case "Number":
+      return [`number ${Object.values(item.number).join(" ")}`]
+    case "Skipped":
+      return []
+  }
+}
+
+/** Divides what carries items into lanes, each in the order given. Pure. */
+export const divide = <A>(
+  all: ReadonlyArray<A>,
+  itemOf: (one: A) => InboundItem
+): ReadonlyArray<ReadonlyArray<A>> => {
+  const parents = new Map<string, string>()
+  const rootOf = (name: string): string => {
+    let root = name
+    for (let parent = parents.get(root); parent !== undefined; parent = parents.get(root)) root = parent
+    // so that nobody goes that way again
+    if (root !== name) parents.set(name, root)
+    return root
+  }
+  const named = all.map((one) => ({ one, names: namesIn(itemOf(one)) }))
+  for (const { names: [first, ...others] } of named) {
+    for (const other of others) {
+      const [from, to] = [rootOf(other), rootOf(first!)]
+      if (from !== to) parents.set(from, to)
+    }
+  }
+  const lanes = new Map<string, Array<A>>()
+  const alone: Array<ReadonlyArray<A>> = []
+  for (const { names: [first], one } of named) {
+    if (first === undefined) {
+      alone.push([one])
+      continue
+    }
+    const root = rootOf(first)
+    const lane = lanes.get(root)
+    if (lane === undefined) lanes.set(root, [one])
+    else lane.push(one)
+  }
+  return [...lanes.values(), ...alone]
+}

@@ -1,0 +1,199 @@
+/**
+ * Processes, in the background, what providers have posted: claims it, reads it and has `Inbound` apply it.
+ */
+import { Cause, Clock, Duration, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Defect from "../Defect.ts"
+import * as Metrics from "../Metrics.ts"
+import { Polling } from "../Polling.ts"
+import { StoreError } from "../StoreError.ts"
+import { Inbound } from "./Inbound.ts"
+import type { InboundItem } from "./InboundItem.ts"
+import * as InboundLane from "./InboundLane.ts"
+import * as InboundPost from "./InboundPost.ts"
+import { type ClaimedPost, InboundPostStore } from "./InboundPostStore.ts"
+import * as PassedOver from "./PassedOver.ts"
+import { ProviderWebhook, UnreadablePost } from "./ProviderWebhook.ts"
+
+/** Posts in one round; small ones then share their statements with many others. */
+const maxPosts = 64
+
+/** A round holds no more than this in memory, but for one post that is larger. */
+const maxBytes = 8 * 1024 * 1024
+
+/** Items under way at once: as many as go into one statement of the storage. */
+const maxInFlight = 64
+
+/** What a process held when it died is taken up by another one after this. A round takes a fraction of it. */
+export const lease = Duration.seconds(15)
+
+/** How long the claimer sleeps at most: hints can be lost, and retries come due. */
+const pollEvery = Duration.seconds(1)
+
+/** Often enough for what is kept for days. */
+const sweepEvery = Duration.minutes(1)
+
+/** Posts forgotten in one step: a short statement. */
+const sweepBatch = 500
+
+/**
+ * A post that has failed so often has each of its items tried by itself. Before that the first failure ends the try,
+ * since the storage is likely to be away, and items keep their order; but one that fails for a reason of its own must
+ * not hold up the others for ever.
+ */
+export const separatesAfter = 3
+
+/** A claimed post, while its items are applied. */
+interface Progress {
+  readonly post: ClaimedPost
+  problem: InboundPost.Problem | null
+  /** How many of its items are still to be applied. */
+  left: number
+  readonly passedOver: Array<PassedOver.PassedOver>
+  /** Whether what became of it is recorded. */
+  isOver: boolean
+}
+
+/** An item of a round, with the post that it came in. */
+interface Step {
+  readonly progress: Progress
+  readonly item: InboundItem
+}
+
+const named = ({ body, digest, provider }: ClaimedPost): string =>
+  `the post ${digest} of ${provider} (${body.length} bytes)`
+
+/** Runs an effect of a post; what it fails with becomes the post's problem, and is told in the log unless told already. */
+const noting = <A>(progress: Progress, effect: Effect.Effect<A, StoreError | UnreadablePost>) =>
+  Effect.catchCause(effect, (cause) => {
+    const error = Cause.squash(cause)
+    if (error instanceof StoreError) {
+      progress.problem ??= "storage"
+      return Effect.void
+    }
+    if (error instanceof UnreadablePost) {
+      progress.problem = "unreadable"
+      return Effect.logWarning(`${named(progress.post)} cannot be read, and is set aside: ${error.message}`)
+    }
+    progress.problem = "defect"
+    return Effect.logError(`${named(progress.post)} met a defect: ${Defect.placeOf(error)}`)
+  })
+
+/**
+ * Runs as long as its scope; closing it gives back what is not processed yet. Any number of processes may run it, and any
+ * may die: a post is processed at least once, and `Inbound` makes that once. For a provider that posts nothing it only
+ * forgets what is old.
+ */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const store = yield* InboundPostStore
+    const inbound = yield* Inbound
+    const random = yield* SecureRandom.SecureRandom
+    const webhook = yield* ProviderWebhook
+    const polling = yield* Polling
+
+    yield* Clock.currentTimeMillis.pipe(
+      Effect.flatMap((now) => store.sweep(now, sweepBatch)),
+      Effect.repeat({ while: (swept) => swept > 0 }),
+      Effect.catchCause((cause) => Effect.logWarning("a sweep over inbound posts failed; the next one follows", cause)),
+      Effect.delay(sweepEvery),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    if (webhook === undefined) return
+
+    const read = Effect.fnUntraced(function*(progress: Progress) {
+      const { body, receivedAt } = progress.post
+      const items = yield* noting(progress, webhook.read(body, receivedAt))
+      const steps = (items ?? []).map((item): Step => ({ progress, item }))
+      progress.left = steps.length
+      return steps
+    })
+
+    const apply = Effect.fnUntraced(function*({ item, progress }: Step) {
+      if (progress.problem !== null && progress.post.tries < separatesAfter) return
+      const passedOver = yield* noting(progress, Effect.tap(inbound.apply(item), Metrics.applied(item)))
+      if (passedOver !== undefined) progress.passedOver.push(passedOver)
+    })
+
+    /** Applies an item; with the last one of a post, what became of that is recorded. */
+    const step = (token: string) =>
+      Effect.fnUntraced(function*(step: Step) {
+        yield* apply(step)
+        step.progress.left--
+        if (step.progress.left === 0) yield* conclude(token)(step.progress)
+      })
+
+    /** Records what became of a post; where that fails, the lease's end makes it due again. */
+    const conclude = (token: string) =>
+      Effect.fnUntraced(function*(progress: Progress) {
+        const { passedOver, post: { digest, provider, tries }, problem } = progress
+        const claim = { provider, digest, token, now: yield* Clock.currentTimeMillis }
+        if (problem === null) {
+          yield* store.complete(claim)
+          yield* PassedOver.tell(named(progress.post), passedOver)
+        } else {
+          yield* Metrics.postFailed(problem)
+          const retryAt = problem === "unreadable"
+            ? null
+            : claim.now + Duration.toMillis(InboundPost.retryAfter(tries + 1))
+          yield* store.release({ ...claim, retryAt, problem })
+        }
+        progress.isOver = true
+      }, (recorded) => Effect.ignore(recorded))
+
+    const giveBack = (token: string) => ({ isOver, post: { digest, provider } }: Progress) =>
+      isOver ? Effect.void : Effect.ignore(Effect.flatMap(
+        Clock.currentTimeMillis,
+        (now) => store.release({ provider, digest, token, now, retryAt: now, problem: null })
+      ))
+
+    const process = Effect.fnUntraced(function*(round: ReadonlyArray<Progress>, token: string) {
+      const steps = (yield* Effect.forEach(round, read)).flat()
+      const empty = round.filter(({ left }) => left === 0)
+      yield* Effect.forEach(empty, conclude(token), { concurrency: "unbounded", discard: true })
+      const lanes = InboundLane.divide(steps, ({ item }) => item)
+      yield* Effect.forEach(lanes, (lane) => Effect.forEach(lane, step(token), { discard: true }), {
+        concurrency: maxInFlight,
+        discard: true
+      })
+    })
+
+    /** Claims and processes what is due; whether there was anything. */
+    const round = Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        // one a round, so that a round that outlived its lease cannot speak for the next one
+        const token = yield* random.uuidV4({})
+        const posts = yield* store.claim({
+          now,
+          provider: webhook.name,
+          token,
+          leaseUntil: now + Duration.toMillis(lease),
+          limit: { posts: maxPosts, bytes: maxBytes }
+        })
+        const claimed = posts.map((post): Progress => ({ post, problem: null, left: 0, passedOver: [], isOver: false }))
+        yield* restore(process(claimed, token)).pipe(
+          Effect.onInterrupt(() =>
+            Effect.forEach(claimed, giveBack(token), { concurrency: "unbounded", discard: true })
+          )
+        )
+        return claimed.length > 0
+      })
+    )
+
+    const rest = Effect.raceFirst(store.awaitHint, polling.rest("posts", pollEvery))
+
+    yield* round.pipe(
+      Effect.flatMap((worked) => worked ? Effect.void : rest),
+      Effect.catchCause((cause) =>
+        Effect.andThen(
+          Effect.logWarning("claiming inbound posts failed; it is tried again", cause),
+          Effect.sleep(pollEvery)
+        )
+      ),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

@@ -1,0 +1,76 @@
+/**
+ * API keys (specification §2 and §5, contract §5): what is kept of one, and the format of the token.
+ */
+import { Effect } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import * as Base62 from "../Base62.ts"
+import { Unauthorized } from "../Errors.ts"
+import type { ApiKeyId, WorkspaceId } from "../Id.ts"
+import type { Sealed } from "../secrets/Sealed.ts"
+import type { Instant } from "../Time.ts"
+import type { ApiScope } from "./ApiScope.ts"
+
+export interface ApiKey {
+  readonly id: ApiKeyId
+  readonly workspaceId: WorkspaceId
+  readonly name: string
+  /** `wac_live_` and the next four characters: enough to recognise a key, of no use for guessing it. */
+  readonly prefix: string
+  readonly scopes: ReadonlyArray<ApiScope>
+  /** HMAC of the whole token under the pepper; the token itself is never kept. */
+  readonly tokenHash: string
+  /** The secret that signs requests, sealed for the row `id`. */
+  readonly signingSecret: Sealed
+  /** Whether mutating requests must be signed. */
+  readonly requireSignature: boolean
+  readonly createdAt: Instant
+  readonly expiresAt: Instant | null
+  readonly revokedAt: Instant | null
+  readonly lastUsedAt: Instant | null
+}
+
+/** What every token begins with, so that secret scanners find it. */
+export const tokenPrefix = "wac_live_"
+
+/** 30 characters are 178 bits, six hold a CRC-32: the lengths that secret scanners know from GitHub's tokens. */
+const entropyLength = 30
+const checksumLength = 6
+
+/** How many characters after {@link tokenPrefix} are shown in a listing. */
+const shownLength = 4
+
+/** A new token: `wac_live_`, 30 random base62 characters, 6 of checksum. */
+export const generateToken = (random: SecureRandom.SecureRandom["Service"]): Effect.Effect<string> =>
+  Effect.map(Base62.random(random, entropyLength), (entropy) => tokenPrefix + entropy + checksum(entropy))
+
+/** The part of a token that may be shown. */
+export const prefixOf = (token: string): string => token.slice(0, tokenPrefix.length + shownLength)
+
+/** Whether this can be a token at all; spares garbage a look-up. It says nothing about whether the key exists. */
+export const isWellFormed = (token: string): boolean => {
+  const match = /^wac_live_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/.exec(token)
+  return match !== null && checksum(match[1]!) === match[2]
+}
+
+/** The error for a token that belongs to no key; it does not say which part of it is wrong. */
+export const invalid = (): Unauthorized =>
+  new Unauthorized({ reason: "invalid_key", message: "the API key is not valid" })
+
+/** The error for a key that may not be used at this moment, or nothing (expiry is checked at every use). */
+export const refusal = (key: Pick<ApiKey, "revokedAt" | "expiresAt">, now: Instant): Unauthorized | undefined =>
+  key.revokedAt !== null
+    ? new Unauthorized({ reason: "revoked_key", message: "the API key was revoked" })
+    : key.expiresAt !== null && key.expiresAt <= now
+    ? new Unauthorized({ reason: "expired_key", message: "the API key has expired" })
+    : undefined
+
+const checksum = (entropy: string): string => Base62.encode(crc32(entropy), checksumLength)
+
+const crc32 = (ascii: string): number => {
+  let crc = 0xffffffff
+  for (let i = 0; i < ascii.length; i++) {
+    crc ^= ascii.charCodeAt(i)
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  return (crc ^ 0xffffffff) >>> 0
+}

@@ -1,0 +1,77 @@
+/**
+ * Signatures (specification §6 *Verifying a signature*, contract §5): of what we deliver and of what callers ask.
+ * Their format has one home, `@wac/verifier`.
+ */
+import { type DeliveryHeaders, requestPayload, SIGNATURE_HEADER, signDelivery, verify } from "@wac/verifier"
+import { Effect } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import * as Base62 from "../Base62.ts"
+import { Unauthorized } from "../Errors.ts"
+import type { Instant } from "../Time.ts"
+
+/** `whsec_` and 40 base62 characters: 238 bits, and valid base64 of 30 bytes for the Standard Webhooks family. */
+export const generateSecret = (random: SecureRandom.SecureRandom["Service"]): Effect.Effect<string> =>
+  Effect.map(Base62.random(random, 40), (text) => `whsec_${text}`)
+
+const seconds = (at: Instant): number => Math.floor(at / 1000)
+
+const ofJson = (signed: DeliveryHeaders): DeliveryHeaders => ({ "content-type": "application/json", ...signed })
+
+/**
+ * The headers of one attempt at a delivery: both families, made afresh with the attempt's own time, one signature per
+ * secret in the order given.
+ */
+export const deliveryHeaders = (delivery: {
+  readonly eventId: string
+  readonly body: string
+  readonly secrets: ReadonlyArray<string>
+  readonly now: Instant
+}): Effect.Effect<DeliveryHeaders> =>
+  Effect.suspend(() => {
+    const { body, eventId: id, now, secrets } = delivery
+    const signed = signDelivery({ id, timestamp: seconds(now), body, secret: secrets })
+    return signed instanceof Promise ? Effect.map(Effect.promise(() => signed), ofJson) : Effect.succeed(ofJson(signed))
+  })
+
+/** A request as its signature covers it. */
+export interface SignedRequest {
+  readonly method: string
+  /** As sent: path and query, not decoded. */
+  readonly target: string
+  /** As sent; absent is empty. */
+  readonly idempotencyKey: string | undefined
+  readonly body: Uint8Array
+  /** The header {@link SIGNATURE_HEADER}, if there is one. */
+  readonly signature: string | undefined
+}
+
+/** The error for a request whose signature is missing though `required`, wrong or stale; or nothing. */
+export const requestRefusal = (
+  request: SignedRequest,
+  secret: string,
+  options: { readonly required: boolean; readonly now: Instant }
+): Effect.Effect<Unauthorized | undefined> => {
+  if (request.signature === undefined) {
+    return Effect.succeed(
+      options.required
+        ? new Unauthorized({
+          reason: "missing_signature",
+          param: SIGNATURE_HEADER,
+          message: `this API key requires signed requests; the header ${SIGNATURE_HEADER} is missing`
+        })
+        : undefined
+    )
+  }
+  return Effect.promise(async () => {
+    const verified = await verify(requestPayload(request), request.signature, secret, { now: seconds(options.now) })
+    if (verified.ok) return undefined
+    const stale = verified.reason === "timestamp_too_old" || verified.reason === "timestamp_too_new"
+    return new Unauthorized({
+      reason: stale ? "stale_signature" : "invalid_signature",
+      param: SIGNATURE_HEADER,
+      message: stale
+        ? "the request's signature is more than 300 seconds away from the present"
+        : `the request's signature is not right: ${verified.reason}`
+    })
+  })
+}

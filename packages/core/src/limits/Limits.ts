@@ -1,0 +1,98 @@
+/**
+ * Tiers and defaults of contract §7. The operator replaces them with `WAC_LIMITS`; a workspace's and a number's own
+ * tier, quota and messaging limit are rows in storage.
+ */
+import { Context, Schema } from "effect"
+import type { Contact } from "../contacts/Contact.ts"
+import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
+import type { Workspace } from "../workspaces/Workspace.ts"
+import * as RateLimit from "./RateLimit.ts"
+
+/** Beyond these a rate is a slip of the pen: less is no service, more is no limit, and neither can be counted. */
+const Rate = Schema.Finite.check(Schema.isBetween({ minimum: 0.001, maximum: 1_000_000 }))
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** As with rates: from one token in a millisecond to one in a day. */
+const Pair = Schema.Struct({
+  everySeconds: Schema.Finite.check(Schema.isBetween({ minimum: 0.001, maximum: 86_400 })),
+  burst: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+})
+
+/** Rates are in messages (or requests) per second; `null` is no limit. */
+export const Limits = Schema.Struct({
+  workspaceTiers: Schema.Record(Schema.String, Rate),
+  phoneNumberTiers: Schema.Record(Schema.String, Rate),
+  /** Per (phone number, recipient): one token per `everySeconds`, at most `burst` saved up. */
+  pair: Pair,
+  defaults: Schema.Struct({
+    workspaceTier: Schema.String,
+    phoneNumberTier: Schema.String,
+    /** Messages per workspace and calendar month (UTC). */
+    monthlyQuota: Schema.NullOr(Count),
+    /** Unique customers written to outside a window, per rolling 24 h and phone number. */
+    messagingLimit: Schema.NullOr(Count)
+  })
+}).check(
+  Schema.makeFilter(({ defaults, phoneNumberTiers, workspaceTiers }) =>
+    !Object.hasOwn(workspaceTiers, defaults.workspaceTier)
+      ? { path: ["defaults", "workspaceTier"], issue: "one of workspaceTiers" }
+      : !Object.hasOwn(phoneNumberTiers, defaults.phoneNumberTier)
+      ? { path: ["defaults", "phoneNumberTier"], issue: "one of phoneNumberTiers" }
+      : true
+  )
+)
+export type Limits = typeof Limits.Type
+
+/** The figures of contract §7. The pair's are the upstream's own. */
+export const standard: Limits = {
+  workspaceTiers: { free: 10, standard: 100, scale: 1000 },
+  phoneNumberTiers: { coexistence: 20, standard: 80, high: 1000 },
+  pair: { everySeconds: 6, burst: 45 },
+  defaults: { workspaceTier: "standard", phoneNumberTier: "standard", monthlyQuota: null, messagingLimit: null }
+}
+
+/** The limits in force in this process. */
+export const CurrentLimits = Context.Reference<Limits>("@wac/core/Limits/CurrentLimits", {
+  defaultValue: () => standard
+})
+
+/** The tier that counts: an unknown one counts as the default one. */
+const inForce = (tiers: Limits["workspaceTiers"], tier: string | null, fallback: string): string =>
+  tier !== null && Object.hasOwn(tiers, tier) ? tier : fallback
+
+/** The bucket of a workspace: one token per public request. An unknown tier counts as the default one. */
+export const workspace = ({ defaults, workspaceTiers }: Limits, tier: Workspace["tier"]): RateLimit.Policy =>
+  RateLimit.perSecond("workspace", workspaceTiers[inForce(workspaceTiers, tier, defaults.workspaceTier)]!)
+
+/** The bucket of a sending number: one token per message given to the provider. */
+export const phoneNumber = (limits: Limits, tier: PhoneNumber["tier"]): RateLimit.Policy =>
+  RateLimit.perSecond("phone_number", phoneNumberTier(limits, tier).perSecond)
+
+/** The tier of a sending number that is in force, and its rate in messages per second. */
+export const phoneNumberTier = (
+  { defaults, phoneNumberTiers }: Limits,
+  tier: PhoneNumber["tier"]
+): { readonly tier: string; readonly perSecond: number } => {
+  const name = inForce(phoneNumberTiers, tier, defaults.phoneNumberTier)
+  return { tier: name, perSecond: phoneNumberTiers[name]! }
+}
+
+/** The bucket of one number and one recipient. */
+export const pair = (limits: Limits): RateLimit.Policy => ({
+  name: "pair",
+  interval: RateLimit.intervalOf(limits.pair.everySeconds * 1000),
+  capacity: limits.pair.burst
+})
+
+/** The name in storage of a workspace's bucket. */
+export const workspaceBucket = (id: WorkspaceId): string => `workspace:${id}`
+
+/** That of a phone number's. */
+export const phoneNumberBucket = (id: PhoneNumberId): string => `phone_number:${id}`
+
+/** That of a phone number and one of its customers. */
+export const pairBucket = (id: PhoneNumberId, customer: Contact["key"]): string => `pair:${id}:${customer}`
+
+/** Whether *accept* spends from the bucket of that name. */
+export const isSpentBySends = (bucket: string): boolean => /^(workspace|phone_number|pair):/.test(bucket)

@@ -1,0 +1,193 @@
+/**
+ * Messages: what is asked to be sent, what is stored of it, and how upstream's reports move it (contract §3).
+ */
+import { Duration, Schema } from "effect"
+import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
+import type { ApiKeyId, MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import { E164 } from "../numbers/PhoneNumber.ts"
+import * as PlainText from "../PlainText.ts"
+import { Language } from "../templates/Template.ts"
+import type { Instant } from "../Time.ts"
+
+/** An approved template, with the values of its body's placeholders in order. */
+export const TemplateContent = Schema.Struct({
+  name: PlainText.between(1, 512),
+  language: Language,
+  bodyParams: Schema.optionalKey(
+    Schema.Array(PlainText.PlainText.check(Schema.isNonEmpty({ message: "must not be empty" })))
+  )
+})
+export type TemplateContent = typeof TemplateContent.Type
+
+/** Free-form text. */
+export const TextContent = Schema.Struct({
+  body: PlainText.between(1, 4096),
+  previewUrl: Schema.optionalKey(Schema.Boolean)
+})
+export type TextContent = typeof TextContent.Type
+
+const addressing = {
+  to: E164,
+  /** A phone number of the workspace, by id or in E.164; its default number when left out. */
+  from: Schema.optionalKey(PlainText.between(1, 64)),
+  /** Echoed in this message's events. */
+  clientReference: Schema.optionalKey(PlainText.between(1, 255))
+}
+
+/** A request to send a template. */
+export const OutboundTemplate = Schema.Struct({
+  ...addressing,
+  type: Schema.Literal("template"),
+  template: TemplateContent
+})
+
+/** A request to send free-form text. */
+export const OutboundText = Schema.Struct({ ...addressing, type: Schema.Literal("text"), text: TextContent })
+
+/** A request to send a message, decoded and checked in form (specification §4, contract §3). */
+export const OutboundMessage = Schema.Union([OutboundTemplate, OutboundText])
+export type OutboundMessage = typeof OutboundMessage.Type
+
+/** Why a message failed: the error's code and reason, in words, and what the provider said. */
+export interface MessageError {
+  readonly code: string
+  readonly reason?: string
+  readonly message: string
+  readonly provider?: ProviderDetail
+}
+
+/** An error as it is stored with a failed message. */
+export const errorOf = (error: DomainError): MessageError => {
+  const reason = reasonOf(error)
+  return {
+    code: error.code,
+    ...(reason === undefined ? {} : { reason }),
+    message: error.message,
+    ...(error.provider === undefined ? {} : { provider: error.provider })
+  }
+}
+
+/** `queued` is for campaigns. A status never moves to a lower rank; `failed` is outside the ranks. */
+export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, delivered: 4, read: 5 } as const
+
+/** One of {@link ranks}, or `failed`. */
+export type MessageStatus = keyof typeof ranks | "failed"
+
+/** A stored message. */
+export interface Message {
+  readonly id: MessageId
+  readonly workspaceId: WorkspaceId
+  readonly apiKeyId: ApiKeyId
+  readonly phoneNumberId: PhoneNumberId
+  readonly from: E164
+  readonly content: OutboundMessage
+  readonly status: MessageStatus
+  /** When it took its status, by our clock; of one that is `sending` without a claim, when the last try ended. */
+  readonly statusAt: Instant
+  readonly providerMessageId: string | null
+  readonly createdAt: Instant
+  readonly sentAt: Instant | null
+  readonly deliveredAt: Instant | null
+  readonly readAt: Instant | null
+  readonly failedAt: Instant | null
+  readonly error: MessageError | null
+  /** How many events this message has had; the next has this plus one as `data.sequence`. */
+  readonly sequence: number
+}
+
+/** How long a message stays `unknown` without a report before it counts as failed (contract §3). */
+export const unknownTimeout = Duration.minutes(10)
+
+/** How long a message that was certainly not sent waits for a retry before it counts as failed (contract §3). */
+export const retryTimeout = Duration.hours(24)
+
+/** What upstream says became of a message, or what the answer to the send itself said. `at` is upstream's time. */
+export interface Report {
+  readonly status: "sent" | "delivered" | "read" | "failed"
+  readonly at: Instant
+  readonly providerMessageId: string | null
+  /** Given when `status` is `failed`. */
+  readonly error: MessageError | null
+}
+
+/** One step of a message's life that its workspace is told of. */
+export interface Transition {
+  readonly to: Report["status"]
+  readonly at: Instant
+}
+
+/** A message after a report, and the steps it took; no steps when the report told nothing new. */
+export interface Moved {
+  readonly message: Message
+  readonly transitions: ReadonlyArray<Transition>
+}
+
+/** The reasons of the failures that we conclude from silence (contract §3). */
+export const notSent: MessageError = {
+  code: "server_error",
+  reason: "not_sent",
+  message: "the message was never given to the provider: nobody retried it within 24 hours"
+}
+
+/** The failure of a message of which nothing was heard in time. */
+export const deliveryUnknown: MessageError = {
+  code: "server_error",
+  reason: "delivery_unknown",
+  message: "the provider did not say whether it took the message, and reported nothing of it for 10 minutes"
+}
+
+/** Whether this failure is our conclusion from silence, which alone yields to a later report. */
+export const isDeliveryUnknown = (message: Pick<Message, "status" | "error">): boolean =>
+  message.status === "failed" && message.error?.reason === deliveryUnknown.reason
+
+const ladder = ["sent", "delivered", "read"] as const
+const timeField = { sent: "sentAt", delivered: "deliveredAt", read: "readAt" } as const
+
+/**
+ * The time of a reported step: that of the report, but not before that of the step before it. Upstream's times are in
+ * whole seconds, and by another clock than those that we note ourselves.
+ */
+const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Report): Instant =>
+  Math.max(
+    at,
+    createdAt,
+    status === "sent" ? createdAt : sentAt ?? createdAt,
+    status === "read" ? deliveredAt ?? createdAt : createdAt
+  )
+
+/**
+ * Applies a report. Laws, whatever the order and number of reports: a rank never falls, every step is taken once
+ * and in order (skipped ones first, with the later time, and none with a time before that of the step before it), a late
+ * lower report only fills a time, and `failed` is reached only from below `delivered` and left only when it was
+ * {@link isDeliveryUnknown}.
+ */
+export const apply = (message: Message, report: Report, now: Instant): Moved => {
+  const at = timeOf(message, report)
+  const named: Message = message.providerMessageId === null && report.providerMessageId !== null
+    ? { ...message, providerMessageId: report.providerMessageId }
+    : message
+  const reopened: Message = isDeliveryUnknown(named)
+    ? { ...named, status: "unknown", failedAt: null, error: null }
+    : named
+  const target = report.status
+  if (target === "failed") {
+    if (reopened.status === "failed" || ranks[reopened.status] >= ranks.delivered) {
+      return { message: named, transitions: [] }
+    }
+    return {
+      message: { ...reopened, status: "failed", statusAt: now, failedAt: at, error: report.error },
+      // its workspace was told already that it failed; only the reason is known better now
+      transitions: reopened === named ? [{ to: "failed", at }] : []
+    }
+  }
+  if (reopened.status === "failed" || ranks[target] <= ranks[reopened.status]) {
+    const field = timeField[target]
+    return { message: named[field] === null ? { ...named, [field]: at } : named, transitions: [] }
+  }
+  const from = ranks[reopened.status]
+  const transitions = ladder
+    .filter((step) => ranks[step] > from && ranks[step] <= ranks[target])
+    .map((to) => ({ to, at: reopened[timeField[to]] ?? at }))
+  const times = Object.fromEntries(transitions.map(({ at, to }) => [timeField[to], at]))
+  return { message: { ...reopened, ...times, status: target, statusAt: now }, transitions }
+}

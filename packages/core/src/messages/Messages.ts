@@ -1,0 +1,379 @@
+/**
+ * Sending (contract §3 and §4): *accept*, the provider, *settle*, and joining a send that is under way.
+ */
+import {
+  Cause,
+  Clock,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  FiberSet,
+  Layer,
+  Option,
+  Schedule
+} from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import * as Deadlines from "../Deadlines.ts"
+import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import { CurrentLimits } from "../limits/Limits.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import * as Lookup from "../Lookup.ts"
+import * as Metrics from "../Metrics.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import * as Span from "../Span.ts"
+import { Stopping } from "../Stopping.ts"
+import { orUnavailable, type StoreError } from "../StoreError.ts"
+import * as Idempotency from "./Idempotency.ts"
+import * as Message from "./Message.ts"
+import { type ClaimedSend, type KeyedRequest, type MessageFilter, MessageStore, type SendEnd } from "./MessageStore.ts"
+import * as Policy from "./Policy.ts"
+import { Provider, type ProviderOutcome } from "./Provider.ts"
+
+/** The provider's deadline; more than this is an unknown outcome. */
+export const providerTimeout = Duration.seconds(8)
+
+/** How often one who joined looks for an answer that another process may have stored. */
+const joinPoll = Duration.millis(100)
+
+/** Sends in flight in one process, at most; a provider that hangs at 1,000 sends a second holds 8,000 of them. */
+export const MaxInFlight = Context.Reference<number>("@wac/core/Messages/MaxInFlight", { defaultValue: () => 10_000 })
+
+/** What a caller is asked to wait when there are more. */
+const overloadRetryAfter = Duration.seconds(1)
+
+/** When to take back a claim of which the answer was lost: at once, and for as long as a statement may linger. */
+const takingBack = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 4 }))
+
+/** How soon an end that could not be recorded is recorded again; then as `takingBack`, within the lease. */
+const firstRepetition = Duration.seconds(1)
+
+/** Method and route, the scope of a send's idempotency key. */
+const route = "POST /v1/messages"
+
+/** A send as an authenticated caller asks for it. */
+export interface SendRequest {
+  readonly workspaceId: Id.WorkspaceId
+  readonly apiKeyId: Id.ApiKeyId
+  readonly key: Idempotency.IdempotencyKey
+  readonly requestId: Id.RequestId
+  readonly message: Message.OutboundMessage
+}
+
+export class Messages extends Context.Service<Messages, {
+  /**
+   * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to its end, whether
+   * the caller waits or not. Fails with the errors of contract §2; `outcome_unknown` and `delivery_unknown` alone mean
+   * that the message may have been sent. `Idempotency.ReplayObserver` is told when the answer is another request's.
+   */
+  readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
+  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
+  /** Newest first. With a filter a page may hold fewer than its limit, or none, before the end. */
+  readonly list: (
+    workspaceId: Id.WorkspaceId,
+    filter: MessageFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Message.Message>, StoreError>
+}>()("@wac/core/messages/Messages") {
+  static readonly layer = Layer.effect(
+    Messages,
+    Effect.gen(function*() {
+      const store = yield* MessageStore
+      const provider = yield* Provider
+      const limits = yield* CurrentLimits
+      const maxInFlight = yield* MaxInFlight
+      const random = yield* SecureRandom.SecureRandom
+      const digest = yield* Digest.Digest
+
+      const deadlines = yield* Deadlines.make
+      const inFlight = yield* FiberSet.make()
+      const stopping = yield* Stopping
+      // the provider's deadline is within it; a send that is not settled by then becomes unknown
+      yield* Effect.addFinalizer(() =>
+        Effect.flatMap(stopping.left, (left) => Effect.timeoutOption(FiberSet.awaitEmpty(inFlight), left))
+      )
+      /** Claims whose making nobody heard of. */
+      const lost = yield* FiberSet.make()
+      /** Sends that this process is carrying out, by key, and how each ends: those who join get the same. */
+      const running = new Map<string, Deferred.Deferred<Idempotency.Answer>>()
+
+      /** Refuses a send by a rule or limit of our own, and counts that. */
+      const refused = <E extends DomainError>(error: E): Effect.Effect<never, E> =>
+        Effect.andThen(Metrics.sendEnded("refused", reasonOf(error)), Effect.fail(error))
+
+      /** Asks the provider; whatever cuts the question short leaves its outcome unknown. */
+      const ask = (claimed: ClaimedSend): Effect.Effect<ProviderOutcome> =>
+        Effect.contextWith((context: Context.Context<never>) =>
+          Effect.callback((resume) => {
+            const asked = Effect.runForkWith(context)(Effect.suspend(() =>
+              provider.send({
+                messageId: claimed.message.id,
+                sender: claimed.sender,
+                message: claimed.message.content,
+                template: claimed.template
+              })
+            ))
+            const meet = deadlines.set(providerTimeout, () => {
+              resume(Effect.succeed({ _tag: "Unknown" }))
+              asked.interruptUnsafe()
+            })
+            asked.addObserver((exit) => {
+              meet()
+              resume(exit)
+            })
+            return Fiber.interrupt(asked)
+          })
+        )
+
+      /**
+       * Records an end that could not be recorded at first: until the lease ends a repetition can still learn it. Who runs
+       * the service need not know of a storage that is back before that.
+       */
+      const settleLater = (
+        messageId: Id.MessageId,
+        settle: Effect.Effect<boolean, StoreError>,
+        cause: Cause.Cause<StoreError>
+      ) =>
+        Effect.logDebug(`the outcome of ${messageId} is not recorded yet`, cause).pipe(
+          Effect.andThen(Effect.delay(settle, firstRepetition)),
+          Effect.retry(takingBack),
+          Effect.catchCause((cause) => Effect.logError(`the outcome of ${messageId} could not be recorded`, cause)),
+          Effect.asVoid
+        )
+
+      const settle = Effect.fnUntraced(
+        function*(claimed: ClaimedSend, claimToken: string, outcome: ProviderOutcome, requestId: Id.RequestId) {
+          const now = yield* Clock.currentTimeMillis
+          const { id: messageId, workspaceId } = claimed.message
+          const settle = store.settle({
+            now,
+            workspaceId,
+            messageId,
+            claimToken,
+            end: endOf(outcome, now, requestId),
+            ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
+          })
+          const settled = yield* settle.pipe(
+            // whatever kept it from being recorded, the message may be out
+            Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(messageId, settle, cause)), false))
+          )
+          if (!settled || outcome._tag === "Unknown") {
+            yield* Metrics.sendEnded("unknown", "outcome_unknown")
+            return yield* Idempotency.unknown("outcome_unknown")
+          }
+          if (outcome._tag !== "Accepted") {
+            yield* Metrics.sendEnded(outcome._tag === "Refused" ? "failed" : "not_sent", reasonOf(outcome.error))
+            return yield* outcome.error
+          }
+          yield* Metrics.sendEnded("sent")
+          return Idempotency.sent(claimed.message, outcome.providerMessageId)
+        }
+      )
+
+      /**
+       * Takes a claim back that may have been made although its answer was lost: nobody was asked, so the key need not
+       * wait for the end of the lease, to mean an unknown outcome then. Again for a while, since what was lost may
+       * still be on its way into the storage.
+       */
+      const takeBack = Effect.fnUntraced(
+        function*(keyed: KeyedRequest, claimToken: string, message: Message.OutboundMessage) {
+          yield* Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) => store.abandon({ now, request: keyed, message, claimToken, limits })
+          ).pipe(
+            Effect.catchCause((cause) => Effect.logDebug("a claim could not be taken back yet", cause)),
+            Effect.repeat(takingBack)
+          )
+        }
+      )
+
+      const carryOut = Effect.fnUntraced(
+        function*(
+          claimed: ClaimedSend,
+          claimToken: string,
+          keyed: KeyedRequest,
+          request: SendRequest,
+          askedAt: bigint
+        ) {
+          const now = yield* Clock.currentTimeMillis
+          const refusal = Policy.windowRefusal({
+            contact: claimed.contact,
+            message: claimed.message.content,
+            // the storage's time: that of the claim, and what has passed since it was asked for
+            now: claimed.message.statusAt + Number((yield* Clock.monotonicTimeNanos) - askedAt) / 1e6
+          })
+          if (refusal !== undefined) {
+            yield* store.abandon({ now, request: keyed, message: request.message, claimToken, limits }).pipe(
+              orUnavailable
+            )
+            return yield* refused(refusal)
+          }
+          const asked = yield* Effect.exit(Effect.interruptible(ask(claimed)))
+          // a stop of the process interrupts it: no fault of the adapter's
+          if (Exit.isFailure(asked) && !Cause.hasInterruptsOnly(asked.cause)) {
+            yield* Effect.logError("the provider's adapter failed", asked.cause)
+          }
+          const outcome: ProviderOutcome = Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }
+          return yield* settle(claimed, claimToken, outcome, request.requestId)
+        },
+        Effect.uninterruptible
+      )
+
+      const replay = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent, DomainError> =>
+        Effect.andThen(
+          Effect.andThen(Metrics.sendEnded("replayed"), Idempotency.observeReplay(answer)),
+          answer._tag === "Sent" ? Effect.succeed(answer) : Effect.fail(answer.error)
+        )
+
+      const inProgress = () =>
+        refused(
+          new ServerError({
+            reason: "in_progress",
+            message: "the same send is still running; repeat the request with the same Idempotency-Key",
+            retryAfter: Idempotency.joinRetryAfter
+          })
+        )
+
+      /**
+       * Waits for the end of a send that is running here or in another process, but not once the process is being
+       * stopped; `requestId` is who waits.
+       */
+      const join = (keyed: KeyedRequest, requestId: Id.RequestId): Effect.Effect<Idempotency.Sent, DomainError> =>
+        Effect.gen(function*() {
+          while (true) {
+            const here = running.get(nameOf(keyed))
+            if (here !== undefined) return yield* replay(yield* Deferred.await(here))
+            yield* Effect.sleep(joinPoll)
+            const verdict = yield* store.lookUp(keyed, yield* Clock.currentTimeMillis).pipe(orUnavailable)
+            switch (verdict._tag) {
+              case "Running":
+                continue
+              case "Answered":
+                return yield* replay(verdict.answer)
+              case "Unknown":
+                // the answer of the first all the same, though nobody kept its id
+                return yield* replay({ _tag: "Failed", error: Idempotency.unknown(verdict.reason), requestId })
+              case "Released":
+                return verdict.lastFailure === null ? yield* inProgress() : yield* replay(verdict.lastFailure)
+              case "Unbound":
+              case "Conflict":
+                // refused just before the provider was asked: the repetition that this asks for is judged anew
+                return yield* inProgress()
+            }
+          }
+        }).pipe(
+          Effect.raceFirst(Effect.andThen(stopping.begun, Effect.suspend(inProgress))),
+          Effect.timeoutOrElse({ duration: Idempotency.joinTimeout, orElse: inProgress })
+        )
+
+      const acceptAndCarryOut = Effect.fnUntraced(function*(request: SendRequest) {
+        const keyed: KeyedRequest = {
+          workspaceId: request.workspaceId,
+          route,
+          key: request.key,
+          fingerprint: yield* Idempotency.fingerprint(digest, request.message)
+        }
+        const now = yield* Clock.currentTimeMillis
+        const askedAt = yield* Clock.monotonicTimeNanos
+        const claimToken = yield* random.uuidV4({})
+        const accepted = yield* store.accept({
+          now,
+          request: keyed,
+          apiKeyId: request.apiKeyId,
+          message: request.message,
+          messageId: yield* Id.generate(random, "msg"),
+          claimToken,
+          leaseUntil: now + Duration.toMillis(Idempotency.lease),
+          limits,
+          provider: provider.name
+        }).pipe(
+          Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken, request.message))),
+          orUnavailable,
+          Effect.tapError(({ reason }) => Metrics.sendEnded("refused", reason))
+        )
+        yield* RateLimit.observe(accepted.readings)
+        switch (accepted._tag) {
+          case "Refused":
+            return yield* refused(accepted.error)
+          case "Conflict":
+            return yield* refused(
+              new IdempotencyConflict({
+                reason: "payload_mismatch",
+                message: "the Idempotency-Key was used before with another body"
+              })
+            )
+          case "Answered":
+            return yield* replay(accepted.answer)
+          case "Unknown":
+            yield* Metrics.sendEnded("replayed")
+            return yield* Idempotency.unknown(accepted.reason)
+          case "Running":
+            return yield* join(keyed, request.requestId)
+          case "Claimed": {
+            const name = nameOf(keyed)
+            const ended = Deferred.makeUnsafe<Idempotency.Answer>()
+            running.set(name, ended)
+            return yield* carryOut(accepted, claimToken, keyed, request, askedAt).pipe(
+              Effect.onExit((exit) =>
+                Effect.sync(() => {
+                  running.delete(name)
+                  Deferred.doneUnsafe(ended, Exit.succeed(answerOf(exit, request.requestId)))
+                })
+              )
+            )
+          }
+        }
+      })
+
+      /** Runs apart from the caller's fiber, who may leave; stopping the process waits for it. */
+      const send = Effect.fnUntraced(function*(request: SendRequest) {
+        if ((yield* FiberSet.size(inFlight)) >= maxInFlight) {
+          return yield* refused(
+            new ServerError({
+              reason: "overloaded",
+              message: "too many sends are in flight; repeat the request with the same Idempotency-Key",
+              retryAfter: overloadRetryAfter
+            })
+          )
+        }
+        const exit = yield* Fiber.await(yield* FiberSet.run(inFlight, acceptAndCarryOut(request)))
+        return yield* Exit.hasInterrupts(exit) ? Idempotency.unknown("outcome_unknown") : exit
+      })
+
+      const get = (workspaceId: Id.WorkspaceId, text: string) =>
+        Lookup.find("message", Id.parse(Id.MessageId, text), (id) => store.get(workspaceId, id))
+
+      const withSpan = yield* Span.ifTraced("Messages.send")
+      return Messages.of({ send: (request) => withSpan(send(request)), get, list: store.list })
+    })
+  )
+}
+
+const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`
+
+/** How a send ended, for those who waited with its caller. */
+const answerOf = (exit: Exit.Exit<Idempotency.Sent, DomainError>, requestId: Id.RequestId): Idempotency.Answer =>
+  Exit.isSuccess(exit) ? exit.value : {
+    _tag: "Failed",
+    error: Option.getOrElse(Exit.findErrorOption(exit), () => Idempotency.unknown("outcome_unknown")),
+    requestId
+  }
+
+const endOf = (outcome: ProviderOutcome, now: number, requestId: Id.RequestId): SendEnd => {
+  switch (outcome._tag) {
+    case "Accepted":
+    case "Unknown":
+      return outcome
+    case "Refused":
+      return {
+        _tag: "Refused",
+        report: { status: "failed", at: now, providerMessageId: null, error: Message.errorOf(outcome.error) },
+        answer: { _tag: "Failed", error: outcome.error, requestId }
+      }
+    case "NotSent":
+      return { _tag: "NotSent", answer: { _tag: "Failed", error: outcome.error, requestId } }
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Whether a message may be sent as things stand: the checks of contract §3 in their order, from the sender to the
+ * messaging limit. (Rate limits come after; they are not a matter of what is sent.)
+ */
+import type { Contact } from "../contacts/Contact.ts"
+import * as ServiceWindow from "../contacts/ServiceWindow.ts"
+import { Forbidden, InvalidBody, type ServerError } from "../Errors.ts"
+import * as MessagingLimit from "../limits/MessagingLimit.ts"
+import * as Quota from "../limits/Quota.ts"
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
+import * as SenderBlock from "../numbers/SenderBlock.ts"
+import { isMarketing, type Template } from "../templates/Template.ts"
+import type { Instant } from "../Time.ts"
+import type { OutboundMessage } from "./Message.ts"
+
+/** What the judgement looks at, all read in one atomic step. */
+export interface Circumstances {
+  readonly now: Instant
+  readonly message: OutboundMessage
+  /** The provider that runs, by `Provider.name`. */
+  readonly provider: string
+  /** The number that the message names, or the default one of that provider; nothing when the workspace has none such. */
+  readonly sender: PhoneNumber | undefined
+  /** The template of the message's name and language. */
+  readonly template: Template | undefined
+  readonly contact: Contact | undefined
+  /** Messages per month; `null` is no limit. */
+  readonly quota: number | null
+  readonly quotaUsed: number
+  /** Unique customers per 24 h; `null` is no limit. */
+  readonly messagingLimit: number | null
+  readonly customersCounted: number
+  readonly customerCounted: boolean
+}
+
+/** The first reason not to send, or nothing. Which circumstances a check needs can be read off it. */
+export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerError | undefined =>
+  senderRefusal(given) ?? templateRefusal(given) ?? optOutRefusal(given) ?? windowRefusal(given) ??
+    quotaRefusal(given) ?? messagingLimitRefusal(given)
+
+const senderRefusal = ({ contact, message, now, provider, sender }: Circumstances) => {
+  const notAvailable = (why: string) =>
+    new Forbidden({
+      reason: "sender_not_available",
+      ...(message.from === undefined ? {} : { param: "from" }),
+      message: why
+    })
+  if (sender === undefined) return notAvailable("the workspace has no such phone number to send from")
+  if (sender.provider !== provider) {
+    return notAvailable(
+      `this phone number belongs to the provider ${sender.provider}, and ${provider} is the one that runs`
+    )
+  }
+  if (!sender.available) return notAvailable("the operator has switched this phone number off")
+  const isOpen = ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
+  return sender.block !== null && SenderBlock.stops(sender.block, isOpen, now)
+    ? SenderBlock.refusal(sender.block, message.from === undefined ? undefined : "from")
+    : undefined
+}
+
+const templateRefusal = ({ message, template }: Circumstances) => {
+  if (message.type !== "template") return undefined
+  const { bodyParams = [], language, name } = message.template
+  if (template === undefined) {
+    return new Forbidden({
+      reason: "template_not_found",
+      param: "template.name",
+      message: `there is no template ${name} in ${language}`
+    })
+  }
+  if (template.status !== "approved") {
+    return new Forbidden({
+      reason: "template_not_approved",
+      param: "template.name",
+      message: `the template ${name} in ${language} is ${template.status}, not approved`
+    })
+  }
+  if (template.unfillable !== null) {
+    return new InvalidBody({
+      reason: "template_params_mismatch",
+      param: "template.name",
+      message: `the template ${name} in ${language} cannot be sent with bodyParams alone: ${template.unfillable}`
+    })
+  }
+  if (template.variables.length !== bodyParams.length) {
+    return new InvalidBody({
+      reason: "template_params_mismatch",
+      param: "template.bodyParams",
+      message: `the template ${name} in ${language} takes ${template.variables.length} values, ` +
+        `${bodyParams.length} were given`
+    })
+  }
+  return undefined
+}
+
+const optOutRefusal = ({ contact, message, template }: Circumstances) =>
+  contact?.optedOut === true && (message.type === "text" || (template !== undefined && isMarketing(template)))
+    ? new Forbidden({ reason: "opted_out", param: "to", message: "the recipient asked not to be written to" })
+    : undefined
+
+/** Checked again just before the provider is called, with that moment as `now` (contract §7). */
+export const windowRefusal = ({ contact, message, now }: Pick<Circumstances, "contact" | "message" | "now">) =>
+  message.type === "text" && !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
+    ? new Forbidden({
+      reason: "outside_service_window",
+      param: "type",
+      message: "free-form text may be sent only within 24 hours after the recipient last wrote; use a template"
+    })
+    : undefined
+
+const quotaRefusal = ({ quota, quotaUsed }: Circumstances) =>
+  Quota.allows(quota, quotaUsed)
+    ? undefined
+    : new Forbidden({ reason: "quota_exhausted", message: "the workspace's quota for this month is used up" })
+
+const messagingLimitRefusal = (given: Circumstances) =>
+  countsAgainstMessagingLimit(given) &&
+    !MessagingLimit.allows(given.messagingLimit, given.customersCounted, given.customerCounted)
+    ? new Forbidden({
+      reason: "messaging_limit_reached",
+      message: "this phone number has written to as many customers outside a window as it may within 24 hours"
+    })
+    : undefined
+
+/** Only messages outside a service window count. */
+export const countsAgainstMessagingLimit = ({ contact, now }: Pick<Circumstances, "contact" | "now">): boolean =>
+  !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)

@@ -1,0 +1,190 @@
+/**
+ * The numbers of a workspace: the one that the configuration names, and what is in force of each.
+ */
+import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { ServerError } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import * as Limits from "../limits/Limits.ts"
+import { Provider, type ProviderError, type TemplatesUnavailable, toServerError } from "../messages/Provider.ts"
+import { fromOverread, type Page, type PageRequest } from "../Page.ts"
+import { Readiness } from "../Readiness.ts"
+import type { StoreError } from "../StoreError.ts"
+import { Templates } from "../templates/Templates.ts"
+import type { Instant } from "../Time.ts"
+import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
+import * as PhoneNumber from "./PhoneNumber.ts"
+import { PhoneNumberStore } from "./PhoneNumberStore.ts"
+import * as SenderBlock from "./SenderBlock.ts"
+
+/** A number and what is in force of it at a moment: the operator's settings before what was learned, and defaults last. */
+export interface PhoneNumberState {
+  readonly number: PhoneNumber.PhoneNumber
+  /** `disabled` is the operator's doing, `blocked` upstream's. */
+  readonly status: "available" | "blocked" | "disabled"
+  readonly tier: string
+  readonly messagesPerSecond: number
+  /** Unique customers written to outside a window per rolling 24 h; `null`: no limit. */
+  readonly messagingLimit: number | null
+  /** The block that is in force. */
+  readonly block: SenderBlock.SenderBlock | null
+}
+
+/** What is in force of a number at `now`. */
+export const stateOf = (limits: Limits.Limits, number: PhoneNumber.PhoneNumber, now: Instant): PhoneNumberState => {
+  const block = number.block !== null && SenderBlock.inForce(number.block, now) ? number.block : null
+  const { perSecond, tier } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(number))
+  return {
+    number,
+    status: !number.available ? "disabled" : block !== null ? "blocked" : "available",
+    tier,
+    messagesPerSecond: perSecond,
+    messagingLimit: PhoneNumber.messagingLimitOf(number) ?? limits.defaults.messagingLimit,
+    block
+  }
+}
+
+export class PhoneNumbers extends Context.Service<PhoneNumbers, {
+  /**
+   * Sees to it that the number that the configuration names is there, once there is a workspace: one that storage lacks
+   * is added to the first workspace and becomes its default. Of one that is known the provider and the account are
+   * brought up to date, and what the provider tells of it; that it told anything proves its credentials good again. When it
+   * is done the templates of its account have been listed, now or some time before. Safe to repeat.
+   */
+  readonly ensure: Effect.Effect<void, ProviderError | TemplatesUnavailable | StoreError>
+  /** The numbers of a workspace, newest first, as they are at this moment. */
+  readonly list: (workspaceId: Id.WorkspaceId, page: PageRequest) => Effect.Effect<Page<PhoneNumberState>, StoreError>
+}>()("@wac/core/numbers/PhoneNumbers") {
+  static readonly layer = Layer.effect(
+    PhoneNumbers,
+    Effect.gen(function*() {
+      const numbers = yield* PhoneNumberStore
+      const workspaces = yield* WorkspaceStore
+      const provider = yield* Provider
+      const limits = yield* Limits.CurrentLimits
+      const templates = yield* Templates
+      const random = yield* SecureRandom.SecureRandom
+      /** Accounts that a number is new to, until their templates are listed. */
+      const unlisted = new Set<string>()
+
+      const refresh = Effect.fnUntraced(function*(
+        known: PhoneNumber.PhoneNumber,
+        { learned, providerAccountId, providerNumberId }: PhoneNumber.ProviderNumber
+      ) {
+        if (known.providerAccountId !== providerAccountId || known.provider !== provider.name) {
+          unlisted.add(providerAccountId)
+          yield* numbers.assign(known.id, { provider: provider.name, providerAccountId })
+        }
+        const { messagingLimit, quality, tier } = learned
+        yield* numbers.observe({
+          name: { providerNumberId },
+          at: yield* Clock.currentTimeMillis,
+          change: {
+            ...(tier === null ? {} : { tier }),
+            ...(messagingLimit === null ? {} : { messagingLimit }),
+            ...(quality === null ? {} : { quality }),
+            ...(known.block?.reason === "credentials" ? { lifts: known.block.reason } : {})
+          }
+        })
+      })
+
+      /** Without templates every send would be refused; ones that are old are listed again in the background. */
+      const ensureTemplates = Effect.fnUntraced(function*(sender: PhoneNumber.PhoneNumber) {
+        const { items } = yield* templates.list(sender.workspaceId, {}, { limit: 1, after: null })
+        if (items.length > 0 && !unlisted.has(sender.providerAccountId)) return
+        yield* templates.syncAccount(sender)
+        unlisted.delete(sender.providerAccountId)
+      })
+
+      const ensure = Effect.gen(function*() {
+        // before there is a workspace too: a wrong configuration is then known at the start, not at the set-up
+        const configured = yield* provider.firstNumber
+        const [first] = yield* workspaces.list
+        if (first === undefined) return
+        const { phoneNumber, providerNumberId } = configured
+        const [known] = yield* numbers.named({ providerNumberId })
+        if (known !== undefined) {
+          yield* refresh(known, configured)
+          const { providerAccountId } = configured
+          return yield* ensureTemplates({ ...known, provider: provider.name, providerAccountId })
+        }
+        const number = PhoneNumber.fresh({
+          ...configured,
+          id: yield* Id.generate(random, "pn"),
+          workspaceId: first.id,
+          provider: provider.name,
+          isDefault: true
+        })
+        if (yield* numbers.add(number)) {
+          unlisted.add(number.providerAccountId)
+          yield* Effect.logInfo(`${phoneNumber} is the default number of the workspace ${first.id} from now on`)
+          yield* ensureTemplates(number)
+        } else if ((yield* numbers.named({ providerNumberId })).length === 0) {
+          yield* Effect.logWarning(
+            `the workspace ${first.id} has ${phoneNumber} under another name with the provider: ${providerNumberId} is not used`
+          )
+        }
+      }).pipe(Effect.withSpan("PhoneNumbers.ensure"))
+
+      return PhoneNumbers.of({
+        ensure,
+        list: Effect.fn("PhoneNumbers.list")(function*(workspaceId, page) {
+          const now = yield* Clock.currentTimeMillis
+          // a workspace has a few, not pages of them
+          const all = [...(yield* numbers.list(workspaceId))].sort((a, b) => a.id < b.id ? 1 : -1)
+          return fromOverread(
+            all.filter(({ id }) => page.after === null || id < page.after)
+              // each provider has a default one, and the one that runs has the say
+              .map((number) => ({ ...number, isDefault: number.isDefault && number.provider === provider.name }))
+              .map((number) => stateOf(limits, number, now)),
+            page,
+            ({ number }) => number.id
+          )
+        })
+      })
+    })
+  )
+}
+
+/** How soon a provider or a storage that was away at the start is asked again. */
+const ensureAgainAfter = Duration.minutes(1)
+
+/** How long a start waits: long enough for the number, and for some thousand templates. */
+const startWaits = Duration.seconds(20)
+
+/**
+ * `ensure` at the start, which waits for it a while, and again until it has succeeded. Until then the process is not
+ * ready: what the configuration says of the provider (credentials, number, address) has not been seen to be right, or
+ * there is no template yet that could be sent.
+ */
+export const layerEnsured = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const { ensure } = yield* PhoneNumbers
+    const { require } = yield* Readiness
+    const ended = yield* Deferred.make<void>()
+    let refusal: ServerError | undefined = new ServerError({
+      reason: "provider_unavailable",
+      message: "the provider has not answered yet what its number and its templates are"
+    })
+    yield* require({
+      name: "provider",
+      check: Effect.suspend(() => refusal === undefined ? Effect.void : Effect.fail(refusal))
+    })
+    const tried = ensure.pipe(
+      Effect.tap(() => Effect.sync(() => refusal = undefined)),
+      Effect.tapError((error) => {
+        // that the storage is away is a condition of its own
+        refusal = error._tag === "StoreError" ? undefined : toServerError(error)
+        return Effect.logWarning(
+          `the configured phone number could not be looked after, and will be again soon: ${error.message}`
+        )
+      })
+    )
+    yield* tried.pipe(
+      Effect.ensuring(Deferred.succeed(ended, undefined)),
+      Effect.catch(() => Effect.delay(Effect.retry(tried, Schedule.spaced(ensureAgainAfter)), ensureAgainAfter)),
+      Effect.forkScoped
+    )
+    yield* Effect.timeoutOption(Deferred.await(ended), startWaits)
+  })
+)

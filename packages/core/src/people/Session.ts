@@ -1,0 +1,20 @@
+/**
+ * Dashboard sessions (specification §5, contract §5): who acts, in which workspace, with which role.
+ */
+import { Duration } from "effect"
+import type { UserId, WorkspaceId } from "../Id.ts"
+import type { Role } from "./Member.ts"
+
+export interface Session {
+  readonly userId: UserId
+  readonly email: string
+  readonly role: Role
+  readonly workspaceId: WorkspaceId
+  readonly workspaceName: string
+}
+
+/** A session ends when it was not used for this long. */
+export const idleTimeout = Duration.hours(12)
+
+/** A session ends at this age in any case. */
+export const absoluteTimeout = Duration.days(7)

@@ -1,0 +1,129 @@
+/**
+ * Secrets at rest (contract §5): what must be usable again is encrypted under the master key, what must only be
+ * recognised is hashed with the pepper.
+ */
+import { Clock, Context, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import type { Instant } from "../Time.ts"
+import * as OpenedSecrets from "./OpenedSecrets.ts"
+import { PepperStore } from "./PepperStore.ts"
+import type { Sealed } from "./Sealed.ts"
+import { pepperRow } from "./SealedSecretStore.ts"
+
+/** The master key in force, and the one before while it is being changed: 32 bytes each. */
+export interface MasterKeys {
+  readonly current: Redacted.Redacted<Uint8Array>
+  readonly previous?: Redacted.Redacted<Uint8Array>
+}
+
+/** A secret that none of the master keys at hand can open, or that was moved to another row. */
+export class UnreadableSecret extends Schema.TaggedError<UnreadableSecret>()("UnreadableSecret", {
+  row: Schema.String,
+  /** The master key that it is sealed under, by the first 8 hexadecimal digits of its SHA-256. */
+  keyId: Schema.String
+}) {
+  override get message() {
+    return `the secret of ${this.row}, sealed under master key ${this.keyId}, cannot be opened with the keys at hand`
+  }
+}
+
+/** Of one row the log tells once in this time: whatever needs its secret will ask again and again. */
+export const reportEvery = Duration.minutes(10)
+
+/** Rows remembered as told of; beyond it the log repeats itself. */
+const reportedRows = 10_000
+
+/** So many opened secrets are kept, for the next who needs them; beyond it the one that was opened longest ago goes. */
+export const maxOpened = 10_000
+
+/** An opened secret is forgotten at this age. */
+export const openedFor = Duration.minutes(5)
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+export class Vault extends Context.Service<Vault, {
+  /** The names of the master keys at hand, which say nothing of the keys. */
+  readonly keyIds: { readonly current: string; readonly previous: string | undefined }
+  /** Encrypts a secret for one row; moved to another row it cannot be opened. */
+  readonly seal: (secret: string, row: string) => Effect.Effect<Sealed>
+  /**
+   * Opens a secret, or finds it among those that were opened lately ({@link openedFor}). Failing is a fault of the set-up
+   * (a lost or wrong master key), never a caller's mistake; the log tells the operator, once per row in
+   * {@link reportEvery}.
+   */
+  readonly open: (sealed: Sealed, row: string) => Effect.Effect<string, UnreadableSecret>
+  /** The same secret of the same row, sealed under the current master key. Fails and tells as `open` does. */
+  readonly rewrap: (sealed: Sealed, row: string) => Effect.Effect<Sealed, UnreadableSecret>
+  /** HMAC-SHA-256 with the pepper, in hex: what is kept of an API key. */
+  readonly fingerprint: (secret: string) => Effect.Effect<string>
+}>()("@wac/core/secrets/Vault") {
+  /** Reads the pepper, or makes one on first use; fails when no master key at hand opens it. */
+  static readonly layer = (keys: MasterKeys) =>
+    Layer.effect(
+      Vault,
+      Effect.gen(function*() {
+        const aead = yield* Aead.Aead
+        const mac = yield* Mac.Mac
+        const random = yield* SecureRandom.SecureRandom
+        const digest = yield* Digest.Digest
+        const store = yield* PepperStore
+
+        const ring = yield* Effect.forEach(
+          keys.previous === undefined ? [keys.current] : [keys.current, keys.previous],
+          Effect.fnUntraced(function*(key) {
+            const material = Redacted.value(key)
+            return {
+              id: (yield* digest.digestHex(Digest.sha256, material)).slice(0, 8),
+              key: yield* Effect.orDie(Aead.key(Aead.aes256Gcm, material))
+            }
+          })
+        )
+        const current = ring[0]!
+
+        const sealBytes = Effect.fnUntraced(function*(secret: Uint8Array, row: string) {
+          const nonce = yield* random.randomBytes(12)
+          const ciphertext = yield* Effect.orDie(aead.encrypt(current.key, secret, { nonce, aad: bytes(row) }))
+          return { keyId: current.id, nonce, ciphertext }
+        })
+        const openBytes = Effect.fnUntraced(function*(sealed: Sealed, row: string) {
+          const entry = ring.find(({ id }) => id === sealed.keyId)
+          if (entry === undefined) return yield* new UnreadableSecret({ row, keyId: sealed.keyId })
+          return yield* aead.decrypt(entry.key, sealed.ciphertext, { nonce: sealed.nonce, aad: bytes(row) }).pipe(
+            Effect.mapError(() => new UnreadableSecret({ row, keyId: sealed.keyId }))
+          )
+        })
+
+        const stored = yield* store.adopt(yield* sealBytes(yield* random.randomBytes(32), pepperRow))
+        const pepper = yield* Effect.orDie(Mac.key(Mac.hmacSha256, yield* openBytes(stored, pepperRow)))
+
+        const reported = new Map<string, Instant>()
+        const report = Effect.fnUntraced(function*(error: UnreadableSecret) {
+          const now = yield* Clock.currentTimeMillis
+          const before = reported.get(error.row)
+          if (before !== undefined && now - before < Duration.toMillis(reportEvery)) return
+          if (reported.size >= reportedRows) reported.clear()
+          reported.set(error.row, now)
+          yield* Effect.logError(error.message)
+        })
+        const opened = (sealed: Sealed, row: string) => Effect.tapError(openBytes(sealed, row), report)
+
+        const kept = yield* OpenedSecrets.make({ maxCount: maxOpened, maxAge: openedFor })
+        const openKept = (sealed: Sealed, row: string): Effect.Effect<string, UnreadableSecret> => {
+          const secret = kept.find(sealed, row)
+          return secret !== undefined ? Effect.succeed(secret) : Effect.flatMap(opened(sealed, row), (bytes) => {
+            const secret = new TextDecoder().decode(bytes)
+            return Effect.as(kept.keep(sealed, row, secret), secret)
+          })
+        }
+
+        return Vault.of({
+          keyIds: { current: current.id, previous: ring[1]?.id },
+          seal: (secret, row) => sealBytes(bytes(secret), row),
+          open: openKept,
+          rewrap: (sealed, row) => Effect.flatMap(opened(sealed, row), (secret) => sealBytes(secret, row)),
+          fingerprint: (secret) => Effect.map(Effect.orDie(mac.sign(pepper, bytes(secret))), Hex.encode)
+        })
+      })
+    )
+}

@@ -1,0 +1,48 @@
+/**
+ * What an attempt sent, as a person is shown it (contract §6). It is not stored: everything but where it went follows
+ * from the event, the variant and the time.
+ */
+import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS } from "@wac/verifier"
+import { body, type Envelope, type Event } from "../events/Event.ts"
+import type { Attempt } from "./Delivery.ts"
+
+export interface AttemptRequest {
+  readonly url: string
+  readonly headers: { readonly [name: string]: string }
+  /** Byte for byte. */
+  readonly body: string
+}
+
+/** An attempt and what it sent. */
+export interface ShownAttempt extends Attempt {
+  readonly request: AttemptRequest
+}
+
+/** In place of a signature: whoever may only read must not be able to speak for us. */
+const hidden = "…"
+
+/** The request of an attempt, without its signatures. */
+export const of = (
+  event: Event,
+  envelope: Envelope,
+  attempt: Pick<Attempt, "url" | "startedAt">
+): AttemptRequest => {
+  const timestamp = `${Math.floor(attempt.startedAt / 1000)}`
+  return {
+    url: attempt.url,
+    headers: {
+      "content-type": "application/json",
+      [SIGNATURE_HEADER]: `t=${timestamp},v1=${hidden}`,
+      [STANDARD_WEBHOOK_HEADERS.id]: event.id,
+      [STANDARD_WEBHOOK_HEADERS.timestamp]: timestamp,
+      [STANDARD_WEBHOOK_HEADERS.signature]: `v1,${hidden}`
+    },
+    body: body(event, envelope)
+  }
+}
+
+/** An attempt as a person is shown it. */
+export const shown = (event: Event, envelope: Envelope, attempt: Attempt): ShownAttempt => ({
+  ...attempt,
+  request: of(event, envelope, attempt)
+})

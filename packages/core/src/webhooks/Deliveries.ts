@@ -1,0 +1,68 @@
+/**
+ * Deliveries, as the dashboard shows them and asks for them again (contract §6).
+ */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { InvalidBody, type NotFound } from "../Errors.ts"
+import { EventStore } from "../events/EventStore.ts"
+import * as Id from "../Id.ts"
+import * as Lookup from "../Lookup.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import type { StoreError } from "../StoreError.ts"
+import { shown, type ShownAttempt } from "./AttemptRequest.ts"
+import * as Delivery from "./Delivery.ts"
+import { DeliveryStore, type DeliveryView } from "./DeliveryStore.ts"
+
+/** A delivery with its attempts, oldest first. */
+export interface DeliveryDetail extends DeliveryView {
+  readonly attempts: ReadonlyArray<ShownAttempt>
+}
+
+const refused = (message: string) => new InvalidBody({ reason: "invalid_field", param: "id", message })
+
+export class Deliveries extends Context.Service<Deliveries, {
+  /** Newest first. */
+  readonly list: (
+    workspaceId: Id.WorkspaceId,
+    filter: { readonly status?: Delivery.DeliveryStatus },
+    page: PageRequest
+  ) => Effect.Effect<Page<DeliveryView>, StoreError>
+  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<DeliveryDetail, NotFound | StoreError>
+  /**
+   * Attempts a delivery again, at once and then by the retry schedule from its beginning, also one that has ended: the
+   * same event in the same variant. While the webhook is paused it is held. Refused for tests, and for deliveries to a
+   * webhook that was removed.
+   */
+  readonly retry: (
+    workspaceId: Id.WorkspaceId,
+    id: string
+  ) => Effect.Effect<DeliveryView, InvalidBody | NotFound | StoreError>
+}>()("@wac/core/webhooks/Deliveries") {
+  static readonly layer = Layer.effect(
+    Deliveries,
+    Effect.gen(function*() {
+      const store = yield* DeliveryStore
+      const events = yield* EventStore
+
+      const find = (workspaceId: Id.WorkspaceId, text: string) =>
+        Lookup.find("delivery", Id.parse(Id.DeliveryId, text), (id) => store.get(workspaceId, id))
+
+      const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
+        const found = yield* find(workspaceId, id)
+        const { envelope, eventId } = found.delivery
+        const event = Option.getOrThrow(yield* events.get(workspaceId, eventId))
+        return { ...found, attempts: found.attempts.map((attempt) => shown(event, envelope, attempt)) }
+      })
+
+      const retry = Effect.fn("Deliveries.retry")(function*(workspaceId: Id.WorkspaceId, id: string) {
+        const { delivery } = yield* find(workspaceId, id)
+        if (Delivery.isTest(delivery)) return yield* refused("a test is attempted once; make another test instead")
+        const retried = yield* store.retry(workspaceId, delivery.id, yield* Clock.currentTimeMillis)
+        return Option.isSome(retried)
+          ? retried.value
+          : yield* refused("the webhook that the delivery was for has been removed")
+      })
+
+      return Deliveries.of({ list: store.list, get, retry })
+    })
+  )
+}

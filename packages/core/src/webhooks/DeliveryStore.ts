@@ -1,0 +1,152 @@
+/**
+ * Port: deliveries, as the scheduler claims and completes them.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { Event } from "../events/Event.ts"
+import type { DeliveryId, WorkspaceId } from "../Id.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import type { Attempt, Delivery, DeliveryStatus } from "./Delivery.ts"
+import type { Standing, Webhook, WebhookSecret } from "./Webhook.ts"
+
+/** A delivery that its claimer now owns, and what an attempt needs. */
+export interface ClaimedDelivery {
+  readonly delivery: Delivery
+  readonly event: Event
+  readonly url: string
+  /** Live ones, newest first, sealed for the webhook's row. */
+  readonly secrets: ReadonlyArray<WebhookSecret>
+  /** The webhook's when it was claimed: against which limit the attempt counts. */
+  readonly standing: Standing
+  /** Whether it was of the webhook's backlog then (`Delivery.line`). */
+  readonly isBacklog: boolean
+  /** The storage's time when it was claimed (`StorageTime`), by which its attempt is dated. */
+  readonly at: Instant
+}
+
+/** Which delivery a claim is of, and where the storage finds it: beside others of its webhook. */
+export type ClaimedName = Pick<Delivery, "id" | "webhookId">
+
+/** What a claim gave. */
+export interface Claimed {
+  readonly deliveries: ReadonlyArray<ClaimedDelivery>
+  /** The storage's time (`StorageTime`), to which `nextDueAt` belongs. */
+  readonly at: Instant
+  /** When to ask again, should nothing wake the claimer before: `null` when nothing waits for a time. */
+  readonly nextDueAt: Instant | null
+}
+
+/** A delivery as a person is shown it. */
+export interface DeliveryView {
+  readonly delivery: Delivery
+  readonly status: DeliveryStatus
+  /** That it goes to, or went to: one that was removed is not paused. */
+  readonly webhook: Pick<Webhook, "id" | "pausedAt">
+}
+
+/** What waits, over all workspaces, for whoever runs the service. */
+export interface BacklogReport {
+  /** Since when the delivery that is longest due waits to be attempted; `null` when none is due. */
+  readonly oldestDueAt: Instant | null
+  readonly pausedWebhooks: number
+  /** Failing ones that are not paused. */
+  readonly failingWebhooks: number
+  /** Deliveries without an end, held ones included: exact up to {@link countedExactly}, an estimate beyond. */
+  readonly pending: number
+  /**
+   * Webhooks by how much each has waiting, for every one of {@link backlogSizes}: how many there are that are not
+   * paused, have a delivery due, and at least so many without an end. Beyond a thousand, those first in line.
+   */
+  readonly webhooksByBacklog: ReadonlyArray<number>
+}
+
+/** Up to so many deliveries are counted one by one. */
+export const countedExactly = 10_000
+
+/** Powers of ten up to a hundred: of each webhook no more are counted, so that a report has a bounded cost. */
+export const backlogSizes = [1, 10, 100] as const
+
+export class DeliveryStore extends Context.Service<DeliveryStore, {
+  /**
+   * Claims deliveries that are due (`Delivery.dueAt`), until `leaseUntil`: up to `limit.healthy` of healthy webhooks
+   * and up to `limit.doubtful` of others (`Webhook.standing`); one whose lease ended is due again. Fair over webhooks:
+   * they take turns, of several deliveries where many are asked for, and one that had nothing due goes before those
+   * that have just had theirs. Within a webhook the lines go one after the other while it is failing (`Delivery.line`),
+   * else who has waited for longest comes first (`Delivery.place`); never more than `Webhook.freeSlots`, and of its
+   * backlog never more than `Webhook.drainSlots`. A delivery is claimed by one claimer at a time; of one order key only
+   * the first open sequence is ever due. `nextDueAt` leaves out whom a limit of 0 kept from being asked for.
+   * Attempts in flight, tests among them, take a slot each.
+   */
+  readonly claimDue: (command: {
+    readonly now: Instant
+    readonly limit: { readonly [standing in Standing]: number }
+    readonly token: string
+    readonly leaseUntil: Instant
+  }) => Effect.Effect<Claimed, StoreError>
+  /**
+   * Records a test event with a delivery to the workspace's webhook, whichever types that wants, and claims it at once
+   * until `leaseUntil`, also while the webhook is paused. It is never due: a claim of it that was given back, or whose
+   * lease ended without a record, ends it (`exhausted`) as soon as `claimDue` is called. `None` without a webhook.
+   */
+  readonly beginTest: (command: {
+    readonly now: Instant
+    readonly event: Event
+    readonly deliveryId: DeliveryId
+    readonly trigger: "test" | "probe"
+    readonly token: string
+    readonly leaseUntil: Instant
+  }) => Effect.Effect<Option.Option<ClaimedDelivery>, StoreError>
+  /**
+   * Records an attempt and applies `Delivery.afterAttempt` to delivery and webhook in one step, only under the claim's
+   * token; when the delivery has ended, the next of its order key is due at `now`. False, and nothing changed, when
+   * the claim was lost.
+   */
+  readonly complete: (command: {
+    readonly now: Instant
+    readonly delivery: ClaimedName
+    readonly token: string
+    /** Dated by the storage's time, as the claim told it. */
+    readonly attempt: Attempt
+    /** Random in [0, 1). */
+    readonly jitter: number
+  }) => Effect.Effect<boolean, StoreError>
+  /** Gives claims back without counting an attempt; they are due again as before. Lost claims are passed over. */
+  readonly release: (token: string, deliveries: ReadonlyArray<ClaimedName>) => Effect.Effect<void, StoreError>
+  /**
+   * Suspends until something may have become due for another reason than time passing: a hint, which may come late
+   * or not at all, so claimers look by themselves too.
+   */
+  readonly awaitHint: Effect.Effect<void>
+  /**
+   * Begins a new round of a delivery, by `Delivery.newRound` with the trigger `manual`; while the webhook is paused it
+   * is held like others. A claim stays: nothing is attempted twice at once. `None`, and nothing changed, when there is
+   * no such delivery to the workspace's present webhook, or when it is a test.
+   */
+  readonly retry: (
+    workspaceId: WorkspaceId,
+    id: DeliveryId,
+    now: Instant
+  ) => Effect.Effect<Option.Option<DeliveryView>, StoreError>
+  /**
+   * Writes out what a resume or a removal has skipped: up to `limit` deliveries, and frees those that waited for them
+   * as of `now`. Skipped they are already, wherever they are shown or claimed. How many it wrote; 0 when none is left.
+   */
+  readonly tidySkipped: (now: Instant, limit: number) => Effect.Effect<number, StoreError>
+  /** What waits over all workspaces, at a bounded cost. */
+  readonly backlog: (now: Instant) => Effect.Effect<BacklogReport, StoreError>
+  /** Deliveries of the workspace, newest first. A test that is being made is listed under no status. */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: { readonly status?: DeliveryStatus },
+    page: PageRequest
+  ) => Effect.Effect<Page<DeliveryView>, StoreError>
+  /** One delivery with its attempts, oldest first. */
+  readonly get: (
+    workspaceId: WorkspaceId,
+    id: DeliveryId
+  ) => Effect.Effect<
+    Option.Option<DeliveryView & { readonly attempts: ReadonlyArray<Attempt> }>,
+    StoreError
+  >
+}>()("@wac/core/webhooks/DeliveryStore") {}

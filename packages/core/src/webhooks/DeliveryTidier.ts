@@ -1,0 +1,32 @@
+/**
+ * Writes out, in the background, what resumes and removals have skipped: `DeliveryStore.tidySkipped`, again and again.
+ */
+import { Clock, Duration, Effect, Layer } from "effect"
+import { Polling } from "../Polling.ts"
+import { DeliveryStore } from "./DeliveryStore.ts"
+
+/** What waits behind something skipped is freed within about this, when little was skipped. */
+const every = Duration.seconds(1)
+
+/** Deliveries written at once: few enough that attempts at the same webhook hardly wait for it. */
+const batch = 1000
+
+/** Runs as long as its scope. Any number of processes may do so. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const store = yield* DeliveryStore
+    const { rest } = yield* Polling
+    const tidy = Clock.currentTimeMillis.pipe(
+      Effect.flatMap((now) => store.tidySkipped(now, batch)),
+      Effect.repeat({ while: (written) => written > 0 })
+    )
+    yield* tidy.pipe(
+      Effect.catchCause((cause) =>
+        Effect.logWarning("tidying skipped deliveries failed; the next round follows", cause)
+      ),
+      (looking) => Effect.andThen(rest("skippedDeliveries", every), looking),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

@@ -1,0 +1,188 @@
+/**
+ * The signature self-test (contract §6 `POST /internal/webhook/verify`): why a receiver does not accept a delivery. It
+ * takes what the receiver had, header and body, and tells which part is wrong.
+ */
+import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS, verify } from "@wac/verifier"
+import { Effect } from "effect"
+import type { Mac } from "effect/crypto"
+import { type Instant, iso } from "../Time.ts"
+import * as PastedHeader from "./PastedHeader.ts"
+import * as SignatureMistake from "./SignatureMistake.ts"
+
+/** One part of a signature, judged. */
+export interface Check {
+  readonly part: "header" | "timestamp" | "signature"
+  readonly ok: boolean
+  /** A stable word for what is wrong; `null` when nothing is. */
+  readonly reason: string | null
+  /** One plain sentence. */
+  readonly message: string
+}
+
+/** What is right and what is wrong with a delivery's signature. */
+export interface VerifyReport {
+  /** Whether a receiver that does everything right accepts it now. */
+  readonly ok: boolean
+  /** Which headers were judged: `X-Service-Signature`, or those of Standard Webhooks. */
+  readonly scheme: SignatureMistake.Scheme
+  /** In this order: header, timestamp, signature; without those that a broken header hides. */
+  readonly checks: ReadonlyArray<Check>
+}
+
+/** A secret in the clear, and when a rotation ends it. */
+export interface KnownSecret {
+  readonly secret: string
+  readonly expiresAt: Instant | null
+}
+
+/** A delivery as a receiver had it, and what is known of its webhook. */
+export interface Evidence {
+  /** The value of `X-Service-Signature`, or lines of `Name: value` as a log shows them, of either family. */
+  readonly header: string
+  /** As the receiver had it before parsing. */
+  readonly body: string
+  /** The webhook's, those that have ended included. */
+  readonly secrets: ReadonlyArray<KnownSecret>
+  readonly now: Instant
+}
+
+/** How far a timestamp may be from the present, in seconds, both ways (contract §5). */
+const tolerance = 300
+
+/** Later than any date in seconds, and earlier than any of this century in milliseconds. */
+const leastMilliseconds = 100_000_000_000
+
+/** So many signatures of a header are looked at, as a verifier does (contract §5). */
+const maxSignatures = 8
+
+const good = (part: Check["part"], message: string): Check => ({ part, ok: true, reason: null, message })
+
+const bad = (part: Check["part"], reason: string, message: string): Check => ({ part, ok: false, reason, message })
+
+const form = "it must be like t=1700000000,v1=5f2b…, with nothing else in it"
+
+/** What `verify` says of a header's form. */
+const formMistakes: { readonly [reason: string]: string } = {
+  missing_header: `there is no ${SIGNATURE_HEADER}; was it looked up under another name, or dropped by a proxy?`,
+  header_too_long: "the header is longer than 4 KiB",
+  malformed_header: `the header is not name=value pairs joined by commas; ${form}`,
+  missing_timestamp: `the header has no t; ${form}`,
+  duplicate_timestamp: "the header has more than one t; two headers may have been joined",
+  malformed_timestamp: "t is not a whole number of unix seconds, written without sign or leading zeros",
+  missing_signature: `the header has no v1; ${form}`,
+  too_many_signatures: `the header has more than ${maxSignatures} v1`,
+  malformed_signature: "no v1 is 64 lower-case hexadecimal digits"
+}
+
+const checkTime = (written: string, now: number): Check => {
+  const timestamp = Number(written)
+  if (timestamp >= leastMilliseconds) {
+    return bad("timestamp", "timestamp_in_milliseconds", "the timestamp is in milliseconds; it must be in seconds")
+  }
+  const age = now - timestamp
+  if (Math.abs(age) <= tolerance) {
+    return good("timestamp", `the timestamp is within ${tolerance} seconds of the present`)
+  }
+  return age > 0
+    ? bad(
+      "timestamp",
+      "timestamp_too_old",
+      `the timestamp is ${age} seconds old; only ${tolerance} are allowed, so it is right only of a delivery that has ` +
+        "just come, by a clock that is right"
+    )
+    : bad(
+      "timestamp",
+      "timestamp_too_new",
+      `the timestamp is ${-age} seconds ahead; only ${tolerance} are allowed: a clock is wrong`
+    )
+}
+
+const unexplained =
+  "it was not made with a secret of this webhook over this timestamp and body: another secret signed " +
+  "(that of an API key signs requests, not events), or the body is not what was sent, byte for byte"
+
+const checkSignature = (
+  signed: SignatureMistake.Signed,
+  { now, secrets }: Evidence
+): Effect.Effect<Check, never, Mac.Mac> =>
+  Effect.map(SignatureMistake.explain(signed, secrets.map(({ secret }) => secret)), (explanation) => {
+    if (explanation === undefined) {
+      return bad("signature", "signature_mismatch", `the signature is wrong: ${unexplained}`)
+    }
+    const expiresAt = secrets.find(({ secret }) => secret === explanation.secret)?.expiresAt ?? null
+    const mistakes = expiresAt === null || expiresAt > now ? explanation.mistakes : [...explanation.mistakes, {
+      reason: "secret_expired",
+      message: `the secret was replaced, and ended at ${iso(expiresAt)}`
+    }]
+    const [first] = mistakes
+    return first === undefined
+      ? good("signature", "the signature was made with a secret of this webhook over this timestamp and body")
+      : bad("signature", first.reason, mistakes.map(({ message }) => message).join("; besides, "))
+  })
+
+const report = (scheme: SignatureMistake.Scheme, checks: ReadonlyArray<Check>): VerifyReport => ({
+  ok: checks.every(({ ok }) => ok),
+  scheme,
+  checks
+})
+
+const isLive = (now: Instant) => ({ expiresAt }: KnownSecret): boolean => expiresAt === null || expiresAt > now
+
+const ofService = Effect.fnUntraced(function*(value: string, evidence: Evidence) {
+  const { body, now, secrets } = evidence
+  const seconds = Math.floor(now / 1000)
+  const live = secrets.filter(isLive(now)).map(({ secret }) => secret)
+  const verified = yield* Effect.promise(() => verify(body, value, live, { now: seconds, tolerance }))
+  const mistake = verified.ok ? undefined : formMistakes[verified.reason]
+  const header = verified.ok || mistake === undefined
+    ? good("header", "the header is well formed")
+    : bad("header", verified.reason, mistake)
+  // past a broken form as well: what else is wrong may be what broke it
+  const timestamp = /(?:^|[\s,;])t\s*=\s*(\d+)/.exec(value)?.[1]
+  const signatures = [...value.matchAll(/v1\s*=\s*([^\s,;]+)/g)].slice(0, maxSignatures).map(([, text]) => text!)
+  if (timestamp === undefined || signatures.length === 0) return report("service", [header])
+  const id = /"id"\s*:\s*"(evt_\w+)"/.exec(body)?.[1]
+  const signature = yield* checkSignature({ scheme: "service", timestamp, id, body, signatures }, evidence)
+  return report("service", [header, checkTime(timestamp, seconds), signature])
+})
+
+const ofStandard = Effect.fnUntraced(
+  function*(pasted: PastedHeader.PastedHeader & { readonly _tag: "Standard" }, evidence: Evidence) {
+    const { id, signature, timestamp } = pasted
+    const missing = Object.entries(STANDARD_WEBHOOK_HEADERS).filter(([part]) =>
+      !pasted[part as keyof typeof STANDARD_WEBHOOK_HEADERS]
+    )
+    if (id === undefined || timestamp === undefined || signature === undefined || missing.length > 0) {
+      const names = missing.map(([, name]) => name).join(" and ")
+      return report("standard", [
+        bad("header", "missing_header", `there is no ${names}; all three are signed or needed`)
+      ])
+    }
+    if (!/^(0|[1-9]\d*)$/.test(timestamp)) {
+      return report("standard", [
+        bad("header", "malformed_timestamp", "webhook-timestamp is not a whole number of unix seconds")
+      ])
+    }
+    const signatures = signature.split(/\s+/).slice(0, maxSignatures)
+    const known = signatures.filter((each) => each.startsWith("v1,")).map((each) => each.slice(3))
+    const header = known.length > 0
+      ? good("header", "the headers are well formed")
+      : bad(
+        "header",
+        "malformed_signature",
+        "webhook-signature must be v1, and base64, several of them with a space between"
+      )
+    const bare = known.length > 0 ? known : signatures
+    const judged = yield* checkSignature(
+      { scheme: "standard", timestamp, id, body: evidence.body, signatures: bare },
+      evidence
+    )
+    return report("standard", [header, checkTime(timestamp, Math.floor(evidence.now / 1000)), judged])
+  }
+)
+
+/** Judges header and body as a receiver had them. */
+export const diagnose = (evidence: Evidence): Effect.Effect<VerifyReport, never, Mac.Mac> => {
+  const pasted = PastedHeader.read(evidence.header)
+  return pasted._tag === "Service" ? ofService(pasted.value, evidence) : ofStandard(pasted, evidence)
+}

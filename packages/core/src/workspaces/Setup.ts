@@ -1,0 +1,139 @@
+/**
+ * The first workspace and its owner (contract §5): by a one-time link that the log shows, or from the environment.
+ */
+import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Mac, SecureRandom } from "effect/crypto"
+import * as Base62 from "../Base62.ts"
+import { type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import { Provider, type ProviderError, toServerError } from "../messages/Provider.ts"
+import * as PhoneNumber from "../numbers/PhoneNumber.ts"
+import { addressBucket, normalizeEmail } from "../people/LocalAuthenticator.ts"
+import { Passwords } from "../people/Password.ts"
+import type { StoreError } from "../StoreError.ts"
+import { Templates } from "../templates/Templates.ts"
+import { WorkspaceStore } from "./WorkspaceStore.ts"
+
+/** Who owns the first workspace, and its name. */
+export interface Owner {
+  readonly email: string
+  readonly password: Redacted.Redacted
+  readonly workspaceName: string
+}
+
+/** There is a workspace already. */
+export class AlreadySetUp extends Schema.TaggedError<AlreadySetUp>()("AlreadySetUp", {}) {
+  override get message() {
+    return "the first workspace exists already"
+  }
+}
+
+/** 32 base62 characters: 190 bits. */
+const tokenLength = 32
+
+const encode = (text: string) => new TextEncoder().encode(text)
+
+export class Setup extends Context.Service<Setup, {
+  /** The one-time token of this process, while there is no workspace. */
+  readonly token: Effect.Effect<Redacted.Redacted | undefined, StoreError>
+  /** Whether there is a workspace: once there is, that is known without asking the storage. */
+  readonly isDone: Effect.Effect<boolean, StoreError>
+  /**
+   * Creates the first workspace for a client that brings the token, once, and returns its owner. If the provider does not
+   * report which number it begins with, nothing is made, and the token stays good. Wrong tokens are limited per `address`
+   * with wrong passwords; the right one, which nobody can guess, is never kept waiting.
+   */
+  readonly redeem: (
+    token: Redacted.Redacted,
+    owner: Owner,
+    address: string
+  ) => Effect.Effect<Id.UserId, Unauthorized | RateLimited | ServerError | StoreError>
+  /** Creates the first workspace without a token, for the operator who owns the environment. */
+  readonly create: (owner: Owner) => Effect.Effect<Id.UserId, AlreadySetUp | ProviderError | StoreError>
+}>()("@wac/core/workspaces/Setup") {
+  static readonly layer = Layer.effect(
+    Setup,
+    Effect.gen(function*() {
+      const workspaces = yield* WorkspaceStore
+      const passwords = yield* Passwords
+      const provider = yield* Provider
+      const templates = yield* Templates
+      const limits = yield* RateLimitStore
+      const random = yield* SecureRandom.SecureRandom
+      const own = yield* Base62.random(random, tokenLength)
+
+      const create = Effect.fn("Setup.create")(function*(owner: Owner) {
+        const number = yield* provider.firstNumber
+        const workspaceId = yield* Id.generate(random, "ws")
+        const userId = yield* Id.generate(random, "usr")
+        const createdAt = yield* Clock.currentTimeMillis
+        const created = yield* workspaces.createFirst({
+          workspace: {
+            id: workspaceId,
+            name: owner.workspaceName,
+            createdAt,
+            tier: null,
+            monthlyQuota: null,
+            suspended: false
+          },
+          owner: {
+            userId,
+            workspaceId,
+            email: normalizeEmail(owner.email),
+            passwordHash: yield* passwords.hash(owner.password),
+            role: "owner",
+            createdAt
+          },
+          phoneNumber: PhoneNumber.fresh({
+            ...number,
+            id: yield* Id.generate(random, "pn"),
+            workspaceId,
+            provider: provider.name,
+            isDefault: true
+          })
+        })
+        if (!created) return yield* new AlreadySetUp()
+        yield* templates.sync(workspaceId).pipe(
+          Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
+        )
+        return userId
+      })
+
+      const refused = (message: string) => new Unauthorized({ reason: "invalid_credentials", param: "token", message })
+      const used = () => refused("this service is set up already: the set-up link works once. Sign in instead")
+
+      // no workspace is ever removed, so this is asked until it is true
+      let done = false
+      const isDone = Effect.suspend(() =>
+        done ? Effect.succeed(true) : Effect.map(workspaces.list, (all) => done = all.length > 0)
+      )
+
+      const spend = Effect.fnUntraced(function*(address: string) {
+        const readings = yield* limits.spend([addressBucket(address)], yield* Clock.currentTimeMillis)
+        yield* RateLimit.observe(readings)
+        const refusal = RateLimit.refusal(readings)
+        if (refusal !== undefined) return yield* refusal
+      })
+
+      return Setup.of({
+        token: Effect.map(isDone, (done) => done ? undefined : Redacted.make(own)),
+        isDone,
+        redeem: Effect.fn("Setup.redeem")(function*(token: Redacted.Redacted, owner: Owner, address: string) {
+          const isRight = Mac.timingSafeEqual(encode(Redacted.value(token)), encode(own))
+          if (!isRight) yield* spend(address)
+          if (yield* isDone) return yield* used()
+          if (!isRight) {
+            return yield* refused("the set-up link is not valid: each start of the service shows a new one in its log")
+          }
+          return yield* create(owner).pipe(Effect.catchTags({
+            AlreadySetUp: () => Effect.fail(used()),
+            ProviderError: (error) => Effect.fail(toServerError(error))
+          }))
+        }),
+        create
+      })
+    })
+  )
+}

@@ -1,0 +1,527 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, References } from "effect"
+import { TestClock } from "effect/testing"
+import { ContactStore } from "../../src/contacts/ContactStore.ts"
+import { EventStore } from "../../src/events/EventStore.ts"
+import type { MessageId } from "../../src/Id.ts"
+import { Inbound } from "../../src/inbound/Inbound.ts"
+import type { InboundItem } from "../../src/inbound/InboundItem.ts"
+import type { InboundMessage } from "../../src/inbound/InboundMessage.ts"
+import { ApiKeys } from "../../src/keys/ApiKeys.ts"
+import type { Report } from "../../src/messages/Message.ts"
+import { Messages } from "../../src/messages/Messages.ts"
+import type { NumberChange, NumberName } from "../../src/numbers/PhoneNumber.ts"
+import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
+import * as SenderBlock from "../../src/numbers/SenderBlock.ts"
+import { StoreError } from "../../src/StoreError.ts"
+import { iso } from "../../src/Time.ts"
+import { day, hour, second } from "../checks.ts"
+import { logged } from "../logged.ts"
+import { start } from "../samples.ts"
+import { foundation, issueKey, key, newId, plain, stubProvider, type World, world } from "../world.ts"
+
+const setUp = () => {
+  const provider = stubProvider()
+  const layer = Layer.merge(Inbound.layer, Messages.layer).pipe(
+    Layer.provideMerge(Layer.merge(ApiKeys.layer, provider.layer)),
+    Layer.provideMerge(foundation)
+  )
+  return { provider, layer }
+}
+
+const upstream = <E>(
+  test: (
+    given: ReturnType<typeof setUp>
+  ) => Effect.Effect<void, E, Layer.Success<ReturnType<typeof setUp>["layer"]>>
+) =>
+() =>
+  Effect.suspend(() => {
+    const given = setUp()
+    return Effect.andThen(TestClock.setTime(start), test(given).pipe(Effect.provide(given.layer)))
+  })
+
+/** A message that was sent a moment ago. */
+const sent = Effect.gen(function*() {
+  const { number, workspace } = yield* world()
+  const { key: apiKey } = yield* issueKey(workspace.id)
+  const answer = yield* Messages.use((messages) =>
+    Effect.flatMap(
+      newId("req"),
+      (requestId) =>
+        messages.send({ workspaceId: workspace.id, apiKeyId: apiKey.id, key: key("k"), requestId, message: plain() })
+    )
+  )
+  const message = Messages.use((messages) => messages.get(workspace.id, answer.messageId))
+  return { ...answer, number, workspace, message }
+})
+
+const receive = (...items: ReadonlyArray<InboundItem>) => Inbound.use((inbound) => inbound.receive(items))
+
+const status = (
+  reference: MessageId | null,
+  status: Report["status"],
+  at: number,
+  providerMessageId: string | null = "wamid.1"
+): InboundItem => ({
+  _tag: "Status",
+  providerNumberId: null,
+  reference,
+  report: {
+    status,
+    at,
+    providerMessageId,
+    error: status === "failed" ? { code: "forbidden", reason: "provider_policy", message: "no" } : null
+  }
+})
+
+const received = (
+  number: { readonly providerNumberId: string },
+  fields: Partial<InboundMessage> = {}
+): InboundItem => ({
+  _tag: "Message",
+  message: {
+    providerNumberId: number.providerNumberId,
+    providerMessageId: "wamid.in.1",
+    customer: { phone: "+12025550123", userId: null },
+    at: start,
+    type: "text",
+    content: { body: "Hello" },
+    context: null,
+    preference: undefined,
+    ...fields
+  }
+})
+
+const events = (workspaceId: Parameters<EventStore["Service"]["list"]>[0]) =>
+  Effect.map(
+    EventStore.use((store) => store.list(workspaceId, {}, { limit: 100, after: null })),
+    ({ items }) => items
+  )
+const told = (workspaceId: Parameters<EventStore["Service"]["list"]>[0]) =>
+  Effect.map(events(workspaceId), (all) => all.map(({ type }) => type))
+
+describe("status reports", () => {
+  it.effect(
+    "move the message, found by our reference or by upstream's name",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, workspace } = yield* sent
+        yield* receive(status(messageId, "delivered", start + 1000, null))
+        assert.strictEqual((yield* message).status, "delivered")
+        yield* receive(status(null, "read", start + 2000, "wamid.1"))
+        const { deliveredAt, readAt, status: now } = yield* message
+        assert.deepStrictEqual([now, deliveredAt, readAt], ["read", start + 1000, start + 2000])
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.sent", "message.delivered", "message.read"])
+      })
+    )
+  )
+
+  it.effect(
+    "in disorder and more than once tell every step once and in order",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, workspace } = yield* sent
+        yield* TestClock.adjust(5 * second)
+        yield* receive(
+          status(messageId, "read", start + 2000),
+          status(messageId, "delivered", start + 1000),
+          status(messageId, "read", start + 2000),
+          status(messageId, "sent", start + 500),
+          status(messageId, "delivered", start + 1000)
+        )
+        yield* receive(status(messageId, "read", start + 9000), status(messageId, "failed", start + 9000))
+        const { deliveredAt, readAt, sentAt, status: now } = yield* message
+        assert.deepStrictEqual([now, sentAt, deliveredAt, readAt], ["read", start, start + 2000, start + 2000])
+        assert.deepStrictEqual(
+          (yield* events(workspace.id)).map(({ createdAt, data, sequence, type }) => [
+            type,
+            sequence,
+            createdAt,
+            data[`${type.slice("message.".length)}_at`]
+          ]),
+          [
+            ["message.sent", 1, start, iso(start)],
+            ["message.delivered", 2, start + 5000, iso(start + 2000)],
+            ["message.read", 3, start + 5000, iso(start + 2000)]
+          ]
+        )
+      })
+    )
+  )
+
+  it.effect(
+    "of a failure tell why",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, workspace } = yield* sent
+        yield* receive(status(messageId, "failed", start + 1000))
+        assert.deepStrictEqual([(yield* message).status, (yield* message).failedAt], ["failed", start + 1000])
+        const [, failed] = yield* events(workspace.id)
+        assert.deepStrictEqual([failed?.type, failed?.data.error], ["message.failed", {
+          code: "forbidden",
+          reason: "provider_policy",
+          message: "no"
+        }])
+      })
+    )
+  )
+
+  it.effect(
+    "of messages that are not ours are passed over, and do not stop what follows",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId } = yield* sent
+        yield* receive(
+          status(yield* newId("msg"), "read", start, "wamid.unknown"),
+          status(null, "read", start, "wamid.unknown"),
+          status(null, "read", start, null),
+          status(messageId, "delivered", start)
+        )
+        assert.strictEqual((yield* message).status, "delivered")
+      })
+    )
+  )
+
+  it.effect(
+    "of another number than the message was sent from are passed over",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, number } = yield* sent
+        const { number: other } = yield* world()
+        const delivered = (providerNumberId: string): InboundItem => ({
+          _tag: "Status",
+          providerNumberId,
+          reference: messageId,
+          report: { status: "delivered", at: start, providerMessageId: "wamid.1", error: null }
+        })
+        yield* receive(delivered(other.providerNumberId))
+        assert.strictEqual((yield* message).status, "sent")
+        yield* receive(delivered(number.providerNumberId))
+        assert.strictEqual((yield* message).status, "delivered")
+      })
+    )
+  )
+})
+
+it.effect(
+  "what belongs to nothing that we know is told of in one line: quietly where it is usual",
+  upstream(() =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const { number } = yield* world()
+        yield* receive(status(null, "read", start), status(null, "sent", start), { _tag: "Skipped", kind: "calls" })
+        yield* receive(status(null, "read", start), received({ providerNumberId: "nobody" }), received(number))
+        yield* receive(received(number))
+        assert.deepStrictEqual(lines, [
+          {
+            level: "Debug",
+            message:
+              "of what the provider told was passed over: a status of a message that is not ours (2 times), calls"
+          },
+          {
+            level: "Info",
+            message: "of what the provider told was passed over: a status of a message that is not ours, " +
+              "a customer's message to a number that is not ours"
+          }
+        ])
+      })
+    ).pipe(Effect.provideService(References.MinimumLogLevel, "All"))
+  )
+)
+
+describe("customers' messages", () => {
+  it.effect(
+    "open the window of the number that was written to, and are told of",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* TestClock.adjust(second)
+        yield* receive(received(number, { at: start + 300 }))
+        const contact = yield* ContactStore.use((store) => store.get(workspace.id, number.id, "+12025550123"))
+        assert.deepStrictEqual(Option.getOrThrow(contact), {
+          workspaceId: workspace.id,
+          phoneNumberId: number.id,
+          key: "+12025550123",
+          customer: { phone: "+12025550123", userId: null },
+          lastInboundAt: start + 300,
+          optedOut: false,
+          preferenceAt: null
+        })
+        const [event, ...others] = yield* events(workspace.id)
+        assert.deepStrictEqual(others, [])
+        assert.match(String(event!.data.message_id), /^msg_/)
+        assert.deepStrictEqual(event, {
+          id: event!.id,
+          workspaceId: workspace.id,
+          type: "message.received",
+          createdAt: start + second,
+          orderKey: null,
+          sequence: null,
+          data: {
+            message_id: event!.data.message_id!,
+            provider_message_id: "wamid.in.1",
+            from: "+12025550123",
+            to: "+14155550100",
+            type: "text",
+            text: { body: "Hello" },
+            received_at: iso(start + 300),
+            late: false
+          }
+        })
+      })
+    )
+  )
+
+  it.effect(
+    "that come twice count once",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* receive(received(number), received(number), received(number, { at: start + hour }))
+        yield* receive(received(number))
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.received"])
+        yield* receive(received(number, { providerMessageId: "wamid.in.2" }))
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.received", "message.received"])
+      })
+    )
+  )
+
+  it.effect(
+    "move a window only forward, and never into the future",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        const lastInboundAt = Effect.map(
+          ContactStore.use((store) => store.get(workspace.id, number.id, "+12025550123")),
+          (contact) => Option.getOrThrow(contact).lastInboundAt
+        )
+        yield* receive(received(number, { providerMessageId: "1", at: start - hour }))
+        assert.strictEqual(yield* lastInboundAt, start - hour)
+        yield* receive(received(number, { providerMessageId: "2", at: start - 2 * hour }))
+        assert.strictEqual(yield* lastInboundAt, start - hour)
+        yield* receive(received(number, { providerMessageId: "3", at: start + 10 * day }))
+        assert.strictEqual(yield* lastInboundAt, start)
+      })
+    )
+  )
+
+  it.effect(
+    "opt out and in, and otherwise leave that as it is",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        const optedOut = Effect.map(
+          ContactStore.use((store) => store.get(workspace.id, number.id, "+12025550123")),
+          (contact) => Option.getOrThrow(contact).optedOut
+        )
+        const seen: Array<boolean> = []
+        for (const [i, preference] of ([undefined, "opt_out", undefined, "opt_in", undefined] as const).entries()) {
+          yield* receive(received(number, { providerMessageId: `${i}`, at: start - second + i, preference }))
+          seen.push(yield* optedOut)
+        }
+        assert.deepStrictEqual(seen, [false, true, true, false, false])
+      })
+    )
+  )
+
+  it.effect(
+    "of 30 days ago are passed over, since nobody remembers whether they came before",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* receive(received(number, { providerMessageId: "1", at: start - 30 * day }))
+        assert.deepStrictEqual(yield* told(workspace.id), [])
+        yield* receive(received(number, { providerMessageId: "2", at: start - 30 * day + 1 }))
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.received"])
+      })
+    )
+  )
+
+  it.effect(
+    "to numbers that are not ours are passed over",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* receive(received({ providerNumberId: "nobody" }), received(number))
+        assert.deepStrictEqual(yield* told(workspace.id), ["message.received"])
+      })
+    )
+  )
+
+  it.effect(
+    "of any kind have their content under its name",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        yield* receive(received(number, { type: "button", content: { text: "Yes", payload: "yes" } }))
+        const [event] = yield* events(workspace.id)
+        assert.deepStrictEqual([event!.data.type, event!.data.button], ["button", { text: "Yes", payload: "yes" }])
+      })
+    )
+  )
+})
+
+describe("words about numbers", () => {
+  const word = (number: NumberName, change: NumberChange, at = start): InboundItem => ({
+    _tag: "Number",
+    number,
+    at,
+    change
+  })
+  const stored = ({ workspace }: Pick<World, "workspace">) =>
+    Effect.map(PhoneNumberStore.use((store) => store.list(workspace.id)), ([number]) => number!)
+
+  it.effect(
+    "are applied by their time, and block a number for the sends that come after",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* sent
+        const { key: apiKey } = yield* issueKey(workspace.id)
+        const block = SenderBlock.of("quality", start, { code: "131048", message: "Spam rate limit hit" })
+        yield* receive(word(number, { quality: "red", block }), word(number, { quality: "green" }, start - 1))
+        assert.deepStrictEqual(yield* stored({ workspace }), {
+          ...number,
+          block,
+          learned: { ...number.learned, quality: "red" }
+        })
+        const again = Messages.use((messages) =>
+          Effect.flatMap(newId("req"), (requestId) =>
+            messages.send({
+              workspaceId: workspace.id,
+              apiKeyId: apiKey.id,
+              key: key("k2"),
+              requestId,
+              message: plain()
+            }))
+        )
+        const error = yield* Effect.flip(again)
+        assert.deepStrictEqual([error.code, error.provider], ["forbidden", block.provider!])
+        yield* TestClock.adjust(1)
+        yield* receive(word(number, { block: null }, start + 1))
+        assert.strictEqual((yield* again).messageId.slice(0, 4), "msg_")
+      })
+    )
+  )
+
+  it.effect(
+    "of an account are for all its numbers, and of numbers that are not ours for none",
+    upstream(() =>
+      Effect.gen(function*() {
+        const one = yield* world()
+        const { providerAccountId } = one.number
+        const two = yield* world()
+        yield* receive(word({ providerAccountId: "nobody" }, { quality: "red" }))
+        yield* receive(word({ providerAccountId }, { messagingLimit: 250 }))
+        for (const world of [one, two]) {
+          assert.deepStrictEqual((yield* stored(world)).learned, { ...world.number.learned, messagingLimit: 250 })
+        }
+      })
+    )
+  )
+
+  it.effect(
+    "of a time to come do not hold against later ones",
+    upstream(() =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        yield* receive(word(own.number, { quality: "red" }, start + day))
+        yield* TestClock.adjust(second)
+        yield* receive(word(own.number, { quality: "green" }, start + second))
+        assert.strictEqual((yield* stored(own)).learned.quality, "green")
+      })
+    )
+  )
+})
+
+it.effect(
+  "what failed in the storage can be received again, and the rest is not done twice",
+  upstream(() =>
+    Effect.gen(function*() {
+      const { number, workspace } = yield* world()
+      const store = yield* ContactStore
+      let calls = 0
+      const failing = ContactStore.of({
+        ...store,
+        recordInbound: (command) =>
+          ++calls === 2
+            ? Effect.fail(new StoreError({ operation: "ContactStore.recordInbound" }))
+            : store.recordInbound(command)
+      })
+      const items = [1, 2, 3].map((n) => received(number, { providerMessageId: `wamid.in.${n}` }))
+      const once = Inbound.use((inbound) => inbound.receive(items)).pipe(
+        Effect.provide(Layer.fresh(Inbound.layer)),
+        Effect.provideService(ContactStore, failing)
+      )
+      assert.strictEqual((yield* Effect.flip(once))._tag, "StoreError")
+      yield* once
+      assert.deepStrictEqual(
+        (yield* events(workspace.id)).map(({ data }) => data.provider_message_id),
+        ["wamid.in.1", "wamid.in.2", "wamid.in.3"]
+      )
+    })
+  )
+)
+
+describe("what is told of customers beside their messages", () => {
+  const contactOf = ({ number, workspace }: World, key: string) =>
+    ContactStore.use((store) => store.get(workspace.id, number.id, key))
+
+  it.effect(
+    "sets and clears the wish not to be written to, and older words undo no newer ones",
+    upstream(() =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        const { number: { providerNumberId } } = own
+        const item = (preference: "opt_out" | "opt_in", at: number): InboundItem => ({
+          _tag: "Preference",
+          providerNumberId,
+          customer: { phone: "+12025550123", userId: null },
+          preference,
+          at
+        })
+        const optedOut = Effect.map(contactOf(own, "+12025550123"), (contact) => Option.getOrThrow(contact).optedOut)
+        yield* receive(item("opt_out", start - 2))
+        assert.isTrue(yield* optedOut)
+        yield* receive(item("opt_in", start - 1), item("opt_out", start - 2))
+        assert.isFalse(yield* optedOut)
+        yield* receive(received(own.number, { at: start - 3, preference: "opt_out" }))
+        assert.isFalse(yield* optedOut)
+      })
+    )
+  )
+
+  it.effect(
+    "takes them along to another number",
+    upstream(() =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        yield* receive(received(own.number, { at: start - 1, preference: "opt_out" }), {
+          _tag: "CustomerMoved",
+          providerNumberId: own.number.providerNumberId,
+          from: { phone: "+12025550123", userId: null },
+          to: { phone: "+12025550199", userId: "US.1" },
+          at: start
+        })
+        const { customer, lastInboundAt, optedOut } = Option.getOrThrow(yield* contactOf(own, "+12025550199"))
+        assert.deepStrictEqual([customer.userId, lastInboundAt, optedOut], ["US.1", start - 1, true])
+      })
+    )
+  )
+
+  it.effect(
+    "is passed over where the number is not ours",
+    upstream(() =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        const customer = { phone: "+12025550123", userId: null }
+        const at = { providerNumberId: "nobody", at: start }
+        yield* receive(
+          { _tag: "Preference", ...at, customer, preference: "opt_out" },
+          { _tag: "CustomerMoved", ...at, from: customer, to: { phone: "+12025550199", userId: null } },
+          { _tag: "Skipped", kind: "weather" }
+        )
+        assert.isTrue(Option.isNone(yield* contactOf(own, "+12025550123")))
+      })
+    )
+  )
+})

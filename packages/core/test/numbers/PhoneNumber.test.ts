@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { getCountries, getCountryCallingCode, isPossiblePhoneNumber } from "libphonenumber-js/min"
+import { E164 } from "../../src/numbers/PhoneNumber.ts"
+import { checks } from "../checks.ts"
+
+const is = Schema.is(E164)
+
+describe("a phone number in E.164", () => {
+  it.each([
+    "+12025550123",
+    "+15005550001",
+    "+442079460958",
+    "+5511999999999",
+    "+33123456789",
+    "+81312345678",
+    "+4930123456",
+    "+8613812345678",
+    "+919812345678"
+  ])("%s", (text) => {
+    assert.isTrue(is(text))
+  })
+
+  it.each([
+    "",
+    "+",
+    "12025550123",
+    "0012025550123",
+    "+02025550123",
+    "+1 202 555 0123",
+    "+1-202-555-0123",
+    "+1(202)5550123",
+    "+1.202.555.0123",
+    "tel:+12025550123",
+    "+12025550123 ",
+    " +12025550123",
+    "+12025550123\n",
+    "+1202555012a",
+    "+1202555０１２３",
+    "＋12025550123",
+    "++12025550123",
+    "+12025550123;ext=1",
+    // too short and too long for their country
+    "+1202555",
+    "+120255501234",
+    "+1",
+    "+5",
+    "+1234567890123456",
+    // no country has it
+    "+999123456789"
+  ])("not %j", (text) => {
+    assert.isFalse(is(text))
+  })
+
+  it.prop("is a plus and digits, whatever is given", { text: Schema.String }, ({ text }) => {
+    if (is(text)) assert.match(text, /^\+[1-9][0-9]{1,14}$/)
+  }, checks)
+
+  it.prop("any seven digits after a North American area code are possible", {
+    rest: Schema.String.check(Schema.isPattern(/^[2-9][0-9]{6}$/))
+  }, ({ rest }) => {
+    assert.isTrue(is(`+1202${rest}`))
+    assert.isFalse(is(`+1202${rest.slice(1)}`))
+  }, checks)
+
+  it("is what libphonenumber calls possible, after every calling code", () => {
+    // digits that begin with what is a national prefix, an area code or a carrier's code somewhere
+    const beginnings = ["", "0", "00", "0111", "1", "11", "15", "2", "268", "34", "39", "5", "6", "7", "8", "9"]
+    const codes = new Set([...getCountries().map((country) => getCountryCallingCode(country)), "800", "883", "999"])
+    for (const code of codes) {
+      for (let length = 1; length <= 15 - code.length; length++) {
+        for (const beginning of beginnings) {
+          const number = `+${code}${(beginning + "23456789012345").slice(0, length)}`
+          assert.strictEqual(is(number), isPossiblePhoneNumber(number), number)
+        }
+      }
+    }
+  })
+
+  it.prop("is what libphonenumber calls possible", {
+    digits: Schema.String.check(Schema.isPattern(/^[1-9][0-9]{6,14}$/))
+  }, ({ digits }) => {
+    assert.strictEqual(is(`+${digits}`), isPossiblePhoneNumber(`+${digits}`))
+  }, checks)
+
+  it("says what is expected and not what was given", () => {
+    try {
+      Schema.decodeSync(E164)("+1 555 secret")
+      assert.fail("it was taken")
+    } catch (error) {
+      assert.include(String(error), "must be a phone number in E.164 format")
+      assert.notInclude(String(error), "secret")
+    }
+  })
+})

@@ -1,0 +1,528 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { ServerError } from "../../src/Errors.ts"
+import { ProviderError, TemplatesUnavailable } from "../../src/messages/Provider.ts"
+import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
+import { Authenticator } from "../../src/people/Authenticator.ts"
+import * as LocalAuthenticator from "../../src/people/LocalAuthenticator.ts"
+import { MemberStore } from "../../src/people/MemberStore.ts"
+import { Cost, Passwords } from "../../src/people/Password.ts"
+import { SessionStore } from "../../src/people/SessionStore.ts"
+import { Templates } from "../../src/templates/Templates.ts"
+import { AlreadySetUp, type Owner, Setup } from "../../src/workspaces/Setup.ts"
+import { WorkspaceStore } from "../../src/workspaces/WorkspaceStore.ts"
+import { day, hour, minute, second } from "../checks.ts"
+import { start } from "../samples.ts"
+import { foundation, providerNumber, stubProvider } from "../world.ts"
+
+const owner: Owner = {
+  email: " Ada@Example.com ",
+  password: Redacted.make("correct horse"),
+  workspaceName: "Acme"
+}
+
+const setUp = () => {
+  const provider = stubProvider()
+  const verified = { count: 0 }
+  // how often a password was really looked at
+  const counted = Layer.effect(
+    Passwords,
+    Effect.map(Passwords, (real) =>
+      Passwords.of({
+        ...real,
+        verify: (...given) =>
+          Effect.suspend(() => {
+            verified.count++
+            return real.verify(...given)
+          })
+      }))
+  ).pipe(
+    Layer.provide(Passwords.layer),
+    Layer.provide([NodeCrypto.layerKdf, Layer.succeed(Cost, { memory: 32, passes: 1, parallelism: 1 })])
+  )
+  const layer = Layer.merge(LocalAuthenticator.layer, Setup.layer).pipe(
+    Layer.provideMerge(Templates.layer),
+    Layer.provideMerge(Layer.merge(counted, provider.layer)),
+    Layer.provideMerge(foundation)
+  )
+  return { provider, verified, layer }
+}
+
+const dashboard = <E>(
+  test: (
+    given: ReturnType<typeof setUp>
+  ) => Effect.Effect<void, E, Layer.Success<ReturnType<typeof setUp>["layer"]>>
+) =>
+() =>
+  Effect.suspend(() => {
+    const given = setUp()
+    return Effect.andThen(TestClock.setTime(start), test(given).pipe(Effect.provide(given.layer)))
+  })
+
+const create = Setup.use((setup) => setup.create(owner))
+
+const attempt = (
+  fields: {
+    readonly email?: string
+    readonly password?: string
+    readonly address?: string
+    readonly device?: Redacted.Redacted
+    readonly current?: Redacted.Redacted
+  } = {}
+) =>
+  Authenticator.use((authenticator) =>
+    authenticator.signIn({
+      email: fields.email ?? "ada@example.com",
+      password: Redacted.make(fields.password ?? "correct horse"),
+      address: fields.address ?? "203.0.113.7",
+      device: fields.device,
+      current: fields.current
+    })
+  )
+
+/** `ok`, or why not. */
+const signIn = (...given: Parameters<typeof attempt>) =>
+  attempt(...given).pipe(
+    Effect.match({ onSuccess: () => "ok", onFailure: (error) => "reason" in error ? error.reason : error._tag })
+  )
+const wrong = (fields: Parameters<typeof attempt>[0] = {}) => signIn({ password: "wrong password", ...fields })
+
+const session = (token: Redacted.Redacted | undefined) =>
+  Authenticator.use((authenticator) => authenticator.session({ token, headers: {} }))
+const isLive = (token: Redacted.Redacted) => Effect.map(session(token), Option.isSome)
+
+describe("signing in", () => {
+  it.effect(
+    "opens a session, whatever the case of the address and the space around it",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const [workspace] = yield* WorkspaceStore.use((store) => store.list)
+        for (const email of ["ada@example.com", "ADA@EXAMPLE.COM", "  Ada@Example.com\n"]) {
+          const signedIn = yield* attempt({ email })
+          assert.deepStrictEqual(signedIn.session, {
+            userId: signedIn.session.userId,
+            email: "ada@example.com",
+            role: "owner",
+            workspaceId: workspace!.id,
+            workspaceName: "Acme"
+          })
+          assert.deepStrictEqual(yield* session(signedIn.token), Option.some(signedIn.session))
+        }
+      })
+    )
+  )
+
+  it.effect(
+    "gives a new token every time, and keeps only its hash",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const [one, other] = [yield* attempt(), yield* attempt()]
+        assert.match(Redacted.value(one.token), /^[0-9A-Za-z]{43}$/)
+        assert.notStrictEqual(Redacted.value(one.token), Redacted.value(other.token))
+        const found = yield* SessionStore.use((store) => store.use(Redacted.value(one.token), start, start + hour))
+        assert.isTrue(Option.isNone(found))
+        assert.notInclude(JSON.stringify(one), Redacted.value(one.token))
+      })
+    )
+  )
+
+  it.effect(
+    "over a session ends that one, and no other; failing to sign in ends none",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const [other, first] = [yield* attempt(), yield* attempt()]
+        yield* wrong({ current: first.token })
+        assert.isTrue(yield* isLive(first.token))
+        const second = yield* attempt({ current: first.token })
+        assert.isFalse(yield* isLive(first.token))
+        assert.isTrue(yield* isLive(second.token))
+        assert.isTrue(yield* isLive(other.token))
+      })
+    )
+  )
+
+  it.effect(
+    "is refused alike for a wrong password and for nobody",
+    dashboard(({ verified }) =>
+      Effect.gen(function*() {
+        yield* create
+        const [password, nobody] = [
+          yield* Effect.flip(attempt({ password: "wrong password" })),
+          yield* Effect.flip(attempt({ email: "eve@example.com" }))
+        ]
+        assert.deepStrictEqual(nobody, password)
+        assert.strictEqual("reason" in nobody && nobody.reason, "invalid_credentials")
+        // and costs the same
+        assert.strictEqual(verified.count, 2)
+      })
+    )
+  )
+})
+
+describe("failures to sign in", () => {
+  it.effect(
+    "are ten per account, then one a minute; the right password must wait too",
+    dashboard(({ verified }) =>
+      Effect.gen(function*() {
+        yield* create
+        for (let i = 0; i < 10; i++) {
+          assert.strictEqual(yield* wrong({ address: `203.0.113.${i}` }), "invalid_credentials")
+        }
+        const limited = yield* Effect.flip(attempt({ address: "203.0.113.99" }))
+        assert.strictEqual("reason" in limited && limited.reason, "login")
+        assert.strictEqual("retryAfter" in limited && Duration.toMillis(limited.retryAfter!), minute)
+        // the limited one's password was not looked at
+        assert.strictEqual(verified.count, 10)
+        yield* TestClock.adjust(minute - 1)
+        assert.strictEqual(yield* signIn(), "login")
+        yield* TestClock.adjust(1)
+        assert.strictEqual(yield* wrong(), "invalid_credentials")
+        assert.strictEqual(yield* signIn(), "login")
+        yield* TestClock.adjust(minute)
+        assert.strictEqual(yield* signIn(), "ok")
+      })
+    )
+  )
+
+  it.effect(
+    "are counted for accounts that do not exist too, and each apart",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        for (let i = 0; i < 10; i++) yield* wrong({ email: i % 2 === 0 ? "eve@example.com" : " EVE@example.com" })
+        assert.strictEqual(yield* wrong({ email: "eve@example.com" }), "login")
+        assert.strictEqual(yield* wrong({ email: "mallory@example.com" }), "invalid_credentials")
+        assert.strictEqual(yield* signIn(), "ok")
+      })
+    )
+  )
+
+  it.effect(
+    "of strangers keep nobody out on a device where they signed in before, whatever the address",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const { device } = yield* attempt()
+        for (let i = 0; i < 60; i++) yield* wrong({ address: `203.0.113.${i % 2}` })
+        for (let i = 0; i < 60; i++) yield* wrong({ email: `guess${i}@example.com` })
+        assert.strictEqual(yield* signIn({ address: "198.51.100.1" }), "login")
+        assert.strictEqual(yield* signIn({ device }), "ok")
+        // nor do the person's own successes use it up
+        for (let i = 0; i < 15; i++) assert.strictEqual(yield* signIn({ device }), "ok")
+      })
+    )
+  )
+
+  it.effect(
+    "on such a device are ten, then one a minute, and leave the account's and the address's alone",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const { device } = yield* attempt()
+        for (let i = 0; i < 10; i++) assert.strictEqual(yield* wrong({ device }), "invalid_credentials")
+        assert.strictEqual(yield* wrong({ device }), "login")
+        assert.strictEqual(yield* signIn({ device }), "login")
+        assert.strictEqual(yield* signIn(), "ok")
+        yield* TestClock.adjust(minute)
+        // a sign-in keeps the device's bucket: cookies cannot be collected to guess faster
+        const again = yield* attempt({ device })
+        for (let i = 0; i < 2; i++) yield* wrong({ device: again.device })
+        assert.strictEqual(yield* wrong({ device }), "login")
+      })
+    )
+  )
+
+  it.effect(
+    "count as a stranger's with a device cookie that is forged, of another account, or from before the password changed",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const { device, session: { userId } } = yield* attempt()
+        const [nonce, mac] = Redacted.value(device).split(".")
+        const flipped = mac!.startsWith("0") ? `1${mac!.slice(1)}` : `0${mac!.slice(1)}`
+        for (let i = 0; i < 10; i++) yield* wrong({ address: `203.0.113.${i}` })
+        for (let i = 0; i < 10; i++) yield* wrong({ email: "eve@example.com", device, address: `203.0.113.${i}` })
+        assert.strictEqual(yield* wrong({ email: "eve@example.com", device }), "login")
+        for (const forged of ["", "x", `${nonce}.${flipped}`, `0000000000000000.${mac}`, `${nonce}.${mac}0`, nonce!]) {
+          assert.strictEqual(yield* signIn({ device: Redacted.make(forged) }), "login", forged)
+        }
+        assert.strictEqual(yield* signIn({ device }), "ok")
+        const hash = yield* Passwords.use((passwords) => passwords.hash(Redacted.make("another password")))
+        yield* MemberStore.use((store) => store.setPassword(userId, hash))
+        assert.strictEqual(yield* signIn({ device, password: "another password" }), "login")
+      })
+    )
+  )
+
+  it.effect(
+    "are fifty per address, over all accounts, then one every six seconds",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        for (let i = 0; i < 50; i++) {
+          assert.strictEqual(yield* wrong({ email: `guess${i}@example.com` }), "invalid_credentials")
+        }
+        assert.strictEqual(yield* wrong({ email: "guess50@example.com" }), "login")
+        assert.strictEqual(yield* signIn(), "login")
+        assert.strictEqual(yield* signIn({ address: "203.0.113.8" }), "ok")
+        yield* TestClock.adjust(6 * second)
+        assert.strictEqual(yield* signIn(), "ok")
+      })
+    )
+  )
+
+  it.effect(
+    "are not spent by a refusal: an account that is limited does not use up the address",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        for (let i = 0; i < 10; i++) yield* wrong({ email: "eve@example.com" })
+        for (let i = 0; i < 100; i++) assert.strictEqual(yield* wrong({ email: "eve@example.com" }), "login")
+        assert.strictEqual(yield* signIn(), "ok")
+      })
+    )
+  )
+
+  it.effect(
+    "are not counted when the password was right",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        for (let i = 0; i < 60; i++) assert.strictEqual(yield* signIn(), "ok")
+        for (let i = 0; i < 10; i++) assert.strictEqual(yield* wrong(), "invalid_credentials")
+        assert.strictEqual(yield* wrong(), "login")
+      })
+    )
+  )
+
+  it.effect(
+    "cannot be multiplied by guessing at once",
+    dashboard(({ verified }) =>
+      Effect.gen(function*() {
+        yield* create
+        const guesses = yield* Effect.all(Array.from({ length: 40 }, () => wrong()), { concurrency: "unbounded" })
+        assert.strictEqual(guesses.filter((reason) => reason === "invalid_credentials").length, 10)
+        assert.strictEqual(guesses.filter((reason) => reason === "login").length, 30)
+        assert.strictEqual(verified.count, 10)
+      })
+    )
+  )
+})
+
+describe("a session", () => {
+  it.effect(
+    "ends after twelve hours without use",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const { token } = yield* attempt()
+        yield* TestClock.adjust(12 * hour - 1)
+        assert.isTrue(yield* isLive(token))
+        yield* TestClock.adjust(12 * hour - 1)
+        assert.isTrue(yield* isLive(token))
+        yield* TestClock.adjust(12 * hour)
+        assert.isFalse(yield* isLive(token))
+        assert.isFalse(yield* isLive(token))
+      })
+    )
+  )
+
+  it.effect(
+    "ends after seven days however much it is used",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const { token } = yield* attempt()
+        while ((yield* Clock.currentTimeMillis) + 6 * hour < start + 7 * day) {
+          yield* TestClock.adjust(6 * hour)
+          assert.isTrue(yield* isLive(token))
+        }
+        yield* TestClock.setTime(start + 7 * day - 1)
+        assert.isTrue(yield* isLive(token))
+        yield* TestClock.adjust(1)
+        assert.isFalse(yield* isLive(token))
+      })
+    )
+  )
+
+  it.effect(
+    "ends when its owner signs out, and no other one does",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const [one, other] = [yield* attempt(), yield* attempt()]
+        yield* Authenticator.use((authenticator) => authenticator.signOut(one.token))
+        assert.deepStrictEqual([yield* isLive(one.token), yield* isLive(other.token)], [false, true])
+        // unknown ones are passed over
+        yield* Authenticator.use((authenticator) => authenticator.signOut(one.token))
+        yield* Authenticator.use((authenticator) => authenticator.signOut(Redacted.make("nonsense")))
+      })
+    )
+  )
+
+  it.effect(
+    "is nobody's without its token",
+    dashboard(() =>
+      Effect.gen(function*() {
+        yield* create
+        const { token } = yield* attempt()
+        assert.isTrue(Option.isNone(yield* session(undefined)))
+        for (const guess of ["", "x", Redacted.value(token).toUpperCase(), `${Redacted.value(token)} `]) {
+          assert.isFalse(yield* isLive(Redacted.make(guess)))
+        }
+      })
+    )
+  )
+})
+
+describe("setting up", () => {
+  const redeem = (token: string, given = owner) =>
+    Setup.use((setup) => setup.redeem(Redacted.make(token), given, "203.0.113.7")).pipe(
+      Effect.match({
+        onSuccess: () => "ok",
+        onFailure: (error) => error._tag === "Unauthorized" ? error.reason : error._tag
+      })
+    )
+  const token = Effect.map(
+    Setup.use((setup) => setup.token),
+    (token) => token === undefined ? undefined : Redacted.value(token)
+  )
+
+  it.effect(
+    "by the link makes the first workspace, its owner, its number and its templates, once",
+    dashboard(() =>
+      Effect.gen(function*() {
+        const own = (yield* token)!
+        assert.match(own, /^[0-9A-Za-z]{32}$/)
+        assert.strictEqual(yield* token, own)
+        for (const other of ["", "x", own.toLowerCase() + own, own.slice(1), `${own}0`]) {
+          assert.strictEqual(yield* redeem(other), "invalid_credentials")
+        }
+        assert.strictEqual(yield* redeem(own), "ok")
+        const [workspace, ...others] = yield* WorkspaceStore.use((store) => store.list)
+        assert.deepStrictEqual([workspace, others], [{
+          id: workspace!.id,
+          name: "Acme",
+          createdAt: start,
+          tier: null,
+          monthlyQuota: null,
+          suspended: false
+        }, []])
+        const [made] = yield* PhoneNumberStore.use((store) => store.list(workspace!.id))
+        assert.deepStrictEqual(made, {
+          ...providerNumber,
+          id: made!.id,
+          workspaceId: workspace!.id,
+          provider: "stub",
+          tier: null,
+          messagingLimit: null,
+          available: true,
+          block: null,
+          credentialsVersion: null,
+          isDefault: true
+        })
+        const { items } = yield* Templates.use((_) => _.list(workspace!.id, {}, { limit: 10, after: null }))
+        assert.deepStrictEqual(items.map(({ name }) => name).sort(), ["order", "plain", "promo"])
+        assert.strictEqual(yield* signIn(), "ok")
+        // the token is of no use any more, and is not shown
+        assert.isUndefined(yield* token)
+        assert.strictEqual(yield* redeem(own, { ...owner, email: "eve@example.com" }), "invalid_credentials")
+        assert.strictEqual(yield* signIn({ email: "eve@example.com" }), "invalid_credentials")
+      })
+    )
+  )
+
+  it.effect(
+    "by two at once serves one",
+    dashboard(() =>
+      Effect.gen(function*() {
+        const own = (yield* token)!
+        const ends = yield* Effect.all(
+          Array.from({ length: 5 }, (_, i) => redeem(own, { ...owner, email: `owner${i}@example.com` })),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual([...ends].sort(), [
+          "invalid_credentials",
+          "invalid_credentials",
+          "invalid_credentials",
+          "invalid_credentials",
+          "ok"
+        ])
+        assert.strictEqual((yield* WorkspaceStore.use((store) => store.list)).length, 1)
+        assert.strictEqual(yield* signIn({ email: `owner${ends.indexOf("ok")}@example.com` }), "ok")
+      })
+    )
+  )
+
+  it.effect(
+    "from the environment is done once, and takes the link away",
+    dashboard(() =>
+      Effect.gen(function*() {
+        const own = (yield* token)!
+        yield* create
+        assert.instanceOf(yield* Effect.flip(create), AlreadySetUp)
+        assert.isUndefined(yield* token)
+        assert.strictEqual(yield* redeem(own), "invalid_credentials")
+        assert.strictEqual((yield* WorkspaceStore.use((store) => store.list)).length, 1)
+      })
+    )
+  )
+
+  it.effect(
+    "is limited per address for wrong tokens, and never for the right one",
+    dashboard(() =>
+      Effect.gen(function*() {
+        const own = (yield* token)!
+        for (let i = 0; i < 50; i++) assert.strictEqual(yield* redeem(`wrong${i}`), "invalid_credentials")
+        assert.strictEqual(yield* redeem("wrong"), "RateLimited")
+        // wrong passwords from there spend the same
+        assert.strictEqual(yield* wrong(), "login")
+        assert.strictEqual(yield* redeem(own), "ok")
+        assert.strictEqual(yield* redeem("wrong"), "RateLimited")
+        assert.strictEqual(yield* redeem(own), "invalid_credentials")
+      })
+    )
+  )
+
+  it.effect(
+    "needs the provider to say which number it begins with, and makes nothing before it has",
+    dashboard(({ provider }) =>
+      Effect.gen(function*() {
+        const own = (yield* token)!
+        const error = new ProviderError({ reason: "provider_unavailable", message: "upstream is down" })
+        provider.firstNumber = Effect.fail(error)
+        assert.deepStrictEqual(
+          yield* Effect.flip(Setup.use((setup) => setup.redeem(Redacted.make(own), owner, "203.0.113.7"))),
+          new ServerError({ reason: "provider_unavailable", message: "upstream is down" })
+        )
+        assert.strictEqual(yield* Effect.flip(create), error)
+        assert.deepStrictEqual(yield* WorkspaceStore.use((store) => store.list), [])
+        assert.strictEqual(yield* signIn(), "invalid_credentials")
+        // the link is still good
+        provider.firstNumber = Effect.succeed(providerNumber)
+        assert.strictEqual(yield* redeem(own), "ok")
+        assert.strictEqual(yield* signIn(), "ok")
+      })
+    )
+  )
+
+  it.effect(
+    "does not depend on the provider's templates",
+    dashboard(({ provider }) =>
+      Effect.gen(function*() {
+        provider.templates = Effect.fail(new TemplatesUnavailable({ message: "upstream is down" }))
+        yield* create
+        assert.strictEqual(yield* signIn(), "ok")
+        // they come with the next sync
+        provider.templates = Effect.succeed([])
+        const [first] = yield* WorkspaceStore.use((store) => store.list)
+        assert.deepInclude(yield* Templates.use((_) => _.sync(first!.id)), { count: 0 })
+      })
+    )
+  )
+})

@@ -1,0 +1,229 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import type { WorkspaceId } from "../../src/Id.ts"
+import { Inbound } from "../../src/inbound/Inbound.ts"
+import { TemplatesUnavailable } from "../../src/messages/Provider.ts"
+import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
+import { StoreError } from "../../src/StoreError.ts"
+import type { TemplateRequests } from "../../src/templates/TemplateRequests.ts"
+import { Templates } from "../../src/templates/Templates.ts"
+import { asked, begun, first, layer as sync, next } from "../../src/templates/TemplateSync.ts"
+import { hour, minute, second } from "../checks.ts"
+import { logged } from "../logged.ts"
+import { start } from "../samples.ts"
+import { foundation, stubProvider, templates, type World, world } from "../world.ts"
+
+/** Two workspaces whose templates are looked after, and when each was listed, in seconds since the start. */
+const looked = <E>(
+  test: (given: {
+    readonly one: World
+    readonly other: World
+    readonly provider: ReturnType<typeof stubProvider>
+    readonly listings: Map<WorkspaceId, Array<number>>
+    /** Whether the storage of numbers is. */
+    readonly isAway: { current: boolean }
+  }) => Effect.Effect<void, E, TemplateRequests | Inbound>
+) =>
+() => {
+  const provider = stubProvider()
+  const services = Layer.merge(Templates.layer, Inbound.layer).pipe(
+    Layer.provide(provider.layer),
+    Layer.provideMerge(foundation)
+  )
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const [one, other] = [yield* world(), yield* world()]
+    yield* PhoneNumberStore.use((store) => store.configure(other.number.id, { providerAccountId: "account-2" }))
+    const listings = new Map<WorkspaceId, Array<number>>([[one.workspace.id, []], [other.workspace.id, []]])
+    provider.listed = ({ workspaceId }, at) => void listings.get(workspaceId)!.push((at - start) / second)
+    const store = yield* PhoneNumberStore
+    const isAway = { current: false }
+    const away = Effect.fail(new StoreError({ operation: "PhoneNumberStore.named" }))
+    const named: typeof store.named = (name) => Effect.suspend(() => isAway.current ? away : store.named(name))
+    yield* Layer.build(sync).pipe(Effect.provideService(PhoneNumberStore, PhoneNumberStore.of({ ...store, named })))
+    yield* TestClock.adjust(0)
+    yield* test({ one, other, provider, listings, isAway })
+  }).pipe(Effect.scoped, Effect.provide(services))
+}
+
+const unavailable = new TemplatesUnavailable({ message: "upstream is down" })
+
+describe("the templates of every workspace", () => {
+  it.effect(
+    "are listed at the start and every hour",
+    looked(({ listings, one, other }) =>
+      Effect.gen(function*() {
+        yield* TestClock.adjust(2 * hour)
+        assert.deepStrictEqual([...listings], [
+          [one.workspace.id, [0, 3600, 7200]],
+          [other.workspace.id, [0, 3600, 7200]]
+        ])
+      })
+    )
+  )
+
+  it.effect(
+    "are listed soon after they changed, at most once a minute, of the account's workspaces alone",
+    looked(({ listings, one, other }) =>
+      Effect.gen(function*() {
+        const { number: { providerAccountId }, workspace } = one
+        const tell = Inbound.use((inbound) => inbound.receive([{ _tag: "TemplatesChanged", providerAccountId }]))
+        yield* TestClock.adjust(10 * second)
+        for (let i = 0; i < 20; i++) yield* tell
+        yield* TestClock.adjust(10 * minute)
+        for (let i = 0; i < 20; i++) {
+          yield* tell
+          yield* TestClock.adjust(5 * second)
+        }
+        yield* TestClock.adjust(10 * minute)
+        assert.deepStrictEqual(listings.get(workspace.id), [0, 60, 610, 670, 730])
+        assert.deepStrictEqual(listings.get(other.workspace.id), [0])
+      })
+    )
+  )
+
+  it.effect(
+    "are listed after they changed, also when the storage was away just then",
+    looked(({ isAway, listings, one }) =>
+      Effect.gen(function*() {
+        const { number: { providerAccountId }, workspace } = one
+        yield* TestClock.adjust(2 * minute)
+        isAway.current = true
+        yield* Inbound.use((inbound) => inbound.receive([{ _tag: "TemplatesChanged", providerAccountId }]))
+        yield* TestClock.adjust(second)
+        isAway.current = false
+        yield* TestClock.adjust(2 * minute)
+        assert.deepStrictEqual(listings.get(workspace.id), [0, 180])
+      })
+    )
+  )
+
+  it.effect(
+    "are listed when upstream tells of one that nobody knows, and not for one that is known",
+    looked(({ listings, one: { number: { providerAccountId }, workspace } }) =>
+      Effect.gen(function*() {
+        yield* TestClock.adjust(2 * minute)
+        const tell = (name: string) =>
+          Inbound.use((inbound) =>
+            inbound.receive([{
+              _tag: "Template",
+              providerAccountId,
+              name,
+              language: "en_US",
+              at: start + minute,
+              change: { status: "paused" }
+            }])
+          )
+        yield* tell("plain")
+        yield* TestClock.adjust(minute)
+        assert.deepStrictEqual(listings.get(workspace.id), [0])
+        yield* tell("unheard_of")
+        yield* TestClock.adjust(minute)
+        assert.deepStrictEqual(listings.get(workspace.id), [0, 180])
+      })
+    )
+  )
+
+  it.effect(
+    "are listed though those of another workspace take for ever, which is given up after a while",
+    looked(({ listings, one, other, provider }) =>
+      Effect.gen(function*() {
+        provider.templatesOf = ({ workspaceId }) =>
+          workspaceId === one.workspace.id ? Effect.never : Effect.succeed(templates)
+        yield* TestClock.adjust(hour + 5 * minute + minute)
+        assert.deepStrictEqual(listings.get(other.workspace.id), [0, 3600])
+        // a minute after it was given up
+        assert.deepStrictEqual(listings.get(one.workspace.id), [0, 3600, 3960])
+      })
+    )
+  )
+
+  it.effect(
+    "are listed though listing another workspace's meets a defect, which is told of without its words",
+    () =>
+      logged((lines) =>
+        looked(({ listings, one, other, provider }) =>
+          Effect.gen(function*() {
+            provider.templatesOf = ({ workspaceId }) =>
+              workspaceId === one.workspace.id ? Effect.die(new TypeError("SECRET")) : Effect.succeed(templates)
+            yield* TestClock.adjust(2 * hour)
+            assert.deepStrictEqual(listings.get(other.workspace.id), [0, 3600, 7200])
+            assert.deepStrictEqual(listings.get(one.workspace.id)!.slice(0, 4), [0, 3600, 3660, 3780])
+            const told = lines.filter(({ level }) => level === "Error").map(({ message }) => message)
+            assert.include(told[0], one.workspace.id)
+            assert.match(told[0]!, /met a defect: TypeError\n +at /)
+            assert.notMatch(JSON.stringify(lines), /SECRET/)
+          })
+        )()
+      )
+  )
+
+  it.effect(
+    "are listed again when they changed while they were being listed",
+    looked(({ listings, one, provider }) =>
+      Effect.gen(function*() {
+        provider.templates = Effect.delay(Effect.succeed(templates), 90 * second)
+        const { number: { providerAccountId }, workspace } = one
+        const tell = Inbound.use((inbound) => inbound.receive([{ _tag: "TemplatesChanged", providerAccountId }]))
+        yield* TestClock.adjust(10 * minute)
+        yield* tell
+        yield* TestClock.adjust(10 * second)
+        yield* tell
+        yield* TestClock.adjust(10 * minute)
+        assert.deepStrictEqual(listings.get(workspace.id), [0, 600, 690])
+      })
+    )
+  )
+
+  it.effect(
+    "are listed again after a failure, later with each, and the log names the workspace",
+    () =>
+      logged((lines) =>
+        looked(({ listings, one, other, provider }) =>
+          Effect.gen(function*() {
+            provider.templates = Effect.fail(unavailable)
+            yield* TestClock.adjust(hour)
+            // 60, 120, 240, … and no more than an hour apart
+            yield* TestClock.adjust(4 * hour)
+            assert.deepStrictEqual(
+              listings.get(one.workspace.id),
+              [0, 3600, 3660, 3780, 4020, 4500, 5460, 7380, 10980, 14580]
+            )
+            provider.templates = Effect.succeed(templates)
+            yield* TestClock.adjust(2 * hour)
+            assert.deepStrictEqual(listings.get(one.workspace.id)!.slice(-2), [18_180, 21_780])
+            const warned = lines.filter(({ level }) => level === "Warn").map(({ message }) => message)
+            for (const { workspace } of [one, other]) {
+              assert.strictEqual(warned.filter((message) => message.includes(workspace.id)).length, 9)
+            }
+          })
+        )()
+      )
+  )
+})
+
+describe("the turns of a workspace", () => {
+  it("come an hour after a success, and no later after any number of failures", () => {
+    let turn = begun(first(start), start)
+    assert.deepStrictEqual(turn, { dueAt: Infinity, startedAt: start, failures: 0 })
+    for (let i = 0; i < 2000; i++) turn = begun(next(turn, start, false), start)
+    assert.deepStrictEqual(next(turn, start, false), { dueAt: start + hour, startedAt: start, failures: 2001 })
+    assert.deepStrictEqual(next(turn, start, true), { dueAt: start + hour, startedAt: start, failures: 0 })
+  })
+
+  it("come as they were asked for while the templates were being listed", () => {
+    const turn = asked(begun(first(start), start), start + second)
+    assert.strictEqual(turn.dueAt, start + minute)
+    assert.strictEqual(next(turn, start + 2 * second, true).dueAt, start + minute)
+  })
+
+  it("come at once when something has changed, or a minute after the last one began, never later than they would", () => {
+    const after = (startedAt: number | null, dueAt: number, now: number) =>
+      asked({ dueAt, startedAt, failures: 0 }, now).dueAt
+    assert.strictEqual(after(null, start + hour, start), start)
+    assert.strictEqual(after(start - 2 * minute, start + hour, start), start)
+    assert.strictEqual(after(start - second, start + hour, start), start + minute - second)
+    assert.strictEqual(after(start - second, start + second, start), start + second)
+  })
+})

@@ -1,0 +1,138 @@
+import { assert, it } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { TemplatesUnavailable } from "../../src/messages/Provider.ts"
+import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
+import { Templates } from "../../src/templates/Templates.ts"
+import { TemplateStore } from "../../src/templates/TemplateStore.ts"
+import { hour, second } from "../checks.ts"
+import { start } from "../samples.ts"
+import { foundation, newId, stubProvider, templates, world } from "../world.ts"
+
+const setUp = () => {
+  const provider = stubProvider()
+  return { provider, layer: Templates.layer.pipe(Layer.provide(provider.layer), Layer.provideMerge(foundation)) }
+}
+
+const list = (workspaceId: Parameters<Templates["Service"]["sync"]>[0]) =>
+  Effect.map(
+    Templates.use((_) => _.list(workspaceId, {}, { limit: 100, after: null })),
+    ({ items }) => [...items].sort((a, b) => a.name < b.name ? -1 : 1)
+  )
+
+it.effect("a sync makes the workspace's templates those of the provider; known ones keep their id", () => {
+  const { layer, provider } = setUp()
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const { workspace } = yield* world()
+    const before = yield* list(workspace.id)
+    assert.deepStrictEqual(before.map(({ name, variables }) => [name, variables]), [
+      ["order", ["1", "2"]],
+      ["plain", []],
+      ["promo", ["1"]]
+    ])
+    yield* TestClock.adjust(hour)
+    const [plain, order] = templates
+    provider.templates = Effect.succeed([
+      plain!,
+      { ...order!, status: "paused", components: [{ type: "BODY", text: "Order {{1}}." }] },
+      { ...plain!, language: "pt_BR" }
+    ])
+    yield* Templates.use((_) => _.sync(workspace.id))
+    const after = yield* list(workspace.id)
+    const seen = after.map(({ language, name, status, syncedAt, variables }) => ({
+      language,
+      name,
+      status,
+      syncedAt,
+      variables
+    }))
+    assert.sameDeepMembers(seen, [
+      { name: "plain", language: "en_US", status: "approved", variables: [], syncedAt: start + hour },
+      { name: "plain", language: "pt_BR", status: "approved", variables: [], syncedAt: start + hour },
+      { name: "order", language: "en_US", status: "paused", variables: ["1"], syncedAt: start + hour }
+    ])
+    assert.strictEqual(after.find(({ name }) => name === "order")?.id, before.find(({ name }) => name === "order")?.id)
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("a sync that fails leaves the templates as they are", () => {
+  const { layer, provider } = setUp()
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const { workspace } = yield* world()
+    provider.templates = Effect.fail(new TemplatesUnavailable({ message: "upstream is down" }))
+    const error = yield* Effect.flip(Templates.use((_) => _.sync(workspace.id)))
+    assert.strictEqual(error._tag, "TemplatesUnavailable")
+    assert.strictEqual((yield* list(workspace.id)).length, 3)
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("a sync lists each account of the workspace's numbers once, and one that fails keeps no other from it", () => {
+  const { layer, provider } = setUp()
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const { number, workspace } = yield* world()
+    yield* Effect.forEach(["account-1", "account-2", "account-2"], (providerAccountId, i) =>
+      Effect.gen(function*() {
+        const further = { id: yield* newId("pn"), phoneNumber: `+1415555020${i}`, providerNumberId: `number-${i}` }
+        const added = { ...number, ...further, providerAccountId, isDefault: false }
+        assert.isTrue(yield* PhoneNumberStore.use((store) => store.add(added)))
+      }))
+    const asked: Array<string> = []
+    provider.listed = ({ providerAccountId }) => void asked.push(providerAccountId)
+    provider.templates = Effect.suspend(() => Effect.succeed(templates.slice(asked.length)))
+    assert.deepStrictEqual(yield* Templates.use((_) => _.sync(workspace.id)), { count: 3, listedAt: start })
+    assert.deepStrictEqual(asked, ["account-1", "account-2"])
+    const of = Effect.map(
+      list(workspace.id),
+      (all) => all.map(({ name, providerAccountId }) => `${name} ${providerAccountId}`).sort()
+    )
+    const before = yield* of
+    assert.strictEqual(before.length, 3)
+    yield* TestClock.adjust(hour)
+    provider.templates = Effect.suspend(() =>
+      asked.at(-1) === "account-1"
+        ? Effect.fail(new TemplatesUnavailable({ message: "upstream is down" }))
+        : Effect.succeed([])
+    )
+    assert.strictEqual((yield* Effect.flip(Templates.use((_) => _.sync(workspace.id))))._tag, "TemplatesUnavailable")
+    assert.deepStrictEqual(yield* of, before.filter((name) => name.endsWith("account-1")))
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("what upstream tells while it lists holds against the list", () => {
+  const { layer, provider } = setUp()
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const { number, workspace } = yield* world()
+    provider.templates = Effect.gen(function*() {
+      yield* TestClock.adjust(5 * second)
+      const now = yield* Clock.currentTimeMillis
+      const { providerAccountId } = number
+      const told = { now, at: now - second, providerAccountId, name: "plain", language: "en_US" }
+      yield* TemplateStore.use((store) => store.update({ ...told, change: { status: "paused" } })).pipe(
+        Effect.provideContext(services),
+        Effect.orDie
+      )
+      return templates
+    })
+    const services = yield* Effect.context<TemplateStore>()
+    assert.deepStrictEqual(yield* Templates.use((_) => _.sync(workspace.id)), { count: 3, listedAt: start })
+    const plain = (yield* list(workspace.id)).find(({ name }) => name === "plain")
+    assert.deepStrictEqual([plain?.status, plain?.syncedAt], ["paused", start])
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("a workspace without a number has nothing to sync", () => {
+  const { layer, provider } = setUp()
+  return Effect.gen(function*() {
+    let calls = 0
+    provider.templates = Effect.sync(() => {
+      calls++
+      return []
+    })
+    yield* Templates.use((_) => Effect.flatMap(newId("ws"), _.sync))
+    assert.strictEqual(calls, 0)
+  }).pipe(Effect.provide(layer))
+})

@@ -1,0 +1,357 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Schema } from "effect"
+import {
+  afterAttempt,
+  type AttemptOutcome,
+  type Delivery,
+  dueAt,
+  isOpen,
+  line,
+  newRound,
+  place,
+  statusShown
+} from "../../src/webhooks/Delivery.ts"
+import { between, checks, day, hour, minute, second, upTo } from "../checks.ts"
+import { attempt, delivery, health, start, webhook } from "../samples.ts"
+
+const good = attempt({ outcome: "delivered", statusCode: 200, message: "answered 200" })
+const failures: ReadonlyArray<AttemptOutcome> = [
+  "dns",
+  "connect",
+  "tls",
+  "timeout",
+  "status",
+  "redirect",
+  "blocked_address"
+]
+
+/** One whose first attempt began a day ago and whose thirteenth, the last, begins now. */
+const last = {
+  delivery: delivery({
+    attemptCount: 12,
+    roundAttempts: 12,
+    firstAttemptAt: start - day,
+    lastAttemptAt: start - 2 * hour,
+    nextAttemptAt: start
+  }),
+  attempt: attempt({ number: 13 })
+}
+const ended = start + second
+
+describe("a delivery after an attempt", () => {
+  it("that was answered 200 is delivered", () => {
+    const after = afterAttempt(delivery(), webhook(), good, 0)
+    assert.deepStrictEqual(after, {
+      delivery: delivery({
+        status: "delivered",
+        attemptCount: 1,
+        roundAttempts: 1,
+        firstAttemptAt: start,
+        lastAttemptAt: ended,
+        nextAttemptAt: null,
+        completedAt: ended
+      }),
+      webhook: webhook({ health: health({ lastSuccessAt: ended, slowAt: ended, lastAttemptAt: ended }) })
+    })
+  })
+
+  it.each(failures)("that failed (%s) is tried again a second after its end", (outcome) => {
+    const after = afterAttempt(delivery(), webhook(), attempt({ outcome }), 0)
+    assert.deepStrictEqual(after, {
+      delivery: delivery({
+        attemptCount: 1,
+        roundAttempts: 1,
+        firstAttemptAt: start,
+        lastAttemptAt: ended,
+        nextAttemptAt: ended + second
+      }),
+      webhook: webhook({
+        health: health({
+          consecutiveFailures: 1,
+          failuresSince: ended,
+          lastFailure: { at: ended, message: "answered 500; only 200 counts" },
+          lastAttemptAt: ended
+        })
+      })
+    })
+  })
+
+  it("keeps T0 and counts on", () => {
+    const before = delivery({
+      attemptCount: 3,
+      roundAttempts: 3,
+      firstAttemptAt: start - minute,
+      lastAttemptAt: start - 25 * second
+    })
+    const { delivery: after } = afterAttempt(before, webhook(), attempt({ number: 4 }), 0)
+    assert.deepStrictEqual(
+      [after.attemptCount, after.firstAttemptAt, after.lastAttemptAt, after.nextAttemptAt],
+      [4, start - minute, ended, ended + 2 * minute]
+    )
+  })
+
+  it("takes jitter and Retry-After into account", () => {
+    const next = (jitter: number, retryAfter: Duration.Duration | null) =>
+      afterAttempt(delivery(), webhook(), attempt({ retryAfter }), jitter).delivery.nextAttemptAt! - ended
+    assert.deepStrictEqual(
+      [next(0, null), next(0.5, null), next(0, Duration.minutes(1)), next(0, Duration.hours(9))],
+      [second, 1050, minute, hour]
+    )
+  })
+
+  it("that failed last pauses the webhook and is held, when nothing was answered 200 since T0", () => {
+    for (const lastSuccessAt of [null, start - day - 1]) {
+      const before = webhook({ health: health({ lastSuccessAt }) })
+      const after = afterAttempt(last.delivery, before, last.attempt, 0.5)
+      assert.deepStrictEqual(after.delivery, {
+        ...last.delivery,
+        attemptCount: 13,
+        roundAttempts: 13,
+        lastAttemptAt: ended,
+        nextAttemptAt: ended
+      })
+      assert.strictEqual(after.webhook.pausedAt, ended)
+      assert.strictEqual(statusShown(after.delivery, after.webhook), "held")
+    }
+  })
+
+  it("that failed last is exhausted alone, when something else was answered 200 since T0", () => {
+    for (const lastSuccessAt of [start - day, start - hour, start]) {
+      const before = webhook({ health: health({ lastSuccessAt }) })
+      const after = afterAttempt(last.delivery, before, last.attempt, 0.5)
+      assert.deepStrictEqual(after.delivery, {
+        ...last.delivery,
+        status: "exhausted",
+        attemptCount: 13,
+        roundAttempts: 13,
+        lastAttemptAt: ended,
+        nextAttemptAt: null,
+        completedAt: ended
+      })
+      assert.isNull(after.webhook.pausedAt)
+    }
+  })
+
+  it("does not move the moment at which a person paused the webhook", () => {
+    const paused = webhook({ pausedAt: start - hour })
+    assert.strictEqual(afterAttempt(last.delivery, paused, last.attempt, 0).webhook.pausedAt, start - hour)
+    assert.strictEqual(afterAttempt(delivery(), paused, good, 0).webhook.pausedAt, start - hour)
+    assert.strictEqual(afterAttempt(delivery(), paused, attempt(), 0).webhook.pausedAt, start - hour)
+  })
+
+  it("that was delivered at the very last neither pauses nor is held", () => {
+    const after = afterAttempt(last.delivery, webhook(), { ...good, number: 13 }, 0)
+    assert.deepStrictEqual([after.delivery.status, after.webhook.pausedAt], ["delivered", null])
+  })
+
+  it("of a later round is planned by the attempts of that round", () => {
+    const before = delivery({
+      trigger: "manual",
+      attemptCount: 13,
+      roundAttempts: 1,
+      firstAttemptAt: start - 2 * second,
+      lastAttemptAt: start - second
+    })
+    const after = afterAttempt(before, webhook(), attempt({ number: 14, trigger: "manual" }), 0)
+    assert.deepStrictEqual(after.delivery, {
+      ...before,
+      attemptCount: 14,
+      roundAttempts: 2,
+      lastAttemptAt: ended,
+      nextAttemptAt: ended + 5 * second
+    })
+  })
+
+  it("is tried a last time when the attempt before began less than 24 hours after T0", () => {
+    const startedAt = start + day - 1
+    const before = delivery({ attemptCount: 12, roundAttempts: 12, firstAttemptAt: start })
+    const after = afterAttempt(before, webhook(), attempt({ number: 13, startedAt, durationMs: 5000 }), 0)
+    assert.deepStrictEqual([after.delivery.nextAttemptAt, after.webhook.pausedAt], [start + day, null])
+  })
+
+  it.prop("a whole history ends delivered, exhausted or held, and the webhook's other fields stay", {
+    outcomes: upTo(Schema.Literals(["delivered", "status", "timeout", "status", "status", "status"]), 14),
+    jitter: between(0, 9999),
+    otherSuccess: Schema.NullOr(between(-day, day))
+  }, (_) => {
+    let one: Delivery = delivery()
+    let hook = webhook({ health: health({ lastSuccessAt: _.otherSuccess === null ? null : start + _.otherSuccess }) })
+    let [at, count] = [start, 0]
+    for (const outcome of [..._.outcomes, ...Array.from({ length: 14 }, () => "status" as const)]) {
+      if (!isOpen(one) || hook.pausedAt !== null) break
+      at = Math.max(at, one.nextAttemptAt!)
+      count++
+      const moved = afterAttempt(one, hook, attempt({ number: count, startedAt: at, outcome }), _.jitter / 10_000)
+      one = moved.delivery
+      hook = moved.webhook
+      at += second
+      assert.deepStrictEqual([one.attemptCount, one.roundAttempts], [count, count])
+      assert.strictEqual(one.firstAttemptAt, start)
+      assert.strictEqual(one.lastAttemptAt, at)
+      assert.strictEqual(one.completedAt !== null, one.status !== "pending")
+      assert.strictEqual(one.nextAttemptAt === null, one.status !== "pending")
+    }
+    const succeeded = _.outcomes.slice(0, count).includes("delivered")
+    if (succeeded) assert.strictEqual(one.status, "delivered")
+    else {
+      const others = _.otherSuccess !== null && _.otherSuccess >= 0
+      assert.strictEqual(statusShown(one, hook), others ? "exhausted" : "held")
+      assert.strictEqual(one.lastAttemptAt, start + day + second)
+      assert.strictEqual(hook.pausedAt, others ? null : start + day + second)
+    }
+    assert.deepStrictEqual({ ...hook, pausedAt: null, health: health() }, webhook())
+  }, checks)
+})
+
+describe("a new round of a delivery", () => {
+  const tried = { attemptCount: 9, roundAttempts: 9, firstAttemptAt: start - day, lastAttemptAt: start - hour }
+  const anew = {
+    status: "pending",
+    trigger: "manual",
+    roundAttempts: 0,
+    firstAttemptAt: null,
+    nextAttemptAt: start,
+    completedAt: null
+  } as const
+
+  it.each(["delivered", "exhausted", "skipped"] as const)("that is %s begins now, and out of its order", (status) => {
+    const before = delivery({ ...tried, status, nextAttemptAt: null, completedAt: start - hour })
+    assert.deepStrictEqual(newRound(before, "manual", start), { ...before, ...anew, orderKey: null, sequence: null })
+  })
+
+  it("that is the first of its order keeps its place", () => {
+    const before = delivery({ ...tried, nextAttemptAt: start + hour })
+    assert.deepStrictEqual(newRound(before, "replay", start), { ...before, ...anew, trigger: "replay" })
+  })
+
+  it("that waits behind another leaves its order", () => {
+    const before = delivery({ nextAttemptAt: null, sequence: 2 })
+    assert.deepStrictEqual(newRound(before, "manual", start), { ...before, ...anew, orderKey: null, sequence: null })
+  })
+})
+
+describe("a test", () => {
+  const test = delivery({ trigger: "test", orderKey: null, sequence: null, nextAttemptAt: null })
+
+  it.each(failures)("that failed (%s) is over, and leaves the webhook as it was", (outcome) => {
+    const before = webhook({ health: health({ consecutiveFailures: 4, failuresSince: start }) })
+    const after = afterAttempt(test, before, attempt({ trigger: "test", outcome }), 0)
+    assert.deepStrictEqual(after, {
+      delivery: {
+        ...test,
+        status: "exhausted",
+        attemptCount: 1,
+        roundAttempts: 1,
+        firstAttemptAt: start,
+        lastAttemptAt: ended,
+        completedAt: ended
+      },
+      webhook: before
+    })
+  })
+
+  it("that was answered 200 counts as any success, and does not end a pause", () => {
+    const before = webhook({ pausedAt: start, health: health({ consecutiveFailures: 7, failuresSince: start }) })
+    const after = afterAttempt({ ...test, trigger: "probe" }, before, { ...good, trigger: "probe" }, 0)
+    assert.strictEqual(after.delivery.status, "delivered")
+    assert.deepStrictEqual(after.webhook, {
+      ...before,
+      health: health({ lastSuccessAt: ended, slowAt: ended, lastAttemptAt: ended, recoveredAt: ended })
+    })
+  })
+
+  it("is never held", () => {
+    assert.strictEqual(statusShown(test, { pausedAt: start }), "pending")
+  })
+})
+
+describe("what a person is shown", () => {
+  it.each<[Delivery["status"], number | null, string]>([
+    ["pending", null, "pending"],
+    ["pending", start, "held"],
+    ["pending", 0, "held"],
+    ["delivered", start, "delivered"],
+    ["exhausted", start, "exhausted"],
+    ["skipped", start, "skipped"],
+    ["skipped", null, "skipped"]
+  ])("%s, paused at %s: %s", (status, pausedAt, shown) => {
+    assert.strictEqual(statusShown(delivery({ status }), { pausedAt }), shown)
+    assert.strictEqual(isOpen(delivery({ status })), status === "pending")
+  })
+})
+
+describe("the line in which a delivery waits", () => {
+  const tried = { attemptCount: 2, roundAttempts: 2, firstAttemptAt: start, lastAttemptAt: start + minute }
+  const retry = { ...tried, nextAttemptAt: start + hour }
+
+  it.each<[string, Partial<Delivery>, number | null, string, number | null]>([
+    ["never resumed, untried", { nextAttemptAt: start }, null, "fresh", start],
+    ["never resumed, tried", retry, null, "retry", start + hour],
+    ["untried, recorded before the resume", { nextAttemptAt: start }, start + 1, "backlog", start],
+    ["untried, recorded in its millisecond", { nextAttemptAt: start }, start, "fresh", start],
+    ["tried before the resume", retry, start + 2 * minute, "backlog", start],
+    ["tried since the resume", retry, start, "retry", start + hour],
+    ["behind a predecessor", { nextAttemptAt: null }, start + 1, "fresh", null],
+    ["asked for by a person", { trigger: "manual", nextAttemptAt: start }, null, "fresh", start],
+    ["asked for by a job", { trigger: "replay", nextAttemptAt: start }, null, "backlog", start],
+    ["asked for by a job, and tried", { ...retry, trigger: "replay" }, null, "retry", start + hour]
+  ])("%s", (_, fields, resumedAt, expected, at) => {
+    const of = webhook({ resumedAt })
+    assert.strictEqual(line(delivery(fields), of), expected)
+    assert.strictEqual(place(delivery(fields), of), at)
+  })
+
+  it("what was tried before a resume is due with it, and begins a round with its next attempt", () => {
+    const of = webhook({ resumedAt: start + 2 * minute })
+    assert.strictEqual(dueAt(delivery(retry), of), start + minute)
+    const after = afterAttempt(delivery(retry), of, attempt({ number: 3, startedAt: start + 3 * minute }), 0)
+    assert.deepStrictEqual(
+      [after.delivery.attemptCount, after.delivery.roundAttempts, after.delivery.firstAttemptAt],
+      [3, 1, start + 3 * minute]
+    )
+  })
+})
+
+describe("when a delivery may be claimed", () => {
+  const waiting = {
+    attemptCount: 7,
+    roundAttempts: 7,
+    firstAttemptAt: start - hour,
+    lastAttemptAt: start,
+    nextAttemptAt: start + 4 * hour
+  }
+
+  it.each<[string, Partial<Delivery>, number | null, number | null]>([
+    ["a first attempt", { nextAttemptAt: start }, null, start],
+    ["a first attempt after a recovery", { nextAttemptAt: start }, start + 5, start],
+    ["behind a predecessor", { nextAttemptAt: null }, start + 5, null],
+    ["a retry", waiting, null, start + 4 * hour],
+    ["a retry whose receiver recovered since", waiting, start + minute, start + minute],
+    ["a retry that failed in the millisecond of the recovery", waiting, start, start + 4 * hour],
+    ["a retry that failed just before the recovery", waiting, start + 1, start + 1],
+    ["a retry that failed after the recovery", waiting, start - 1, start + 4 * hour],
+    ["a retry that was due before the recovery", waiting, start + 9 * hour, start + 4 * hour],
+    ["a new round whose receiver recovered since", { ...waiting, roundAttempts: 0 }, start + minute, start + 4 * hour],
+    ["delivered", { ...waiting, status: "delivered" }, start + minute, null],
+    ["exhausted", { ...waiting, status: "exhausted" }, start + minute, null],
+    ["skipped", { ...waiting, status: "skipped" }, start + minute, null]
+  ])("%s", (_, fields, recoveredAt, due) => {
+    assert.strictEqual(dueAt(delivery(fields), webhook({ health: health({ recoveredAt }) })), due)
+  })
+
+  it.prop("a recovery never puts it off", {
+    lastAttemptAt: Schema.NullOr(between(start, start + hour)),
+    nextAttemptAt: between(start, start + 5 * hour),
+    recoveredAt: between(start, start + 5 * hour),
+    roundAttempts: between(0, 2)
+  }, ({ recoveredAt, ...fields }) => {
+    const due = dueAt(delivery(fields), webhook({ health: health({ recoveredAt }) }))!
+    assert.isAtMost(due, fields.nextAttemptAt)
+    if (due < fields.nextAttemptAt) {
+      assert.strictEqual(due, recoveredAt)
+      assert.isAbove(fields.roundAttempts, 0)
+      assert.isNotNull(fields.lastAttemptAt)
+      assert.isBelow(fields.lastAttemptAt!, recoveredAt)
+    }
+  }, checks)
+})

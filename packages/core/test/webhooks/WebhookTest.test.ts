@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import * as Event from "../../src/events/Event.ts"
+import { EventStore } from "../../src/events/EventStore.ts"
+import { Webhooks } from "../../src/webhooks/Webhooks.ts"
+import { hour, second } from "../checks.ts"
+import { advance } from "../clock.ts"
+import { start } from "../samples.ts"
+import {
+  after,
+  answered,
+  answerWith,
+  deliveries,
+  deliveryOf,
+  failing,
+  hang,
+  interrupted,
+  posted,
+  receiver,
+  scheduling,
+  startScheduler
+} from "../scheduling.ts"
+
+const test = (workspaceId: Parameters<Webhooks["Service"]["test"]>[0]) =>
+  Webhooks.use((webhooks) => webhooks.test(workspaceId))
+
+describe("a test of the webhook", () => {
+  it.effect(
+    "posts a webhook.test event and answers with the attempt, which is in the log",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const { url, webhook, workspace } = yield* receiver({ envelope: "a", eventTypes: ["message.sent"] })
+        yield* startScheduler
+        yield* answerWith(after("1 second", answered(200)))
+        const testing = yield* Effect.forkChild(test(workspace.id))
+        yield* advance("1 second")
+        const attempt = yield* Fiber.join(testing)
+        const { items: [event] } = yield* EventStore.use((store) =>
+          store.list(workspace.id, {}, { limit: 10, after: null })
+        )
+        assert.deepStrictEqual([event!.type, event!.createdAt], ["webhook.test", start])
+        assert.strictEqual(event!.data["webhook_id"], webhook.id)
+        const { attempts, delivery, status } = yield* deliveryOf(workspace.id, event!.id)
+        assert.deepStrictEqual([status, delivery.trigger, delivery.completedAt], ["delivered", "test", start + second])
+        const { request, ...made } = attempt
+        assert.deepStrictEqual(attempts, [made])
+        assert.deepStrictEqual([request.url, request.body], [url, Event.body(event!, "a")])
+        assert.deepStrictEqual([attempt.trigger, attempt.number, attempt.durationMs, attempt.outcome], [
+          "test",
+          1,
+          second,
+          "delivered"
+        ])
+        const requests = yield* posted
+        assert.deepStrictEqual(requests.map(({ body, eventId, url }) => [eventId, url, body]), [
+          [event!.id, url, Event.body(event!, "a")]
+        ])
+      })
+    )
+  )
+
+  it.effect(
+    "that fails is attempted once, and leaves the webhook's health as it is",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const { health, workspace } = yield* receiver()
+        yield* startScheduler
+        yield* answerWith(failing)
+        const before = yield* health
+        for (let i = 0; i < 6; i++) {
+          const attempt = yield* test(workspace.id)
+          assert.deepStrictEqual([attempt.outcome, attempt.statusCode], ["status", 500])
+        }
+        yield* advance(hour)
+        assert.strictEqual((yield* posted).length, 6)
+        assert.deepStrictEqual(
+          (yield* deliveries(workspace.id)).map(({ status }) => status),
+          Array(6).fill("exhausted")
+        )
+        assert.deepStrictEqual(yield* health, before)
+      })
+    )
+  )
+
+  it.effect(
+    "has the deadline of every attempt",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const { workspace } = yield* receiver()
+        yield* answerWith(hang)
+        const testing = yield* Effect.forkChild(test(workspace.id))
+        yield* advance(5 * second)
+        const attempt = yield* Fiber.join(testing)
+        assert.deepStrictEqual([attempt.outcome, attempt.durationMs], ["timeout", 5 * second])
+      })
+    )
+  )
+
+  it.effect(
+    "whose caller leaves is over, without an attempt",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const { health, workspace } = yield* receiver()
+        yield* startScheduler
+        yield* answerWith(hang)
+        const testing = yield* Effect.forkChild(test(workspace.id))
+        yield* advance(second)
+        yield* Fiber.interrupt(testing)
+        yield* advance(2 * second)
+        const [only, ...others] = yield* deliveries(workspace.id)
+        assert.deepStrictEqual([only?.status, only?.delivery.attemptCount, others], ["exhausted", 0, []])
+        assert.strictEqual(yield* interrupted, 1)
+        yield* advance(hour)
+        assert.strictEqual((yield* posted).length, 1)
+        assert.isNull((yield* health).webhook.health.lastAttemptAt)
+      })
+    )
+  )
+
+  it.effect(
+    "of a workspace without a webhook is refused",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const { workspace } = yield* receiver()
+        yield* Webhooks.use((webhooks) => webhooks.remove(workspace.id))
+        assert.strictEqual((yield* Effect.flip(test(workspace.id)))._tag, "NotFound")
+      })
+    )
+  )
+})

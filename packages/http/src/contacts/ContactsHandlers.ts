@@ -1,0 +1,38 @@
+/**
+ * `/internal/contacts`.
+ */
+import { Api, Caller } from "@wac/api"
+import { Contact, Contacts, StoreError, Time } from "@wac/core"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import * as Paging from "../Paging.ts"
+
+/** A contact as the dashboard shows it. */
+export const shown = ({ contact, windowOpenUntil }: Contacts.ContactState) => ({
+  id: Contact.idOf(contact),
+  phoneNumberId: contact.phoneNumberId,
+  phone: contact.customer.phone,
+  userId: contact.customer.userId,
+  lastInboundAt: Time.isoOrNull(contact.lastInboundAt),
+  windowOpenUntil: Time.isoOrNull(windowOpenUntil),
+  optedOut: contact.optedOut,
+  preferenceAt: Time.isoOrNull(contact.preferenceAt)
+})
+
+export const layer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const contacts = yield* Contacts.Contacts
+    return HttpApiBuilder.group(Api, "contacts", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Paging.internalList(yield* contacts.list(workspaceId, filter, yield* Paging.request(query)), shown)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return shown(yield* contacts.get(workspaceId, params.id))
+        }, StoreError.orUnavailable)
+      }))
+  })
+)

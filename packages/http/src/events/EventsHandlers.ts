@@ -1,0 +1,54 @@
+/**
+ * `/v1/events` and `/internal/events`.
+ */
+import { Api, Caller } from "@wac/api"
+import { Event, Events, type EventStore, StoreError } from "@wac/core"
+import { DateTime, Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import * as Paging from "../Paging.ts"
+
+const filterOf = (
+  query: { readonly since?: DateTime.Utc; readonly type?: Event.EventType }
+): EventStore.EventFilter => ({
+  since: query.since === undefined ? undefined : DateTime.toEpochMillis(query.since),
+  type: query.type
+})
+
+const publicApi = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const events = yield* Events.Events
+    return HttpApiBuilder.group(Api, "events", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspace } = yield* Caller.Caller
+          const request = yield* Paging.request(query)
+          if (query.order === "newest") {
+            return Paging.list(yield* events.latest(workspace.id, filterOf(query), request), Event.combined)
+          }
+          const page = yield* events.list(workspace.id, filterOf(query), request)
+          return Paging.list(page, Event.combined, Events.resumeAfter(page, request))
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+const dashboard = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const events = yield* Events.Events
+    return HttpApiBuilder.group(Api, "eventsDashboard", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const page = yield* events.latest(workspaceId, filterOf(query), yield* Paging.request(query))
+          return Paging.list(page, Event.combined)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Event.combined(yield* events.get(workspaceId, params.id))
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+export const layer = Layer.mergeAll(publicApi, dashboard)

@@ -1,0 +1,74 @@
+/**
+ * `/internal/api-keys`.
+ */
+import { Api, Caller } from "@wac/api"
+import { type ApiKey, ApiKeys, Idempotency, StoreError, Time } from "@wac/core"
+import { DateTime, Effect, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import * as Paging from "../Paging.ts"
+
+/** A key in the listing. */
+export const listed = (key: ApiKey.ApiKey) => ({
+  id: key.id,
+  name: key.name,
+  scopes: key.scopes,
+  lastUsedAt: Time.isoOrNull(key.lastUsedAt)
+})
+
+/** One key in full. */
+export const shown = (key: ApiKey.ApiKey) => ({
+  ...listed(key),
+  prefix: key.prefix,
+  createdAt: Time.iso(key.createdAt),
+  expiresAt: Time.isoOrNull(key.expiresAt),
+  revokedAt: Time.isoOrNull(key.revokedAt),
+  requireSignature: key.requireSignature
+})
+
+/** A key that was issued, with its secrets if this was the first time. */
+export const issued = ({ key, secrets }: ApiKeys.IssuedKey) => ({
+  id: key.id,
+  name: key.name,
+  prefix: key.prefix,
+  ...(secrets === null ? {} : {
+    apiKey: Redacted.value(secrets.token),
+    signingSecret: Redacted.value(secrets.signingSecret)
+  }),
+  scopes: key.scopes,
+  createdAt: Time.iso(key.createdAt)
+})
+
+export const layer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const keys = yield* ApiKeys.ApiKeys
+    return HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Paging.internalList(yield* keys.list(workspaceId, yield* Paging.request(query)), listed)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return shown(yield* keys.get(workspaceId, params.id))
+        }, StoreError.orUnavailable),
+        create: Effect.fnUntraced(function*({ headers, payload }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const made = yield* keys.issue({
+            workspaceId,
+            name: payload.name,
+            expiresAt: payload.expiresAt === undefined ? null : DateTime.toEpochMillis(payload.expiresAt),
+            requireSignature: payload.requireSignature ?? false,
+            idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"]))
+          })
+          if (made.replayed) (yield* Exchange).isReplayed = true
+          return issued(made)
+        }, StoreError.orUnavailable),
+        revoke: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          yield* keys.revoke(workspaceId, params.id)
+        }, StoreError.orUnavailable)
+      }))
+  })
+)

@@ -1,0 +1,90 @@
+/**
+ * The public API's caller: key, body in bounds, signature, scope, limit, Idempotency-Key, in the order of contract §3.
+ */
+import { Access, Caller } from "@wac/api"
+import { ApiKeys, ApiScope, Errors, Limits, RateLimit, RateLimitStore, Signature, StoreError } from "@wac/core"
+import { Clock, Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import * as RequestBody from "../bodies/RequestBody.ts"
+import * as KnownCallers from "../connections/KnownCallers.ts"
+import * as IdempotencyHeader from "../messages/IdempotencyHeader.ts"
+import { MountPath } from "../MountPath.ts"
+
+/** The token of `Authorization: Bearer …`; a header of any other form counts as a key that is not valid. */
+const tokenOf = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1] ?? ""
+
+/** A send spends the workspace's token itself, inside *accept*. */
+const spendsInAccept = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.identifier === "send"
+
+const signatureOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
+  headers["x-service-signature"]
+
+const mutates = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.method !== "GET"
+
+export const layer = Layer.effect(
+  Caller.ApiKeyAuthentication,
+  Effect.gen(function*() {
+    const keys = yield* ApiKeys.ApiKeys
+    const limits = yield* Limits.CurrentLimits
+    const limiter = yield* RateLimitStore.RateLimitStore
+    const readBody = yield* RequestBody.reader
+
+    const checkSignature = Effect.fnUntraced(function*(
+      request: HttpServerRequest.HttpServerRequest,
+      { key }: ApiKeys.Principal,
+      body: Uint8Array
+    ) {
+      const refusal = yield* Signature.requestRefusal(
+        {
+          method: request.method,
+          target: (yield* MountPath) + request.url,
+          idempotencyKey: request.headers["idempotency-key"],
+          body,
+          signature: signatureOf(request)
+        },
+        yield* keys.signingSecret(key),
+        { required: key.requireSignature, now: yield* Clock.currentTimeMillis }
+      )
+      if (refusal !== undefined) return yield* refusal
+    })
+
+    const spend = Effect.fnUntraced(function*({ workspace }: ApiKeys.Principal) {
+      const readings = yield* limiter.spend(
+        [{ key: Limits.workspaceBucket(workspace.id), policy: Limits.workspace(limits, workspace.tier) }],
+        yield* Clock.currentTimeMillis
+      )
+      yield* RateLimit.observe(readings)
+      const refusal = RateLimit.refusal(readings)
+      if (refusal !== undefined) return yield* refusal
+    })
+
+    const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const principal = yield* keys.authenticate(tokenOf(request.headers["authorization"]))
+      KnownCallers.note(request)
+      const body = yield* readBody(endpoint, request)
+      if (mutates(endpoint) && (principal.key.requireSignature || signatureOf(request) !== undefined)) {
+        yield* checkSignature(request, principal, body)
+      }
+      const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
+      const missing = access?._tag === "ApiKey"
+        ? ApiScope.missing(principal.key.scopes, access.scope)
+        : new Errors.Forbidden({ reason: "missing_scope", message: "no API key may call this" })
+      if (missing !== undefined) return yield* missing
+      if (!spendsInAccept(endpoint)) yield* spend(principal)
+      const keyless = IdempotencyHeader.refusal(endpoint, request.headers)
+      if (keyless !== undefined) return yield* keyless
+      return principal
+    })
+
+    return Caller.ApiKeyAuthentication.of({
+      apiKey: (httpEffect, { endpoint }) =>
+        Effect.flatMap(
+          StoreError.orUnavailable(authenticate(endpoint)),
+          (principal) => Effect.provideService(httpEffect, Caller.Caller, principal)
+        )
+    })
+  })
+)

@@ -1,0 +1,116 @@
+/**
+ * `/v1/messages` and `/internal/messages`.
+ */
+import { Api, Caller } from "@wac/api"
+import { Idempotency, type Message, Messages, StoreError, Time } from "@wac/core"
+import { DateTime, Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import * as Paging from "../Paging.ts"
+
+const stored = (message: Message.Message) => ({
+  status: message.status,
+  message_id: message.id,
+  provider_message_id: message.providerMessageId,
+  tenant_id: message.workspaceId,
+  api_key_id: message.apiKeyId,
+  to: message.content.to,
+  from: message.from,
+  type: message.content.type,
+  created_at: Time.iso(message.createdAt),
+  sent_at: Time.isoOrNull(message.sentAt),
+  delivered_at: Time.isoOrNull(message.deliveredAt),
+  read_at: Time.isoOrNull(message.readAt),
+  failed_at: Time.isoOrNull(message.failedAt),
+  error: message.error,
+  client_reference: message.content.clientReference ?? null,
+  // upstream's reports of these are not read yet
+  pricing: null,
+  played_at: null
+})
+
+/** A message in the dashboard's list. */
+const listed = (message: Message.Message) => ({
+  id: message.id,
+  status: message.status,
+  providerMessageId: message.providerMessageId,
+  apiKeyId: message.apiKeyId,
+  to: message.content.to,
+  from: message.from,
+  type: message.content.type,
+  createdAt: Time.iso(message.createdAt)
+})
+
+/** All that the dashboard shows of a message. */
+const detail = (message: Message.Message) => ({
+  ...listed(message),
+  sentAt: Time.isoOrNull(message.sentAt),
+  deliveredAt: Time.isoOrNull(message.deliveredAt),
+  readAt: Time.isoOrNull(message.readAt),
+  failedAt: Time.isoOrNull(message.failedAt),
+  error: message.error,
+  clientReference: message.content.clientReference ?? null
+})
+
+const publicLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const messages = yield* Messages.Messages
+    return HttpApiBuilder.group(Api, "messages", (handlers) =>
+      handlers.handleAll({
+        send: Effect.fnUntraced(function*({ headers, payload }) {
+          const { key, workspace } = yield* Caller.Caller
+          const { requestId } = yield* Exchange
+          const sent = yield* messages.send({
+            workspaceId: workspace.id,
+            apiKeyId: key.id,
+            key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
+            requestId,
+            message: payload
+          })
+          return {
+            status: "sent" as const,
+            message_id: sent.messageId,
+            provider_message_id: sent.providerMessageId,
+            tenant_id: sent.workspaceId,
+            api_key_id: sent.apiKeyId
+          }
+        }),
+        list: Effect.fnUntraced(function*({ query }) {
+          const { workspace } = yield* Caller.Caller
+          const { client_reference: clientReference, since, status, to, until } = query
+          const filter = {
+            ...(status === undefined ? {} : { status }),
+            ...(to === undefined ? {} : { to }),
+            ...(clientReference === undefined ? {} : { clientReference }),
+            ...(since === undefined ? {} : { since: DateTime.toEpochMillis(since) }),
+            ...(until === undefined ? {} : { until: DateTime.toEpochMillis(until) })
+          }
+          return Paging.list(yield* messages.list(workspace.id, filter, yield* Paging.request(query)), stored)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspace } = yield* Caller.Caller
+          return stored(yield* messages.get(workspace.id, params.id))
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+const dashboardLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const messages = yield* Messages.Messages
+    return HttpApiBuilder.group(Api, "messagesDashboard", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Paging.internalList(yield* messages.list(workspaceId, filter, yield* Paging.request(query)), listed)
+        }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return detail(yield* messages.get(workspaceId, params.id))
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+export const layer = Layer.merge(publicLayer, dashboardLayer)

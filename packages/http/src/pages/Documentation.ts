@@ -1,0 +1,174 @@
+/**
+ * `/openapi.json`, and the page at `/docs` that shows it: prepared once per process. The page asks nothing of anybody
+ * else: it and its two assets come from here, and its policy lets browsers load nothing from elsewhere.
+ */
+import { Api, OpenApiDocument } from "@wac/api"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpApi, HttpApiSwagger, OpenApi } from "effect/http-api"
+import { MountPath } from "../MountPath.ts"
+import * as StaticFile from "./StaticFile.ts"
+
+const pagePath = "/docs"
+const scriptPath = "/docs/reference.js"
+const stylePath = "/docs/reference.css"
+const documentPath = "/openapi.json"
+
+/** Every address of the documentation but the page of errors. */
+export const paths = [pagePath, scriptPath, stylePath, documentPath] as const
+
+/** A new version of the service shows within five minutes, and costs who has the old one a 304 until it does. */
+const briefly = { "cache-control": "public, max-age=300" }
+
+/** The assets change with a dependency alone, and any version of them shows any version of the document. */
+const forADay = { "cache-control": "public, max-age=86400" }
+
+/** Of the page alone: Swagger UI draws its icons from `data:` addresses, and runs no code that is not in its file. */
+const policy = {
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; "),
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer"
+}
+
+/** Does `make` when it is first asked for, and never again. */
+const once = <A>(make: () => A): () => A => {
+  let made: { readonly value: A } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+const document = once(() => OpenApi.fromApi(Api))
+
+/** The document for routes that are mounted at a path: what is relative to the server is below it. */
+const documentAt = (mount: string): StaticFile.StaticFile =>
+  StaticFile.make({
+    text: JSON.stringify(OpenApiDocument.mountedAt(document(), mount)),
+    contentType: "application/json",
+    headers: briefly
+  })
+
+/** An application mounts the routes in one place, or a few. Where a part of the path varies, the oldest are forgotten. */
+const maxMounts = 16
+
+const documents = new Map<string, StaticFile.StaticFile>()
+
+const mountedDocument = (mount: string): StaticFile.StaticFile => {
+  const before = documents.get(mount)
+  if (before !== undefined) return before
+  const made = documentAt(mount)
+  documents.set(mount, made)
+  if (documents.size > maxMounts) documents.delete(documents.keys().next().value!)
+  return made
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;")
+
+type Operations = { readonly [method: string]: OpenApi.OpenAPISpecOperation }
+
+/** What there is until the script has come, or where there is none. Addresses are relative: the page may be mounted. */
+const page = once(() => {
+  const { info, paths } = document()
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods as Operations).map(([method, { summary = "" }]) =>
+      `<li><code>${method.toUpperCase()} ${escaped(path)}</code> ${escaped(summary)}</li>`
+    )
+  )
+  return StaticFile.make({
+    text: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(info.title)}: API reference</title>
+<link rel="stylesheet" href="docs/reference.css">
+<script src="docs/reference.js" defer></script>
+</head>
+<body>
+<div id="reference">
+<h1>${escaped(info.title)}: API reference</h1>
+<p>The whole of it is in <a href="openapi.json">openapi.json</a>; <a href="docs/errors">every error</a> has a page.</p>
+<ul>
+${operations.join("\n")}
+</ul>
+</div>
+</body>
+</html>
+`,
+    contentType: "text/html; charset=utf-8",
+    headers: { ...briefly, ...policy }
+  })
+})
+
+/** Shows the document beside the page. Nobody else is asked whether it is valid, and no query names another document. */
+const start = `
+document.addEventListener("DOMContentLoaded", () => {
+  window.SwaggerUIBundle({
+    url: "openapi.json",
+    domNode: document.getElementById("reference"),
+    validatorUrl: null,
+    deepLinking: true,
+    defaultModelsExpandDepth: -1,
+    displayRequestDuration: true
+  })
+})
+`
+
+const style = `
+body { margin: 0 auto; max-width: 1460px; padding: 0 20px; font-family: system-ui, sans-serif }
+`
+
+/** What is between two marks, the second of which comes after the first. */
+const between = (text: string, start: number, end: number): string => {
+  if (start < 0 || end < start) throw new Error("the page of effect's HttpApiSwagger has another form than is known")
+  return text.slice(start, end)
+}
+
+const assets = once(async () => {
+  // `effect` brings Swagger UI and gives it out in a page of its own alone, document and all: here of an API of nothing
+  const { dispose, handler } = HttpRouter.toWebHandler(HttpApiSwagger.layer(HttpApi.make("nothing"), { path: "/" }), {
+    disableLogger: true
+  })
+  try {
+    const html = await (await handler(new Request("http://localhost/"))).text()
+    const css = between(html, html.indexOf("<style>") + "<style>".length, html.indexOf("</style>"))
+    const script = html.indexOf("<script>", html.indexOf("</script>")) + "<script>".length
+    const javascript = between(html, script, html.lastIndexOf("window.onload = "))
+    return {
+      script: StaticFile.make({
+        text: javascript + start,
+        contentType: "text/javascript; charset=utf-8",
+        headers: forADay
+      }),
+      style: StaticFile.make({ text: css + style, contentType: "text/css; charset=utf-8", headers: forADay })
+    }
+  } finally {
+    await dispose()
+  }
+})
+
+/** Makes the document, which takes tens of milliseconds, so that the first who asks for it does not hold up others. */
+export const prepare = Effect.sync(() => void page())
+
+const serve = (path: `/${string}`, file: Effect.Effect<StaticFile.StaticFile>) =>
+  HttpRouter.add(
+    "GET",
+    path,
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      Effect.flatMap(file, ({ respond }) => respond(request)))
+  )
+
+export const layer = Layer.mergeAll(
+  serve(pagePath, Effect.sync(page)),
+  serve(scriptPath, Effect.map(Effect.promise(assets), ({ script }) => script)),
+  serve(stylePath, Effect.map(Effect.promise(assets), ({ style }) => style)),
+  serve(documentPath, Effect.map(MountPath, mountedDocument))
+)

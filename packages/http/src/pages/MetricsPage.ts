@@ -1,0 +1,71 @@
+/**
+ * `GET /metrics` for Prometheus (contract §1, §8 `METRICS_TOKEN`).
+ */
+import { Errors, Metrics } from "@wac/core"
+import { Context, Effect, Option, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
+import { createHash, timingSafeEqual } from "node:crypto"
+import * as HostName from "../connections/HostName.ts"
+import * as ErrorResponse from "../ErrorResponse.ts"
+
+/** Where the metrics are. */
+export const path = "/metrics"
+
+/** Who shows this Bearer token may read the metrics; without one, only programs on the same machine may. */
+export const MetricsToken = Context.Reference<Redacted.Redacted | undefined>("@wac/http/MetricsPage/MetricsToken", {
+  defaultValue: () => undefined
+})
+
+const digest = (text: string) => createHash("sha256").update(text).digest()
+
+/** A proxy on this machine speaks for somebody else; whether it is believed or not, that is not the machine itself. */
+const forwarding = ["forwarded", "x-forwarded-for", "x-real-ip", "via"]
+
+/** A page in a browser on this machine can only come here under a name of its own. */
+const isToLoopback = (host: string | undefined): boolean => {
+  const name = HostName.of(host)
+  return name !== undefined && HostName.isLoopback(name)
+}
+
+const refusal = (
+  { headers, remoteAddress }: HttpServerRequest.HttpServerRequest,
+  token: Redacted.Redacted | undefined
+): Errors.DomainError | undefined => {
+  if (token === undefined) {
+    const isNear = Option.exists(remoteAddress, HostName.isLoopback) && isToLoopback(headers["host"]) &&
+      forwarding.every((name) => headers[name] === undefined)
+    return isNear ? undefined : new Errors.NotFound({
+      message: "without METRICS_TOKEN, metrics are for programs on the server's own machine, at localhost or 127.0.0.1"
+    })
+  }
+  const shown = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1]
+  if (shown === undefined) {
+    return new Errors.Unauthorized({ reason: "missing_key", message: "METRICS_TOKEN is required as a Bearer token" })
+  }
+  return timingSafeEqual(digest(shown), digest(Redacted.value(token)))
+    ? undefined
+    : new Errors.Unauthorized({ reason: "invalid_key", message: "the Bearer token is not METRICS_TOKEN" })
+}
+
+/** Gives what reads the metrics of the running instance, in Prometheus' text format. */
+export const reader = Effect.map(Metrics.observer, (observe) => Effect.andThen(observe, PrometheusMetrics.format()))
+
+/** The media type of what {@link reader} gives. */
+const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function*() {
+    const token = yield* MetricsToken
+    const read = yield* reader
+    yield* router.add(
+      "GET",
+      path,
+      Effect.gen(function*() {
+        const refused = refusal(yield* HttpServerRequest.HttpServerRequest, token)
+        if (refused !== undefined) return yield* ErrorResponse.of(refused)
+        return HttpServerResponse.text(yield* read, { contentType })
+      })
+    )
+  })
+)

@@ -1,0 +1,59 @@
+/**
+ * The dashboard's caller: session, own pages, role, body in bounds (specification §5, contract §5).
+ */
+import { Access, Caller } from "@wac/api"
+import { ApiKey, Authenticator, Errors, Member, StoreError } from "@wac/core"
+import { Context, Effect, Layer, Option } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import * as RequestBody from "../bodies/RequestBody.ts"
+import * as KnownCallers from "../connections/KnownCallers.ts"
+import * as IdempotencyHeader from "../messages/IdempotencyHeader.ts"
+import * as CrossSite from "./CrossSite.ts"
+import { SessionCookie } from "./SessionCookie.ts"
+
+const bringsApiKey = (authorization: string | undefined): boolean =>
+  authorization !== undefined && new RegExp(`^Bearer +${ApiKey.tokenPrefix}`, "i").test(authorization)
+
+export const layer = Layer.effect(
+  Caller.SessionAuthentication,
+  Effect.gen(function*() {
+    const authenticator = yield* Authenticator.Authenticator
+    const cookie = yield* SessionCookie
+    const crossSite = yield* CrossSite.CrossSite
+    const readBody = yield* RequestBody.reader
+
+    const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { headers } = request
+      const session = bringsApiKey(headers["authorization"])
+        ? Option.none()
+        : yield* authenticator.session({ token: yield* cookie.read, headers })
+      if (Option.isNone(session)) {
+        return yield* new Errors.Unauthorized({
+          reason: "missing_session",
+          message: "this needs a dashboard session; an API key does not open it"
+        })
+      }
+      KnownCallers.note(request)
+      yield* crossSite.check(endpoint)
+      const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
+      const forbidden = access?._tag === "Session"
+        ? Member.roleRefusal(session.value.role, access.role)
+        : new Errors.Forbidden({ reason: "role_not_allowed", message: "no role may call this" })
+      if (forbidden !== undefined) return yield* forbidden
+      yield* readBody(endpoint, request)
+      const keyless = IdempotencyHeader.refusal(endpoint, headers)
+      if (keyless !== undefined) return yield* keyless
+      return session.value
+    })
+
+    return Caller.SessionAuthentication.of({
+      session: (httpEffect, { endpoint }) =>
+        Effect.flatMap(
+          StoreError.orUnavailable(authenticate(endpoint)),
+          (session) => Effect.provideService(httpEffect, Caller.CurrentSession, session)
+        )
+    })
+  })
+)

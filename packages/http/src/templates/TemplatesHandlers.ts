@@ -1,0 +1,78 @@
+/**
+ * `/v1/templates` and `/internal/templates`.
+ */
+import { Api, Caller } from "@wac/api"
+import { Provider, StoreError, type Template, Templates, Time } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import * as Paging from "../Paging.ts"
+
+const listed = (template: Template.Template) => ({
+  id: template.id,
+  name: template.name,
+  language: template.language,
+  category: template.category,
+  status: template.status,
+  parameter_format: template.parameterFormat,
+  components: template.components,
+  variables: template.variables,
+  quality: template.quality,
+  rejection_reason: template.rejectionReason,
+  provider_template_id: template.providerTemplateId,
+  synced_at: Time.iso(template.syncedAt)
+})
+
+/** A template as the dashboard shows it. */
+export const shown = (template: Template.Template) => ({
+  id: template.id,
+  name: template.name,
+  language: template.language,
+  category: template.category,
+  status: template.status,
+  parameterFormat: template.parameterFormat,
+  components: template.components,
+  variables: template.variables,
+  unfillable: template.unfillable,
+  quality: template.quality,
+  rejectionReason: template.rejectionReason,
+  providerTemplateId: template.providerTemplateId,
+  syncedAt: Time.iso(template.syncedAt)
+})
+
+const publicLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const templates = yield* Templates.Templates
+    return HttpApiBuilder.group(Api, "templates", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
+          const { workspace } = yield* Caller.Caller
+          return Paging.list(yield* templates.list(workspace.id, filter, yield* Paging.request(query)), listed)
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+const dashboardLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const templates = yield* Templates.Templates
+    return HttpApiBuilder.group(Api, "templatesDashboard", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return Paging.internalList(yield* templates.list(workspaceId, filter, yield* Paging.request(query)), shown)
+        }, StoreError.orUnavailable),
+        sync: Effect.fnUntraced(
+          function*() {
+            const { workspaceId } = yield* Caller.CurrentSession
+            const { count, listedAt } = yield* templates.sync(workspaceId)
+            return { count, syncedAt: Time.iso(listedAt) }
+          },
+          Effect.catchTag("TemplatesUnavailable", (error) => Effect.fail(Provider.toServerError(error))),
+          StoreError.orUnavailable
+        )
+      }))
+  })
+)
+
+export const layer = Layer.merge(publicLayer, dashboardLayer)

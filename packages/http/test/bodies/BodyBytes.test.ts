@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { PassThrough, Readable } from "node:stream"
+import * as BodyBytes from "../../src/bodies/BodyBytes.ts"
+
+const limit = 10
+
+/** As the adapter for `node:http` has it: its stream is the request's source. */
+const nodeRequest = (source: Readable) => ({ source, headers: {} }) as unknown as HttpServerRequest.HttpServerRequest
+
+/** The same of a caller that waits to be told to go on, which is told so by whoever asks for its stream. */
+const expectant = (stream: HttpServerRequest.HttpServerRequest["stream"]) =>
+  ({
+    source: new PassThrough(),
+    headers: { expect: "100-continue" },
+    stream
+  }) as unknown as HttpServerRequest.HttpServerRequest
+
+const webRequest = (body: ReadableStream<Uint8Array> | null) =>
+  HttpServerRequest.fromWeb(
+    new Request("http://localhost", { method: "POST", body, duplex: "half" } as RequestInit)
+  )
+
+const piece = (text: string) => new TextEncoder().encode(text)
+
+const kinds = {
+  node: (pieces: ReadonlyArray<string>) => nodeRequest(Readable.from(pieces.map(piece), { objectMode: false })),
+  "node, once it is told to": (pieces: ReadonlyArray<string>) => expectant(Stream.fromIterable(pieces.map(piece))),
+  web: (pieces: ReadonlyArray<string>) =>
+    webRequest(Readable.toWeb(Readable.from(pieces.map(piece))) as ReadableStream<Uint8Array>)
+}
+
+describe.each(Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>)("a body by %s", (kind) => {
+  const read = (pieces: ReadonlyArray<string>) => BodyBytes.read(kinds[kind](pieces), limit)
+
+  it.effect("is read whole, as far as the limit", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* read(["0123", "456", "789"]), piece("0123456789"))
+      assert.deepStrictEqual(yield* read([]), new Uint8Array())
+    }))
+
+  it.effect("has a buffer of its own, no longer than it is", () =>
+    Effect.gen(function*() {
+      const { buffer } = yield* read(["0123"])
+      assert.strictEqual(buffer.byteLength, 4)
+    }))
+
+  it.effect("is refused when it is longer", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* Effect.flip(read(["0123", "456", "7890"])), "too large")
+    }))
+})
+
+describe("a body that comes byte by byte", () => {
+  // a source that uses its piece again shows whether that is kept, for hundreds of times the memory of the byte in it
+  const [byte, bytes] = [new Uint8Array(1), piece("0123456789")]
+
+  it.effect("by node is gathered without keeping the pieces", () =>
+    Effect.gen(function*() {
+      const source = new PassThrough()
+      const reading = yield* Effect.forkChild(BodyBytes.read(nodeRequest(source), limit), { startImmediately: true })
+      for (const each of bytes) {
+        byte[0] = each
+        source.emit("data", byte)
+      }
+      source.end()
+      assert.deepStrictEqual(yield* Fiber.join(reading), bytes)
+    }))
+
+  it.effect("by node, once it is told to, is gathered without keeping the pieces", () =>
+    Effect.gen(function*() {
+      function* again() {
+        for (const each of bytes) {
+          byte[0] = each
+          yield byte
+        }
+      }
+      const request = expectant(Stream.fromIterable(again(), { chunkSize: 1 }))
+      assert.deepStrictEqual(yield* BodyBytes.read(request, limit), bytes)
+    }))
+
+  it.effect("by web is gathered without keeping the pieces", () =>
+    Effect.gen(function*() {
+      const left = bytes.values()
+      const source = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          const { done, value } = left.next()
+          if (done) return controller.close()
+          byte[0] = value
+          controller.enqueue(byte)
+        }
+      }, { highWaterMark: 0 })
+      assert.deepStrictEqual(yield* BodyBytes.read(webRequest(source), limit), bytes)
+    }))
+})
+
+describe("a body that breaks off", () => {
+  it.effect("is not whole", () =>
+    Effect.gen(function*() {
+      for (const cut of [new Error("reset"), undefined]) {
+        const source = new PassThrough()
+        const reading = yield* Effect.forkChild(Effect.flip(BodyBytes.read(nodeRequest(source), limit)), {
+          startImmediately: true
+        })
+        source.write("01")
+        source.destroy(cut)
+        assert.strictEqual(yield* Fiber.join(reading), "not whole")
+        assert.strictEqual(yield* Effect.flip(BodyBytes.read(nodeRequest(source), limit)), "not whole")
+      }
+      const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) })
+      assert.strictEqual(yield* Effect.flip(BodyBytes.read(webRequest(broken), limit)), "not whole")
+      const { stream } = webRequest(new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) }))
+      assert.strictEqual(yield* Effect.flip(BodyBytes.read(expectant(stream), limit)), "not whole")
+    }))
+})
+
+describe("a body that nobody wants any more", () => {
+  it.effect("is let go", () =>
+    Effect.gen(function*() {
+      let cancelled = 0
+      const endless = () =>
+        new ReadableStream<Uint8Array>({
+          pull: (controller) => controller.enqueue(piece("01234")),
+          cancel: () => void cancelled++
+        })
+      assert.strictEqual(yield* Effect.flip(BodyBytes.read(webRequest(endless()), limit)), "too large")
+      assert.strictEqual(cancelled, 1)
+
+      const silent = new ReadableStream<Uint8Array>({ cancel: () => void cancelled++ })
+      const reading = yield* Effect.forkChild(BodyBytes.read(webRequest(silent), limit), { startImmediately: true })
+      yield* Fiber.interrupt(reading)
+      assert.strictEqual(cancelled, 2)
+
+      const source = new PassThrough()
+      const listeners = () => ["data", "end", "error", "close"].map((name) => source.listenerCount(name))
+      const before = listeners()
+      const other = yield* Effect.forkChild(BodyBytes.read(nodeRequest(source), limit), { startImmediately: true })
+      assert.notDeepEqual(listeners(), before)
+      yield* Fiber.interrupt(other)
+      assert.deepStrictEqual(listeners(), before)
+    }))
+})

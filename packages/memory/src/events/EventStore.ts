@@ -1,0 +1,66 @@
+import { type Event, EventStore, type Id, Page } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { type Memory, State } from "../State.ts"
+
+const matches = ({ since, type }: EventStore.EventFilter) => (event: Event.Event): boolean =>
+  (since === undefined || event.createdAt >= since) && (type === undefined || event.type === type)
+
+/**
+ * In the order of recording, not of identifiers: those are made before the step that records the event, so that a
+ * lower one may come after a page was read.
+ */
+const list = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  filter: EventStore.EventFilter,
+  page: Page.PageRequest
+): Page.Page<Event.Event> => {
+  const log = memory.events.get(workspaceId) ?? []
+  const isWanted = matches(filter)
+  const found: Array<Event.Event> = []
+  for (let i = start(memory, log, page.after); i < log.length && found.length <= page.limit; i++) {
+    if (isWanted(log[i]!)) found.push(log[i]!)
+  }
+  return Page.fromOverread(found, page, ({ id }) => id)
+}
+
+/** What is older than an event that is gone is gone too. */
+const latest = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  filter: EventStore.EventFilter,
+  page: Page.PageRequest
+): Page.Page<Event.Event> => {
+  const log = memory.events.get(workspaceId) ?? []
+  const isWanted = matches(filter)
+  const found: Array<Event.Event> = []
+  const last = page.after === null ? log.length : log.findIndex(({ id }) => id === page.after)
+  for (let i = last - 1; i >= 0 && found.length <= page.limit; i--) {
+    if (isWanted(log[i]!)) found.push(log[i]!)
+  }
+  return Page.fromOverread(found, page, ({ id }) => id)
+}
+
+const start = (memory: Memory, log: ReadonlyArray<Event.Event>, after: string | null): number => {
+  if (after === null) return 0
+  const last = memory.eventPosition.get(after as Id.EventId)
+  if (last !== undefined && log[last]?.id === after) return last + 1
+  const next = log.findIndex(({ id }) => id > after)
+  return next < 0 ? log.length : next
+}
+
+const get = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.EventId): Option.Option<Event.Event> => {
+  const position = memory.eventPosition.get(id)
+  const event = position === undefined ? undefined : memory.events.get(workspaceId)?.[position]
+  return event?.id === id ? Option.some(event) : Option.none()
+}
+
+export const layer = Layer.effect(
+  EventStore.EventStore,
+  Effect.map(State, (memory) =>
+    EventStore.EventStore.of({
+      get: (workspaceId, id) => Effect.sync(() => get(memory, workspaceId, id)),
+      list: (workspaceId, filter, page) => Effect.sync(() => list(memory, workspaceId, filter, page)),
+      latest: (workspaceId, filter, page) => Effect.sync(() => latest(memory, workspaceId, filter, page))
+    }))
+)

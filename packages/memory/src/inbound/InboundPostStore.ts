@@ -1,0 +1,131 @@
+import { InboundPost, InboundPostStore, StorageTime, type Time } from "@wac/core"
+import { Duration, Effect, Layer } from "effect"
+import { type KeptPost, type Memory, State } from "../State.ts"
+
+type Store = InboundPostStore.InboundPostStore["Service"]
+
+const nameOf = ({ digest, provider }: InboundPost.PostName): string => `${provider} ${digest}`
+
+const keep = (memory: Memory, { body, digest, now, provider }: Parameters<Store["keep"]>[0]): "kept" | "known" => {
+  const name = nameOf({ provider, digest })
+  if (memory.inboundPosts.has(name)) return "known"
+  const post: KeptPost = {
+    provider,
+    digest,
+    // the caller's bytes stay the caller's
+    body: body.slice(),
+    receivedAt: now,
+    tries: 0,
+    dueAt: now,
+    token: null,
+    problem: null,
+    expiresAt: null
+  }
+  memory.inboundPosts.set(name, post)
+  memory.waitingPosts.add(post)
+  memory.inboundPostHint.notify()
+  return "kept"
+}
+
+/** When it may be claimed next, if ever. */
+const setDue = (memory: Memory, post: KeptPost, at: Time.Instant | null): void => {
+  post.token = null
+  post.dueAt = at
+  if (at === null) memory.waitingPosts.delete(post)
+}
+
+const claim = (
+  memory: Memory,
+  { leaseUntil, limit, now, provider, token }: Parameters<Store["claim"]>[0]
+): ReadonlyArray<InboundPostStore.ClaimedPost> => {
+  const due = [...memory.waitingPosts]
+    .filter((post) => post.provider === provider && post.dueAt! <= now)
+    // those of one instant stay in the order in which they came
+    .sort((a, b) => a.dueAt! - b.dueAt!)
+  const claimed: Array<InboundPostStore.ClaimedPost> = []
+  let bytes = 0
+  for (const post of due) {
+    if (claimed.length === limit.posts || bytes >= limit.bytes) break
+    bytes += post.body.length
+    post.dueAt = leaseUntil
+    post.token = token
+    const { body, digest, receivedAt, tries } = post
+    claimed.push({ provider, digest, body, receivedAt, tries })
+  }
+  memory.inboundPostHint.claimed(claimed.length < due.length)
+  return claimed
+}
+
+/** The post, if the token holds its claim. */
+const owned = (memory: Memory, { token, ...post }: InboundPost.PostName & { readonly token: string }) => {
+  const kept = memory.inboundPosts.get(nameOf(post))
+  return kept?.token === token ? kept : undefined
+}
+
+const complete = (memory: Memory, command: Parameters<Store["complete"]>[0]): boolean => {
+  const post = owned(memory, command)
+  if (post === undefined) return false
+  setDue(memory, post, null)
+  post.problem = null
+  // nobody asks for them any more
+  post.body = new Uint8Array()
+  post.expiresAt = command.now + Duration.toMillis(InboundPost.keptFor)
+  return true
+}
+
+const release = (memory: Memory, command: Parameters<Store["release"]>[0]): boolean => {
+  const post = owned(memory, command)
+  if (post === undefined) return false
+  setDue(memory, post, command.retryAt)
+  if (command.problem !== null) {
+    post.problem = command.problem
+    post.tries++
+    post.expiresAt ??= command.now + Duration.toMillis(InboundPost.keptWithProblemFor)
+  }
+  memory.inboundPostHint.notify()
+  return true
+}
+
+const sweep = (memory: Memory, now: Time.Instant, limit: number): number => {
+  let swept = 0
+  for (const [name, post] of memory.inboundPosts) {
+    if (swept === limit) break
+    if (post.expiresAt === null || post.expiresAt > now) continue
+    memory.inboundPosts.delete(name)
+    memory.waitingPosts.delete(post)
+    swept++
+  }
+  return swept
+}
+
+const backlog = (memory: Memory): InboundPostStore.PostBacklog => {
+  const posts = [...memory.inboundPosts.values()]
+  const waiting = [...memory.waitingPosts]
+  const counted = ({ length }: ReadonlyArray<KeptPost>) => Math.min(length, InboundPostStore.countedExactly)
+  return {
+    waiting: counted(waiting),
+    oldestReceivedAt: waiting.reduce<Time.Instant | null>(
+      (oldest, { receivedAt }) => oldest === null ? receivedAt : Math.min(oldest, receivedAt),
+      null
+    ),
+    failing: counted(waiting.filter(({ problem }) => problem !== null)),
+    unreadable: counted(posts.filter(({ dueAt, problem }) => dueAt === null && problem !== null))
+  }
+}
+
+export const layer = Layer.effect(
+  InboundPostStore.InboundPostStore,
+  Effect.map(State, (memory) =>
+    InboundPostStore.InboundPostStore.of({
+      keep: (command) => Effect.sync(() => keep(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
+      claim: (command) =>
+        Effect.sync(() => claim(memory, StorageTime.judgedAt(command, memory.now(command.now), "leaseUntil"))),
+      complete: (command) =>
+        Effect.sync(() => complete(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
+      release: (command) =>
+        Effect.sync(() => release(memory, StorageTime.judgedAt(command, memory.now(command.now), "retryAt"))),
+      sweep: (now, limit) => Effect.sync(() => sweep(memory, memory.now(now), limit)),
+      awaitHint: memory.inboundPostHint.wait,
+      backlog: Effect.sync(() => backlog(memory))
+    }))
+)

@@ -1,0 +1,78 @@
+import { ApiKey, ApiKeyStore, type Id, type Time } from "@wac/core"
+import { Clock, Effect, Layer, Option, Queue } from "effect"
+import { expiryFrom } from "../messages/Sends.ts"
+import { type Memory, State } from "../State.ts"
+
+type Idempotency = Parameters<ApiKeyStore.ApiKeyStore["Service"]["issue"]>[1]
+
+const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: Idempotency): ApiKeyStore.Issued => {
+  const now = memory.now(key.createdAt)
+  const name = `${key.workspaceId}\n${idempotency.key}`
+  const before = memory.issuances.get(name)
+  if (before !== undefined && before.expiresAt > now) {
+    return before.fingerprint === idempotency.fingerprint
+      ? { _tag: "Replayed", key: memory.apiKeys.get(before.apiKeyId)! }
+      : { _tag: "Conflict" }
+  }
+  memory.apiKeys.set(key)
+  memory.apiKeyByTokenHash.set(key.tokenHash, key.id)
+  const issuance = { fingerprint: idempotency.fingerprint, apiKeyId: key.id, expiresAt: expiryFrom(now) }
+  memory.issuances.set(name, issuance, now)
+  return { _tag: "Created", key }
+}
+
+const findByTokenHash = (memory: Memory, tokenHash: string, asked: Time.Instant) => {
+  const id = memory.apiKeyByTokenHash.get(tokenHash)
+  const key = id && memory.apiKeys.get(id)
+  if (key === undefined) return undefined
+  const workspace = memory.workspaces.get(key.workspaceId)
+  return workspace && { key, workspace, at: memory.now(asked) }
+}
+
+const revoke = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ApiKeyId, now: Time.Instant) => {
+  const key = memory.apiKeys.of(workspaceId, id)
+  if (key === undefined) return undefined
+  const revoked: ApiKey.ApiKey = { ...key, revokedAt: key.revokedAt ?? now }
+  memory.apiKeys.set(revoked)
+  for (const tell of memory.revocations) tell(id)
+  return revoked
+}
+
+/** How many a listener may be behind; the oldest go first. */
+const kept = 256
+
+const listen = Effect.fnUntraced(function*(memory: Memory) {
+  const queue = yield* Queue.sliding<Id.ApiKeyId>(kept)
+  const tell = (id: Id.ApiKeyId) => void Queue.offerUnsafe(queue, id)
+  yield* Effect.acquireRelease(
+    Effect.sync(() => memory.revocations.add(tell)),
+    () => Effect.sync(() => memory.revocations.delete(tell))
+  )
+  return queue
+})
+
+const touch = (memory: Memory, uses: ReadonlyMap<Id.ApiKeyId, Time.Instant>): void => {
+  for (const [id, at] of uses) {
+    const key = memory.apiKeys.get(id)
+    if (key !== undefined) memory.apiKeys.set({ ...key, lastUsedAt: Math.max(at, key.lastUsedAt ?? at) })
+  }
+}
+
+export const layer = Layer.effect(
+  ApiKeyStore.ApiKeyStore,
+  Effect.map(State, (memory) =>
+    ApiKeyStore.ApiKeyStore.of({
+      issue: (key, idempotency) => Effect.sync(() => issue(memory, key, idempotency)),
+      findByTokenHash: (tokenHash) =>
+        Effect.map(Clock.currentTimeMillis, (now) => Option.fromUndefinedOr(findByTokenHash(memory, tokenHash, now))),
+      get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.apiKeys.of(workspaceId, id))),
+      list: (workspaceId, page, now) =>
+        Effect.sync(() =>
+          memory.apiKeys.page(workspaceId, page, (key) => ApiKey.refusal(key, memory.now(now)) === undefined)
+        ),
+      revoke: (workspaceId, id, now) =>
+        Effect.sync(() => Option.fromUndefinedOr(revoke(memory, workspaceId, id, memory.now(now)))),
+      revocations: Effect.map(listen(memory), Queue.take),
+      touch: (uses) => Effect.sync(() => touch(memory, uses))
+    }))
+)

@@ -1,0 +1,174 @@
+import { type ApiKey, ApiKeyStore, type Id, Idempotency, Page, type StoreError, type Time } from "@wac/core"
+import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
+import { asked } from "../Asked.ts"
+import { instant, instantOrNull, plain } from "../Column.ts"
+import { Database, type Row } from "../Database.ts"
+import { workspaceColumns, workspaceOf } from "../workspaces/WorkspaceStore.ts"
+
+const columns = `k.id, k.workspace_id, k.name, k.prefix, k.scopes, k.token_hash, k.secret_key_id, k.secret_nonce,
+  k.secret_ciphertext, k.require_signature, k.created_at, k.expires_at, k.revoked_at,
+  (select u.last_used_at from api_key_uses u where u.api_key_id = k.id) as last_used_at`
+
+const keyOf = (row: Row): ApiKey.ApiKey => ({
+  id: plain(row, "id"),
+  workspaceId: plain(row, "workspace_id"),
+  name: plain(row, "name"),
+  prefix: plain(row, "prefix"),
+  scopes: plain(row, "scopes"),
+  tokenHash: plain(row, "token_hash"),
+  signingSecret: {
+    keyId: plain(row, "secret_key_id"),
+    nonce: plain(row, "secret_nonce"),
+    ciphertext: plain(row, "secret_ciphertext")
+  },
+  requireSignature: plain(row, "require_signature"),
+  createdAt: instant(row, "created_at"),
+  expiresAt: instantOrNull(row, "expires_at"),
+  revokedAt: instantOrNull(row, "revoked_at"),
+  lastUsedAt: instantOrNull(row, "last_used_at")
+})
+
+const first = (rows: ReadonlyArray<Row>): Option.Option<ApiKey.ApiKey> =>
+  Option.map(Option.fromUndefinedOr(rows[0]), keyOf)
+
+/**
+ * Binds the idempotency key, unless it is bound and not expired, and keeps the API key only if it was bound to it just
+ * now. A binding that stays is updated with what it holds, since a row that is passed over would not be returned, and
+ * a racer's would not be seen.
+ */
+const issue = `
+  with present as materialized (select coalesce($17::bigint, wac_now()) as now), bound as (
+    insert into api_key_requests as r (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
+    select $2, $14, $15, $1, p.now + $16::bigint from present p
+    on conflict (workspace_id, idempotency_key) do update set
+      fingerprint = case when r.expires_at <= (select p.now from present p) then excluded.fingerprint else r.fingerprint end,
+      api_key_id = case when r.expires_at <= (select p.now from present p) then excluded.api_key_id else r.api_key_id end,
+      expires_at = case when r.expires_at <= (select p.now from present p) then excluded.expires_at else r.expires_at end
+    returning fingerprint, api_key_id
+  ), created as (
+    insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
+      secret_ciphertext, require_signature, created_at, expires_at, revoked_at)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+    from bound where api_key_id = $1
+    on conflict (id) do nothing
+    returning id
+  )
+  select fingerprint, api_key_id, exists (select from created) as created from bound`
+
+/** Told of with the commit: the identifier of each key that is revoked. */
+const revocationsChannel = "wac_revocations"
+
+export const layer = Layer.effect(
+  ApiKeyStore.ApiKeyStore,
+  Effect.map(Effect.all([Database, asked]), ([{ listen, query }, askedAt]) => {
+    /** Expired bindings leave a few at a time, when new ones come. */
+    const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
+      Effect.asVoid(query(
+        "ApiKeyStore.issue",
+        `delete from api_key_requests where (workspace_id, idempotency_key) in (
+          select workspace_id, idempotency_key from api_key_requests where expires_at <= (select coalesce($1::bigint, wac_now()))
+          order by expires_at limit 10 for update skip locked)`,
+        [askedAt(now) ?? null]
+      ))
+
+    return ApiKeyStore.ApiKeyStore.of({
+      issue: Effect.fnUntraced(
+        function*(key, idempotency): Effect.fn.Return<ApiKeyStore.Issued, StoreError.StoreError> {
+          const { ciphertext, keyId, nonce } = key.signingSecret
+          const [row] = yield* query("ApiKeyStore.issue", issue, [
+            key.id,
+            key.workspaceId,
+            key.name,
+            key.prefix,
+            key.scopes,
+            key.tokenHash,
+            keyId,
+            nonce,
+            ciphertext,
+            key.requireSignature,
+            key.createdAt,
+            key.expiresAt,
+            key.revokedAt,
+            idempotency.key,
+            idempotency.fingerprint,
+            Duration.toMillis(Idempotency.retention),
+            askedAt(key.createdAt) ?? null
+          ])
+          if (plain<boolean>(row!, "created")) {
+            yield* Effect.ignore(forget(key.createdAt))
+            return { _tag: "Created", key }
+          }
+          if (plain(row!, "fingerprint") !== idempotency.fingerprint) return { _tag: "Conflict" }
+          const rows = yield* query("ApiKeyStore.issue", `select ${columns} from api_keys k where k.id = $1`, [
+            plain(row!, "api_key_id")
+          ])
+          return { _tag: "Replayed", key: keyOf(rows[0]!) }
+        }
+      ),
+      findByTokenHash: (tokenHash) =>
+        Effect.zipWith(
+          Clock.currentTimeMillis,
+          query(
+            "ApiKeyStore.findByTokenHash",
+            `select ${columns}, ${workspaceColumns("w")}, wac_now()::double precision as at
+            from api_keys k join workspaces w on w.id = k.workspace_id
+            where k.token_hash = $1`,
+            [tokenHash]
+          ),
+          (now, [row]) =>
+            Option.map(Option.fromUndefinedOr(row), (row) => ({
+              key: keyOf(row),
+              workspace: workspaceOf(row),
+              at: askedAt(now) ?? plain<Time.Instant>(row, "at")
+            }))
+        ),
+      get: (workspaceId, id) =>
+        Effect.map(
+          query("ApiKeyStore.get", `select ${columns} from api_keys k where k.id = $2 and k.workspace_id = $1`, [
+            workspaceId,
+            id
+          ]),
+          first
+        ),
+      list: (workspaceId, page, now) =>
+        Effect.map(
+          query(
+            "ApiKeyStore.list",
+            `select ${columns} from api_keys k
+            where k.workspace_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > (select coalesce($2::bigint, wac_now())))
+              ${page.after === null ? "" : "and k.id < $4"}
+            order by k.id desc limit $3`,
+            [workspaceId, askedAt(now) ?? null, page.limit + 1, ...page.after === null ? [] : [page.after]]
+          ),
+          (rows) => Page.fromOverread(rows.map(keyOf), page, ({ id }) => id)
+        ),
+      revoke: (workspaceId, id, now) =>
+        Effect.map(
+          query(
+            "ApiKeyStore.revoke",
+            `update api_keys k set revoked_at = coalesce(k.revoked_at, $3, wac_now())
+            where k.id = $2 and k.workspace_id = $1
+            returning ${columns}, pg_notify('${revocationsChannel}', k.id) as told`,
+            [workspaceId, id, askedAt(now) ?? null]
+          ),
+          first
+        ),
+      revocations: Effect.map(
+        listen(revocationsChannel),
+        (payloads) => Effect.map(Queue.take(payloads), (payload) => payload === "" ? null : payload as Id.ApiKeyId)
+      ),
+      touch: (uses) =>
+        uses.size === 0 ? Effect.void : Effect.asVoid(query(
+          "ApiKeyStore.touch",
+          // in one order, so that processes that touch the same keys wait for each other in a row
+          `insert into api_key_uses as u (api_key_id, last_used_at)
+          select used.id, used.at from json_to_recordset($1::text::json) as used (id text, at bigint)
+          cross join lateral (select from api_keys k where k.id = used.id offset 0) k
+          order by used.id
+          on conflict (api_key_id) do update set last_used_at = excluded.last_used_at
+            where u.last_used_at < excluded.last_used_at`,
+          [JSON.stringify(Array.from(uses, ([id, at]) => ({ id, at })))]
+        ))
+    })
+  })
+)

@@ -1,0 +1,27 @@
+import { PepperStore } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { plain } from "../Column.ts"
+import { Database } from "../Database.ts"
+
+export const layer = Layer.effect(
+  PepperStore.PepperStore,
+  Effect.map(Database, ({ query }) =>
+    PepperStore.PepperStore.of({
+      adopt: ({ ciphertext, keyId, nonce }) =>
+        Effect.map(
+          query(
+            "PepperStore.adopt",
+            // an update that changes nothing, because a row that is passed over would not be returned
+            `insert into peppers (key_id, nonce, ciphertext) values ($1, $2, $3)
+            on conflict (single) do update set single = true
+            returning key_id, nonce, ciphertext`,
+            [keyId, nonce, ciphertext]
+          ),
+          ([row]) => ({
+            keyId: plain(row!, "key_id"),
+            nonce: plain(row!, "nonce"),
+            ciphertext: plain(row!, "ciphertext")
+          })
+        )
+    }))
+)

@@ -1,0 +1,97 @@
+import { type Sealed, SealedSecretStore } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { Hex } from "effect/encoding"
+import { plain } from "../Column.ts"
+import { Database } from "../Database.ts"
+
+/**
+ * Each table by its own index, which only a query that is in its order must use: with "=" the planner may go by the
+ * primary key, past all that is under another master key. A page never ends within a webhook's secrets.
+ */
+const underText = `
+  select row, nonce, ciphertext from (
+    select 'pepper' as row, nonce, ciphertext from peppers where key_id = $1 and 'pepper' > $2
+    union all (
+      select id, secret_nonce, secret_ciphertext from api_keys
+      where secret_key_id <= $1 and (secret_key_id, id) > ($1, $2)
+      order by secret_key_id, id limit $3
+    )
+    union all (
+      select phone_number_id, nonce, ciphertext from phone_number_credentials
+      where key_id <= $1 and (key_id, phone_number_id) > ($1, $2)
+      order by key_id, phone_number_id limit $3
+    )
+    union all (
+      select webhook_id, nonce, ciphertext from webhook_secrets
+      where key_id <= $1 and (key_id, webhook_id) > ($1, $2)
+      order by key_id, webhook_id fetch first $3 rows with ties
+    )
+  ) found
+  order by row fetch first $3 rows with ties`
+
+/** A nonce is used once, so that it tells whether a secret is still the same, wherever in a rotation it stands now. */
+const rewrapText = `
+  with changes as (
+    select row, "keyId", decode(nonce, 'hex') as nonce, "newKeyId", decode("newNonce", 'hex') as new_nonce,
+      decode("newCiphertext", 'hex') as new_ciphertext
+    from json_to_recordset($1::text::json)
+      as c (row text, "keyId" text, nonce text, "newKeyId" text, "newNonce" text, "newCiphertext" text)
+  ), the_pepper as (
+    update peppers p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
+    from changes c where c.row = 'pepper' and p.key_id = "keyId" and p.nonce = c.nonce
+    returning 1
+  ), of_keys as (
+    update api_keys k set secret_key_id = "newKeyId", secret_nonce = new_nonce, secret_ciphertext = new_ciphertext
+    from changes c where k.id = c.row and k.secret_key_id = "keyId" and k.secret_nonce = c.nonce
+    returning 1
+  ), of_numbers as (
+    update phone_number_credentials p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
+    from changes c where p.phone_number_id = c.row and p.key_id = "keyId" and p.nonce = c.nonce
+    returning 1
+  ), unrotated as materialized (
+    -- a rotation writes back what it has read: it goes before this, or after
+    select w.id from webhooks w where w.id in (select row from changes) order by w.id for no key update
+  ), of_webhooks as (
+    update webhook_secrets s set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
+    from changes c join unrotated u on u.id = c.row
+    where s.webhook_id = c.row and s.key_id = "keyId" and s.nonce = c.nonce
+    returning 1
+  )
+  select (
+    (select count(*) from the_pepper) + (select count(*) from of_keys) + (select count(*) from of_numbers)
+      + (select count(*) from of_webhooks)
+  )::integer as replaced`
+
+const written = ({ after, before, row }: SealedSecretStore.Rewrapped) => ({
+  row,
+  keyId: before.keyId,
+  nonce: Hex.encode(before.nonce),
+  newKeyId: after.keyId,
+  newNonce: Hex.encode(after.nonce),
+  newCiphertext: Hex.encode(after.ciphertext)
+})
+
+export const layer = Layer.effect(
+  SealedSecretStore.SealedSecretStore,
+  Effect.map(Database, ({ query }) =>
+    SealedSecretStore.SealedSecretStore.of({
+      under: (keyId, { after, limit }) =>
+        Effect.map(
+          query("SealedSecretStore.under", underText, [keyId, after ?? "", limit]),
+          (rows) =>
+            rows.map((row) => ({
+              row: plain<SealedSecretStore.SecretRow>(row, "row"),
+              sealed: {
+                keyId,
+                nonce: plain(row, "nonce"),
+                ciphertext: plain(row, "ciphertext")
+              } satisfies Sealed.Sealed
+            }))
+        ),
+      rewrap: (secrets) =>
+        secrets.length === 0 ? Effect.succeed(0) : Effect.map(
+          query("SealedSecretStore.rewrap", rewrapText, [JSON.stringify(secrets.map(written))]),
+          ([row]) => plain<number>(row!, "replaced")
+        )
+    }))
+)

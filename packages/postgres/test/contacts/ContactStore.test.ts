@@ -1,0 +1,49 @@
+/**
+ * What is kept of customers' messages, so that each is recorded once.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
+import { MessageStore } from "@wac/core"
+import { Fixture, MessageFixture } from "@wac/testkit"
+import { Effect, Layer } from "effect"
+import { PostgresStorage } from "../../src/index.ts"
+import * as PostgresClient from "../../src/PostgresClient.ts"
+import { freshDatabase } from "../servers.ts"
+
+const { day, minute } = Fixture
+const { inbound } = MessageFixture
+
+it.live("goes when none of them can be told again", () =>
+  Effect.gen(function*() {
+    const url = yield* freshDatabase()
+    yield* Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const remembered = Effect.map(
+        client<{ readonly many: number }>`select count(*)::int as many from inbound_messages`,
+        ([row]) => row!.many
+      )
+      const sweep = (now: number) => MessageStore.MessageStore.use((store) => store.sweep(now))
+      const own = yield* Fixture.world()
+      yield* Effect.forEach(
+        Array.from({ length: 1100 }, (_, i) => i),
+        (i) => inbound(own, { at: own.start - (i % 2) * day, now: own.start, customer: MessageFixture.customer(i) }),
+        { concurrency: "unbounded" }
+      )
+      // what is of a time to come is remembered for longer
+      yield* inbound(own, { at: own.start + minute, now: own.start })
+      yield* sweep(own.start + 31 * day - 1)
+      assert.strictEqual(yield* remembered, 1101)
+      yield* sweep(own.start + 31 * day)
+      assert.strictEqual(yield* remembered, 1)
+      yield* sweep(own.start + 31 * day + minute)
+      assert.strictEqual(yield* remembered, 0)
+    }).pipe(
+      Effect.provide(
+        Layer.mergeAll(
+          Layer.provide(PostgresStorage.layerServer({ url, maxConnections: 3 }), Fixture.timeOfAsker),
+          PostgresClient.layer({ url, maxConnections: 1 }),
+          Fixture.layer
+        )
+      )
+    )
+  }).pipe(Effect.scoped))

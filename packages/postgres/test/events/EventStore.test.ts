@@ -1,0 +1,154 @@
+/**
+ * Events that are read while others are being committed, on a server where transactions overlap.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { type Event, EventStore, type Id, type Page } from "@wac/core"
+import { Fixture, SeededRandom } from "@wac/testkit"
+import { Effect, Fiber } from "effect"
+import * as DeliveryProcesses from "../webhooks/DeliveryProcesses.ts"
+
+const { hour, minute, world } = Fixture
+const { open, record } = DeliveryProcesses
+
+type Filter = EventStore.EventFilter
+
+const list = ({ workspace }: Fixture.World, after: string | null, limit = 100, filter: Filter = {}) =>
+  EventStore.EventStore.use((store) => store.list(workspace.id, filter, { limit, after }))
+
+const timesOf = ({ start }: Fixture.World, { items }: Page.Page<Event.Event>) =>
+  items.map(({ createdAt }) => createdAt - start)
+
+/** Records an event, told apart by its time. */
+const recordAt = (own: Fixture.World, after: number) => record(own, { now: own.start + after })
+
+layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transactions", (it) => {
+  it.effect("nothing is read that an older transaction may yet come before, and then all of it in order", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* recordAt(own, 1)
+      const slow = yield* open(recordAt(own, 2))
+      yield* recordAt(own, 3)
+      const first = yield* list(own, null)
+      assert.deepStrictEqual([timesOf(own, first), first.next], [[1], null])
+      const cursor = first.items.at(-1)!.id
+      assert.deepStrictEqual((yield* list(own, cursor)).items, [])
+      yield* slow.commit
+      assert.deepStrictEqual(timesOf(own, yield* list(own, cursor)), [2, 3])
+      assert.deepStrictEqual(timesOf(own, yield* list(own, null, 2)), [1, 2])
+    }))
+
+  it.effect("a transaction that began later may end earlier", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const first = yield* open(recordAt(own, 1))
+      const second = yield* open(recordAt(own, 2))
+      const third = yield* open(recordAt(own, 3))
+      yield* third.commit
+      assert.deepStrictEqual(timesOf(own, yield* list(own, null)), [])
+      yield* first.commit
+      const page = yield* list(own, null)
+      assert.deepStrictEqual(timesOf(own, page), [1])
+      yield* second.commit
+      assert.deepStrictEqual(timesOf(own, yield* list(own, page.items[0]!.id)), [2, 3])
+    }))
+
+  it.effect("a reader waits a little for those who were writing when they came", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const slow = yield* open(recordAt(own, 1))
+      yield* recordAt(own, 2)
+      const reading = yield* Effect.forkChild(list(own, null), { startImmediately: true })
+      yield* Effect.sleep("30 millis")
+      yield* slow.commit
+      assert.deepStrictEqual(timesOf(own, yield* Fiber.join(reading)), [1, 2])
+    }))
+
+  it.effect("a long transaction that records nothing holds nobody up", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const foreign = yield* open(client`update workspaces set name = 'renamed' where id = ${own.workspace.id}`)
+      yield* recordAt(own, 1)
+      yield* recordAt(own, 2)
+      assert.deepStrictEqual(timesOf(own, yield* list(own, null)), [1, 2])
+      yield* foreign.commit
+    }))
+
+  it.effect("following the pages skips nothing while many commit in any order, whatever is asked for", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const random = SeededRandom.make(7)
+      const types = ["message.received", "message.sent", "message.failed"] as const
+      const written = new Map<Id.EventId, Event.EventType>()
+      const writer = Effect.gen(function*() {
+        for (let i = 0; i < 25; i++) {
+          const type = random.pick(types)
+          yield* client.withTransaction(Effect.gen(function*() {
+            const now = own.start + random.below(minute)
+            yield* record(own, { now, type }, { now, type })
+            yield* Effect.sleep(random.below(20))
+          }))
+        }
+      })
+      const follow = (filter: Filter) =>
+        Effect.gen(function*() {
+          const seen: Array<Event.Event> = []
+          let wasEnded = false
+          while (true) {
+            const { items } = yield* list(own, seen.at(-1)?.id ?? null, 1 + random.below(9), filter)
+            seen.push(...items)
+            if (items.length === 0 && wasEnded) return seen
+            wasEnded = ended
+          }
+        })
+      let ended = false
+      const readers = yield* Effect.forkChild(
+        Effect.all([follow({}), follow({ type: "message.failed" }), follow({ since: own.start + minute / 2 })], {
+          concurrency: "unbounded"
+        })
+      )
+      yield* Effect.all(Array.from({ length: 6 }, () => writer), { concurrency: "unbounded" })
+      ended = true
+      const [all, failed, late] = yield* Fiber.join(readers)
+      for (
+        const row of yield* client<{ id: Id.EventId; type: Event.EventType }>`
+        select id, type from events where workspace_id = ${own.workspace.id}`
+      ) written.set(row.id, row.type)
+      assert.strictEqual(written.size, 300)
+      const same = (events: ReadonlyArray<Event.Event>, keep: (event: Event.Event) => boolean) =>
+        assert.deepStrictEqual(events.map(({ id }) => id), all.filter(keep).map(({ id }) => id))
+      assert.sameMembers(all.map(({ id }) => id), [...written.keys()])
+      assert.strictEqual(new Set(all.map(({ id }) => id)).size, all.length)
+      same(failed, ({ type }) => type === "message.failed")
+      same(late, ({ createdAt }) => createdAt >= own.start + minute / 2)
+    }))
+
+  it.effect("since finds everything at or after it, though clocks differ by minutes", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const random = SeededRandom.make(3)
+      const times = Array.from({ length: 300 }, (_, i) => i * minute + random.below(50 * minute) - 25 * minute)
+      for (const time of times) yield* recordAt(own, time)
+      for (const since of [-hour, 0, 37 * minute, 2 * hour, 3 * hour + 1, 5 * hour, 6 * hour]) {
+        const found: Array<number> = []
+        let after: string | null = null
+        do {
+          const page: Page.Page<Event.Event> = yield* list(own, after, 40, { since: own.start + since })
+          found.push(...timesOf(own, page))
+          after = page.next
+        } while (after !== null)
+        assert.deepStrictEqual(found, times.filter((time) => time >= since))
+      }
+    }))
+
+  it.effect("a cursor whose event is gone leads to the oldest that is kept", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      for (const time of [1, 2, 3]) yield* recordAt(own, time)
+      const gone = yield* Fixture.id("evt")
+      assert.deepStrictEqual(timesOf(own, yield* list(own, gone)), [1, 2, 3])
+      assert.deepStrictEqual(timesOf(own, yield* list(own, gone, 2, { since: own.start + 2 })), [2, 3])
+    }))
+})

@@ -1,0 +1,270 @@
+/**
+ * Conformance of `ContactStore`.
+ */
+import { assert } from "@effect/vitest"
+import { Contact, ContactStore, MessageStore, type Page, PhoneNumberStore, Time } from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+
+const { day, hour, minute, world } = Fixture
+const { customer, eventsOf, inbound } = MessageFixture
+
+const contactOf = ({ number, workspace }: Fixture.World, who = customer(1)) =>
+  ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, who))
+
+/** Follows the pages of contacts to the end. */
+const follow = ({ workspace }: Fixture.World, filter: ContactStore.ContactFilter = {}, limit = 100) =>
+  Effect.gen(function*() {
+    const store = yield* ContactStore.ContactStore
+    const contacts: Array<Contact.Contact> = []
+    let after: string | null = null
+    do {
+      const page: Page.Page<Contact.Contact> = yield* store.list(workspace.id, filter, { limit, after })
+      contacts.push(...page.items)
+      after = page.next
+    } while (after !== null)
+    return contacts
+  })
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a customer who never wrote is no contact", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      assert.deepStrictEqual(yield* contactOf(own), Option.none())
+    }))
+
+  it.effect("recordInbound opens the window and writes message.received", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command, recorded } = yield* inbound(own, { at: own.start - 3, now: own.start })
+      assert.strictEqual(recorded, "recorded")
+      const expected = {
+        workspaceId: own.workspace.id,
+        phoneNumberId: own.number.id,
+        key: customer(1),
+        customer: { phone: customer(1), userId: null },
+        lastInboundAt: own.start - 3,
+        optedOut: false,
+        preferenceAt: null
+      }
+      assert.deepStrictEqual(yield* contactOf(own), Option.some(expected))
+      const events = yield* eventsOf(own)
+      assert.strictEqual(events.length, 1)
+      const event = events[0]!
+      assert.strictEqual(event.id, command.ids.events[0])
+      assert.strictEqual(event.workspaceId, own.workspace.id)
+      assert.strictEqual(event.type, "message.received")
+      assert.strictEqual(event.createdAt, own.start)
+      assert.deepStrictEqual(event.data, {
+        message_id: command.messageId,
+        provider_message_id: command.message.providerMessageId,
+        from: customer(1),
+        to: own.number.phoneNumber,
+        type: "text",
+        text: { body: "Hello, who is this?" },
+        received_at: Time.iso(own.start - 3),
+        late: false
+      })
+    }))
+
+  it.effect("recordInbound marks what is more than a quarter of an hour old as late", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      for (const age of [15 * minute, 15 * minute + 1]) {
+        yield* inbound(own, { at: own.start - age, now: own.start })
+      }
+      assert.deepStrictEqual((yield* eventsOf(own)).map(({ data }) => data["late"]), [false, true])
+    }))
+
+  it.effect("the window moves on with newer messages only, whatever the order of their coming", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const lastInboundAt = Effect.map(contactOf(own), (contact) => Option.getOrThrow(contact).lastInboundAt)
+      yield* inbound(own, { at: own.start })
+      assert.strictEqual(yield* lastInboundAt, own.start)
+      const { recorded } = yield* inbound(own, { at: own.start - hour, now: own.start + 1 })
+      assert.strictEqual(recorded, "recorded")
+      assert.strictEqual(yield* lastInboundAt, own.start)
+      yield* inbound(own, { at: own.start + hour, now: own.start + day })
+      assert.strictEqual(yield* lastInboundAt, own.start + hour)
+    }))
+
+  it.effect("a message from the future counts as now", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* inbound(own, { at: own.start + hour, now: own.start })
+      assert.strictEqual(Option.getOrThrow(yield* contactOf(own)).lastInboundAt, own.start)
+    }))
+
+  it.effect("a preference is set and cleared, and stays when a message says nothing of it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const optedOut = Effect.map(contactOf(own), (contact) => Option.getOrThrow(contact).optedOut)
+      yield* inbound(own, { preference: "opt_out" })
+      assert.isTrue(yield* optedOut)
+      yield* inbound(own, { at: own.start + 1 })
+      assert.isTrue(yield* optedOut)
+      yield* inbound(own, { at: own.start + 2, preference: "opt_in" })
+      assert.isFalse(yield* optedOut)
+      yield* inbound(own, { at: own.start + 3 })
+      assert.isFalse(yield* optedOut)
+    }))
+
+  it.effect("a message is recorded once by number and provider's id; a duplicate changes nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      const providerMessageId = `wamid.${yield* Fixture.word}`
+      yield* inbound(own, { providerMessageId })
+      const before = yield* contactOf(own)
+      const { recorded } = yield* inbound(own, {
+        providerMessageId,
+        at: own.start + hour,
+        preference: "opt_out"
+      })
+      assert.strictEqual(recorded, "duplicate")
+      assert.deepStrictEqual(yield* contactOf(own), before)
+      assert.strictEqual((yield* eventsOf(own)).length, 1)
+      // the same name on another number is another message
+      const elsewhere = yield* inbound(other, { providerMessageId })
+      assert.strictEqual(elsewhere.recorded, "recorded")
+    }))
+
+  it.effect("of 30 racing recordings of one message exactly one counts", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* Fixture.putWebhook(own)
+      const providerMessageId = `wamid.${yield* Fixture.word}`
+      const results = yield* Effect.all(Array.from({ length: 30 }, () => inbound(own, { providerMessageId })), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(results.filter(({ recorded }) => recorded === "recorded").length, 1)
+      assert.strictEqual(results.filter(({ recorded }) => recorded === "duplicate").length, 29)
+      assert.strictEqual((yield* eventsOf(own)).length, 1)
+    }))
+
+  it.effect("racing messages of one customer leave the newest window", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, i) => (i * 7) % 20),
+        (n) => inbound(own, { at: own.start + n, now: own.start + 20 }),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(Option.getOrThrow(yield* contactOf(own)).lastInboundAt, own.start + 19)
+      assert.strictEqual((yield* eventsOf(own)).length, 20)
+    }))
+
+  it.effect("a number that nobody has is unknown, and nothing is kept", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command, recorded } = yield* inbound(own, { providerNumberId: `nobody-${yield* Fixture.word}` })
+      assert.strictEqual(recorded, "unknown_number")
+      assert.deepStrictEqual(yield* contactOf(own), Option.none())
+      assert.deepStrictEqual(yield* eventsOf(own), [])
+      // and it may become known
+      const later = yield* ContactStore.ContactStore.use((store) =>
+        store.recordInbound({
+          ...command,
+          message: { ...command.message, providerNumberId: own.number.providerNumberId }
+        })
+      )
+      assert.strictEqual(later, "recorded")
+    }))
+
+  it.effect("a contact is of one workspace, one number and one customer", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      yield* inbound(own, { preference: "opt_out" })
+      assert.deepStrictEqual(yield* contactOf(own, customer(2)), Option.none())
+      assert.deepStrictEqual(yield* contactOf(other), Option.none())
+      const store = yield* ContactStore.ContactStore
+      assert.deepStrictEqual(yield* store.get(other.workspace.id, own.number.id, customer(1)), Option.none())
+      assert.deepStrictEqual(yield* store.get(own.workspace.id, other.number.id, customer(1)), Option.none())
+    }))
+
+  it.effect("accept sees the contact as it is", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const none = yield* MessageFixture.claimed(own)
+      assert.strictEqual(none.accepted.contact, undefined)
+      yield* inbound(own)
+      const some = yield* MessageFixture.claimed(own)
+      assert.deepStrictEqual(some.accepted.contact, Option.getOrUndefined(yield* contactOf(own)))
+      // writing to a customer is no sign of life of theirs
+      const messages = yield* MessageStore.MessageStore
+      assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, some.command.messageId)))
+      assert.strictEqual(Option.getOrThrow(yield* contactOf(own)).lastInboundAt, own.start)
+    }))
+
+  it.effect("list gives contacts in the order of their ids, in pages without gap or repetition, as get does", () =>
+    Effect.gen(function*() {
+      const store = yield* ContactStore.ContactStore
+      const own = yield* world()
+      assert.deepStrictEqual(yield* follow(own), [])
+      for (const n of [4, 1, 5, 2, 3]) yield* inbound(own, { customer: customer(n) })
+      const ids = [1, 2, 3, 4, 5].map((n) => Contact.idOf({ phoneNumberId: own.number.id, key: customer(n) }))
+      for (const limit of [1, 2, 5, 100]) {
+        assert.deepStrictEqual((yield* follow(own, {}, limit)).map(Contact.idOf), ids)
+      }
+      const [first] = yield* follow(own)
+      assert.deepStrictEqual(yield* contactOf(own), Option.some(first!))
+      const page = yield* store.list(own.workspace.id, {}, { limit: 5, after: null })
+      assert.strictEqual(page.next, null)
+      // nobody is missed for having written meanwhile
+      const one = yield* store.list(own.workspace.id, {}, { limit: 2, after: null })
+      yield* inbound(own, { customer: customer(5), at: own.start + hour })
+      yield* inbound(own, { customer: customer(1), at: own.start + hour })
+      const rest = yield* store.list(own.workspace.id, {}, { limit: 5, after: one.next })
+      assert.deepStrictEqual(rest.items.map(Contact.idOf), ids.slice(2))
+    }))
+
+  it.effect("list gives those of one number, and of one workspace only", () =>
+    Effect.gen(function*() {
+      const store = yield* ContactStore.ContactStore
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      const second = yield* Fixture.phoneNumber(own.workspace.id, { isDefault: false })
+      yield* PhoneNumberStore.PhoneNumberStore.use((numbers) => numbers.add(second))
+      const numbers = [own.number, second]
+      for (const { providerNumberId } of numbers) {
+        for (const n of [1, 2, 3]) yield* inbound(own, { customer: customer(n), providerNumberId })
+      }
+      assert.strictEqual((yield* follow(own, {}, 2)).length, 6)
+      for (const { id } of numbers) {
+        for (const limit of [1, 2, 3, 100]) {
+          const contacts = yield* follow(own, { phoneNumberId: id }, limit)
+          assert.deepStrictEqual(
+            contacts.map(({ key, phoneNumberId }) => [phoneNumberId, key]),
+            [1, 2, 3].map((n) => [id, customer(n)])
+          )
+        }
+        assert.deepStrictEqual(yield* follow(other, { phoneNumberId: id }), [])
+      }
+      // wherever one begins
+      const [least, greatest] = numbers.map(({ id }) => id).toSorted()
+      const listed = (phoneNumberId: typeof least, after: string) =>
+        Effect.map(
+          store.list(own.workspace.id, { phoneNumberId: phoneNumberId! }, { limit: 2, after }),
+          ({ items }) => items.length
+        )
+      assert.strictEqual(yield* listed(greatest, Contact.idOf({ phoneNumberId: least!, key: customer(1) })), 2)
+      assert.strictEqual(yield* listed(least, Contact.idOf({ phoneNumberId: greatest!, key: customer(1) })), 0)
+      assert.deepStrictEqual(yield* follow(other), [])
+    }))
+
+  it.effect("list gives a customer without a number, and nobody twice who was brought together", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const userId = "US.13491208655302741918"
+      yield* inbound(own, { customer: { phone: null, userId } })
+      const [contact] = yield* follow(own)
+      assert.deepStrictEqual([contact!.key, contact!.customer], [userId, { phone: null, userId }])
+      assert.deepStrictEqual(Contact.named(Contact.idOf(contact!)), { phoneNumberId: own.number.id, key: userId })
+      yield* inbound(own, { customer: { phone: customer(1), userId }, at: own.start + hour })
+      assert.deepStrictEqual((yield* follow(own)).map(({ key }) => key), [customer(1)])
+    }))
+}

@@ -1,0 +1,231 @@
+/**
+ * Conformance of `EventStore`.
+ */
+import { assert } from "@effect/vitest"
+import { type Event, EventStore, type Id } from "@wac/core"
+import { Effect, Fiber, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+
+const { world } = Fixture
+const { customer, inbound } = MessageFixture
+
+type Filter = EventStore.EventFilter
+
+/** Follows the pages to the end. */
+const follow = (
+  { workspace }: Fixture.World,
+  filter: Filter = {},
+  limit = 100,
+  order: "list" | "latest" = "list"
+) =>
+  Effect.gen(function*() {
+    const store = yield* EventStore.EventStore
+    const sizes: Array<number> = []
+    const events: Array<Event.Event> = []
+    let after: string | null = null
+    do {
+      const page: { readonly items: ReadonlyArray<Event.Event>; readonly next: string | null } = yield* store[order](
+        workspace.id,
+        filter,
+        { limit, after }
+      )
+      sizes.push(page.items.length)
+      events.push(...page.items)
+      after = page.next
+    } while (after !== null && sizes.length < 100)
+    return { events, sizes }
+  })
+
+const idsOf = (events: ReadonlyArray<Event.Event>) => events.map(({ id }) => id)
+
+/** Records a customer's message at `now` under an event id, and gives that id. */
+const recorded = (own: Fixture.World, now: number, eventId?: Id.EventId) =>
+  Effect.gen(function*() {
+    const fresh = yield* Fixture.eventIds
+    const ids = eventId === undefined ? fresh : { ...fresh, events: [eventId, ...fresh.events] }
+    const { command } = yield* inbound(own, { now, at: own.start, ids })
+    return command.ids.events[0]!
+  })
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a workspace without events has an empty list", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      assert.deepStrictEqual(yield* follow(own), { events: [], sizes: [0] })
+    }))
+
+  it.effect("list gives events oldest first, whether a webhook is set or not", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids: Array<Id.EventId> = []
+      for (let i = 0; i < 3; i++) ids.push(yield* recorded(own, own.start + i))
+      yield* Fixture.putWebhook(own)
+      for (let i = 3; i < 6; i++) ids.push(yield* recorded(own, own.start + i))
+      const { events } = yield* follow(own)
+      assert.deepStrictEqual(idsOf(events), ids)
+      assert.deepStrictEqual(events.map(({ createdAt }) => createdAt - own.start), [0, 1, 2, 3, 4, 5])
+    }))
+
+  it.effect("get and list give one event alike", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      yield* MessageFixture.sent(own, { message: MessageFixture.template({ clientReference: "order “7”\n\u{1F4E6}" }) })
+      const { events } = yield* follow(own)
+      assert.strictEqual(events.length, 1)
+      assert.deepStrictEqual(yield* store.get(own.workspace.id, events[0]!.id), Option.some(events[0]!))
+      assert.strictEqual(events[0]!.data["client_reference"], "order “7”\n\u{1F4E6}")
+      assert.deepStrictEqual(yield* store.get(own.workspace.id, yield* Fixture.id("evt")), Option.none())
+    }))
+
+  it.effect("since takes events at or after it, type those of one type", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const one = yield* recorded(own, own.start)
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start + 1, message: MessageFixture.template() })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + 2, reference: messageId })
+      const two = yield* recorded(own, own.start + 3)
+      const typesOf = (filter: Filter) =>
+        Effect.map(follow(own, filter), ({ events }) => events.map(({ type }) => type))
+      const all = ["message.received", "message.sent", "message.delivered", "message.received"]
+      assert.deepStrictEqual(yield* typesOf({}), all)
+      assert.deepStrictEqual(yield* typesOf({ since: own.start }), all)
+      assert.deepStrictEqual(yield* typesOf({ since: own.start + 1 }), all.slice(1))
+      assert.deepStrictEqual(yield* typesOf({ since: own.start + 3 }), all.slice(3))
+      assert.deepStrictEqual(yield* typesOf({ since: own.start + 4 }), [])
+      assert.deepStrictEqual(yield* typesOf({ type: "message.delivered" }), ["message.delivered"])
+      assert.deepStrictEqual(yield* typesOf({ type: "campaign.completed" }), [])
+      const received = yield* follow(own, { type: "message.received" })
+      assert.deepStrictEqual(idsOf(received.events), [one, two])
+      const late = yield* follow(own, { type: "message.received", since: own.start + 1 })
+      assert.deepStrictEqual(idsOf(late.events), [two])
+    }))
+
+  it.effect("pages follow each other without gap or repetition, with any filter", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids: Array<Id.EventId> = []
+      for (let i = 0; i < 8; i++) {
+        ids.push(yield* recorded(own, own.start + i))
+        yield* MessageFixture.sent(own, { now: own.start + i, message: MessageFixture.template({ to: customer(i) }) })
+      }
+      const received = yield* follow(own, { type: "message.received" }, 3)
+      assert.deepStrictEqual(received.sizes, [3, 3, 2])
+      assert.deepStrictEqual(idsOf(received.events), ids)
+      const later = yield* follow(own, { type: "message.received", since: own.start + 4 }, 2)
+      assert.deepStrictEqual(later.sizes, [2, 2])
+      assert.deepStrictEqual(idsOf(later.events), ids.slice(4))
+      const all = yield* follow(own, {}, 5)
+      assert.deepStrictEqual(all.sizes, [5, 5, 5, 1])
+      assert.strictEqual(new Set(idsOf(all.events)).size, 16)
+    }))
+
+  it.effect("latest gives the same events newest first, with any filter and any size of page", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      assert.deepStrictEqual(yield* follow(own, {}, 10, "latest"), { events: [], sizes: [0] })
+      for (let i = 0; i < 8; i++) {
+        yield* recorded(own, own.start + i)
+        yield* MessageFixture.sent(own, { now: own.start + i, message: MessageFixture.template({ to: customer(i) }) })
+      }
+      const filters: ReadonlyArray<Filter> = [
+        {},
+        { type: "message.received" },
+        { since: own.start + 3 },
+        { type: "message.sent", since: own.start + 5 },
+        { type: "campaign.completed" },
+        { since: own.start + 8 }
+      ]
+      for (const filter of filters) {
+        const forwards = yield* follow(own, filter)
+        for (const limit of [1, 3, 100]) {
+          const { events } = yield* follow(own, filter, limit, "latest")
+          assert.deepStrictEqual(events, forwards.events.toReversed())
+        }
+      }
+    }))
+
+  it.effect("latest knows nothing older than an event that is gone", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      yield* recorded(own, own.start)
+      const gone = yield* Fixture.id("evt")
+      const page = yield* store.latest(own.workspace.id, {}, { limit: 10, after: gone })
+      assert.deepStrictEqual(page, { items: [], next: null })
+    }))
+
+  it.effect("following the pages does not skip an event whose id and time are older than what was read", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      // two processes: the first took id and time, and was slow to commit
+      const slow = yield* Fixture.id("evt")
+      const first = yield* recorded(own, own.start + 5)
+      const second = yield* recorded(own, own.start + 5)
+      const page = yield* store.list(own.workspace.id, {}, { limit: 1, after: null })
+      assert.deepStrictEqual(idsOf(page.items), [first])
+      assert.strictEqual(page.next, first)
+      yield* recorded(own, own.start, slow)
+      const rest = yield* store.list(own.workspace.id, {}, { limit: 100, after: page.next })
+      assert.sameMembers(idsOf(rest.items), [second, slow])
+      // and whoever starts over sees all of them once
+      const { events } = yield* follow(own, {}, 1)
+      assert.sameMembers(idsOf(events), [first, second, slow])
+    }))
+
+  it.effect("a reader who follows while many write misses nothing", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      const ids = yield* Effect.replicateEffect(Fixture.id("evt"), 80)
+      const shuffled = ids.map((id, i) => ({ id, place: (i * 37) % 80 })).sort((a, b) => a.place - b.place)
+      const writers = yield* Effect.forkChild(
+        Effect.forEach(
+          shuffled,
+          ({ id, place }) =>
+            Effect.andThen(
+              Effect.replicateEffect(Effect.yieldNow, place % 7, { discard: true }),
+              recorded(own, own.start + place, id)
+            ),
+          { concurrency: 16, discard: true }
+        )
+      )
+      const seen: Array<Id.EventId> = []
+      let after: string | null = null
+      let ended = false
+      while (true) {
+        const wasEnded = ended
+        const page: { readonly items: ReadonlyArray<Event.Event> } = yield* store.list(
+          own.workspace.id,
+          {},
+          { limit: 5, after }
+        )
+        seen.push(...idsOf(page.items))
+        after = page.items.at(-1)?.id ?? after
+        ended = writers.pollUnsafe() !== undefined
+        if (wasEnded && page.items.length === 0) break
+        yield* Effect.yieldNow
+      }
+      yield* Fiber.join(writers)
+      assert.strictEqual(seen.length, 80)
+      assert.sameMembers(seen, ids as Array<Id.EventId>)
+    }))
+
+  it.effect("a workspace sees its own events only", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      const event = yield* recorded(own, own.start)
+      assert.isTrue(Option.isSome(yield* store.get(own.workspace.id, event)))
+      assert.deepStrictEqual(yield* store.get(other.workspace.id, event), Option.none())
+      assert.deepStrictEqual((yield* follow(other)).events, [])
+      assert.deepStrictEqual((yield* follow(other, {}, 100, "latest")).events, [])
+      const foreign = yield* recorded(other, own.start)
+      const beyond = yield* store.list(other.workspace.id, {}, { limit: 100, after: event })
+      assert.deepStrictEqual(idsOf(beyond.items).filter((id) => id !== foreign), [])
+    }))
+}

@@ -1,0 +1,228 @@
+/**
+ * Conformance of `ApiKeyStore`.
+ */
+import { assert } from "@effect/vitest"
+import { type ApiKey, ApiKeyStore, type Idempotency, type Page, type Time } from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+
+const { apiKey, day, hour, world } = Fixture
+
+const freshKey = Effect.map(Fixture.word, (word) => word as Idempotency.IdempotencyKey)
+
+const idsOf = (items: ReadonlyArray<{ readonly id: string }>) => items.map(({ id }) => id)
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("issue keeps the key as it was given", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const key = yield* apiKey(workspace.id, start, {
+        name: "Ünïcode “key”",
+        requireSignature: true,
+        expiresAt: start + day
+      })
+      const issued = yield* store.issue(key, { key: yield* freshKey, fingerprint: "one" })
+      assert.deepStrictEqual(issued, { _tag: "Created", key })
+      assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
+      assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key, workspace }))
+    }))
+
+  it.effect("issue makes one key per idempotency key, and answers a repetition with it as it is now", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const idempotency = { key: yield* freshKey, fingerprint: "one" }
+      const key = yield* apiKey(workspace.id, start)
+      yield* store.issue(key, idempotency)
+      const again = yield* apiKey(workspace.id, start + hour)
+      assert.deepStrictEqual(yield* store.issue(again, idempotency), { _tag: "Replayed", key })
+      assert.deepStrictEqual(yield* store.get(workspace.id, again.id), Option.none())
+      assert.deepStrictEqual(yield* store.findByTokenHash(again.tokenHash), Option.none())
+
+      yield* store.revoke(workspace.id, key.id, start + hour)
+      yield* store.touch(new Map([[key.id, start + 2]]))
+      assert.deepStrictEqual(yield* store.issue(again, idempotency), {
+        _tag: "Replayed",
+        key: { ...key, revokedAt: start + hour, lastUsedAt: start + 2 }
+      })
+    }))
+
+  it.effect("issue tells of another body under the same idempotency key, and keeps nothing of it", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const idempotencyKey = yield* freshKey
+      yield* store.issue(yield* apiKey(workspace.id, start), { key: idempotencyKey, fingerprint: "one" })
+      const other = yield* apiKey(workspace.id, start)
+      assert.deepStrictEqual(yield* store.issue(other, { key: idempotencyKey, fingerprint: "two" }), {
+        _tag: "Conflict"
+      })
+      assert.deepStrictEqual(yield* store.get(workspace.id, other.id), Option.none())
+    }))
+
+  it.effect("issue remembers an idempotency key for 24 hours", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const idempotency = { key: yield* freshKey, fingerprint: "one" }
+      const first = yield* apiKey(workspace.id, start)
+      yield* store.issue(first, idempotency)
+      const early = yield* apiKey(workspace.id, start + day - 1)
+      assert.deepStrictEqual(yield* store.issue(early, idempotency), { _tag: "Replayed", key: first })
+      const late = yield* apiKey(workspace.id, start + day)
+      assert.deepStrictEqual(yield* store.issue(late, idempotency), { _tag: "Created", key: late })
+      // the key is bound anew, for another 24 hours
+      const later = yield* apiKey(workspace.id, start + 2 * day - 1)
+      assert.deepStrictEqual(yield* store.issue(later, idempotency), { _tag: "Replayed", key: late })
+      assert.deepStrictEqual(yield* store.get(workspace.id, first.id), Option.some(first))
+    }))
+
+  it.effect("idempotency keys of other workspaces, and of sends, are other keys", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const here = yield* world()
+      const there = yield* world({ start: here.start })
+      const idempotencyKey = yield* freshKey
+      yield* MessageFixture.claimed(here, { key: idempotencyKey, fingerprint: "a send" })
+      const own = yield* apiKey(here.workspace.id, here.start)
+      const idempotency = { key: idempotencyKey, fingerprint: "one" }
+      assert.deepStrictEqual(yield* store.issue(own, idempotency), { _tag: "Created", key: own })
+      const foreign = yield* apiKey(there.workspace.id, here.start)
+      assert.deepStrictEqual(yield* store.issue(foreign, idempotency), { _tag: "Created", key: foreign })
+    }))
+
+  it.effect("of 50 racing requests with one idempotency key exactly one makes its key", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { key: present, start, workspace } = yield* world()
+      const idempotency = { key: yield* freshKey, fingerprint: "one" }
+      const keys = yield* Effect.replicateEffect(apiKey(workspace.id, start), 50)
+      const issued = yield* Effect.forEach(keys, (key) => store.issue(key, idempotency), { concurrency: "unbounded" })
+      const winners = issued.flatMap((one) => one._tag === "Created" ? [one.key] : [])
+      assert.strictEqual(winners.length, 1)
+      assert.strictEqual(issued.filter(({ _tag }) => _tag === "Replayed").length, 49)
+      for (const one of issued) assert.deepStrictEqual(one._tag === "Conflict" ? undefined : one.key, winners[0])
+      const listed = yield* store.list(workspace.id, { limit: 100, after: null }, start)
+      assert.deepStrictEqual(idsOf(listed.items), [winners[0]!.id, present.id])
+    }))
+
+  it.effect("findByTokenHash finds keys that are not live too, and none for an unknown hash", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world({ workspace: { suspended: true, tier: "scale", monthlyQuota: 7 } })
+      const key = yield* Fixture.issuedKey(workspace.id, start, { expiresAt: start + 1 })
+      yield* store.revoke(workspace.id, key.id, start + 2)
+      assert.deepStrictEqual(
+        yield* Fixture.foundByTokenHash(key),
+        Option.some({ key: { ...key, revokedAt: start + 2 }, workspace })
+      )
+      assert.deepStrictEqual(yield* store.findByTokenHash("0".repeat(64)), Option.none())
+    }))
+
+  it.effect("list gives active keys, newest first, to the millisecond of their expiry", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { key: first, start, workspace } = yield* world()
+      const expiring = yield* Fixture.issuedKey(workspace.id, start, { expiresAt: start + hour })
+      const revoked = yield* Fixture.issuedKey(workspace.id, start)
+      const last = yield* Fixture.issuedKey(workspace.id, start)
+      yield* store.revoke(workspace.id, revoked.id, start + 1)
+      const at = (now: Time.Instant) => store.list(workspace.id, { limit: 25, after: null }, now)
+      const before = yield* at(start + hour - 1)
+      assert.deepStrictEqual(before, { items: [last, expiring, first], next: null })
+      const after = yield* at(start + hour)
+      assert.deepStrictEqual(idsOf(after.items), [last.id, first.id])
+    }))
+
+  it.effect("list pages without gap or repetition", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { key, start, workspace } = yield* world()
+      const others = yield* Effect.replicateEffect(Fixture.issuedKey(workspace.id, start), 6)
+      const expected = [key, ...others].reverse()
+      const pages: Array<Page.Page<{ readonly id: string }>> = []
+      let after: string | null = null
+      do {
+        const page: Page.Page<{ readonly id: string }> = yield* store.list(workspace.id, { limit: 3, after }, start)
+        pages.push(page)
+        after = page.next
+      } while (after !== null && pages.length < 10)
+      assert.deepStrictEqual(pages.map(({ items }) => items.length), [3, 3, 1])
+      assert.deepStrictEqual(pages.flatMap(({ items }) => items), expected)
+      // a list that fills its last page ends there
+      const whole = yield* store.list(workspace.id, { limit: 7, after: null }, start)
+      assert.strictEqual(whole.next, null)
+    }))
+
+  it.effect("revoke keeps the first time, and ends the key for accept at once", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const own = yield* world()
+      const { key, start, workspace } = own
+      const revoked = { ...key, revokedAt: start + 5 }
+      assert.deepStrictEqual(yield* store.revoke(workspace.id, key.id, start + 5), Option.some(revoked))
+      assert.deepStrictEqual(yield* store.revoke(workspace.id, key.id, start + 9), Option.some(revoked))
+      assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(revoked))
+      const { accepted } = yield* MessageFixture.accept(own, { now: start + 5 })
+      assert.strictEqual(MessageFixture.describe(accepted), "unauthorized/revoked_key")
+      assert.deepStrictEqual(yield* store.revoke(workspace.id, yield* Fixture.id("key"), start), Option.none())
+    }))
+
+  it.effect("touch never moves a time back and passes unknown keys over", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { key, start, workspace } = yield* world()
+      const other = yield* Fixture.issuedKey(workspace.id, start)
+      const lastUses = Effect.gen(function*() {
+        const { items } = yield* store.list(workspace.id, { limit: 25, after: null }, start)
+        return items.map(({ lastUsedAt }) => lastUsedAt)
+      })
+      yield* store.touch(new Map())
+      assert.deepStrictEqual(yield* lastUses, [null, null])
+      yield* store.touch(new Map([[key.id, start + 10], [yield* Fixture.id("key"), start + 99]]))
+      assert.deepStrictEqual(yield* lastUses, [null, start + 10])
+      yield* store.touch(new Map([[key.id, start + 9], [other.id, start + 1]]))
+      assert.deepStrictEqual(yield* lastUses, [start + 1, start + 10])
+      yield* store.touch(new Map([[key.id, start + 11]]))
+      yield* store.touch(new Map([[key.id, start + 11]]))
+      assert.deepStrictEqual(yield* lastUses, [start + 1, start + 11])
+    }))
+
+  it.effect("revocations tell every listener of the keys that are revoked", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { key, start, workspace } = yield* world()
+      const other = yield* Fixture.issuedKey(workspace.id, start)
+      const listeners = yield* Effect.replicateEffect(store.revocations, 2)
+      /** Waits for a key, past those of other tests and whatever may have been missed. */
+      const heard = (id: ApiKey.ApiKey["id"]) =>
+        Effect.forEach(listeners, (next) => Effect.repeat(next, { until: (revoked) => revoked === id }), {
+          concurrency: "unbounded"
+        })
+      // an adapter may still be about to listen: a revocation may be repeated
+      yield* Effect.raceFirst(
+        heard(key.id),
+        store.revoke(workspace.id, key.id, start).pipe(Effect.delay("50 millis"), Effect.forever)
+      )
+      yield* store.revoke(workspace.id, other.id, start)
+      yield* heard(other.id)
+    }))
+
+  it.effect("a workspace sees and revokes its own keys only", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { key, start, workspace } = yield* world()
+      const other = yield* world({ start })
+      assert.deepStrictEqual(yield* store.get(other.workspace.id, key.id), Option.none())
+      assert.deepStrictEqual(yield* store.revoke(other.workspace.id, key.id, start), Option.none())
+      assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
+      const listed = yield* store.list(other.workspace.id, { limit: 25, after: null }, start)
+      assert.deepStrictEqual(listed.items, [other.key])
+      // a cursor of another workspace's list is no way in
+      const beyond = yield* store.list(other.workspace.id, { limit: 25, after: key.id }, start)
+      assert.deepStrictEqual(idsOf(beyond.items).filter((id) => id === key.id), [])
+    }))
+}

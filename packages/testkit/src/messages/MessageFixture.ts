@@ -1,0 +1,291 @@
+/**
+ * Messages for the suites to play with: what a workspace sends, what becomes of it, and what its customers write.
+ */
+import { assert } from "@effect/vitest"
+import {
+  type Contact,
+  ContactStore,
+  Errors,
+  EventStore,
+  type Id,
+  type Idempotency,
+  type Limits,
+  type Message,
+  MessageStore,
+  type PhoneNumber,
+  type RateLimit,
+  type Time
+} from "@wac/core"
+import { Effect, Option } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import * as Fixture from "../Fixture.ts"
+
+/** The `n`th customer; each is a possible number. */
+export const customer = (n: number): PhoneNumber.E164 => `+1202555${String(n).padStart(4, "0")}`
+
+/** A send of a template; `plain` to the first customer when nothing is said. */
+export const template = (
+  given: {
+    readonly to?: PhoneNumber.E164
+    readonly name?: string
+    readonly language?: string
+    readonly bodyParams?: ReadonlyArray<string>
+    readonly from?: string
+    readonly clientReference?: string
+  } = {}
+): Message.OutboundMessage => ({
+  type: "template",
+  to: given.to ?? customer(1),
+  template: {
+    name: given.name ?? "plain",
+    language: given.language ?? "en_US",
+    ...(given.bodyParams === undefined ? {} : { bodyParams: given.bodyParams })
+  },
+  ...(given.from === undefined ? {} : { from: given.from }),
+  ...(given.clientReference === undefined ? {} : { clientReference: given.clientReference })
+})
+
+/** A send of free-form text. */
+export const text = (to: PhoneNumber.E164 = customer(1), body = "How are you?"): Message.OutboundMessage => ({
+  type: "text",
+  to,
+  text: { body }
+})
+
+/** What a send may differ in from the usual one. */
+export interface SendOptions {
+  readonly now?: Time.Instant
+  readonly key?: string
+  readonly fingerprint?: string
+  readonly route?: string
+  readonly apiKeyId?: Id.ApiKeyId
+  readonly message?: Message.OutboundMessage
+  readonly leaseUntil?: Time.Instant
+  readonly limits?: Limits.Limits
+  /** The one that runs; left out: the number's. */
+  readonly provider?: string
+}
+
+/** A command to accept a send: at the start, of {@link template}, under a fresh key, claimed for 30 s. */
+export const send = (
+  world: Fixture.World,
+  options: SendOptions = {}
+): Effect.Effect<MessageStore.AcceptSend, never, SecureRandom.SecureRandom> =>
+  Effect.gen(function*() {
+    const now = options.now ?? world.start
+    return {
+      now,
+      request: {
+        workspaceId: world.workspace.id,
+        route: options.route ?? "POST /v1/messages",
+        key: (options.key ?? (yield* Fixture.word)) as Idempotency.IdempotencyKey,
+        fingerprint: options.fingerprint ?? "one"
+      },
+      apiKeyId: options.apiKeyId ?? world.key.id,
+      message: options.message ?? template(),
+      messageId: yield* Fixture.id("msg"),
+      claimToken: yield* Fixture.word,
+      leaseUntil: options.leaseUntil ?? now + 30 * Fixture.second,
+      limits: options.limits ?? Fixture.roomy,
+      provider: options.provider ?? world.number.provider
+    }
+  })
+
+/** Makes a send's command and accepts it. */
+export const accept = (world: Fixture.World, options: SendOptions = {}) =>
+  Effect.gen(function*() {
+    const command = yield* send(world, options)
+    const accepted = yield* MessageStore.MessageStore.use((store) => store.accept(command))
+    return { command, accepted }
+  })
+
+/** A send that was accepted. `command.messageId` is its message's id, also for a later try under the key. */
+export interface Claim {
+  readonly command: MessageStore.AcceptSend
+  readonly accepted: MessageStore.ClaimedSend & { readonly readings: MessageStore.Accepted["readings"] }
+}
+
+/** Accepts a send that must be claimed. */
+export const claimed = (
+  world: Fixture.World,
+  options: SendOptions = {}
+): Fixture.Step<Claim> =>
+  Effect.map(accept(world, options), ({ accepted, command }) => {
+    if (accepted._tag !== "Claimed") return assert.fail(`expected a claim, got ${describe(accepted)}`)
+    return { command: { ...command, messageId: accepted.message.id }, accepted }
+  })
+
+/** The readings of the first send of a workspace under the usual limits. */
+export const firstReadings: ReadonlyArray<RateLimit.Reading> = [
+  {
+    policy: { name: "workspace", interval: 10, capacity: 200 },
+    remaining: 199,
+    resetAfter: 10,
+    allowed: true
+  },
+  {
+    policy: { name: "phone_number", interval: 12.5, capacity: 160 },
+    remaining: 159,
+    resetAfter: 12.5,
+    allowed: true
+  },
+  {
+    policy: { name: "pair", interval: 6000, capacity: 45 },
+    remaining: 44,
+    resetAfter: 6000,
+    allowed: true
+  }
+]
+
+/** What *accept* answered, in one line. */
+export const describe = (accepted: MessageStore.Accepted): string =>
+  accepted._tag === "Refused" ? `${accepted.error.code}/${Errors.reasonOf(accepted.error)}` : accepted._tag
+
+/** Settles a claim; at the time of its accept when nothing else is said. */
+export const settle = (command: MessageStore.AcceptSend, end: MessageStore.SendEnd, now: Time.Instant = command.now) =>
+  Effect.gen(function*() {
+    const ids = yield* Fixture.eventIds
+    const { claimToken, messageId, request } = command
+    return yield* MessageStore.MessageStore.use((store) =>
+      store.settle({ now, workspaceId: request.workspaceId, messageId, claimToken, end, ids })
+    )
+  })
+
+/** The end of a send that the provider took, under a fresh name. */
+export const tookIt = Effect.map(
+  Fixture.word,
+  (name) => ({ _tag: "Accepted", providerMessageId: `wamid.${name}` } as const)
+)
+
+const undeliverable = new Errors.InvalidBody({
+  reason: "undeliverable",
+  param: "to",
+  message: "the recipient cannot be reached",
+  provider: { code: "131026", message: "Message undeliverable" }
+})
+
+/** The end of a send that the provider refused for good. */
+export const refusedIt = (
+  at: Time.Instant
+): Effect.Effect<MessageStore.SendEnd & { readonly _tag: "Refused" }, never, SecureRandom.SecureRandom> =>
+  Effect.map(Fixture.id("req"), (requestId) => ({
+    _tag: "Refused",
+    report: { status: "failed", at, providerMessageId: null, error: refusedError },
+    answer: { _tag: "Failed", error: undeliverable, requestId }
+  }))
+
+/** The error that a message has after {@link refusedIt}. */
+export const refusedError: Message.MessageError = {
+  code: "invalid_body",
+  reason: "undeliverable",
+  message: "the recipient cannot be reached",
+  provider: { code: "131026", message: "Message undeliverable" }
+}
+
+/** The end of a send that certainly sent nothing. */
+export const notSent: Effect.Effect<
+  MessageStore.SendEnd & { readonly _tag: "NotSent" },
+  never,
+  SecureRandom.SecureRandom
+> = Effect.map(Fixture.id("req"), (requestId) => ({
+  _tag: "NotSent",
+  answer: {
+    _tag: "Failed",
+    error: new Errors.ServerError({ reason: "provider_unavailable", message: "the provider is not reachable" }),
+    requestId
+  }
+}))
+
+/** The message of a send, as it is stored. */
+export const messageOf = ({ messageId, request }: MessageStore.AcceptSend) =>
+  Effect.map(
+    MessageStore.MessageStore.use((store) => store.get(request.workspaceId, messageId)),
+    Option.getOrThrow
+  )
+
+/** What a repetition of a send would be answered; at the send's own time unless another is given. */
+export const lookUp = ({ now, request }: MessageStore.AcceptSend, at: Time.Instant = now) =>
+  MessageStore.MessageStore.use((store) => store.lookUp(request, at))
+
+/** The workspace's events, oldest first. */
+export const eventsOf = ({ workspace }: Fixture.World) =>
+  Effect.map(
+    EventStore.EventStore.use((store) => store.list(workspace.id, {}, { limit: 100, after: null })),
+    ({ items }) => items
+  )
+
+/** Accepts a send and settles it as taken by the provider. */
+export const sent = (world: Fixture.World, options: SendOptions = {}) =>
+  Effect.gen(function*() {
+    const { command } = yield* claimed(world, options)
+    const end = yield* tookIt
+    assert.isTrue(yield* settle(command, end))
+    return { command, messageId: command.messageId, providerMessageId: end.providerMessageId }
+  })
+
+/** A report of upstream on a message, by our reference and at its time, unless said otherwise. */
+export const report = (
+  given: {
+    readonly status: Message.Report["status"]
+    readonly at: Time.Instant
+    readonly reference: Id.MessageId | null
+    readonly providerMessageId?: string | null
+    readonly providerNumberId?: string
+    readonly now?: Time.Instant
+  }
+) =>
+  Effect.gen(function*() {
+    const ids = yield* Fixture.eventIds
+    return yield* MessageStore.MessageStore.use((store) =>
+      store.applyReport({
+        now: given.now ?? given.at,
+        providerNumberId: given.providerNumberId ?? null,
+        reference: given.reference,
+        report: {
+          status: given.status,
+          at: given.at,
+          providerMessageId: given.providerMessageId ?? null,
+          error: given.status === "failed" ? refusedError : null
+        },
+        ids
+      })
+    )
+  })
+
+/** What a customer's message may differ in from the usual one. */
+export interface InboundOptions {
+  readonly at?: Time.Instant
+  readonly now?: Time.Instant
+  readonly customer?: PhoneNumber.E164 | Contact.Customer
+  readonly providerMessageId?: string
+  readonly providerNumberId?: string
+  readonly preference?: "opt_out" | "opt_in"
+  readonly ids?: MessageStore.EventIds
+}
+
+/** A customer who is known by number alone, unless more is said. */
+export const named = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Customer =>
+  typeof customer === "string" ? { phone: customer, userId: null } : customer
+
+/** Records a customer's text: of the first customer, at the start, just now. */
+export const inbound = (world: Fixture.World, options: InboundOptions = {}) =>
+  Effect.gen(function*() {
+    const at = options.at ?? world.start
+    const command = {
+      now: options.now ?? at,
+      message: {
+        providerNumberId: options.providerNumberId ?? world.number.providerNumberId,
+        providerMessageId: options.providerMessageId ?? `wamid.${yield* Fixture.word}`,
+        customer: named(options.customer ?? customer(1)),
+        at,
+        type: "text",
+        content: { body: "Hello, who is this?" },
+        context: null,
+        preference: options.preference
+      },
+      messageId: yield* Fixture.id("msg"),
+      ids: options.ids ?? (yield* Fixture.eventIds)
+    } satisfies Parameters<ContactStore.ContactStore["Service"]["recordInbound"]>[0]
+    const recorded = yield* ContactStore.ContactStore.use((store) => store.recordInbound(command))
+    return { command, recorded }
+  })

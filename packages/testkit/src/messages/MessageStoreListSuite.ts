@@ -1,0 +1,146 @@
+/**
+ * Conformance of `MessageStore.list`.
+ */
+import { assert } from "@effect/vitest"
+import { type Id, type Message, MessageStore, type Page } from "@wac/core"
+import { Clock, Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
+
+const { second, world } = Fixture
+const { claimed, customer, sent, settle } = MessageFixture
+
+const page = ({ workspace }: Fixture.World, filter: MessageStore.MessageFilter, request: Page.PageRequest) =>
+  MessageStore.MessageStore.use((store) => store.list(workspace.id, filter, request))
+
+/** Follows the pages to the end. */
+const follow = (own: Fixture.World, filter: MessageStore.MessageFilter = {}, limit = 100) =>
+  Effect.gen(function*() {
+    const messages: Array<Message.Message> = []
+    let after: string | null = null
+    do {
+      const { items, next }: Page.Page<Message.Message> = yield* page(own, filter, { limit, after })
+      messages.push(...items)
+      after = next
+    } while (after !== null)
+    return messages
+  })
+
+const idsOf = (messages: ReadonlyArray<Message.Message>) => messages.map(({ id }) => id)
+
+/** Sends to three customers in turn; the ids, oldest first. */
+const some = (own: Fixture.World, count: number) =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, i) => i),
+    (i) =>
+      Effect.map(
+        sent(own, { now: own.start + i * 10, message: MessageFixture.template({ to: customer(i % 3) }) }),
+        ({ messageId }) => messageId
+      )
+  )
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("list gives messages newest first, in pages without gap or repetition, as get does", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      assert.deepStrictEqual(yield* page(own, {}, { limit: 10, after: null }), { items: [], next: null })
+      const ids = yield* some(own, 7)
+      const newest = ids.toReversed()
+      for (const limit of [1, 3, 7, 100]) assert.deepStrictEqual(idsOf(yield* follow(own, {}, limit)), newest)
+      assert.strictEqual((yield* page(own, {}, { limit: 7, after: null })).next, null)
+      const [first] = yield* follow(own)
+      assert.deepStrictEqual(yield* store.get(own.workspace.id, ids.at(-1)!), Option.some(first!))
+      // what comes meanwhile does not move the pages that are left
+      const one = yield* page(own, {}, { limit: 3, after: null })
+      yield* sent(own)
+      const two = yield* page(own, {}, { limit: 3, after: one.next })
+      assert.deepStrictEqual(idsOf(two.items), newest.slice(3, 6))
+    }))
+
+  it.effect("list finds messages by the client's reference and by the time of their making, as every filter in pages", () =>
+    Effect.gen(function*() {
+      // ids are of the present, and a message is made when its id is
+      const own = yield* world({ start: yield* Clock.currentTimeMillis })
+      const other = yield* world()
+      const ids = yield* Effect.forEach(
+        Array.from({ length: 6 }, (_, i) => i),
+        (i) =>
+          Effect.map(
+            sent(own, {
+              now: own.start + i * 10,
+              message: MessageFixture.template(i === 5 ? {} : { clientReference: `order-${i % 2}` })
+            }),
+            ({ messageId }) => messageId
+          )
+      )
+      yield* sent(other, { message: MessageFixture.template({ clientReference: "order-0" }) })
+      const at = (...indexes: ReadonlyArray<number>) => indexes.map((i) => ids[i]!)
+      const found = (filter: MessageStore.MessageFilter) => Effect.map(follow(own, filter, 1), idsOf)
+      assert.deepStrictEqual(yield* found({ clientReference: "order-0" }), at(4, 2, 0))
+      assert.deepStrictEqual(yield* found({ clientReference: "order" }), [])
+      assert.deepStrictEqual(yield* found({ since: own.start + 20 }), at(5, 4, 3, 2))
+      assert.deepStrictEqual(yield* found({ until: own.start + 20 }), at(1, 0))
+      assert.deepStrictEqual(yield* found({ since: own.start + 10, until: own.start + 30 }), at(2, 1))
+      assert.deepStrictEqual(
+        yield* found({ clientReference: "order-1", since: own.start + 20, status: "sent" }),
+        at(3)
+      )
+    }))
+
+  it.effect("list finds messages by their present status", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids = yield* some(own, 4)
+      const at = own.start + second
+      yield* MessageFixture.report({ status: "delivered", at, reference: ids[1]! })
+      yield* MessageFixture.report({ status: "read", at, reference: ids[2]! })
+      yield* MessageFixture.report({ status: "failed", at, reference: ids[3]! })
+      const { command: sending } = yield* claimed(own)
+      const { command: unknown } = yield* claimed(own)
+      yield* settle(unknown, { _tag: "Unknown" })
+      const expected: { readonly [status in Message.MessageStatus]: ReadonlyArray<Id.MessageId> } = {
+        queued: [],
+        sending: [sending.messageId],
+        unknown: [unknown.messageId],
+        sent: [ids[0]!],
+        delivered: [ids[1]!],
+        read: [ids[2]!],
+        failed: [ids[3]!]
+      }
+      for (const [status, found] of Object.entries(expected)) {
+        assert.deepStrictEqual(idsOf(yield* follow(own, { status: status as Message.MessageStatus }, 1)), found)
+      }
+    }))
+
+  it.effect("list finds messages by whom they are to, as it was given, and by both", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids = yield* some(own, 7)
+      const to = customer(1)
+      assert.deepStrictEqual(idsOf(yield* follow(own, { to }, 1)), [ids[4]!, ids[1]!])
+      yield* MessageFixture.report({ status: "read", at: own.start + second, reference: ids[1]! })
+      assert.deepStrictEqual(idsOf(yield* follow(own, { to, status: "read" })), [ids[1]!])
+      assert.deepStrictEqual(yield* follow(own, { to, status: "failed" }), [])
+      assert.deepStrictEqual(yield* follow(own, { to: "+1" }), [])
+    }))
+
+  it.effect("list leaves out what an abandoned accept took back", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      yield* store.abandon(command)
+      assert.deepStrictEqual(yield* follow(own), [])
+    }))
+
+  it.effect("a workspace lists its own messages only", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      const ids = yield* some(own, 2)
+      assert.deepStrictEqual(yield* follow(other), [])
+      assert.deepStrictEqual(yield* page(other, {}, { limit: 10, after: ids[1]! }), { items: [], next: null })
+    }))
+}

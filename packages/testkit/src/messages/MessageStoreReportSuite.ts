@@ -1,0 +1,409 @@
+/**
+ * Conformance of `MessageStore.applyReport`.
+ */
+import { assert } from "@effect/vitest"
+import { type Event, Message, MessageStore, Time } from "@wac/core"
+import { Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as DeliveryFixture from "../webhooks/DeliveryFixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
+
+const { day, hour, minute, putWebhook, second, world } = Fixture
+const { claimed, customer, eventsOf, lookUp, messageOf, report, sent, settle } = MessageFixture
+
+const steps = (events: ReadonlyArray<Event.Event>) => events.map(({ sequence, type }) => [type.slice(8), sequence])
+
+/** A send whose end nobody knows. */
+const unknown = (own: Fixture.World) =>
+  Effect.gen(function*() {
+    const { command } = yield* claimed(own)
+    assert.isTrue(yield* settle(command, { _tag: "Unknown" }))
+    return command
+  })
+
+/** A send that failed because nobody reported on it for ten minutes. */
+const givenUp = (own: Fixture.World) =>
+  Effect.gen(function*() {
+    const store = yield* MessageStore.MessageStore
+    const command = yield* unknown(own)
+    yield* store.sweep(own.start + 10 * minute)
+    const message = yield* messageOf(command)
+    assert.deepStrictEqual([message.status, message.error], ["failed", Message.deliveryUnknown])
+    return command
+  })
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a report moves its message and tells of it, with upstream's time and ours", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { command, providerMessageId } = yield* sent(own)
+      const before = yield* messageOf(command)
+      const ids = yield* Fixture.eventIds
+      const at = own.start + second
+      const now = own.start + 3 * second
+      const known = yield* store.applyReport({
+        now,
+        providerNumberId: own.number.providerNumberId,
+        reference: command.messageId,
+        report: { status: "delivered", at, providerMessageId, error: null },
+        ids
+      })
+      assert.isTrue(known)
+      assert.deepStrictEqual(yield* messageOf(command), {
+        ...before,
+        status: "delivered",
+        statusAt: now,
+        deliveredAt: at,
+        sequence: 2
+      })
+      assert.deepStrictEqual((yield* eventsOf(own))[1], {
+        id: ids.events[0]!,
+        workspaceId: own.workspace.id,
+        type: "message.delivered",
+        createdAt: now,
+        orderKey: command.messageId,
+        sequence: 2,
+        data: {
+          message_id: command.messageId,
+          provider_message_id: providerMessageId,
+          to: customer(1),
+          status: "delivered",
+          delivered_at: Time.iso(at),
+          sequence: 2
+        }
+      })
+      const shown = (yield* DeliveryFixture.views(own)).map(({ delivery }) => delivery)
+      assert.deepStrictEqual(shown.map(({ eventType, nextAttemptAt }) => [eventType, nextAttemptAt]), [
+        ["message.sent", own.start],
+        ["message.delivered", null]
+      ])
+    }))
+
+  it.effect("a message is found by our reference, then by the provider's name", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const one = yield* sent(own)
+      const two = yield* sent(own)
+      const statuses = Effect.all([
+        Effect.map(messageOf(one.command), ({ status }) => status),
+        Effect.map(messageOf(two.command), ({ status }) => status)
+      ])
+      const at = own.start + 1
+      assert.isTrue(yield* report({ status: "delivered", at, reference: one.messageId }))
+      assert.deepStrictEqual(yield* statuses, ["delivered", "sent"])
+      const { providerMessageId } = two
+      assert.isTrue(yield* report({ status: "delivered", at, reference: null, providerMessageId }))
+      assert.deepStrictEqual(yield* statuses, ["delivered", "delivered"])
+      // a reference that is not ours does not hide the name
+      const stranger = yield* Fixture.id("msg")
+      assert.isTrue(yield* report({ status: "read", at, reference: stranger, providerMessageId }))
+      assert.deepStrictEqual(yield* statuses, ["delivered", "read"])
+      // and the reference goes before the name
+      assert.isTrue(yield* report({ status: "read", at, reference: one.messageId, providerMessageId }))
+      assert.deepStrictEqual(yield* statuses, ["read", "read"])
+      assert.strictEqual((yield* messageOf(one.command)).providerMessageId, one.providerMessageId)
+    }))
+
+  it.effect("a message is found among those of the number that is spoken of alone", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const { command, messageId, providerMessageId } = yield* sent(own)
+      const told = { status: "delivered", at: own.start + 1, providerMessageId } as const
+      for (const { providerNumberId } of [other.number, { providerNumberId: "nobody's" }]) {
+        assert.isFalse(yield* report({ ...told, reference: messageId, providerNumberId }))
+        assert.isFalse(yield* report({ ...told, reference: null, providerNumberId }))
+      }
+      assert.strictEqual((yield* messageOf(command)).status, "sent")
+      // what is not of the number by its reference may be by its name
+      const { providerNumberId } = own.number
+      const { messageId: theirs } = yield* sent(other)
+      assert.isTrue(yield* report({ ...told, reference: theirs, providerNumberId }))
+      assert.strictEqual((yield* messageOf(command)).status, "delivered")
+      assert.isTrue(yield* report({ ...told, status: "read", reference: messageId, providerNumberId }))
+      assert.strictEqual((yield* messageOf(command)).status, "read")
+      assert.deepStrictEqual(steps(yield* eventsOf(other)), [["sent", 1]])
+    }))
+
+  it.effect("a report on nothing that we know is passed over", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const at = own.start
+      const stranger = yield* Fixture.id("msg")
+      assert.isFalse(yield* report({ status: "sent", at, reference: stranger }))
+      assert.isFalse(yield* report({ status: "sent", at, reference: null, providerMessageId: "wamid.nobody" }))
+      assert.isFalse(yield* report({ status: "sent", at, reference: null }))
+      assert.deepStrictEqual(yield* eventsOf(own), [])
+    }))
+
+  it.effect("a message that a report named is found by that name from then on", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      const at = own.start + 1
+      assert.isFalse(yield* report({ status: "sent", at, reference: null, providerMessageId }))
+      assert.isTrue(yield* report({ status: "sent", at, reference: command.messageId, providerMessageId }))
+      assert.isTrue(yield* report({ status: "delivered", at, reference: null, providerMessageId }))
+      assert.strictEqual((yield* messageOf(command)).status, "delivered")
+    }))
+
+  it.effect("reports in any number tell of each step once", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command, messageId } = yield* sent(own)
+      for (
+        const [status, ms] of [
+          ["sent", 1],
+          ["delivered", 2],
+          ["delivered", 3],
+          ["sent", 4],
+          ["read", 5],
+          ["delivered", 6],
+          ["read", 7],
+          ["read", 7]
+        ] as const
+      ) {
+        assert.isTrue(yield* report({ status, at: own.start + ms, reference: messageId }))
+      }
+      assert.deepStrictEqual(steps(yield* eventsOf(own)), [["sent", 1], ["delivered", 2], ["read", 3]])
+      const message = yield* messageOf(command)
+      assert.deepStrictEqual(
+        [message.status, message.sentAt, message.deliveredAt, message.readAt, message.sequence],
+        ["read", own.start, own.start + 2, own.start + 5, 3]
+      )
+    }))
+
+  it.effect("a step by a clock that is behind has the time of the step before it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const at = own.start - 500
+      const times = Effect.fnUntraced(function*(command: MessageStore.AcceptSend) {
+        const { deliveredAt, failedAt, readAt, sentAt } = yield* messageOf(command)
+        return [sentAt, deliveredAt, readAt, failedAt].map((time) => time && time - own.start)
+      })
+      const { command } = yield* claimed(own)
+      yield* report({ status: "sent", at, reference: command.messageId })
+      yield* report({ status: "delivered", at: own.start + 2, reference: command.messageId })
+      yield* report({ status: "read", at, reference: command.messageId })
+      assert.deepStrictEqual(yield* times(command), [0, 2, 2, null])
+      const refused = yield* claimed(own)
+      yield* report({ status: "sent", at: own.start + 3, reference: refused.command.messageId })
+      yield* report({ status: "failed", at, reference: refused.command.messageId })
+      assert.deepStrictEqual(yield* times(refused.command), [3, null, null, 3])
+      const told = (yield* eventsOf(own)).map(({ data }) =>
+        data["sent_at"] ?? data["delivered_at"] ?? data["read_at"] ?? data["failed_at"]
+      )
+      assert.deepStrictEqual(told, [0, 2, 2, 3, 3].map((ms) => Time.iso(own.start + ms)))
+    }))
+
+  it.effect("skipped steps are told of first, with the later time", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { command } = yield* claimed(own)
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      const at = own.start + minute
+      yield* report({ status: "read", at, now: at + 5, reference: command.messageId, providerMessageId })
+      const events = yield* eventsOf(own)
+      assert.deepStrictEqual(steps(events), [["sent", 1], ["delivered", 2], ["read", 3]])
+      assert.deepStrictEqual(
+        events.map(({ data }) =>
+          [data["sent_at"], data["delivered_at"], data["read_at"]].filter((time) => time !== undefined)
+        ),
+        [[Time.iso(at)], [Time.iso(at)], [Time.iso(at)]]
+      )
+      assert.deepStrictEqual(events.map(({ createdAt }) => createdAt), [at + 5, at + 5, at + 5])
+      assert.deepStrictEqual(events.map(({ data }) => data["provider_message_id"]), [
+        providerMessageId,
+        providerMessageId,
+        providerMessageId
+      ])
+      assert.strictEqual(new Set(events.map(({ id }) => id)).size, 3)
+      assert.strictEqual((yield* DeliveryFixture.views(own)).length, 3)
+      // what comes late tells nothing new
+      yield* report({ status: "delivered", at: own.start + 1, reference: command.messageId })
+      yield* report({ status: "sent", at: own.start, reference: command.messageId })
+      assert.strictEqual((yield* eventsOf(own)).length, 3)
+      assert.strictEqual((yield* messageOf(command)).status, "read")
+    }))
+
+  it.effect("failed is final, and not reached from delivered", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const failed = yield* sent(own)
+      yield* report({ status: "failed", at: own.start + 1, reference: failed.messageId })
+      for (const status of ["sent", "delivered", "read", "failed"] as const) {
+        assert.isTrue(yield* report({ status, at: own.start + 2, reference: failed.messageId }))
+      }
+      const message = yield* messageOf(failed.command)
+      assert.deepStrictEqual(
+        [message.status, message.failedAt, message.error, message.sequence],
+        ["failed", own.start + 1, MessageFixture.refusedError, 2]
+      )
+      const delivered = yield* sent(own)
+      yield* report({ status: "delivered", at: own.start + 3, reference: delivered.messageId })
+      assert.isTrue(yield* report({ status: "failed", at: own.start + 4, reference: delivered.messageId }))
+      const other = yield* messageOf(delivered.command)
+      assert.deepStrictEqual(
+        [other.status, other.failedAt, other.error, other.sequence],
+        ["delivered", null, null, 2]
+      )
+      assert.deepStrictEqual(steps(yield* eventsOf(own)), [
+        ["sent", 1],
+        ["failed", 2],
+        ["sent", 1],
+        ["delivered", 2]
+      ])
+    }))
+
+  it.effect("a report settles an unknown outcome: the key is answered from then on, for 24 hours", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const command = yield* unknown(own)
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      const at = own.start + 5 * minute
+      yield* report({ status: "sent", at, reference: command.messageId, providerMessageId })
+      const answered = {
+        _tag: "Answered",
+        answer: {
+          _tag: "Sent",
+          messageId: command.messageId,
+          providerMessageId,
+          workspaceId: own.workspace.id,
+          apiKeyId: own.key.id
+        }
+      } as const
+      assert.deepStrictEqual(yield* lookUp(command, at), answered)
+      const { accepted } = yield* MessageFixture.accept(own, { key: command.request.key, now: at })
+      assert.strictEqual(accepted._tag, "Answered")
+      assert.deepStrictEqual(yield* lookUp(command, at + day - 1), answered)
+      assert.deepStrictEqual(yield* lookUp(command, at + day), { _tag: "Unbound" })
+    }))
+
+  it.effect("a report of failure settles an unknown outcome too: the provider had taken it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const command = yield* unknown(own)
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      yield* report({ status: "failed", at: own.start + 1, reference: command.messageId, providerMessageId })
+      const verdict = yield* lookUp(command, own.start + 1)
+      if (verdict._tag !== "Answered") return assert.fail(`not answered but ${verdict._tag}`)
+      assert.strictEqual(verdict.answer._tag, "Sent")
+      assert.strictEqual((yield* messageOf(command)).status, "failed")
+    }))
+
+  it.effect("a report overtakes what the provider's answer said: a send that was taken is not sent again", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      yield* settle(command, yield* MessageFixture.notSent)
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      yield* report({ status: "sent", at: own.start + 1, reference: command.messageId, providerMessageId })
+      const { accepted } = yield* MessageFixture.accept(own, { key: command.request.key, now: own.start + 2 })
+      assert.strictEqual(accepted._tag, "Answered")
+    }))
+
+  it.effect("a report without the provider's name settles no key, and frees none", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const released = yield* claimed(own)
+      yield* settle(released.command, yield* MessageFixture.notSent)
+      for (const command of [yield* unknown(own), released.command]) {
+        assert.isTrue(yield* report({ status: "delivered", at: own.start + 1, reference: command.messageId }))
+        assert.strictEqual((yield* messageOf(command)).status, "delivered")
+        const { accepted } = yield* MessageFixture.accept(own, { key: command.request.key, now: own.start + 2 })
+        assert.strictEqual(MessageFixture.describe(accepted), "Unknown", "a message that arrived is not sent again")
+      }
+    }))
+
+  it.effect("delivery_unknown alone yields to a later report", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const command = yield* givenUp(own)
+      assert.deepStrictEqual(yield* lookUp(command, own.start + 11 * minute), {
+        _tag: "Unknown",
+        reason: "delivery_unknown"
+      })
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      const at = own.start + hour
+      yield* report({ status: "delivered", at, reference: command.messageId, providerMessageId })
+      const message = yield* messageOf(command)
+      assert.deepStrictEqual(
+        [message.status, message.failedAt, message.error, message.sentAt, message.deliveredAt, message.sequence],
+        ["delivered", null, null, at, at, 3]
+      )
+      assert.deepStrictEqual(steps(yield* eventsOf(own)), [["failed", 1], ["sent", 2], ["delivered", 3]])
+      assert.strictEqual((yield* lookUp(command, at))._tag, "Answered")
+    }))
+
+  it.effect("a later report of failure makes its reason known better, and is not told again", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const command = yield* givenUp(own)
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      const at = own.start + hour
+      yield* report({ status: "failed", at, reference: command.messageId, providerMessageId })
+      const message = yield* messageOf(command)
+      assert.deepStrictEqual(
+        [message.status, message.failedAt, message.error, message.sequence],
+        ["failed", at, MessageFixture.refusedError, 1]
+      )
+      assert.deepStrictEqual(steps(yield* eventsOf(own)), [["failed", 1]])
+      // from here on it is final
+      yield* report({ status: "delivered", at: at + 1, reference: command.messageId })
+      assert.strictEqual((yield* messageOf(command)).status, "failed")
+    }))
+
+  it.effect("racing reports tell of each step once, in order, without a gap", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { command } = yield* claimed(own)
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      const statuses = ["read", "sent", "delivered"] as const
+      yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, i) => i),
+        (i) =>
+          report({
+            status: statuses[i % 3]!,
+            at: own.start + i,
+            now: own.start + 30,
+            reference: i % 2 === 0 ? command.messageId : null,
+            providerMessageId
+          }),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(steps(yield* eventsOf(own)), [["sent", 1], ["delivered", 2], ["read", 3]])
+      const message = yield* messageOf(command)
+      assert.deepStrictEqual([message.status, message.sequence], ["read", 3])
+      assert.strictEqual((yield* DeliveryFixture.views(own)).length, 3)
+    }))
+
+  it.effect("a report racing with settle: both count, each step is told of once", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      for (let round = 0; round < 10; round++) {
+        const { command } = yield* claimed(own)
+        const end = yield* MessageFixture.tookIt
+        const { providerMessageId } = end
+        const [settled] = yield* Effect.all([
+          settle(command, end),
+          report({ status: "delivered", at: own.start, reference: command.messageId, providerMessageId })
+        ], { concurrency: "unbounded" })
+        assert.isTrue(settled)
+        const message = yield* messageOf(command)
+        assert.deepStrictEqual(
+          [message.status, message.sequence, message.providerMessageId],
+          ["delivered", 2, providerMessageId]
+        )
+      }
+      const all = yield* eventsOf(own)
+      assert.strictEqual(all.length, 20)
+      assert.strictEqual(all.filter(({ type }) => type === "message.sent").length, 10)
+    }))
+}

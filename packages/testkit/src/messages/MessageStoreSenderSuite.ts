@@ -1,0 +1,218 @@
+/**
+ * Conformance of `MessageStore`: *accept* goes by the sender as it is, in the operator's words and in upstream's.
+ */
+import { assert } from "@effect/vitest"
+import { Limits, type Message, PhoneNumberStore, SenderBlock } from "@wac/core"
+import { Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as PhoneNumberFixture from "../numbers/PhoneNumberFixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
+
+const { hour, minute, world } = Fixture
+const { detail, further, list, numberOf, observe, use } = PhoneNumberFixture
+
+const reasons = SenderBlock.SenderBlockReason.literals
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("settings are in force from the next accept on", () =>
+    Effect.gen(function*() {
+      const store = yield* PhoneNumberStore.PhoneNumberStore
+      const own = yield* world()
+      const accept = Effect.map(MessageFixture.accept(own), ({ accepted }) => MessageFixture.describe(accepted))
+      yield* store.configure(own.number.id, { available: false })
+      assert.strictEqual(yield* accept, "forbidden/sender_not_available")
+      yield* store.configure(own.number.id, { available: true })
+      assert.strictEqual(yield* accept, "Claimed")
+      yield* store.configure(own.number.id, { messagingLimit: 0 })
+      assert.strictEqual(yield* accept, "Claimed")
+      assert.strictEqual(
+        MessageFixture.describe(
+          (yield* MessageFixture.accept(own, { message: MessageFixture.template({ to: MessageFixture.customer(2) }) }))
+            .accepted
+        ),
+        "forbidden/messaging_limit_reached"
+      )
+    }))
+
+  it.effect("accept refuses a number of a provider that does not run, before all else that is wrong with it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const whatsapp = yield* further(own, { provider: "whatsapp", available: false })
+      assert.isTrue(yield* use((store) => store.add(whatsapp)))
+      const told = (provider: string, from?: string) =>
+        Effect.map(
+          MessageFixture.accept(own, {
+            provider,
+            message: MessageFixture.template(from === undefined ? {} : { from })
+          }),
+          ({ accepted }) =>
+            accepted._tag === "Refused"
+              ? [MessageFixture.describe(accepted), accepted.error.param, accepted.error.message]
+              : [MessageFixture.describe(accepted)]
+        )
+      const refused = "forbidden/sender_not_available"
+      const foreign = (provider: string, running: string) =>
+        `this phone number belongs to the provider ${provider}, and ${running} is the one that runs`
+      assert.deepStrictEqual(yield* told("sandbox"), ["Claimed"])
+      for (const from of [whatsapp.id, whatsapp.phoneNumber]) {
+        assert.deepStrictEqual(yield* told("sandbox", from), [refused, "from", foreign("whatsapp", "sandbox")])
+      }
+      for (const from of [own.number.id, own.number.phoneNumber]) {
+        assert.deepStrictEqual(yield* told("whatsapp", from), [refused, "from", foreign("sandbox", "whatsapp")])
+      }
+      assert.deepStrictEqual(yield* told("whatsapp"), [
+        refused,
+        undefined,
+        "the operator has switched this phone number off"
+      ])
+      assert.deepStrictEqual(yield* told("another"), [
+        refused,
+        undefined,
+        "the workspace has no such phone number to send from"
+      ])
+    }))
+
+  it.effect("sends, words about their number, other credentials and further numbers at once are all taken", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id, providerAccountId }, start } = own
+      const others = yield* Effect.replicateEffect(further(own, { providerAccountId }), 4)
+      yield* Effect.forEach(Array.from({ length: 40 }, (_, i) => i), (i): Fixture.Step<unknown> => {
+        switch (i % 4) {
+          case 0:
+            return observe({ providerAccountId }, start + i, { quality: `${i}`, messagingLimit: 1000 + i })
+          case 1:
+            return use((store) =>
+              store.setCredentials({
+                now: start,
+                id,
+                credentials: { version: `${i}`, accessToken: Fixture.sealed(i), baseUrl: null, apiVersion: null }
+              })
+            )
+          case 2:
+            return i < 16 ? use((store) => store.add(others[i >> 2]!)) : list(own)
+          default:
+            return MessageFixture.claimed(own, { message: MessageFixture.template({ to: MessageFixture.customer(i) }) })
+        }
+      }, { concurrency: "unbounded", discard: true })
+      const listed = yield* list(own)
+      assert.strictEqual(listed.length, 5)
+      assert.deepStrictEqual(listed[0]!.learned, { tier: null, messagingLimit: 1036, quality: "36" })
+    }))
+
+  it.effect("accept refuses a number that is blocked, until the block ends or is lifted", () =>
+    Effect.gen(function*() {
+      for (const reason of reasons) {
+        const own = yield* world()
+        const { number: { id, providerNumberId }, start } = own
+        const told = (now: number, from?: string) =>
+          Effect.map(
+            MessageFixture.accept(own, { now, message: MessageFixture.template(from === undefined ? {} : { from }) }),
+            ({ accepted }) =>
+              accepted._tag === "Refused"
+                ? [MessageFixture.describe(accepted), accepted.error.param, accepted.error.provider]
+                : [MessageFixture.describe(accepted)]
+          )
+        const until = start + hour
+        const error = reason === "credentials" ? "server_error/provider_error" : "forbidden/sender_not_available"
+        const param = reason === "credentials" ? undefined : "from"
+        yield* observe({ providerNumberId }, start, {
+          block: { reason, scope: "all", since: start, until, provider: detail }
+        })
+        assert.deepStrictEqual(yield* told(start), [error, undefined, detail])
+        assert.deepStrictEqual(yield* told(until - 1, id), [error, param, detail])
+        assert.deepStrictEqual(yield* told(until), ["Claimed"])
+        yield* observe({ providerNumberId }, start, {
+          block: { reason, scope: "all", since: start, until: null, provider: null }
+        })
+        const later = start + 20 * Fixture.day
+        assert.deepStrictEqual(yield* told(later), [error, undefined, undefined])
+        yield* observe({ providerNumberId }, later, { block: null })
+        assert.deepStrictEqual(yield* told(later), ["Claimed"])
+      }
+    }))
+
+  it.effect("accept lets a block of what is outside a window stop that only", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const block = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window" } as const
+      yield* observe({ providerNumberId }, start, { block })
+      assert.deepStrictEqual((yield* numberOf(own)).block, block)
+      const told = (message: Message.OutboundMessage, now: number) =>
+        Effect.map(MessageFixture.accept(own, { now, message }), ({ accepted }) => MessageFixture.describe(accepted))
+      yield* MessageFixture.inbound(own, {
+        customer: MessageFixture.customer(1),
+        at: start - 24 * hour + minute,
+        now: start
+      })
+      const [heard, strange] = [1, 2].map((n) => MessageFixture.template({ to: MessageFixture.customer(n) }))
+      assert.strictEqual(yield* told(heard!, start), "Claimed")
+      assert.strictEqual(yield* told(strange!, start), "forbidden/sender_not_available")
+      assert.strictEqual(yield* told(heard!, start + minute), "forbidden/sender_not_available")
+      assert.strictEqual(yield* told(strange!, block.until!), "Claimed")
+    }))
+
+  it.effect("accept hands the sender over as it is, with a block that has ended", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number, start } = own
+      const block = {
+        reason: "payment",
+        scope: "all",
+        since: start - hour,
+        until: start - minute,
+        provider: detail
+      } as const
+      yield* observe({ providerNumberId: number.providerNumberId }, start - hour, { block, quality: "red" })
+      const { accepted } = yield* MessageFixture.claimed(own)
+      const sender = { ...number, block, learned: { ...number.learned, quality: "red" } }
+      assert.deepStrictEqual(accepted.sender, sender)
+    }))
+
+  it.effect("accept goes by the tier that was learned, and by the operator's before it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id, providerNumberId }, start } = own
+      const policy = Effect.map(
+        MessageFixture.claimed(own, { limits: Limits.standard }),
+        ({ accepted }) => accepted.readings[1]!.policy
+      )
+      const standard = yield* policy
+      yield* observe({ providerNumberId }, start, { tier: "high" })
+      assert.deepStrictEqual(yield* policy, { name: "phone_number", interval: 1, capacity: 2000 })
+      yield* use((store) => store.configure(id, { tier: "coexistence" }))
+      assert.deepStrictEqual(yield* policy, { name: "phone_number", interval: 50, capacity: 40 })
+      yield* use((store) => store.configure(id, { tier: null }))
+      yield* observe({ providerNumberId }, start, { tier: "of another name" })
+      assert.deepStrictEqual(yield* policy, standard)
+    }))
+
+  it.effect("accept goes by the messaging limit that was learned, and by the operator's before it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id, providerNumberId }, start } = own
+      let customers = 0
+      const limits = { ...Fixture.roomy, defaults: { ...Fixture.roomy.defaults, messagingLimit: 4 } }
+      /** How many further customers may be written to. */
+      const room = Effect.gen(function*() {
+        for (let written = 0; written < 10; written++) {
+          const message = MessageFixture.template({ to: MessageFixture.customer(++customers) })
+          const { accepted } = yield* MessageFixture.accept(own, { message, limits })
+          if (accepted._tag === "Claimed") continue
+          assert.strictEqual(MessageFixture.describe(accepted), "forbidden/messaging_limit_reached")
+          return written
+        }
+        return assert.fail("there is no limit")
+      })
+      yield* observe({ providerNumberId }, start, { messagingLimit: 2 })
+      assert.strictEqual(yield* room, 2)
+      yield* use((store) => store.configure(id, { messagingLimit: 3 }))
+      assert.strictEqual(yield* room, 1)
+      yield* use((store) => store.configure(id, { messagingLimit: null }))
+      assert.strictEqual(yield* room, 0)
+      yield* observe({ providerNumberId }, start, { messagingLimit: null })
+      assert.strictEqual(yield* room, 1)
+    }))
+}

@@ -1,0 +1,409 @@
+/**
+ * Conformance of `MessageStore.settle` and `MessageStore.abandon`.
+ */
+import { assert } from "@effect/vitest"
+import { type Message, MessageStore, Time } from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as DeliveryFixture from "../webhooks/DeliveryFixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
+
+const { hour, minute, putWebhook, second, world } = Fixture
+const { claimed, customer, eventsOf, lookUp, messageOf, settle, template } = MessageFixture
+
+const abandon = (command: MessageStore.AcceptSend, claimToken = command.claimToken) =>
+  MessageStore.MessageStore.use((store) => store.abandon({ ...command, claimToken }))
+
+/** What can be seen of a send. */
+const seen = (own: Fixture.World, command: MessageStore.AcceptSend) =>
+  Effect.all({
+    message: messageOf(command),
+    verdict: lookUp(command),
+    events: eventsOf(own),
+    deliveries: DeliveryFixture.views(own)
+  })
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("Accepted: the message is sent, its event and delivery are written, the answer is kept", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const webhook = yield* putWebhook(own, { envelope: "b" })
+      const { accepted, command } = yield* claimed(own, { message: template({ clientReference: "order 7" }) })
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      const ids = yield* Fixture.eventIds
+      const now = own.start + 2 * second
+      const settled = yield* store.settle({
+        now,
+        workspaceId: own.workspace.id,
+        messageId: command.messageId,
+        claimToken: command.claimToken,
+        end: { _tag: "Accepted", providerMessageId },
+        ids
+      })
+      assert.isTrue(settled)
+      assert.deepStrictEqual(yield* messageOf(command), {
+        ...accepted.message,
+        status: "sent",
+        statusAt: now,
+        providerMessageId,
+        sentAt: now,
+        sequence: 1
+      })
+      assert.deepStrictEqual(yield* eventsOf(own), [{
+        id: ids.events[0]!,
+        workspaceId: own.workspace.id,
+        type: "message.sent",
+        createdAt: now,
+        orderKey: command.messageId,
+        sequence: 1,
+        data: {
+          message_id: command.messageId,
+          provider_message_id: providerMessageId,
+          to: customer(1),
+          status: "sent",
+          sent_at: Time.iso(now),
+          client_reference: "order 7",
+          sequence: 1
+        }
+      }])
+      const shown = yield* DeliveryFixture.views(own)
+      assert.strictEqual(shown.length, 1)
+      const { delivery } = shown[0]!
+      assert.include(ids.deliveries, delivery.id)
+      assert.deepStrictEqual(delivery, {
+        id: delivery.id,
+        workspaceId: own.workspace.id,
+        webhookId: webhook.id,
+        eventId: ids.events[0]!,
+        eventType: "message.sent",
+        envelope: "b",
+        orderKey: command.messageId,
+        sequence: 1,
+        status: "pending",
+        trigger: "automatic",
+        attemptCount: 0,
+        roundAttempts: 0,
+        firstAttemptAt: null,
+        lastAttemptAt: null,
+        nextAttemptAt: now,
+        createdAt: now,
+        completedAt: null
+      })
+      assert.deepStrictEqual(yield* lookUp(command), {
+        _tag: "Answered",
+        answer: {
+          _tag: "Sent",
+          messageId: command.messageId,
+          providerMessageId,
+          workspaceId: own.workspace.id,
+          apiKeyId: own.key.id
+        }
+      })
+    }))
+
+  it.effect("Refused: the message is failed with the provider's reason", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { accepted, command } = yield* claimed(own)
+      const at = own.start + second
+      assert.isTrue(yield* settle(command, yield* MessageFixture.refusedIt(at), at + 1))
+      const message: Message.Message = {
+        ...accepted.message,
+        status: "failed",
+        statusAt: at + 1,
+        failedAt: at,
+        error: MessageFixture.refusedError,
+        sequence: 1
+      }
+      assert.deepStrictEqual(yield* messageOf(command), message)
+      const events = yield* eventsOf(own)
+      assert.deepStrictEqual(events.map(({ createdAt, data, type }) => ({ createdAt, data, type })), [{
+        createdAt: at + 1,
+        type: "message.failed",
+        data: {
+          message_id: command.messageId,
+          provider_message_id: null,
+          to: customer(1),
+          status: "failed",
+          failed_at: Time.iso(at),
+          error: { ...MessageFixture.refusedError, provider: { ...MessageFixture.refusedError.provider! } },
+          sequence: 1
+        }
+      }])
+      assert.strictEqual((yield* DeliveryFixture.views(own)).length, 1)
+      assert.strictEqual((yield* lookUp(command))._tag, "Answered")
+    }))
+
+  it.effect("NotSent: the message stays sending without a claim, and nobody is told", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { accepted, command } = yield* claimed(own)
+      const now = own.start + 3 * second
+      assert.isTrue(yield* settle(command, yield* MessageFixture.notSent, now))
+      assert.deepStrictEqual(yield* messageOf(command), { ...accepted.message, statusAt: now })
+      assert.deepStrictEqual(yield* eventsOf(own), [])
+      assert.strictEqual((yield* lookUp(command))._tag, "Released")
+    }))
+
+  it.effect("Unknown: the message is unknown, and nobody is told", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { accepted, command } = yield* claimed(own)
+      const now = own.start + 8 * second
+      assert.isTrue(yield* settle(command, { _tag: "Unknown" }, now))
+      assert.deepStrictEqual(yield* messageOf(command), { ...accepted.message, status: "unknown", statusAt: now })
+      assert.deepStrictEqual(yield* eventsOf(own), [])
+      assert.deepStrictEqual(yield* lookUp(command), { _tag: "Unknown", reason: "outcome_unknown" })
+    }))
+
+  it.effect("an event gets a delivery only when a webhook has chosen its type", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* MessageFixture.sent(own)
+      assert.deepStrictEqual(yield* DeliveryFixture.views(own), [])
+      yield* putWebhook(own, { eventTypes: ["message.failed"] })
+      yield* MessageFixture.sent(own)
+      assert.deepStrictEqual(yield* DeliveryFixture.views(own), [])
+      const { command } = yield* claimed(own)
+      yield* settle(command, yield* MessageFixture.refusedIt(own.start))
+      assert.deepStrictEqual(
+        (yield* DeliveryFixture.views(own)).map(({ delivery }) => delivery.eventType),
+        ["message.failed"]
+      )
+      assert.strictEqual((yield* eventsOf(own)).length, 3)
+    }))
+
+  it.effect("who does not hold the claim changes nothing, whatever the end", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const other = yield* world({ start: own.start })
+      const { command } = yield* claimed(own)
+      const before = yield* seen(own, command)
+      const ends: ReadonlyArray<MessageStore.SendEnd> = [
+        yield* MessageFixture.tookIt,
+        yield* MessageFixture.refusedIt(own.start),
+        yield* MessageFixture.notSent,
+        { _tag: "Unknown" }
+      ]
+      for (const end of ends) {
+        assert.isFalse(yield* settle({ ...command, claimToken: yield* Fixture.word }, end))
+        assert.isFalse(yield* settle({ ...command, messageId: yield* Fixture.id("msg") }, end))
+        const elsewhere = { ...command.request, workspaceId: other.workspace.id }
+        assert.isFalse(yield* settle({ ...command, request: elsewhere }, end))
+      }
+      assert.deepStrictEqual(yield* seen(own, command), before)
+      assert.isTrue(yield* settle(command, ends[0]!))
+    }))
+
+  it.effect("the end of the lease, once a sweep has drawn it, is the end of the claim", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { command } = yield* claimed(own)
+      yield* store.sweep(command.leaseUntil)
+      const before = yield* seen(own, command)
+      assert.strictEqual(before.message.status, "unknown")
+      for (const end of [yield* MessageFixture.notSent, yield* MessageFixture.tookIt]) {
+        assert.isFalse(yield* settle(command, end, command.leaseUntil))
+      }
+      assert.deepStrictEqual(yield* seen(own, command), before)
+    }))
+
+  it.effect("settling again changes nothing more", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world({ workspace: { monthlyQuota: 10 } })
+      yield* putWebhook(own)
+      const ends: ReadonlyArray<MessageStore.SendEnd> = [
+        yield* MessageFixture.tookIt,
+        yield* MessageFixture.refusedIt(own.start),
+        yield* MessageFixture.notSent,
+        { _tag: "Unknown" }
+      ]
+      for (const end of ends) {
+        const { command } = yield* claimed(own)
+        const settling = {
+          now: own.start,
+          workspaceId: own.workspace.id,
+          messageId: command.messageId,
+          claimToken: command.claimToken,
+          end,
+          ids: yield* Fixture.eventIds
+        }
+        assert.isTrue(yield* store.settle(settling))
+        const before = yield* seen(own, command)
+        yield* store.settle(settling)
+        assert.deepStrictEqual(yield* seen(own, command), before)
+        yield* settle(command, end, own.start + minute)
+        assert.deepStrictEqual(yield* seen(own, command), before)
+        // and no other end can be put in its place
+        yield* settle(command, end._tag === "Unknown" ? yield* MessageFixture.tookIt : { _tag: "Unknown" })
+        assert.deepStrictEqual(yield* seen(own, command), before)
+      }
+    }))
+
+  it.effect("of racing ends exactly one counts", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      const ends: Array<MessageStore.SendEnd> = []
+      for (let i = 0; i < 6; i++) {
+        ends.push(
+          yield* MessageFixture.tookIt,
+          yield* MessageFixture.refusedIt(own.start),
+          yield* MessageFixture.notSent,
+          {
+            _tag: "Unknown"
+          }
+        )
+      }
+      const results = yield* Effect.forEach(
+        ends,
+        (end) => Effect.map(settle(command, end), (settled) => ({ end, settled })),
+        { concurrency: "unbounded" }
+      )
+      const winners = results.filter(({ settled }) => settled)
+      assert.strictEqual(winners.length, 1)
+      const { end } = winners[0]!
+      const { events, message } = yield* seen(own, command)
+      const status = { Accepted: "sent", Refused: "failed", NotSent: "sending", Unknown: "unknown" } as const
+      assert.strictEqual(message.status, status[end._tag])
+      assert.strictEqual(events.length, end._tag === "Accepted" || end._tag === "Refused" ? 1 : 0)
+      if (end._tag === "Accepted") assert.strictEqual(message.providerMessageId, end.providerMessageId)
+    }))
+
+  it.effect("a report that came first stays in force: nothing moves back, nothing is told twice", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { command } = yield* claimed(own)
+      const end = yield* MessageFixture.tookIt
+      const at = own.start + second
+      yield* MessageFixture.report({
+        status: "delivered",
+        at,
+        reference: command.messageId,
+        providerMessageId: end.providerMessageId
+      })
+      assert.isTrue(yield* settle(command, end, at + 1))
+      const { deliveries, events, message, verdict } = yield* seen(own, command)
+      assert.deepStrictEqual(
+        [message.status, message.statusAt, message.sentAt, message.deliveredAt, message.sequence],
+        ["delivered", at, at, at, 2]
+      )
+      assert.deepStrictEqual(events.map(({ sequence, type }) => [type, sequence]), [
+        ["message.sent", 1],
+        ["message.delivered", 2]
+      ])
+      assert.strictEqual(deliveries.length, 2)
+      assert.strictEqual(verdict._tag, "Answered")
+    }))
+
+  it.effect("a report that named no one leaves it to settle to name the message", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      yield* MessageFixture.report({ status: "read", at: own.start + second, reference: command.messageId })
+      const end = yield* MessageFixture.tookIt
+      assert.isTrue(yield* settle(command, end, own.start + 2 * second))
+      const { message, verdict } = yield* seen(own, command)
+      assert.deepStrictEqual([message.status, message.providerMessageId], ["read", end.providerMessageId])
+      assert.strictEqual(verdict._tag, "Answered")
+    }))
+
+  it.effect("a failure reported before settle is not undone by it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      const end = yield* MessageFixture.tookIt
+      yield* MessageFixture.report({
+        status: "failed",
+        at: own.start + second,
+        reference: command.messageId,
+        providerMessageId: end.providerMessageId
+      })
+      assert.isTrue(yield* settle(command, end, own.start + 2 * second))
+      const { events, message, verdict } = yield* seen(own, command)
+      assert.deepStrictEqual([message.status, message.error, message.sequence], [
+        "failed",
+        MessageFixture.refusedError,
+        1
+      ])
+      assert.deepStrictEqual(events.map(({ type }) => type), ["message.failed"])
+      if (verdict._tag !== "Answered") return assert.fail("not answered")
+      assert.strictEqual(verdict.answer._tag, "Sent", "the provider took it, even if it failed later")
+    }))
+
+  it.effect("an unknown outcome is no step back from what was reported", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      const { providerMessageId } = yield* MessageFixture.tookIt
+      yield* MessageFixture.report({
+        status: "sent",
+        at: own.start + 1,
+        reference: command.messageId,
+        providerMessageId
+      })
+      yield* settle(command, { _tag: "Unknown" }, own.start + second)
+      const { message, verdict } = yield* seen(own, command)
+      assert.strictEqual(message.status, "sent")
+      if (verdict._tag !== "Answered" || verdict.answer._tag !== "Sent") return assert.fail("not answered")
+      assert.strictEqual(verdict.answer.providerMessageId, providerMessageId)
+    }))
+
+  it.effect("abandoning a first try leaves nothing behind", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      yield* putWebhook(own)
+      const { command } = yield* claimed(own)
+      yield* abandon(command)
+      yield* abandon(command)
+      assert.deepStrictEqual(yield* store.get(own.workspace.id, command.messageId), Option.none())
+      assert.deepStrictEqual(yield* lookUp(command), { _tag: "Unbound" })
+      assert.deepStrictEqual(yield* eventsOf(own), [])
+      assert.isFalse(yield* settle(command, yield* MessageFixture.tookIt))
+      const again = yield* claimed(own, { key: command.request.key, fingerprint: "another body" })
+      // the abandoned claim is not this one
+      yield* abandon({ ...again.command, claimToken: command.claimToken })
+      assert.deepStrictEqual(yield* lookUp(again.command), { _tag: "Running" })
+    }))
+
+  it.effect("abandoning a later try loses its claim only", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const first = yield* claimed(own)
+      yield* settle(first.command, yield* MessageFixture.notSent)
+      const again = { key: first.command.request.key, now: own.start + hour }
+      const later = yield* claimed(own, again)
+      yield* abandon(later.command)
+      const { events, message, verdict } = yield* seen(own, first.command)
+      assert.deepStrictEqual([message.id, message.status], [first.command.messageId, "sending"])
+      assert.deepStrictEqual(events, [])
+      assert.strictEqual(verdict._tag, "Released")
+      assert.isFalse(yield* settle(later.command, yield* MessageFixture.tookIt))
+      const third = yield* claimed(own, again)
+      assert.strictEqual(third.command.messageId, first.command.messageId)
+    }))
+
+  it.effect("abandon without the claim changes nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      const before = yield* seen(own, command)
+      yield* abandon(command, yield* Fixture.word)
+      assert.deepStrictEqual(yield* seen(own, command), before)
+      yield* settle(command, yield* MessageFixture.tookIt)
+      const after = yield* seen(own, command)
+      yield* abandon(command)
+      assert.deepStrictEqual(yield* seen(own, command), after)
+    }))
+}

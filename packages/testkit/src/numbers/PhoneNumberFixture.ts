@@ -1,0 +1,28 @@
+/**
+ * Steps with the numbers of a workspace, for the suites.
+ */
+import { type PhoneNumber, PhoneNumberStore, type StoreError } from "@wac/core"
+import { Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+
+type Store = PhoneNumberStore.PhoneNumberStore["Service"]
+
+export const use = <A>(step: (store: Store) => Effect.Effect<A, StoreError.StoreError>) =>
+  PhoneNumberStore.PhoneNumberStore.use(step)
+
+/** The numbers of a workspace. */
+export const list = ({ workspace }: Pick<Fixture.World, "workspace">) => use((store) => store.list(workspace.id))
+
+/** The one number that a workspace has. */
+export const numberOf = (own: Fixture.World) => Effect.map(list(own), ([number]) => number!)
+
+/** A further number of a workspace, not stored yet. */
+export const further = (own: Fixture.World, settings: Fixture.WorldOptions["number"] = {}) =>
+  Fixture.phoneNumber(own.workspace.id, { isDefault: false, ...settings })
+
+/** Upstream's word of the time `at`. */
+export const observe = (name: PhoneNumber.NumberName, at: number, change: PhoneNumber.NumberChange) =>
+  use((store) => store.observe({ name, at, change }))
+
+/** What upstream says of a block. */
+export const detail = { code: "131048", message: "Spam rate limit hit" }

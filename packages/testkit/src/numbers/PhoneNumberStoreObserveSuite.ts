@@ -1,0 +1,248 @@
+/**
+ * Conformance of `PhoneNumberStore`: what upstream tells of numbers, in whatever order it comes.
+ */
+import { assert } from "@effect/vitest"
+import { type PhoneNumber, SenderBlock } from "@wac/core"
+import { Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as SeededRandom from "../SeededRandom.ts"
+import * as PhoneNumberFixture from "./PhoneNumberFixture.ts"
+
+const { hour, minute, world } = Fixture
+const { detail, further, list, numberOf, observe, use } = PhoneNumberFixture
+
+const reasons = SenderBlock.SenderBlockReason.literals
+
+/** A word of upstream, and when it was told. */
+interface Word {
+  readonly at: number
+  readonly change: PhoneNumber.NumberChange
+}
+
+/** The block after words that arrived in this order. One counts as of the end of its second, as upstream's times do. */
+const expectedBlock = (words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber["block"] => {
+  let held = null as PhoneNumber.PhoneNumber["block"]
+  let heldAt = -Infinity
+  for (const { at, change: { block, lifts } } of words) {
+    const isOlder = at + (block ? 999 : 0) < heldAt
+    const isOfAnother = block === undefined && (lifts === undefined || held !== null && held.reason !== lifts)
+    if (isOlder || isOfAnother) continue
+    heldAt = Math.max(heldAt, at)
+    // a block goes on as long as nothing else was told between
+    held = block && held?.reason === block.reason
+      ? { ...block, since: Math.min(held.since, block.since) }
+      : block ?? null
+  }
+  return held
+}
+
+/** What must hold after words that arrived in this order: of each field the newest, of equally new ones the last. */
+const expected = (number: PhoneNumber.PhoneNumber, words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber => {
+  const last = <Field extends keyof PhoneNumber.Learned>(field: Field) =>
+    words.findLast(({ at, change }, i) =>
+      field in change && words.slice(0, i).every((before) => !(field in before.change) || before.at <= at)
+    )?.change[field] ?? null
+  return {
+    ...number,
+    block: expectedBlock(words),
+    learned: { tier: last("tier"), messagingLimit: last("messagingLimit"), quality: last("quality") }
+  }
+}
+
+const randomWord = (random: SeededRandom.SeededRandom, at: number): Word => {
+  const said = random.below(15) + 1
+  return {
+    at,
+    change: {
+      ...((said & 1) === 0 ? {} : {
+        block: random.below(3) === 0 ? null : {
+          reason: random.pick(reasons),
+          scope: random.pick(["all", "outside_window"] as const),
+          since: at - random.below(100),
+          until: random.pick([null, at + random.below(1000)]),
+          provider: random.pick([null, detail, { code: "0", message: "\u0000 \" \\ é" }])
+        }
+      }),
+      ...((said & 2) === 0 ? {} : { tier: random.pick(["standard", "high", "some other"]) }),
+      ...((said & 4) === 0 ? {} : { messagingLimit: random.pick([null, 0, 250, 100_000]) }),
+      ...((said & 8) === 0 ? {} : { quality: random.pick(["green", "yellow", "red"]) }),
+      ...(random.below(2) === 0 ? {} : { lifts: random.pick(reasons) })
+    }
+  }
+}
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("observe notes what is said, and leaves what is not spoken of and what is the operator's", () =>
+    Effect.gen(function*() {
+      const own = yield* world({ number: { tier: "standard", messagingLimit: 10 } })
+      const { number, start } = own
+      const { providerNumberId } = number
+      const block = SenderBlock.of("quality", start, detail)
+      assert.strictEqual(yield* observe({ providerNumberId }, start, { block }), 1)
+      assert.deepStrictEqual(yield* numberOf(own), { ...number, block })
+      yield* observe({ providerNumberId }, start, { tier: "high" })
+      yield* observe({ providerNumberId }, start, { messagingLimit: 2000, quality: "red" })
+      const learned = { tier: "high", messagingLimit: 2000, quality: "red" }
+      assert.deepStrictEqual(yield* numberOf(own), { ...number, block, learned })
+      yield* observe({ providerNumberId }, start, {})
+      assert.deepStrictEqual(yield* numberOf(own), { ...number, block, learned })
+      yield* observe({ providerNumberId }, start, { block: null, messagingLimit: null })
+      assert.deepStrictEqual(yield* numberOf(own), { ...number, learned: { ...learned, messagingLimit: null } })
+    }))
+
+  it.effect("observe by an account's name is for all its numbers, by digits for the one of the account that has them", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { phoneNumber, providerAccountId } = own.number
+      const same = yield* world({ number: { providerAccountId } })
+      const digits = yield* world({ number: { phoneNumber } })
+      const qualities = Effect.map(
+        Effect.forEach([own, same, digits], numberOf),
+        (numbers) => numbers.map(({ learned }) => learned.quality)
+      )
+      assert.strictEqual(yield* observe({ providerAccountId }, own.start, { quality: "red" }), 2)
+      assert.deepStrictEqual(yield* qualities, ["red", "red", null])
+      assert.strictEqual(yield* observe({ providerAccountId, phoneNumber }, own.start, { quality: "green" }), 1)
+      assert.deepStrictEqual(yield* qualities, ["green", "red", null])
+      const nobody = yield* Fixture.word
+      assert.strictEqual(yield* observe({ providerNumberId: nobody }, own.start, { quality: "yellow" }), 0)
+      for (const name of [{ providerAccountId: nobody }, { providerAccountId: nobody, phoneNumber }]) {
+        assert.strictEqual(yield* observe(name, own.start, { quality: "yellow" }), 0)
+      }
+      assert.deepStrictEqual(yield* qualities, ["green", "red", null])
+    }))
+
+  it.effect("an older word does not undo a newer one, of each field by itself", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const tell = (at: number, change: PhoneNumber.NumberChange) => observe({ providerNumberId }, start + at, change)
+      yield* tell(10, { quality: "green", block: null })
+      yield* tell(9, { quality: "red", tier: "high" })
+      yield* tell(-1000, { block: SenderBlock.of("quality", start, detail) })
+      yield* tell(8, { tier: "coexistence", messagingLimit: 250 })
+      assert.deepStrictEqual(yield* numberOf(own), {
+        ...own.number,
+        learned: { tier: "high", messagingLimit: 250, quality: "green" }
+      })
+      yield* tell(10, { quality: "yellow" })
+      assert.strictEqual((yield* numberOf(own)).learned.quality, "yellow")
+    }))
+
+  it.effect("a block of the same second as a newer word holds, as upstream's times are in whole seconds", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const block = SenderBlock.of("restricted", start, detail)
+      yield* observe({ providerNumberId }, start + 999, { block: null })
+      yield* observe({ providerNumberId }, start, { block })
+      assert.deepStrictEqual((yield* numberOf(own)).block, block)
+      // the time of what holds does not go back
+      yield* observe({ providerNumberId }, start + 998, { block: null })
+      assert.deepStrictEqual((yield* numberOf(own)).block, block)
+      yield* observe({ providerNumberId }, start + 1000, { block: null })
+      yield* observe({ providerNumberId }, start, { block })
+      assert.isNull((yield* numberOf(own)).block)
+    }))
+
+  it.effect("a word that lifts one reason leaves a block for another as it is", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const lift = (at: number, lifts: SenderBlock.SenderBlockReason) =>
+        Effect.andThen(observe({ providerNumberId }, start + at, { lifts }), numberOf(own))
+      for (const [i, reason] of reasons.entries()) {
+        const at = (2 * i + 1) * hour
+        const block = SenderBlock.of(reason, start + at, detail)
+        yield* observe({ providerNumberId }, start + at, { block })
+        for (const other of reasons.filter((other) => other !== reason)) {
+          assert.deepStrictEqual((yield* lift(at + minute, other)).block, block)
+        }
+        assert.deepStrictEqual((yield* lift(at - 1, reason)).block, block)
+        assert.deepStrictEqual(yield* lift(at + minute, reason), own.number)
+        // told before it was lifted
+        yield* observe({ providerNumberId }, start + at, { block })
+        assert.isNull((yield* numberOf(own)).block)
+      }
+    }))
+
+  it.effect("a block that is told again of the same reason is one that goes on", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const tell = (at: number, reason: SenderBlock.SenderBlockReason) => {
+        const block = SenderBlock.of(reason, at, detail)
+        return Effect.as(observe({ providerNumberId }, at, { block }), block)
+      }
+      yield* tell(start, "payment")
+      const again = yield* tell(start + hour, "payment")
+      assert.deepStrictEqual((yield* numberOf(own)).block, { ...again, since: start })
+      const another = yield* tell(start + 2 * hour, "quality")
+      assert.deepStrictEqual((yield* numberOf(own)).block, another)
+    }))
+
+  it.effect("words in any order leave of each field the newest", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { start } = own
+      for (let seed = 1; seed <= 40; seed++) {
+        const random = SeededRandom.make(seed)
+        const number = yield* further(own)
+        yield* use((store) => store.add(number))
+        const words = Array.from({ length: 12 }, () => randomWord(random, start + 333 * random.below(8)))
+        for (const { at, change } of words) {
+          yield* observe({ providerNumberId: number.providerNumberId }, at, change)
+        }
+        const stored = (yield* list(own)).find(({ id }) => id === number.id)
+        assert.deepStrictEqual(stored, expected(number, words), `seed ${seed}`)
+      }
+    }))
+
+  it.effect("words at once, of numbers and of their account, leave of each field the newest", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number, start } = own
+      const { providerAccountId } = number
+      const other = yield* further(own, { providerAccountId })
+      yield* use((store) => store.add(other))
+      const names = [
+        { providerNumberId: number.providerNumberId },
+        { providerAccountId },
+        { providerAccountId, phoneNumber: other.phoneNumber }
+      ]
+      for (let round = 0; round < 5; round++) {
+        const words = Array.from({ length: 30 }, (_, i) => ({
+          name: names[i % 3]!,
+          at: start + (round * 100 + i) * 1000,
+          change: {
+            ...(i % 2 === 0 ? { tier: `tier ${i}` } : { quality: `quality ${i}`, messagingLimit: i }),
+            block: i === 28
+              ? null
+              : { reason: reasons[i % reasons.length]!, scope: "all" as const, since: i, until: null, provider: null }
+          }
+        }))
+        yield* Effect.forEach(
+          SeededRandom.make(round).shuffle(words),
+          ({ at, change, name }) => observe(name, at, change),
+          { concurrency: "unbounded" }
+        )
+        const [first, second] = yield* list(own)
+        const newest = (isTold: (place: number) => boolean, isSaid: (i: number) => boolean) =>
+          Array.from({ length: 30 }, (_, i) => i).findLast((i) => isTold(i % 3) && isSaid(i))!
+        const holds = (isTold: (place: number) => boolean) => {
+          const odd = newest(isTold, (i) => i % 2 === 1)
+          return {
+            tier: `tier ${newest(isTold, (i) => i % 2 === 0)}`,
+            messagingLimit: odd,
+            quality: `quality ${odd}`
+          }
+        }
+        assert.deepStrictEqual(first!.learned, holds((place) => place < 2))
+        assert.deepStrictEqual(second!.learned, holds((place) => place > 0))
+        // the last word about the first number lifts its block, the last about the second does not
+        assert.isNull(first!.block)
+        assert.strictEqual(second!.block?.reason, reasons[29 % reasons.length])
+      }
+    }))
+}

@@ -1,0 +1,325 @@
+/**
+ * Conformance of `PhoneNumberStore`: numbers, settings and credentials. What upstream tells of them has a suite of its own.
+ */
+import { assert } from "@effect/vitest"
+import {
+  Contact,
+  ContactStore,
+  MessageStore,
+  type PhoneNumber,
+  PhoneNumberStore,
+  SenderBlock,
+  TemplateStore
+} from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+import * as PhoneNumberFixture from "./PhoneNumberFixture.ts"
+
+const { minute, world } = Fixture
+const { detail, further, list, numberOf, observe, use } = PhoneNumberFixture
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("add keeps a number as it was given, behind the default one", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const added = yield* further(own, {
+        tier: "high",
+        messagingLimit: 250,
+        available: false,
+        learned: { tier: "coexistence", messagingLimit: 2000, quality: "yellow" }
+      })
+      assert.isTrue(yield* use((store) => store.add(added)))
+      assert.deepStrictEqual(yield* list(own), [own.number, added])
+    }))
+
+  it.effect("add of a default number takes that from the one before", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { providerAccountId } = own.number
+      const added = yield* further(own, { isDefault: true, providerAccountId })
+      assert.isTrue(yield* use((store) => store.add(added)))
+      assert.deepStrictEqual(yield* list(own), [added, { ...own.number, isDefault: false }])
+      const { accepted } = yield* MessageFixture.claimed(own)
+      assert.strictEqual(accepted.sender.id, added.id)
+    }))
+
+  it.effect("each provider that a workspace has numbers with has a default one, its first unless said otherwise", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const provider = "whatsapp"
+      const { providerAccountId } = own.number
+      const first = yield* further(own, { provider, providerAccountId })
+      const second = yield* further(own, { provider, providerAccountId })
+      const third = yield* further(own, { provider, providerAccountId, isDefault: true })
+      for (const number of [first, second, third]) assert.isTrue(yield* use((store) => store.add(number)))
+      assert.deepStrictEqual(yield* list(own), [own.number, third, { ...first, isDefault: false }, second])
+      const { accepted } = yield* MessageFixture.claimed(own)
+      assert.strictEqual(accepted.sender.id, own.number.id)
+      const other = yield* MessageFixture.claimed(own, { provider })
+      assert.strictEqual(other.accepted.sender.id, third.id)
+    }))
+
+  it.effect("assign gives a number to another account and provider, and leaves nobody without a default", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const further1 = yield* further(own)
+      assert.isTrue(yield* use((store) => store.add(further1)))
+      const to = { provider: "whatsapp", providerAccountId: "account" }
+      const assign = (id: PhoneNumber.PhoneNumber["id"]) => use((store) => store.assign(id, to))
+      yield* assign(own.number.id)
+      yield* assign(own.number.id)
+      const moved = { ...own.number, ...to }
+      assert.deepStrictEqual(yield* list(own), [moved, { ...further1, isDefault: true }])
+      // where there is a default one, it stays that
+      yield* assign(further1.id)
+      assert.deepStrictEqual(yield* list(own), [moved, { ...further1, ...to }])
+      yield* assign(yield* Fixture.id("pn"))
+    }))
+
+  it.effect("remove takes a number away with what is known by it; its messages and events stay", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number, start, workspace } = own
+      const beside = yield* world({ start })
+      const next = yield* further(own)
+      const elsewhere = yield* further(own)
+      for (const added of [next, elsewhere]) assert.isTrue(yield* use((store) => store.add(added)))
+      const userId = `US.${(yield* Fixture.word).replaceAll("-", "")}`
+      yield* MessageFixture.inbound(own, { customer: { phone: MessageFixture.customer(1), userId } })
+      yield* MessageFixture.inbound(own, {
+        customer: MessageFixture.customer(2),
+        providerNumberId: next.providerNumberId
+      })
+      const { command, messageId } = yield* MessageFixture.sent(own)
+      const running = yield* MessageFixture.claimed(own)
+      yield* use((store) =>
+        store.setCredentials({
+          now: start,
+          id: number.id,
+          credentials: { version: "one", accessToken: Fixture.sealed(1), baseUrl: null, apiVersion: null }
+        })
+      )
+      const events = yield* MessageFixture.eventsOf(own)
+      const message = yield* MessageFixture.messageOf(command)
+      const remove = use((store) => store.remove(number.id))
+      assert.deepStrictEqual([yield* remove, yield* remove], [true, false])
+
+      assert.deepStrictEqual(yield* list(own), [{ ...next, isDefault: true }, elsewhere])
+      assert.deepStrictEqual(yield* list(beside), [beside.number])
+      assert.deepStrictEqual(yield* use((store) => store.credentials(number.id)), Option.none())
+      const contacts = yield* ContactStore.ContactStore.use((store) =>
+        store.list(workspace.id, {}, { limit: 10, after: null })
+      )
+      assert.deepStrictEqual(contacts.items.map((contact) => [contact.phoneNumberId, contact.key]), [
+        [next.id, Contact.keyOf(MessageFixture.customer(2))]
+      ])
+      const templates = yield* TemplateStore.TemplateStore.use((store) =>
+        store.list(workspace.id, {}, { limit: 10, after: null })
+      )
+      assert.deepStrictEqual(templates.items, [])
+      assert.deepStrictEqual(yield* MessageFixture.messageOf(command), message)
+      assert.deepStrictEqual(yield* MessageFixture.eventsOf(own), events)
+      // nobody has it any more
+      const { recorded } = yield* MessageFixture.inbound(own)
+      assert.strictEqual(recorded, "unknown_number")
+      const { providerNumberId } = number
+      const told = { status: "delivered", at: start, reference: messageId, providerNumberId } as const
+      assert.isFalse(yield* MessageFixture.report(told))
+
+      // a send that was under way ends as any other
+      assert.isTrue(yield* MessageFixture.settle(running.command, yield* MessageFixture.tookIt))
+      // added again, it is a number that nobody has written to
+      const again = yield* further(own, { phoneNumber: number.phoneNumber, providerNumberId })
+      assert.isTrue(yield* use((store) => store.add(again)))
+      assert.strictEqual((yield* MessageFixture.inbound({ ...own, number: again })).recorded, "recorded")
+    }))
+
+  it.effect("remove leaves a claim that can be taken back, and templates that another number of the account has", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id, providerAccountId }, start, workspace } = own
+      assert.isTrue(
+        yield* Effect.flatMap(further(own, { providerAccountId }), (next) => use((store) => store.add(next)))
+      )
+      const { command } = yield* MessageFixture.claimed(own)
+      assert.isTrue(yield* use((store) => store.remove(id)))
+      yield* MessageStore.MessageStore.use((store) => store.abandon({ ...command, now: start }))
+      assert.strictEqual((yield* MessageFixture.lookUp(command))._tag, "Unbound")
+      const templates = yield* TemplateStore.TemplateStore.use((store) =>
+        store.list(workspace.id, {}, { limit: 10, after: null })
+      )
+      assert.lengthOf(templates.items, Fixture.templates.length)
+    }))
+
+  it.effect("a number that is removed while it is sent from and written to leaves nothing of it behind", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number, workspace } = own
+      yield* Effect.forEach(Array.from({ length: 24 }, (_, i) => i), (i): Fixture.Step<unknown> => {
+        const customer = MessageFixture.customer(i)
+        if (i === 12) return use((store) => store.remove(number.id))
+        return i % 2 === 0
+          ? MessageFixture.accept(own, { message: MessageFixture.template({ to: customer }) })
+          // whoever comes too late fails, and is told that there is no such number the next time
+          : Effect.ignore(MessageFixture.inbound(own, { customer }))
+      }, { concurrency: "unbounded", discard: true })
+      assert.deepStrictEqual(yield* list(own), [])
+      assert.deepStrictEqual(
+        (yield* ContactStore.ContactStore.use((store) => store.list(workspace.id, {}, { limit: 10, after: null })))
+          .items,
+        []
+      )
+      const { accepted } = yield* MessageFixture.accept(own)
+      assert.strictEqual(MessageFixture.describe(accepted), "forbidden/sender_not_available")
+    }))
+
+  it.effect("add refuses what is known, and changes nothing then", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const { phoneNumber, providerNumberId } = own.number
+      const again = yield* further(own, { phoneNumber, isDefault: true })
+      assert.isFalse(yield* use((store) => store.add(again)))
+      for (const world of [own, other]) {
+        const taken = yield* further(world, { providerNumberId, isDefault: true })
+        assert.isFalse(yield* use((store) => store.add(taken)))
+      }
+      assert.isFalse(yield* use((store) => store.add(own.number)))
+      assert.deepStrictEqual(yield* list(own), [own.number])
+      assert.deepStrictEqual(yield* list(other), [other.number])
+      // what has another name upstream is another number, even with the same digits
+      const elsewhere = yield* further(other, { phoneNumber })
+      assert.isTrue(yield* use((store) => store.add(elsewhere)))
+    }))
+
+  it.effect("of numbers that are added as the default at once, all are kept and one is it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const added = yield* Effect.replicateEffect(further(own, { isDefault: true }), 12)
+      const twice = [...added, ...added]
+      const answers = yield* Effect.forEach(twice, (number) => use((store) => store.add(number)), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(answers.filter((isAdded) => isAdded).length, added.length)
+      const listed = yield* list(own)
+      assert.strictEqual(listed.length, 1 + added.length)
+      assert.deepStrictEqual(listed.map(({ isDefault }) => isDefault), listed.map((_, i) => i === 0))
+      assert.include(added.map(({ id }) => id), listed[0]!.id)
+    }))
+
+  it.effect("numbers are found by their own name upstream, their account's, and their digits in an account, in all workspaces", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { phoneNumber, providerAccountId, providerNumberId } = own.number
+      const same = yield* world({ number: { providerAccountId } })
+      const digits = yield* world({ number: { phoneNumber } })
+      const found = (name: PhoneNumber.NumberName) => use((store) => store.named(name))
+      assert.deepStrictEqual(yield* found({ providerNumberId }), [own.number])
+      assert.deepStrictEqual(yield* found({ providerAccountId }), [own.number, same.number])
+      assert.deepStrictEqual(yield* found({ providerAccountId, phoneNumber }), [own.number])
+      assert.deepStrictEqual(
+        yield* found({ providerAccountId: digits.number.providerAccountId, phoneNumber }),
+        [digits.number]
+      )
+      assert.deepStrictEqual(yield* found({ providerAccountId: yield* Fixture.word, phoneNumber }), [])
+      assert.deepStrictEqual(yield* found({ providerNumberId: yield* Fixture.word }), [])
+      assert.deepStrictEqual(yield* list({ workspace: { ...own.workspace, id: yield* Fixture.id("ws") } }), [])
+    }))
+
+  it.effect("configure changes the given fields only, of one number only", () =>
+    Effect.gen(function*() {
+      const store = yield* PhoneNumberStore.PhoneNumberStore
+      const learned = { tier: "high", messagingLimit: 2000, quality: "green" }
+      const own = yield* world({ number: { tier: "high", messagingLimit: 10, learned } })
+      const other = yield* world({ start: own.start })
+      const { number } = own
+      yield* store.configure(number.id, { available: false })
+      assert.deepStrictEqual(yield* list(own), [{ ...number, available: false }])
+      yield* store.configure(number.id, { tier: null, messagingLimit: 0, providerAccountId: "another" })
+      const changed = { ...number, available: false, tier: null, messagingLimit: 0, providerAccountId: "another" }
+      assert.deepStrictEqual(yield* list(own), [changed])
+      yield* store.configure(number.id, {})
+      assert.deepStrictEqual(yield* list(own), [changed])
+      yield* store.configure(number.id, { messagingLimit: null, available: true })
+      assert.deepStrictEqual(yield* list(own), [{ ...changed, messagingLimit: null, available: true }])
+      assert.deepStrictEqual(yield* list(other), [other.number])
+    }))
+
+  it.effect("credentials are kept, exchanged and taken away, and accept tells which they are", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const { id } = own.number
+      const stored = use((store) => store.credentials(id))
+      const set = (credentials: PhoneNumberStore.SealedCredentials | null) =>
+        use((store) => store.setCredentials({ now: own.start, id, credentials }))
+      const version = Effect.map(MessageFixture.claimed(own), ({ accepted }) => accepted.sender.credentialsVersion)
+      assert.deepStrictEqual([yield* stored, yield* version], [Option.none(), null])
+      const first = { version: "one", accessToken: Fixture.sealed(1), baseUrl: null, apiVersion: null }
+      assert.isTrue(yield* set(first))
+      assert.deepStrictEqual([yield* stored, yield* version], [Option.some(first), "one"])
+      const second = {
+        version: "two",
+        accessToken: Fixture.sealed(2),
+        baseUrl: "https://graph.example",
+        apiVersion: "v26.0"
+      }
+      assert.isTrue(yield* set(second))
+      assert.isTrue(yield* set(second))
+      assert.deepStrictEqual([yield* stored, yield* version], [Option.some(second), "two"])
+      assert.deepStrictEqual(yield* list(own), [{ ...own.number, credentialsVersion: "two" }])
+      assert.deepStrictEqual(yield* list(other), [other.number])
+      assert.isTrue(yield* set(null))
+      assert.isTrue(yield* set(null))
+      assert.deepStrictEqual([yield* stored, yield* version], [Option.none(), null])
+      const nobody = yield* Fixture.id("pn")
+      assert.isFalse(yield* use((store) => store.setCredentials({ now: own.start, id: nobody, credentials: first })))
+      assert.deepStrictEqual(yield* use((store) => store.credentials(nobody)), Option.none())
+    }))
+
+  it.effect("other credentials lift a block for credentials, and no other, and no later one", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id, providerNumberId }, start } = own
+      const after = (reason: SenderBlock.SenderBlockReason, toldAt: number) =>
+        Effect.gen(function*() {
+          yield* observe({ providerNumberId }, toldAt, { block: SenderBlock.of(reason, toldAt, detail) })
+          const credentials = {
+            version: yield* Fixture.word,
+            accessToken: Fixture.sealed(1),
+            baseUrl: null,
+            apiVersion: null
+          }
+          yield* use((store) => store.setCredentials({ now: start + minute, id, credentials }))
+          return (yield* numberOf(own)).block?.reason
+        })
+      assert.isUndefined(yield* after("credentials", start))
+      // the word that lifted it is newer
+      assert.isUndefined(yield* after("credentials", start))
+      assert.strictEqual(yield* after("payment", start + minute), "payment")
+      assert.strictEqual(yield* after("credentials", start + 2 * minute), "credentials")
+    }))
+
+  it.effect("of credentials that are set at once one is kept, whole, and accept names that one", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id }, start } = own
+      const given = Array.from({ length: 12 }, (_, i) => ({
+        version: `version ${i}`,
+        accessToken: Fixture.sealed(i),
+        baseUrl: `https://${i}.example`,
+        apiVersion: `v${i}`
+      }))
+      yield* Effect.forEach(
+        given,
+        (credentials) => use((store) => store.setCredentials({ now: start, id, credentials })),
+        { concurrency: "unbounded" }
+      )
+      const { credentialsVersion } = yield* numberOf(own)
+      const kept = Option.getOrThrow(yield* use((store) => store.credentials(id)))
+      assert.deepInclude(given, kept)
+      assert.strictEqual(kept.version, credentialsVersion)
+    }))
+}

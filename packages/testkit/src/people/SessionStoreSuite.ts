@@ -1,0 +1,160 @@
+/**
+ * Conformance of `SessionStore`.
+ */
+import { assert } from "@effect/vitest"
+import { MemberStore, SessionStore } from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import { type Founded, founder } from "../workspaces/WorkspaceStoreSuite.ts"
+
+const { day, hour } = Fixture
+
+const start = 1_767_614_400_000
+
+/** A session of the one member there is, made at `start`: idle for 12 hours, 7 days in all. */
+const created = Effect.gen(function*() {
+  const { owner } = yield* founder
+  const store = yield* SessionStore.SessionStore
+  const session: SessionStore.StoredSession = {
+    tokenHash: (yield* Fixture.word).replaceAll("-", "").repeat(2),
+    userId: owner.userId,
+    createdAt: start,
+    idleUntil: start + 12 * hour,
+    absoluteUntil: start + 7 * day
+  }
+  yield* store.create(session)
+  return session
+})
+
+/** Registers the tests. They need a member, whom only {@link Founded} makes. */
+export const tests = (it: Fixture.FoundedIt<Founded>): void => {
+  it.effect("a session is found by its token's hash, and no other", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const one = yield* created
+      const two = yield* created
+      assert.deepStrictEqual(yield* store.use(one.tokenHash, start, one.idleUntil), Option.some(one))
+      assert.deepStrictEqual(yield* store.use(two.tokenHash, start, two.idleUntil), Option.some(two))
+      assert.deepStrictEqual(yield* store.use("f".repeat(64), start, start + hour), Option.none())
+    }))
+
+  it.effect("use moves the idle end on, never back", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const session = yield* created
+      const { tokenHash } = session
+      const moved = { ...session, idleUntil: start + 13 * hour }
+      assert.deepStrictEqual(yield* store.use(tokenHash, start + hour, start + 13 * hour), Option.some(moved))
+      assert.deepStrictEqual(yield* store.use(tokenHash, start + 2 * hour, start + 5 * hour), Option.some(moved))
+      const late = start + 13 * hour - 1
+      assert.deepStrictEqual(yield* store.use(tokenHash, late, start + hour), Option.some(moved))
+    }))
+
+  it.effect("a session ends at its idle end, and using it then does not revive it", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const one = yield* created
+      const end = one.idleUntil
+      assert.isTrue(Option.isSome(yield* store.use(one.tokenHash, end - 1, end)))
+      assert.deepStrictEqual(yield* store.use(one.tokenHash, end, end + 12 * hour), Option.none())
+      assert.deepStrictEqual(yield* store.use(one.tokenHash, end + 1, end + 13 * hour), Option.none())
+    }))
+
+  it.effect("the idle end never moves beyond the absolute end", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const session = yield* created
+      const { absoluteUntil, tokenHash } = session
+      for (let at = start; at < absoluteUntil; at += 12 * hour - 1) {
+        const used = yield* store.use(tokenHash, at, at + 12 * hour)
+        const idleUntil = Math.min(at + 12 * hour, absoluteUntil)
+        assert.deepStrictEqual(used, Option.some({ ...session, idleUntil }))
+      }
+      assert.isTrue(Option.isSome(yield* store.use(tokenHash, absoluteUntil - 1, absoluteUntil + hour)))
+      assert.deepStrictEqual(yield* store.use(tokenHash, absoluteUntil, absoluteUntil + hour), Option.none())
+    }))
+
+  it.effect("remove ends one session at once, and passes unknown ones over", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const one = yield* created
+      const two = yield* created
+      yield* store.remove(one.tokenHash)
+      yield* store.remove(one.tokenHash)
+      yield* store.remove("e".repeat(64))
+      assert.deepStrictEqual(yield* store.use(one.tokenHash, start, one.idleUntil), Option.none())
+      assert.deepStrictEqual(yield* store.use(two.tokenHash, start, two.idleUntil), Option.some(two))
+    }))
+
+  it.effect("create ends the session that it takes the place of, and no other", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const [other, first] = [yield* created, yield* created]
+      const second = { ...first, tokenHash: "a".repeat(64) }
+      assert.isTrue(yield* store.create(second, { of: first.tokenHash }))
+      assert.deepStrictEqual(yield* store.use(first.tokenHash, start, first.idleUntil), Option.none())
+      for (const session of [second, other]) {
+        assert.deepStrictEqual(yield* store.use(session.tokenHash, start, session.idleUntil), Option.some(session))
+      }
+    }))
+
+  it.effect("a new password ends every session of its member, and lets none begin that had the old one", () =>
+    Effect.gen(function*() {
+      const { owner } = yield* founder
+      const store = yield* SessionStore.SessionStore
+      const members = yield* MemberStore.MemberStore
+      const before = [yield* created, yield* created]
+      const passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$bmV3c2FsdA$bmV3aGFzaA"
+      // as many as a failed test and the others have left behind, too
+      assert.isAtLeast(Option.getOrThrow(yield* members.setPassword(owner.userId, passwordHash)), 2)
+      for (const { idleUntil, tokenHash } of before) {
+        assert.deepStrictEqual(yield* store.use(tokenHash, start, idleUntil), Option.none())
+      }
+      const found = Option.getOrThrow(yield* members.findByUserId(owner.userId))
+      assert.deepStrictEqual(found.member, { ...owner, passwordHash })
+      const late = { ...before[0]!, tokenHash: "b".repeat(64) }
+      const current = yield* created
+      assert.isFalse(yield* store.create(late, { of: current.tokenHash, passwordHash: owner.passwordHash }))
+      assert.deepStrictEqual(yield* store.use(late.tokenHash, start, late.idleUntil), Option.none())
+      assert.deepStrictEqual(yield* store.use(current.tokenHash, start, current.idleUntil), Option.some(current))
+      assert.isTrue(yield* store.create(late, { passwordHash }))
+      assert.deepStrictEqual(yield* members.setPassword(yield* Fixture.id("usr"), passwordHash), Option.none())
+      assert.deepStrictEqual(yield* members.setPassword(owner.userId, owner.passwordHash), Option.some(2))
+    }))
+
+  it.effect("of sign-ins that race a new password, none leaves a session behind", () =>
+    Effect.gen(function*() {
+      const { owner } = yield* founder
+      const store = yield* SessionStore.SessionStore
+      const members = yield* MemberStore.MemberStore
+      const { tokenHash: _, ...session } = yield* created
+      for (let round = 0; round < 10; round++) {
+        const hashes = Array.from({ length: 8 }, (_, i) => `${round}${i}`.padStart(64, "c"))
+        const create = (tokenHash: string) =>
+          store.create({ ...session, tokenHash }, { passwordHash: owner.passwordHash })
+        const change = members.setPassword(owner.userId, `${owner.passwordHash}x`)
+        yield* Effect.all([...hashes.slice(0, 4).map(create), change, ...hashes.slice(4).map(create)], {
+          concurrency: "unbounded"
+        })
+        for (const tokenHash of hashes) {
+          assert.deepStrictEqual(yield* store.use(tokenHash, start, session.idleUntil), Option.none())
+        }
+        yield* members.setPassword(owner.userId, owner.passwordHash)
+      }
+    }))
+
+  it.effect("racing uses leave the furthest idle end", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const session = yield* created
+      yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, i) => (i * 7) % 20),
+        (n) => store.use(session.tokenHash, start + hour, start + 13 * hour + n),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        yield* store.use(session.tokenHash, start + hour, start),
+        Option.some({ ...session, idleUntil: start + 13 * hour + 19 })
+      )
+    }))
+}

@@ -1,0 +1,328 @@
+/**
+ * Conformance of `TemplateStore`.
+ */
+import { assert } from "@effect/vitest"
+import { type Id, PhoneNumberStore, type StoreError, type Template, TemplateStore } from "@wac/core"
+import { Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+
+const { hour, second, templates, world } = Fixture
+
+const listed = (
+  { workspace }: Fixture.World,
+  filter: TemplateStore.StoredTemplateFilter = {}
+): Effect.Effect<ReadonlyArray<Template.Template>, StoreError.StoreError, TemplateStore.TemplateStore> =>
+  Effect.map(
+    TemplateStore.TemplateStore.use((store) => store.list(workspace.id, filter, { limit: 100, after: null })),
+    ({ items }) => items
+  )
+
+const names = (items: ReadonlyArray<Template.Template>) => items.map(({ name }) => name).sort()
+
+/** Upstream's list of the account of a world's number. */
+const sync = (
+  { number: { providerAccountId }, start, workspace }: Fixture.World,
+  listed: ReadonlyArray<Template.ProviderTemplate>,
+  listedAt = start
+) =>
+  Effect.gen(function*() {
+    const ids: ReadonlyArray<Id.TemplateId> = yield* Effect.replicateEffect(Fixture.id("tpl"), listed.length)
+    const store = yield* TemplateStore.TemplateStore
+    yield* store.replaceAll({ listedAt, workspaceId: workspace.id, providerAccountId, listed, ids })
+    return ids
+  })
+
+/** The same workspace, by a further number of its own, of another account. */
+const elsewhere = (own: Fixture.World) =>
+  Effect.gen(function*() {
+    const number = yield* Fixture.phoneNumber(own.workspace.id, { isDefault: false })
+    yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(number))
+    return { ...own, number }
+  })
+
+/** What becomes of a send of `plain` from a world's number. */
+const sent = (world: Fixture.World) =>
+  Effect.map(
+    MessageFixture.accept(world, { message: MessageFixture.template({ from: world.number.id }) }),
+    ({ accepted }) =>
+      accepted._tag === "Claimed" ? accepted.template!.providerTemplateId : MessageFixture.describe(accepted)
+  )
+
+const plain = templates[0]!
+
+/** Upstream's word of the template `plain`, at the start unless said otherwise. */
+const update = (
+  { number, start }: Fixture.World,
+  told: Partial<Parameters<TemplateStore.TemplateStore["Service"]["update"]>[0]>
+) =>
+  TemplateStore.TemplateStore.use((store) =>
+    store.update({
+      now: told.at ?? start,
+      providerAccountId: number.providerAccountId,
+      name: plain.name,
+      language: plain.language,
+      at: start,
+      change: {},
+      ...told
+    })
+  )
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("replaceAll keeps every field and derives the variables", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const rich: Template.ProviderTemplate = {
+        providerTemplateId: "1234567890",
+        name: "rich",
+        language: "pt_BR",
+        category: "a_new_category",
+        status: "in_appeal",
+        parameterFormat: "named",
+        components: [
+          { type: "HEADER", format: "IMAGE", example: { header_handle: ["https://cdn.example/a.png"] } },
+          { type: "BODY", text: "Olá {{first_name}}, {{order}} — {{first_name}}" },
+          { type: "BUTTONS", buttons: [{ type: "QUICK_REPLY", text: "Não \"isso\"" }, null, 1.5, true] }
+        ],
+        quality: "green",
+        rejectionReason: "incorrect_category"
+      }
+      const ids = yield* sync(own, [rich], own.start + 7)
+      assert.deepStrictEqual(yield* listed(own), [{
+        ...rich,
+        id: ids[0]!,
+        workspaceId: own.workspace.id,
+        providerAccountId: own.number.providerAccountId,
+        variables: ["first_name", "order"],
+        unfillable: "its header needs a value of its own: image",
+        syncedAt: own.start + 7
+      }])
+    }))
+
+  it.effect("list of a provider holds the templates of its numbers' accounts alone", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const number = yield* Fixture.phoneNumber(own.workspace.id, { provider: "whatsapp", isDefault: false })
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(number))
+      yield* sync({ ...own, number }, [plain, { ...plain, name: "added" }])
+      assert.deepStrictEqual(names(yield* listed(own, { provider: "whatsapp" })), ["added", "plain"])
+      assert.deepStrictEqual(names(yield* listed(own, { provider: "whatsapp", name: "added" })), ["added"])
+      assert.deepStrictEqual(
+        names(yield* listed(own, { provider: "sandbox" })),
+        templates.map(({ name }) => name).sort()
+      )
+      assert.deepStrictEqual(yield* listed(own, { provider: "another" }), [])
+      assert.lengthOf(yield* listed(own), templates.length + 2)
+    }))
+
+  it.effect("replaceAll keeps the ids of those it knows, adds, changes and removes", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const before = new Map((yield* listed(own)).map((one) => [one.name, one]))
+      const changed = { ...plain, status: "paused", components: [{ type: "BODY", text: "Hello {{1}}." }] }
+      const added = { ...plain, name: "added" }
+      const otherLanguage = { ...plain, language: "en" }
+      const ids = yield* sync(own, [added, changed, otherLanguage], own.start + hour)
+      const after = yield* listed(own)
+      assert.deepStrictEqual(names(after), ["added", "plain", "plain"])
+      assert.deepStrictEqual(after.find(({ language, name }) => name === "plain" && language === "en_US"), {
+        ...changed,
+        id: before.get("plain")!.id,
+        workspaceId: own.workspace.id,
+        providerAccountId: own.number.providerAccountId,
+        variables: ["1"],
+        unfillable: null,
+        syncedAt: own.start + hour
+      })
+      const fresh = after.filter(({ id }) => id !== before.get("plain")!.id).map(({ id }) => id)
+      assert.strictEqual(new Set(fresh).size, 2)
+      assert.deepStrictEqual(fresh.filter((id) => !ids.includes(id)), [])
+    }))
+
+  it.effect("replaceAll is safe to repeat, and nothing is left when nothing is listed", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const before = yield* listed(own)
+      yield* sync(own, templates)
+      assert.deepStrictEqual(yield* listed(own), before)
+      yield* sync(own, [])
+      assert.deepStrictEqual(yield* listed(own), [])
+      // a template that comes back is a new one
+      yield* sync(own, [plain])
+      assert.deepStrictEqual((yield* listed(own)).filter(({ id }) => before.some((one) => one.id === id)), [])
+    }))
+
+  it.effect("racing replaceAlls leave the list of one of them", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const lists = Array.from({ length: 8 }, (_, i) =>
+        Array.from({ length: 3 }, (_, j) => ({ ...plain, name: j === 0 ? "shared" : `of${i}_${j}`, quality: `q${i}` })))
+      yield* Effect.forEach(lists, (list) =>
+        sync(own, list), { concurrency: "unbounded" })
+      const after = yield* listed(own)
+      const winner = lists.find((list) =>
+        list[0]!.quality === after[0]!.quality
+      )!
+      assert.deepStrictEqual(names(after), winner.map(({ name }) => name).sort())
+      assert.deepStrictEqual(after.map(({ quality }) => quality), winner.map(({ quality }) => quality))
+    }))
+
+  it.effect("a list that began before one that was taken changes nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* sync(own, [plain], own.start + 2)
+      const after = yield* listed(own)
+      yield* sync(own, templates, own.start + 1)
+      assert.deepStrictEqual(yield* listed(own), after)
+    }))
+
+  it.effect("update changes what it names, in every workspace of the account, as accept sees at once", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      const before = yield* listed(own)
+      const others = yield* listed(other)
+      const change = { status: "paused", quality: "red", category: "marketing" }
+      assert.strictEqual(yield* update(own, { change }), 1)
+      const after = yield* listed(own)
+      assert.deepStrictEqual(after, before.map((one) => one.name === "plain" ? { ...one, ...change } : one))
+      assert.deepStrictEqual(yield* listed(other), others)
+      assert.strictEqual(
+        MessageFixture.describe((yield* MessageFixture.accept(own)).accepted),
+        "forbidden/template_not_approved"
+      )
+      // both are of one account from now on
+      const { providerAccountId } = own.number
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(other.number.id, { providerAccountId }))
+      yield* sync({ ...other, number: own.number }, [plain])
+      const approved = { status: "approved", rejectionReason: null, quality: null }
+      assert.strictEqual(yield* update(own, { at: own.start + 1, change: approved }), 2)
+      assert.strictEqual((yield* MessageFixture.accept(own)).accepted._tag, "Claimed")
+      // of a template that nobody has, or an account
+      assert.strictEqual(yield* update(own, { name: "none", change }), 0)
+      assert.strictEqual(yield* update(own, { language: "en", change }), 0)
+      assert.strictEqual(yield* update(own, { providerAccountId: "nobody", change }), 0)
+    }))
+
+  it.effect("older words undo no newer ones, field by field, and a time to come counts as now", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const seen = Effect.map(listed(own), (all) => {
+        const { category, quality, rejectionReason, status } = all.find(({ name }) => name === "plain")!
+        return [status, category, quality, rejectionReason]
+      })
+      yield* update(own, { at: own.start + 5 * second, change: { status: "paused" } })
+      yield* update(own, { at: own.start + 3 * second, change: { status: "disabled", quality: "red" } })
+      yield* update(own, { at: own.start - second, change: { category: "marketing" } })
+      assert.deepStrictEqual(yield* seen, ["paused", "utility", "red", null])
+      yield* update(own, { now: own.start + 6 * second, at: own.start + hour, change: { status: "rejected" } })
+      yield* update(own, { at: own.start + 7 * second, change: { status: "approved" } })
+      assert.deepStrictEqual(yield* seen, ["approved", "utility", "red", null])
+      // a list that began in between: it is older than the status, and newer than the quality
+      yield* sync(
+        own,
+        [{ ...plain, status: "pending", category: "marketing", quality: "yellow" }],
+        own.start + 6 * second
+      )
+      assert.deepStrictEqual(yield* seen, ["approved", "marketing", "yellow", null])
+      yield* sync(own, [plain], own.start + 9 * second)
+      yield* update(own, { at: own.start + 7 * second, change: { status: "paused" } })
+      assert.deepStrictEqual(yield* seen, ["approved", "utility", null, null])
+    }))
+
+  it.effect("racing words and lists leave the newest word", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, i) => (i * 7) % 30),
+        (n) =>
+          n % 5 === 0
+            ? Effect.asVoid(sync(own, [{ ...plain, status: `list${n}` }], own.start + n * second))
+            : Effect.asVoid(update(own, { at: own.start + n * second, change: { status: `word${n}` } })),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual((yield* listed(own)).map(({ status }) => status), ["word29"])
+    }))
+
+  it.effect("list filters by exact match of every given field", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* sync(own, [...templates, { ...plain, language: "en" }])
+      assert.deepStrictEqual(names(yield* listed(own, { status: "approved" })), [
+        "order",
+        "picture",
+        "plain",
+        "plain",
+        "promo"
+      ])
+      assert.deepStrictEqual(names(yield* listed(own, { status: "pending" })), ["waiting"])
+      assert.deepStrictEqual(names(yield* listed(own, { category: "marketing" })), ["promo"])
+      assert.deepStrictEqual(names(yield* listed(own, { language: "en" })), ["plain"])
+      assert.deepStrictEqual(names(yield* listed(own, { name: "plain" })), ["plain", "plain"])
+      assert.deepStrictEqual(names(yield* listed(own, { name: "plain", language: "en_US" })), ["plain"])
+      assert.deepStrictEqual(names(yield* listed(own, { name: "promo", category: "utility" })), [])
+      assert.deepStrictEqual(names(yield* listed(own, { name: "Plain" })), [])
+      assert.deepStrictEqual(names(yield* listed(own, { name: "pl%" })), [])
+    }))
+
+  it.effect("list gives every status, newest first, in pages", () =>
+    Effect.gen(function*() {
+      const store = yield* TemplateStore.TemplateStore
+      const own = yield* world()
+      const all = yield* listed(own)
+      assert.deepStrictEqual(all.map(({ id }) => id), all.map(({ id }) => id).sort().reverse())
+      assert.strictEqual(all.length, 7)
+      const first = yield* store.list(own.workspace.id, {}, { limit: 4, after: null })
+      assert.deepStrictEqual(first, { items: all.slice(0, 4), next: all[3]!.id })
+      const second = yield* store.list(own.workspace.id, {}, { limit: 4, after: first.next })
+      assert.deepStrictEqual(second, { items: all.slice(4), next: null })
+      const approved = yield* store.list(own.workspace.id, { status: "approved" }, { limit: 2, after: null })
+      const rest = yield* store.list(own.workspace.id, { status: "approved" }, { limit: 2, after: approved.next })
+      assert.deepStrictEqual(names([...approved.items, ...rest.items]), ["order", "picture", "plain", "promo"])
+    }))
+
+  it.effect("each account has templates of its own, and its numbers send those", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* elsewhere(own)
+      assert.strictEqual(yield* sent(other), "forbidden/template_not_found")
+      const before = yield* listed(own)
+      yield* sync(other, [{ ...plain, providerTemplateId: "elsewhere" }], own.start - hour)
+      assert.strictEqual((yield* listed(own)).length, before.length + 1)
+      assert.deepStrictEqual([yield* sent(own), yield* sent(other)], [plain.providerTemplateId, "elsewhere"])
+      assert.strictEqual(yield* update(own, { change: { status: "paused" } }), 1)
+      assert.deepStrictEqual([yield* sent(own), yield* sent(other)], ["forbidden/template_not_approved", "elsewhere"])
+      yield* sync(other, [])
+      assert.deepStrictEqual(names(yield* listed(own)), names(before))
+    }))
+
+  it.effect("those of an account that the workspace has no number of go with the next list, and none are taken", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* elsewhere(own)
+      yield* sync(other, [{ ...plain, name: "elsewhere" }])
+      const moved = { ...other, number: { ...other.number, providerAccountId: yield* Fixture.word } }
+      const { id, providerAccountId } = moved.number
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(id, { providerAccountId }))
+      yield* sync(other, [plain, { ...plain, name: "too late" }])
+      assert.include(names(yield* listed(own)), "elsewhere")
+      assert.notInclude(names(yield* listed(own)), "too late")
+      yield* sync(moved, [{ ...plain, name: "moved" }])
+      assert.deepStrictEqual(names(yield* listed(own)), [...templates.map(({ name }) => name), "moved"].sort())
+    }))
+
+  it.effect("each workspace has templates of its own", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      const before = yield* listed(other)
+      yield* sync(own, [{ ...plain, status: "rejected" }])
+      assert.deepStrictEqual(yield* listed(other), before)
+      assert.strictEqual(
+        MessageFixture.describe((yield* MessageFixture.accept(own)).accepted),
+        "forbidden/template_not_approved"
+      )
+      assert.strictEqual((yield* MessageFixture.accept(other)).accepted._tag, "Claimed")
+    }))
+}

@@ -1,0 +1,129 @@
+/**
+ * Conformance of `DeliveryStore`: how deliveries are shown.
+ */
+import { assert } from "@effect/vitest"
+import { type Delivery, DeliveryStore, WebhookStore } from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as DeliveryFixture from "./DeliveryFixture.ts"
+
+const { claim, complete, record, tryOne, view, views } = DeliveryFixture
+const { day, hour, putWebhook, world } = Fixture
+
+const page = (
+  { workspace }: Fixture.World,
+  status: Delivery.DeliveryStatus | undefined,
+  limit: number,
+  after: string | null
+) =>
+  DeliveryStore.DeliveryStore.use((store) =>
+    store.list(workspace.id, status === undefined ? {} : { status }, { limit, after })
+  )
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("list gives deliveries newest first, in pages without gap or repetition", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      assert.deepStrictEqual(yield* page(own, undefined, 10, null), { items: [], next: null })
+      yield* putWebhook(own)
+      const events = yield* record(own, 7)
+      const seen: Array<string> = []
+      const sizes: Array<number> = []
+      let after: string | null = null
+      do {
+        const { items, next }: {
+          readonly items: ReadonlyArray<DeliveryStore.DeliveryView>
+          readonly next: string | null
+        } = yield* page(own, undefined, 3, after)
+        seen.push(...items.map(({ delivery }) => delivery.eventId))
+        sizes.push(items.length)
+        after = next
+      } while (after !== null && sizes.length < 10)
+      assert.deepStrictEqual(seen, events.toReversed())
+      assert.deepStrictEqual(sizes, [3, 3, 1])
+      assert.strictEqual((yield* page(own, undefined, 7, null)).next, null)
+    }))
+
+  it.effect("list filters by the status that is shown, in pages", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* record(own, 6)
+      const { deliveries, token } = yield* claim(own, { now: own.start + 1000, limit: 4 })
+      for (const one of deliveries.slice(0, 3)) {
+        yield* complete({ ...one, token }, { startedAt: own.start + 1000, outcome: "delivered" })
+      }
+      const of = (status: Delivery.DeliveryStatus) => Effect.map(views(own, { status }), (shown) => shown.length)
+      assert.strictEqual(yield* of("delivered"), 3)
+      // one of them is being attempted
+      assert.strictEqual(yield* of("pending"), 3)
+      assert.strictEqual(yield* of("held"), 0)
+      assert.strictEqual(yield* of("exhausted"), 0)
+      const first = yield* page(own, "pending", 2, null)
+      const second = yield* page(own, "pending", 2, first.next)
+      assert.deepStrictEqual([first.items.length, second.items.length, second.next], [2, 1, null])
+      assert.deepStrictEqual([...first.items, ...second.items], (yield* views(own, { status: "pending" })).toReversed())
+      yield* WebhookStore.WebhookStore.use((store) => store.remove(own.workspace.id, own.start + hour))
+      assert.strictEqual(yield* of("pending"), 0)
+      assert.strictEqual(yield* of("skipped"), 3)
+      assert.strictEqual(yield* of("delivered"), 3)
+    }))
+
+  it.effect("what a paused webhook waits with is shown as held, from its pause on", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const webhook = yield* putWebhook(own)
+      yield* record(own, 1)
+      const { claimed } = yield* tryOne(own, { startedAt: own.start })
+      const before = yield* view(own, claimed.delivery.id)
+      assert.deepStrictEqual([before.status, before.webhook], ["pending", { id: webhook.id, pausedAt: null }])
+      yield* tryOne(own, { startedAt: own.start + day })
+      const pausedAt = own.start + day + DeliveryFixture.durationMs
+      const after = yield* view(own, claimed.delivery.id)
+      assert.deepStrictEqual([after.status, after.webhook], ["held", { id: webhook.id, pausedAt }])
+      const listed = yield* views(own, { status: "held" })
+      assert.deepStrictEqual(listed, [{ delivery: after.delivery, status: "held", webhook: after.webhook }])
+      assert.deepStrictEqual(yield* views(own, { status: "pending" }), [])
+      assert.deepStrictEqual(yield* views(own), listed)
+    }))
+
+  it.effect("what has gone with its webhook is shown under one that is not paused", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const webhook = yield* putWebhook(own, { pausedAt: own.start })
+      yield* record(own, 1)
+      yield* WebhookStore.WebhookStore.use((store) => store.remove(own.workspace.id, own.start + hour))
+      const [shown] = yield* views(own)
+      assert.deepStrictEqual([shown!.status, shown!.webhook], ["skipped", { id: webhook.id, pausedAt: null }])
+    }))
+
+  it.effect("get finds a delivery without attempts, and none that does not exist", () =>
+    Effect.gen(function*() {
+      const store = yield* DeliveryStore.DeliveryStore
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* record(own, 1)
+      const [shown] = yield* views(own)
+      assert.deepStrictEqual(
+        yield* store.get(own.workspace.id, shown!.delivery.id),
+        Option.some({ ...shown!, attempts: [] })
+      )
+      assert.deepStrictEqual(yield* store.get(own.workspace.id, yield* Fixture.id("dlv")), Option.none())
+    }))
+
+  it.effect("a workspace sees its own deliveries only", () =>
+    Effect.gen(function*() {
+      const store = yield* DeliveryStore.DeliveryStore
+      const own = yield* world()
+      const other = yield* world({ start: own.start })
+      yield* putWebhook(own)
+      yield* putWebhook(other)
+      yield* record(own, 2)
+      const [shown] = yield* views(own)
+      assert.deepStrictEqual(yield* store.get(other.workspace.id, shown!.delivery.id), Option.none())
+      assert.deepStrictEqual(yield* views(other), [])
+      const beyond = yield* page(other, undefined, 10, shown!.delivery.id)
+      assert.deepStrictEqual(beyond.items, [])
+    }))
+}

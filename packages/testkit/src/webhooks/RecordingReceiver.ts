@@ -1,0 +1,188 @@
+/**
+ * A receiver of webhooks on the loopback, over real HTTP: it keeps every request that comes, byte for byte, and
+ * answers by a script.
+ */
+import { Clock, type Duration, Effect, Fiber, type Scope } from "effect"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import * as Arrivals from "../Arrivals.ts"
+
+/** A request as it came over the wire. */
+export interface ReceivedRequest {
+  readonly method: string
+  /** Path and query, as sent. */
+  readonly target: string
+  /** Names in lower case; values of a header that came more than once are joined by a comma. */
+  readonly headers: { readonly [name: string]: string }
+  readonly body: Uint8Array
+  /** When its last byte came. */
+  readonly arrivedAt: number
+}
+
+/** What the receiver does with one request. */
+export type Answer =
+  /** Answers, once `after` has ended and `delay` is over; in full at once, or a byte of the body every `drip`. */
+  | {
+    readonly _tag: "Reply"
+    readonly status: number
+    readonly headers?: { readonly [name: string]: string }
+    readonly body?: string | Uint8Array
+    readonly after?: Effect.Effect<void>
+    readonly delay?: Duration.Input
+    readonly drip?: Duration.Input
+  }
+  /** Reads the request and never answers. */
+  | { readonly _tag: "Hang" }
+  /** Breaks the connection without an answer. */
+  | { readonly _tag: "Reset" }
+
+/** Answers with a status. */
+export const reply = (
+  status: number,
+  options: Omit<Answer & { readonly _tag: "Reply" }, "_tag" | "status"> = {}
+): Answer => ({
+  _tag: "Reply",
+  status,
+  ...options
+})
+
+/** Answers that it takes the event. */
+export const ok: Answer = reply(200)
+
+/** Sends the caller elsewhere. */
+export const redirect = (location: string, status = 302): Answer => reply(status, { headers: { location } })
+
+export const hang: Answer = { _tag: "Hang" }
+
+export const reset: Answer = { _tag: "Reset" }
+
+/** Answers 200, one byte of the body at a time. */
+export const slowDrip = (body: string, every: Duration.Input): Answer => reply(200, { body, drip: every })
+
+export interface RecordingReceiver {
+  /** `http://127.0.0.1:<port>/`. */
+  readonly url: string
+  readonly port: number
+  /** Every request so far, in the order of arrival. */
+  readonly requests: Effect.Effect<ReadonlyArray<ReceivedRequest>>
+  /** The earliest request that `next` has not given yet; suspends until there is one. */
+  readonly next: Effect.Effect<ReceivedRequest>
+  /** Suspends until at least `count` requests have come in all; gives all of them. */
+  readonly waitFor: (count: number) => Effect.Effect<ReadonlyArray<ReceivedRequest>>
+  /** Answers the next requests with these, one each, in this order; then with what `answerWith` set. */
+  readonly script: (answers: ReadonlyArray<Answer>) => Effect.Effect<void>
+  /** How requests beyond the script are answered; {@link ok} at first. */
+  readonly answerWith: (answer: Answer | ((request: ReceivedRequest) => Answer)) => Effect.Effect<void>
+  /** How many connections were ever opened. */
+  readonly connections: Effect.Effect<number>
+}
+
+/**
+ * Listens on this port of 127.0.0.1 for as long as the scope; closing it breaks every connection. Times and delays
+ * are of the clock that it is made under: over real sockets that should be the real one.
+ */
+export const makeOn = Effect.fnUntraced(function*(
+  listenOn: number
+): Effect.fn.Return<RecordingReceiver, never, Scope.Scope> {
+  const requests = yield* Arrivals.make<ReceivedRequest>()
+  const scripted: Array<Answer> = []
+  const sockets = new Set<Socket>()
+  let otherwise: Answer | ((request: ReceivedRequest) => Answer) = ok
+  let connections = 0
+
+  const run = Effect.runForkWith(yield* Effect.context())
+  const answering = new Set<Fiber.Fiber<void>>()
+
+  const receive = (incoming: IncomingMessage, response: ServerResponse, body: Uint8Array) =>
+    Effect.gen(function*() {
+      const request: ReceivedRequest = {
+        method: incoming.method ?? "",
+        target: incoming.url ?? "",
+        headers: Object.fromEntries(
+          Object.entries(incoming.headers).map((
+            [name, value]
+          ) => [name, Array.isArray(value) ? value.join(", ") : value ?? ""])
+        ),
+        body,
+        arrivedAt: yield* Clock.currentTimeMillis
+      }
+      const answer = scripted.shift() ?? (typeof otherwise === "function" ? otherwise(request) : otherwise)
+      yield* requests.add(request)
+      yield* carryOut(answer, incoming.socket, response)
+    })
+
+  const server = createServer((incoming, response) => {
+    const chunks: Array<Buffer> = []
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+    // a caller that leaves is none of the receiver's trouble
+    incoming.on("error", () => {})
+    response.on("error", () => {})
+    incoming.on("end", () => {
+      const fiber = run(receive(incoming, response, new Uint8Array(Buffer.concat(chunks))))
+      answering.add(fiber)
+      fiber.addObserver(() => void answering.delete(fiber))
+    })
+  })
+  server.on("connection", (socket) => {
+    connections++
+    sockets.add(socket)
+    socket.on("error", () => {})
+    socket.on("close", () => sockets.delete(socket))
+  })
+
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => {
+      server.listen(listenOn, "127.0.0.1", () => resume(Effect.void))
+    }),
+    () =>
+      Effect.andThen(
+        Effect.suspend(() => Fiber.interruptAll([...answering])),
+        Effect.callback<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          for (const socket of sockets) socket.destroy()
+        })
+      )
+  )
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    port,
+    requests: requests.all,
+    next: requests.next,
+    waitFor: requests.waitFor,
+    script: (answers) => Effect.sync(() => void scripted.push(...answers)),
+    answerWith: (answer) => Effect.sync(() => void (otherwise = answer)),
+    connections: Effect.sync(() => connections)
+  }
+})
+
+/** {@link makeOn} a free port. */
+export const make: Effect.Effect<RecordingReceiver, never, Scope.Scope> = makeOn(0)
+
+const carryOut = (answer: Answer, socket: Socket, response: ServerResponse): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    switch (answer._tag) {
+      case "Hang":
+        return
+      case "Reset":
+        socket.resetAndDestroy()
+        return
+      case "Reply": {
+        if (answer.after !== undefined) yield* answer.after
+        if (answer.delay !== undefined) yield* Effect.sleep(answer.delay)
+        const body = Buffer.from(answer.body ?? "")
+        response.writeHead(answer.status, { "content-length": body.byteLength, ...answer.headers })
+        if (answer.drip === undefined) {
+          response.end(body)
+          return
+        }
+        response.flushHeaders()
+        for (const byte of body) {
+          yield* Effect.sleep(answer.drip)
+          response.write(Uint8Array.of(byte))
+        }
+        response.end()
+      }
+    }
+  })

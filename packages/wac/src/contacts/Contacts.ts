@@ -1,0 +1,60 @@
+/**
+ * The customers of a workspace (contract §7).
+ */
+import { ContactsApi } from "@wac/api"
+import { Contacts as Service, type Id } from "@wac/core"
+import { ContactsHandlers } from "@wac/http"
+import { Effect, Schema } from "effect"
+import * as Input from "../Input.ts"
+import * as Listing from "../Listing.ts"
+import type { Running } from "../Running.ts"
+
+/** A customer, as seen from one of the workspace's numbers. Times are ISO 8601. */
+export interface Contact {
+  /** `<id of the phone number>:<key>`. */
+  readonly id: string
+  readonly phoneNumberId: string
+  /** As the provider writes it; `null` when it is not known. */
+  readonly phone: string | null
+  /** The provider's own identifier of the customer. */
+  readonly userId: string | null
+  /** When the customer last wrote; `null`: never. */
+  readonly lastInboundAt: string | null
+  /** Until when free-form text may be sent; `null`: not now. */
+  readonly windowOpenUntil: string | null
+  /** Whether they asked not to be written to, which forbids free-form text and marketing. */
+  readonly optedOut: boolean
+  /** When they last said whether they want to be written to; `null`: never. */
+  readonly preferenceAt: string | null
+}
+
+/** Which contacts: those of one phone number, by its id. */
+export interface ContactFilter {
+  readonly phoneNumberId?: string
+}
+
+/** The customers of a workspace. */
+export interface Contacts {
+  /**
+   * Customers who have written or said whether they want to be written to. In the order of their ids, so that going
+   * through all of them misses nobody, whoever writes meanwhile.
+   */
+  readonly list: (filter?: ContactFilter) => Listing.Listing<Contact>
+  /** A contact by its id. */
+  readonly get: (id: string) => Promise<Contact>
+}
+
+const readFilter = Input.read(Schema.Struct(ContactsApi.filter))
+
+export const make = Effect.map(
+  Service.Contacts,
+  (contacts) => (running: Running, workspaceId: Id.WorkspaceId): Contacts => ({
+    list: (filter = {}) =>
+      Listing.make(
+        running,
+        (page) => Effect.flatMap(readFilter(filter), (filter) => contacts.list(workspaceId, filter, page)),
+        ContactsHandlers.shown
+      ),
+    get: (id) => running.run(Effect.map(contacts.get(workspaceId, id), ContactsHandlers.shown))
+  })
+)

@@ -1,0 +1,222 @@
+/**
+ * Events (specification §6, contract §6): what was recorded, and told to who listens in this process.
+ */
+import { EventsApi } from "@wac/api"
+import { Event as Core, Events as Service, type EventStore, type Id, type Page, Polling } from "@wac/core"
+import { Cause, Clock, Context, Duration, Effect, Fiber, Schema } from "effect"
+import type { ReceivedContent, ReceivedContext } from "../inbound/ReceivedContent.ts"
+import * as Input from "../Input.ts"
+import * as Listing from "../Listing.ts"
+import type { During } from "../messages/Provider.ts"
+import { iso, type Moment } from "../Moment.ts"
+import type { Running } from "../Running.ts"
+import { badOption, type ErrorCode, type ProviderDetail } from "../WacError.ts"
+import { Recorded } from "./Recorded.ts"
+
+interface Recording<Type extends string, Data> {
+  readonly id: string
+  readonly object: "event"
+  readonly type: Type
+  readonly created_at: string
+  /** The workspace. */
+  readonly tenant_id: string
+  readonly data: Data
+}
+
+interface OfMessage {
+  readonly message_id: string
+  readonly provider_message_id: string | null
+  readonly to: string
+  /** As the send gave it. */
+  readonly client_reference?: string
+  /** Grows by one with every event of the message. */
+  readonly sequence: number
+}
+
+/** The provider took the message. */
+export type MessageSent = Recording<"message.sent", OfMessage & { readonly status: "sent"; readonly sent_at: string }>
+
+/** The message is on the recipient's device. */
+export type MessageDelivered = Recording<
+  "message.delivered",
+  OfMessage & { readonly status: "delivered"; readonly delivered_at: string }
+>
+
+/** The recipient has read it. */
+export type MessageRead = Recording<"message.read", OfMessage & { readonly status: "read"; readonly read_at: string }>
+
+/** It will never arrive. */
+export type MessageFailed = Recording<
+  "message.failed",
+  OfMessage & {
+    readonly status: "failed"
+    readonly failed_at: string
+    readonly error: {
+      readonly code: ErrorCode
+      readonly reason?: string
+      readonly message: string
+      readonly provider?: ProviderDetail
+    }
+  }
+>
+
+/**
+ * A customer wrote to a number of the workspace: `data.type` names the type, and the content is in the field of that
+ * name (`data.image` of an `image`).
+ */
+export type MessageReceived = Recording<
+  "message.received",
+  {
+    readonly message_id: string
+    readonly provider_message_id: string
+    readonly from: string | null
+    readonly to: string
+    /** `text`, `button`, `image`, … */
+    readonly type: string
+    /** What it quotes or answers. */
+    readonly context?: ReceivedContext
+    readonly received_at: string
+    /** Whether it came so late that a receiver should know. */
+    readonly late: boolean
+    readonly [field: string]: unknown
+  } & Partial<ReceivedContent>
+>
+
+/** All messages of a campaign have an end. */
+export type CampaignCompleted = Recording<
+  "campaign.completed",
+  { readonly campaign_id: string; readonly name: string; readonly [field: string]: unknown }
+>
+
+/** A test of the webhook. */
+export type WebhookTest = Recording<"webhook.test", { readonly webhook_id: string; readonly tested_at: string }>
+
+/** An event, told apart by its `type`: the same ids and bodies that webhooks deliver. */
+export type Event =
+  | MessageSent
+  | MessageDelivered
+  | MessageRead
+  | MessageFailed
+  | MessageReceived
+  | CampaignCompleted
+  | WebhookTest
+
+/** What an event tells of. */
+export type EventType = Event["type"]
+
+/** The event of a type. */
+export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Type }>
+
+/** Takes an event; what it throws, or rejects with, is logged and hurts nobody. */
+export type Listener<Type extends EventType> = (event: EventOf<Type>) => unknown
+
+/** Which events. */
+export interface EventFilter<Type extends EventType = EventType> {
+  /** Only events recorded at or after this time. */
+  readonly since?: Moment
+  readonly type?: Type
+  /** Which events come first; `oldest` if omitted. */
+  readonly order?: "oldest" | "newest"
+}
+
+/** What was recorded in a workspace. */
+export interface Events {
+  /**
+   * Oldest first. Following it to its end never skips an event that was being recorded meanwhile. The last page has a
+   * `nextCursor` too, with `hasMore: false`: a page asked for with it has what was recorded since. Newest first, what is
+   * being recorded may be missing, and `nextCursor` is null at the end.
+   */
+  readonly list: <Type extends EventType = EventType>(filter?: EventFilter<Type>) => Listing.Listing<EventOf<Type>>
+  readonly get: (id: string) => Promise<Event>
+}
+
+/** See `Workspace.on`. */
+export type On = <Type extends EventType>(type: Type, listener: Listener<Type>) => () => void
+
+const readFilter = Input.read(Schema.Struct({ ...EventsApi.filter, order: EventsApi.order }))
+
+// what each type holds follows from its making in the core
+const shown = (event: Core.Event): Event => Core.combined(event) as unknown as Event
+
+/** Events read at once for a listener. */
+const pageSize = 100
+
+/** How long a listener waits for a hint at most: other processes give none. */
+const pollEvery = Duration.seconds(1)
+
+/** How long a listener waits where events could not be read. */
+const retryAfter = Duration.seconds(1)
+
+export const make = Effect.map(Service.Events, (events) => (running: Running, workspaceId: Id.WorkspaceId): Events => ({
+  list: <Type extends EventType>(filter: EventFilter<Type> = {}) =>
+    Listing.make(
+      running,
+      (page) =>
+        Effect.flatMap(
+          readFilter({ ...filter, since: iso(filter.since) }),
+          ({ order, since, type }) => {
+            const wanted = { since: since?.epochMilliseconds, type } satisfies EventStore.EventFilter
+            return order === "newest"
+              ? events.latest(workspaceId, wanted, page)
+              : events.list(workspaceId, wanted, page)
+          }
+        ),
+      (event) => shown(event) as EventOf<Type>,
+      (page, request) => filter.order === "newest" ? page.next : Service.resumeAfter(page, request)
+    ),
+  get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))
+}))
+
+/** Each listener follows the recorded events by itself, so that one which is slow keeps nobody waiting. */
+export const listening = Effect.gen(function*() {
+  const events = yield* Service.Events
+  const recorded = yield* Recorded
+  const polling = yield* Polling.Polling
+  const scope = yield* Effect.scope
+
+  return (context: Context.Context<never>, during: During) => {
+    const fork = Effect.runForkWith(context)
+    const clock = Context.get(context, Clock.Clock)
+
+    const follow = (
+      workspaceId: Id.WorkspaceId,
+      since: number,
+      tell: (event: Core.Event) => Effect.Effect<void>
+    ): Effect.Effect<never> => {
+      let after: string | null = null
+      return Effect.gen(function*() {
+        const seen = recorded.count()
+        const page: Page.Page<Core.Event> = yield* events.list(workspaceId, { since }, { limit: pageSize, after })
+        for (const event of page.items) {
+          after = event.id
+          yield* tell(event)
+        }
+        if (page.next === null) yield* Effect.raceFirst(recorded.after(seen), polling.rest("events", pollEvery))
+      }).pipe(
+        // goes on where it was when the storage is back
+        Effect.catchCause((cause) =>
+          Effect.delay(Effect.logWarning("events could not be read for a listener; it waits", cause), retryAfter)
+        ),
+        Effect.forever
+      )
+    }
+
+    return (workspaceId: Id.WorkspaceId): On => (type, listener) => {
+      if (!Schema.is(Core.EventType)(type)) throw badOption("type", "type must be a type of events, as message.sent is")
+      if (typeof listener !== "function") throw badOption("listener", "listener must be a function")
+      const tell = (event: Core.Event) =>
+        event.type !== type ?
+          Effect.void :
+          Effect.promise(() => during(Promise.resolve().then(() => listener(shown(event) as EventOf<typeof type>))))
+            .pipe(
+              Effect.asVoid,
+              Effect.catchDefect((error) =>
+                Effect.logError(`a listener to ${type} failed at ${event.id}`, Cause.die(error))
+              )
+            )
+      const since = clock.currentTimeMillisUnsafe()
+      const fiber = Fiber.runIn(fork(follow(workspaceId, since, tell)), scope)
+      return () => fiber.interruptUnsafe()
+    }
+  }
+})

@@ -1,0 +1,60 @@
+/**
+ * Tells who listens in this process that something was recorded, so that they look at once. What other processes
+ * record they find by themselves, a little later.
+ */
+import { ContactStore, MessageStore } from "@wac/core"
+import { Context, Effect, Layer } from "effect"
+
+export class Recorded extends Context.Service<Recorded, {
+  /** How often something may have been recorded. */
+  readonly count: () => number
+  readonly note: Effect.Effect<void>
+  /** Waits until the count differs from this one. */
+  readonly after: (count: number) => Effect.Effect<void>
+}>()("wac/events/Recorded") {
+  static readonly layer = Layer.sync(Recorded, () => {
+    let count = 0
+    const waiting = new Set<() => void>()
+    return Recorded.of({
+      count: () => count,
+      note: Effect.sync(() => {
+        count++
+        for (const wake of waiting) wake()
+        waiting.clear()
+      }),
+      after: (seen) =>
+        Effect.callback<void>((resume) => {
+          if (count !== seen) return resume(Effect.void)
+          // resuming runs the fiber at once, in the middle of what was recorded: it must yield first
+          const wake = () => resume(Effect.yieldNow)
+          waiting.add(wake)
+          return Effect.sync(() => waiting.delete(wake))
+        })
+    })
+  })
+}
+
+/** The ports that record events, in front of the storage's own. */
+export const inFront = Layer.mergeAll(
+  Layer.effect(
+    MessageStore.MessageStore,
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const { note } = yield* Recorded
+      return {
+        ...store,
+        settle: (command) => Effect.tap(store.settle(command), note),
+        applyReport: (command) => Effect.tap(store.applyReport(command), note),
+        sweep: (now) => Effect.tap(store.sweep(now), note)
+      }
+    })
+  ),
+  Layer.effect(
+    ContactStore.ContactStore,
+    Effect.gen(function*() {
+      const store = yield* ContactStore.ContactStore
+      const { note } = yield* Recorded
+      return { ...store, recordInbound: (command) => Effect.tap(store.recordInbound(command), note) }
+    })
+  )
+)

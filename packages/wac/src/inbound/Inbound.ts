@@ -1,0 +1,265 @@
+/**
+ * What a provider of the host's own has to tell: what became of messages, and what customers write.
+ */
+import { ErrorBody, Timestamp } from "@wac/api"
+import { Errors, type Id, Inbound as Service, type InboundItem, InboundMessage, PlainText } from "@wac/core"
+import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
+import * as Input from "../Input.ts"
+import { iso, type Moment } from "../Moment.ts"
+import type { Running } from "../Running.ts"
+import type { ErrorCode, ErrorReason, ProviderDetail } from "../WacError.ts"
+import type { OneContent, ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
+
+/** What became of a message. */
+export interface StatusReport {
+  readonly type: "status"
+  /** The provider's own name for the number that the message was sent from; a message of another number is none then. */
+  readonly providerNumberId?: string
+  /** The reference that the send carried; else the message is found by the provider's name for it. */
+  readonly messageId?: string
+  readonly providerMessageId?: string
+  readonly status: "sent" | "delivered" | "read" | "failed"
+  /** When; now when left out. */
+  readonly at?: Moment
+  /** Why it failed, with the status `failed`. */
+  readonly error?: {
+    readonly code: ErrorCode
+    readonly reason?: ErrorReason
+    readonly message: string
+    readonly provider?: ProviderDetail
+  }
+}
+
+/** What every customer message has, whatever it holds. */
+interface FromCustomer {
+  readonly type: "message"
+  /** The provider's own name for the number that was written to. */
+  readonly providerNumberId: string
+  /** The provider's own name for this message: told twice, it counts once. */
+  readonly providerMessageId: string
+  /** The customer's number in E.164 format. */
+  readonly from: string
+  /** What it quotes or answers. */
+  readonly context?: ReceivedContext
+  /** When it was written, which opens the 24-hour window; defaults to now. */
+  readonly at?: Moment
+}
+
+/**
+ * What a customer writes, with exactly one content under the name of its type: `text: { body }`, `image: { id }`,
+ * `button: { text, payload }`, `location: { latitude, longitude }` and so on. The event `message.received` has the type's
+ * name as `data.type`, and the content as it is given here.
+ */
+export type CustomerMessage = FromCustomer & OneContent
+
+/** One thing that a provider tells. */
+export type Told = StatusReport | CustomerMessage
+
+/** Where a provider of your own, or a test, reports what came in. */
+export interface Inbound {
+  /**
+   * Takes what a provider of your own reports; with `sandbox()`, whose number is `sandbox-1`, a test reports what a customer
+   * writes. Things may be told in any order and any number of times; what belongs to
+   * no message and no number is passed over. What cannot be read is rejected by its place (`[0].from`) before anything is
+   * taken; when it rejects for another reason, tell all of them again.
+   */
+  readonly receive: (told: ReadonlyArray<Told>) => Promise<void>
+}
+
+/** A name of the provider's; an index of PostgreSQL holds no text that is much longer. */
+const Name = PlainText.between(1, 512)
+
+const at = Schema.optionalKey(Timestamp.TimeGiven)
+
+const Media = Schema.Struct({
+  id: Name,
+  mime_type: Schema.optionalKey(Schema.String),
+  sha256: Schema.optionalKey(Schema.String),
+  url: Schema.optionalKey(Schema.String),
+  caption: Schema.optionalKey(Schema.String),
+  filename: Schema.optionalKey(Schema.String),
+  voice: Schema.optionalKey(Schema.Boolean),
+  animated: Schema.optionalKey(Schema.Boolean)
+})
+
+const Fields = Schema.Record(Schema.String, Schema.Json)
+
+const contents = Struct.map(
+  {
+    text: Schema.Struct({ body: Schema.String }),
+    image: Media,
+    video: Media,
+    audio: Media,
+    document: Media,
+    sticker: Media,
+    location: Schema.Struct({
+      latitude: Schema.Finite,
+      longitude: Schema.Finite,
+      name: Schema.optionalKey(Schema.String),
+      address: Schema.optionalKey(Schema.String),
+      url: Schema.optionalKey(Schema.String)
+    }),
+    contacts: Schema.Array(Fields),
+    button: Schema.Struct({ text: Schema.NullOr(Schema.String), payload: Schema.NullOr(Schema.String) }),
+    interactive: Schema.Union([
+      Schema.Struct({
+        type: Schema.Literal("button_reply"),
+        button_reply: Schema.Struct({ id: Schema.String, title: Schema.String })
+      }),
+      Schema.Struct({
+        type: Schema.Literal("list_reply"),
+        list_reply: Schema.Struct({
+          id: Schema.String,
+          title: Schema.String,
+          description: Schema.optionalKey(Schema.String)
+        })
+      }),
+      Schema.Struct({
+        type: Schema.Literal("nfm_reply"),
+        nfm_reply: Schema.Struct({
+          name: Schema.optionalKey(Schema.String),
+          body: Schema.optionalKey(Schema.String),
+          response: Schema.optionalKey(Fields)
+        })
+      })
+    ]),
+    order: Schema.Struct({
+      catalog_id: Schema.optionalKey(Schema.String),
+      text: Schema.optionalKey(Schema.String),
+      product_items: Schema.Array(Fields)
+    }),
+    reaction: Schema.Struct({ message_id: Name, emoji: Schema.NullOr(Schema.String) }),
+    unsupported: Schema.Struct({
+      type: Schema.NullOr(Schema.String),
+      errors: Schema.Array(Schema.Struct({ code: Schema.Int, message: Schema.String }))
+    })
+  } satisfies { readonly [type in keyof ReceivedContent]: Schema.Codec<ReceivedContent[type], unknown> },
+  Schema.optionalKey
+)
+
+const types = Struct.keys(contents)
+
+const readOne = Input.reader(Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("status"),
+    providerNumberId: Schema.optionalKey(Name),
+    messageId: Schema.optionalKey(PlainText.PlainText),
+    providerMessageId: Schema.optionalKey(Name),
+    status: Schema.Literals(["sent", "delivered", "read", "failed"]),
+    at,
+    error: Schema.optionalKey(Schema.Struct({
+      code: ErrorBody.ErrorBody.fields.error.fields.code,
+      reason: Schema.optionalKey(PlainText.PlainText),
+      message: PlainText.PlainText,
+      provider: Schema.optionalKey(Errors.ProviderDetail)
+    }))
+  }),
+  Schema.Struct({
+    type: Schema.Literal("message"),
+    providerNumberId: Name,
+    providerMessageId: Name,
+    // whether such a number is possible in its country is not ours to doubt: somebody writes from it
+    from: Schema.String.check(
+      Schema.isPattern(/^\+[1-9][0-9]{1,14}$/, { message: "must be a phone number in E.164 format" })
+    ),
+    context: Schema.optionalKey(Schema.Struct({
+      message_id: Schema.optionalKey(Schema.String),
+      from: Schema.optionalKey(Schema.String),
+      forwarded: Schema.optionalKey(Schema.Boolean)
+    })),
+    at,
+    ...contents
+  })
+]))
+
+type Read = Result.Result.Success<ReturnType<typeof readOne>>
+
+/** Refuses a customer's message that holds nothing, or more than one thing. */
+const holdsOne = (told: Read): Result.Result<Read, Errors.InvalidBody> => {
+  if (told.type === "status") return Result.succeed(told)
+  const [first, second] = types.filter((type) => told[type] !== undefined)
+  if (first !== undefined && second === undefined) return Result.succeed(told)
+  return Result.fail(
+    first === undefined
+      ? new Errors.InvalidBody({
+        reason: "missing_field",
+        param: "text",
+        message: `the message needs a content, one of ${types.join(", ")}`
+      })
+      : new Errors.InvalidBody({
+        reason: "invalid_field",
+        param: second!,
+        message: `a message has one content, ${first} or ${second}`
+      })
+  )
+}
+
+/** Reads what is told at this place of a list. */
+const read = (told: Told, index: number) =>
+  Result.mapError(
+    Result.flatMap(readOne(Predicate.isObject(told) ? { ...told, at: iso(told.at) } : told), holdsOne),
+    ({ message, param, reason }) =>
+      new Errors.InvalidBody({ reason, param: `[${index}]${param === undefined ? "" : `.${param}`}`, message })
+  )
+
+/** The same with text that every storage can hold. */
+const cleaned = (json: Schema.Json): Schema.Json =>
+  typeof json === "string"
+    ? PlainText.cleaned(json)
+    : Array.isArray(json)
+    ? json.map(cleaned)
+    : Predicate.isObject(json)
+    ? Object.fromEntries(
+      Object.entries(json as Schema.JsonObject).map(([name, value]) => [PlainText.cleaned(name), cleaned(value)])
+    )
+    : json
+
+const itemOf = (told: Read, now: number): InboundItem.InboundItem => {
+  const at = told.at === undefined ? now : DateTime.toEpochMillis(told.at)
+  if (told.type === "message") {
+    const { context, from, providerMessageId, providerNumberId } = told
+    const type = types.find((type) => told[type] !== undefined)!
+    const content = cleaned(told[type] as Schema.Json)
+    return {
+      _tag: "Message",
+      message: {
+        providerNumberId,
+        providerMessageId,
+        customer: { phone: from, userId: null },
+        at,
+        type,
+        content,
+        context: context === undefined ? null : cleaned(context),
+        preference: InboundMessage.preferenceIn(type, content)
+      }
+    }
+  }
+  const { error, messageId, providerMessageId, providerNumberId, status } = told
+  return {
+    _tag: "Status",
+    providerNumberId: providerNumberId ?? null,
+    reference: messageId === undefined ? null : messageId as Id.MessageId,
+    report: {
+      status,
+      at,
+      providerMessageId: providerMessageId ?? null,
+      error: status === "failed" ? error ?? { code: "server_error", message: "the provider did not say why" } : null
+    }
+  }
+}
+
+export const make = Effect.map(Service.Inbound, (inbound) => ({ run }: Running): Inbound => ({
+  receive: (told) =>
+    run(Effect.gen(function*() {
+      if (!Array.isArray(told)) {
+        return yield* new Errors.InvalidBody({
+          reason: "invalid_field",
+          param: "told",
+          message: "told must be an array"
+        })
+      }
+      const all = yield* Effect.fromResult(Result.all(told.map(read)))
+      const now = yield* Clock.currentTimeMillis
+      yield* inbound.receive(all.map((one) => itemOf(one, now)))
+    }))
+}))

@@ -1,0 +1,89 @@
+/**
+ * API keys, for callers over HTTP (specification §5).
+ */
+import { ApiKeysApi } from "@wac/api"
+import { ApiKeys as Service, type Id } from "@wac/core"
+import { ApiKeysHandlers } from "@wac/http"
+import { DateTime, Effect } from "effect"
+import * as Input from "../Input.ts"
+import * as Listing from "../Listing.ts"
+import { iso, type Moment } from "../Moment.ts"
+import type { Running } from "../Running.ts"
+
+/** A key in a list. */
+export interface ListedApiKey {
+  readonly id: string
+  readonly name: string
+  readonly scopes: ReadonlyArray<"messages:send">
+  /** At most 60 s behind; `null` before the first use. */
+  readonly lastUsedAt: string | null
+}
+
+/** One key in full; never a secret. */
+export interface ApiKey extends ListedApiKey {
+  readonly prefix: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly requireSignature: boolean
+}
+
+/** A new key. */
+export interface CreatedApiKey {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  /** The key itself, `wac_live_…`. Given this once; a repetition with the same idempotency key does not give it again. */
+  readonly apiKey?: string
+  /** What requests can be signed with, `whsec_…`. Given this once. */
+  readonly signingSecret?: string
+  readonly scopes: ReadonlyArray<"messages:send">
+  readonly createdAt: string
+}
+
+/** What a new key is made of. */
+export interface NewApiKey {
+  /** 1 to 100 characters. */
+  readonly name: string
+  /** In the future; the key never expires when left out. */
+  readonly expiresAt?: Moment
+  /** Whether mutating requests with the key must be signed. */
+  readonly requireSignature?: boolean
+}
+
+/** The API keys of a workspace. */
+export interface ApiKeys {
+  /**
+   * Issues a key. With an `idempotencyKey` the same call never makes a second key, and a repetition gets the same one
+   * without its secrets; without one every call makes another key.
+   */
+  readonly create: (key: NewApiKey, options?: { readonly idempotencyKey?: string }) => Promise<CreatedApiKey>
+  /** Active keys, newest first; among them the one that the host's own sends are under. */
+  readonly list: () => Listing.Listing<ListedApiKey>
+  readonly get: (id: string) => Promise<ApiKey>
+  /** Revokes a key: at once in this process, within 2 s in every other. One that was revoked before stays so. */
+  readonly revoke: (id: string) => Promise<void>
+}
+
+const readKey = Input.read(ApiKeysApi.CreateApiKey)
+
+export const make = Effect.map(Service.ApiKeys, (keys) => (running: Running, workspaceId: Id.WorkspaceId): ApiKeys => ({
+  create: (key, options) =>
+    running.run(Effect.gen(function*() {
+      const { expiresAt, name, requireSignature } = yield* readKey({ ...key, expiresAt: iso(key?.expiresAt) })
+      return ApiKeysHandlers.issued(
+        yield* keys.issue({
+          workspaceId,
+          name,
+          expiresAt: expiresAt === undefined ? null : DateTime.toEpochMillis(expiresAt),
+          requireSignature: requireSignature ?? false,
+          idempotencyKey: yield* Effect.fromResult(
+            Input.idempotencyKey(options?.idempotencyKey ?? crypto.randomUUID())
+          )
+        })
+      )
+    })),
+  list: () => Listing.make(running, (page) => keys.list(workspaceId, page), ApiKeysHandlers.listed),
+  get: (id) => running.run(Effect.map(keys.get(workspaceId, id), ApiKeysHandlers.shown)),
+  revoke: (id) => running.run(keys.revoke(workspaceId, id))
+}))

@@ -1,0 +1,98 @@
+/**
+ * The key that the host's own sends are told apart by: an API key like others, but that nothing opens, since its hash is
+ * no HMAC of any token (docs/decisions/0012-the-hosts-own-key.md).
+ */
+import { type ApiKey, ApiKeyStore, ApiScope, Id, Idempotency, Signature, StoreError, Vault } from "@wac/core"
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+/** As people see it in the list of keys. */
+const name = "the application that embeds this service"
+const prefix = "embedded"
+
+/** Times of use are written this often at most, well within the promised 60 s. */
+const touchEvery = Duration.seconds(20)
+
+/** In place of a token's hash; one that was revoked is followed by the next. */
+const markOf = (workspaceId: Id.WorkspaceId, generation: number): string => `embedded:${workspaceId}:${generation}`
+
+interface Known {
+  readonly id: Id.ApiKeyId
+  touchedAt: number
+}
+
+export class HostKeys extends Context.Service<HostKeys, {
+  /**
+   * The host's key in a workspace, made when first needed. When somebody revokes it, the host's sends are refused like
+   * those of any revoked key, until the next instance is made, which finds or makes another.
+   */
+  readonly of: (workspaceId: Id.WorkspaceId) => Effect.Effect<Id.ApiKeyId, StoreError.StoreError>
+}>()("wac/keys/HostKeys") {
+  static readonly layer = Layer.effect(
+    HostKeys,
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const vault = yield* Vault.Vault
+      const random = yield* SecureRandom.SecureRandom
+      const scope = yield* Effect.scope
+      const known = new Map<Id.WorkspaceId, Known>()
+
+      const issue = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, mark: string) {
+        const id = yield* Id.generate(random, "key")
+        const key: ApiKey.ApiKey = {
+          id,
+          workspaceId,
+          name,
+          prefix,
+          scopes: ApiScope.issued,
+          tokenHash: mark,
+          signingSecret: yield* vault.seal(yield* Signature.generateSecret(random), id),
+          requireSignature: true,
+          createdAt: yield* Clock.currentTimeMillis,
+          expiresAt: null,
+          revokedAt: null,
+          lastUsedAt: null
+        }
+        // of processes that start at once one makes it, and the others are given the same
+        const issued = yield* store.issue(key, {
+          key: Idempotency.IdempotencyKey.make(mark),
+          fingerprint: mark
+        })
+        return issued._tag === "Conflict"
+          ? yield* new StoreError.StoreError({ operation: "HostKeys.issue" })
+          : issued.key
+      })
+
+      const find = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId) {
+        for (let generation = 1;; generation++) {
+          const mark = markOf(workspaceId, generation)
+          const found = yield* store.findByTokenHash(mark)
+          const key = Option.isSome(found) ? found.value.key : yield* issue(workspaceId, mark)
+          if (key.revokedAt === null) return key.id
+        }
+      })
+
+      const touch = (key: Known, now: number) => {
+        key.touchedAt = now
+        return Effect.forkIn(Effect.ignore(store.touch(new Map([[key.id, now]]))), scope)
+      }
+
+      return HostKeys.of({
+        of: (workspaceId) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            const key = known.get(workspaceId)
+            if (key === undefined) {
+              return Effect.flatMap(find(workspaceId), (id) => {
+                const fresh = { id, touchedAt: now }
+                known.set(workspaceId, fresh)
+                return Effect.as(touch(fresh, now), id)
+              })
+            }
+            return now - key.touchedAt < Duration.toMillis(touchEvery)
+              ? Effect.succeed(key.id)
+              : Effect.as(touch(key, now), key.id)
+          })
+      })
+    })
+  )
+}

@@ -1,0 +1,222 @@
+/**
+ * Who gives messages to people's phones.
+ */
+import { Errors, PhoneNumber, Provider as Port } from "@wac/core"
+import { Duration, Effect, Layer, Schema } from "effect"
+import { badOption, type ErrorReasons, type ProviderDetail } from "../WacError.ts"
+import type { WhatsAppProvider } from "../WhatsApp.ts"
+
+/** The provider that needs no account; see {@link sandbox}. */
+export interface SandboxProvider {
+  readonly type: "sandbox"
+}
+
+/** The number that a message is sent from. */
+export interface Sender {
+  readonly id: string
+  /** In E.164 format. */
+  readonly phoneNumber: string
+  /** The provider's own name for it. */
+  readonly providerNumberId: string
+}
+
+interface Outbound {
+  /** Our name of the message. Send it along as a reference, so that reports can be matched by it. */
+  readonly messageId: string
+  readonly from: Sender
+  /** In E.164 format. */
+  readonly to: string
+  readonly clientReference?: string
+}
+
+/** One message that a provider is to send. */
+export type OutboundMessage =
+  | Outbound & {
+    readonly type: "template"
+    readonly template: {
+      readonly name: string
+      readonly language: string
+      /** Values of the body's placeholders, in order. */
+      readonly bodyParams: ReadonlyArray<string>
+      /** The provider's own name for the template. */
+      readonly providerTemplateId: string
+    }
+  }
+  | Outbound & { readonly type: "text"; readonly text: { readonly body: string; readonly previewUrl?: boolean } }
+
+interface Refusal<Code extends keyof ErrorReasons> {
+  readonly code: Code
+  readonly reason: ErrorReasons[Code]
+  readonly message: string
+  readonly param?: string
+  /** What it said in its own words. */
+  readonly provider?: ProviderDetail
+}
+
+/** How a provider took a message. */
+export type ProviderOutcome =
+  /** It accepted the message and named it. */
+  | { readonly status: "accepted"; readonly providerMessageId: string }
+  /** It refused for good: the message fails, and trying again gets the same answer. */
+  | ({ readonly status: "refused" } & (Refusal<"invalid_body"> | Refusal<"forbidden">))
+  /** It certainly sent nothing, and may take the same message later. `retryAfter` is in milliseconds. */
+  | (
+    & { readonly status: "not_sent" }
+    & ((Refusal<"rate_limited"> & { readonly retryAfter: number }) | Refusal<"server_error">)
+  )
+  /** The request may have left, and no answer came that says what became of it. Never say `not_sent` of such a one. */
+  | { readonly status: "unknown" }
+
+/** A template as the provider lists it. */
+export interface ProviderTemplate {
+  readonly providerTemplateId: string
+  readonly name: string
+  /** `<ll>_<CC>` or `<ll>`: `en_US`, `en`. */
+  readonly language: string
+  /** `marketing`, `utility`, `authentication`. */
+  readonly category: string
+  /** `approved`, `pending`, `rejected`, `paused`, … Only an approved one is sent. */
+  readonly status: string
+  /** As the WhatsApp Cloud API writes them: `[{ type: "BODY", text: "Hello {{1}}" }]`. */
+  readonly components: ReadonlyArray<unknown>
+  /** `positional` when left out. */
+  readonly parameterFormat?: "positional" | "named"
+  readonly quality?: string | null
+  readonly rejectionReason?: string | null
+}
+
+/** A provider of your own: a number, and two methods. */
+export interface CustomProvider {
+  /** As the log names it. */
+  readonly name?: string
+  /** The number that the first workspace sends from, in E.164 format. */
+  readonly phoneNumber: string
+  /** The provider's own name for that number; the number itself when left out. */
+  readonly providerNumberId?: string
+  /**
+   * Sends a message once, and must not send again by itself. It gets 8 seconds: later, or when it rejects, the outcome
+   * counts as unknown.
+   */
+  readonly send: (message: OutboundMessage) => Promise<ProviderOutcome>
+  /** Every template of the account that the number belongs to, of every status. */
+  readonly templates: (sender: Sender) => Promise<ReadonlyArray<ProviderTemplate>>
+}
+
+/** {@link sandbox}, `whatsapp({ … })`, or a provider of your own. */
+export type Provider = SandboxProvider | WhatsAppProvider | CustomProvider
+
+/**
+ * Sends nothing anywhere: it behaves by the recipient's number. Any number receives the message after 200 ms and reads
+ * it after 400 ms; `+15005550001` to `+15005550010` each behave in a way of their own.
+ */
+export const sandbox = (): SandboxProvider => ({ type: "sandbox" })
+
+const senderOf = ({ id, phoneNumber, providerNumberId }: PhoneNumber.PhoneNumber): Sender => ({
+  id,
+  phoneNumber,
+  providerNumberId
+})
+
+const outboundOf = ({ message, messageId, sender, template }: Port.ProviderSend): OutboundMessage => {
+  const { clientReference, to } = message
+  const outbound: Outbound = {
+    messageId,
+    from: senderOf(sender),
+    to,
+    ...(clientReference === undefined ? {} : { clientReference })
+  }
+  return message.type === "text" ? { ...outbound, type: "text", text: message.text } : {
+    ...outbound,
+    type: "template",
+    template: {
+      name: message.template.name,
+      language: message.template.language,
+      bodyParams: message.template.bodyParams ?? [],
+      providerTemplateId: template?.providerTemplateId ?? ""
+    }
+  }
+}
+
+const described = ({ message, param, provider }: Refusal<keyof ErrorReasons>) => ({
+  message,
+  ...(param === undefined ? {} : { param }),
+  ...(provider === undefined ? {} : { provider })
+})
+
+/** Throws when this is no outcome, which the core takes for one that nobody knows. */
+const outcomeOf = (outcome: ProviderOutcome): Port.ProviderOutcome => {
+  switch (outcome.status) {
+    case "accepted":
+      if (typeof outcome.providerMessageId !== "string") throw new TypeError("an accepted message has no name")
+      return { _tag: "Accepted", providerMessageId: outcome.providerMessageId }
+    case "refused":
+      return {
+        _tag: "Refused",
+        error: outcome.code === "forbidden"
+          ? new Errors.Forbidden({ reason: outcome.reason, ...described(outcome) })
+          : new Errors.InvalidBody({ reason: outcome.reason, ...described(outcome) })
+      }
+    case "not_sent":
+      return {
+        _tag: "NotSent",
+        error: outcome.code === "rate_limited"
+          ? new Errors.RateLimited({
+            reason: outcome.reason,
+            retryAfter: Duration.millis(outcome.retryAfter),
+            ...described(outcome)
+          })
+          : new Errors.ServerError({ reason: outcome.reason, ...described(outcome) })
+      }
+    case "unknown":
+      return { _tag: "Unknown" }
+    default:
+      throw new TypeError("the provider's answer has no status that is known here")
+  }
+}
+
+const templateOf = (template: ProviderTemplate) => ({
+  providerTemplateId: template.providerTemplateId,
+  name: template.name,
+  language: template.language,
+  category: template.category.toLowerCase(),
+  status: template.status.toLowerCase(),
+  parameterFormat: template.parameterFormat ?? "positional" as const,
+  components: template.components as ReadonlyArray<Schema.Json>,
+  quality: template.quality ?? null,
+  rejectionReason: template.rejectionReason ?? null
+})
+
+/** Has whoever waits for a promise of the host do so, and tells what hangs on it (see `FakeClock`). */
+export type During = <A>(promise: Promise<A>) => Promise<A>
+
+/** A provider of the host behind our port. */
+export const layerCustom = (provider: CustomProvider, during: During): Layer.Layer<Port.Provider> => {
+  if (typeof provider?.send !== "function" || typeof provider.templates !== "function") {
+    throw badOption(
+      "provider",
+      "provider must be sandbox(), whatsapp({…}), or an object with the methods send and templates"
+    )
+  }
+  const { phoneNumber } = provider
+  if (!Schema.is(PhoneNumber.E164)(phoneNumber)) {
+    throw badOption("provider.phoneNumber", "provider.phoneNumber must be a phone number in E.164 format")
+  }
+  return Layer.succeed(
+    Port.Provider,
+    Port.Provider.of({
+      name: provider.name ?? "custom",
+      send: (command) => Effect.map(Effect.promise(() => during(provider.send(outboundOf(command)))), outcomeOf),
+      firstNumber: Effect.succeed({
+        phoneNumber,
+        providerNumberId: provider.providerNumberId ?? phoneNumber,
+        providerAccountId: provider.name ?? "custom",
+        learned: PhoneNumber.unlearned
+      }),
+      templates: (sender) =>
+        Effect.tryPromise(() => during(provider.templates(senderOf(sender)))).pipe(
+          Effect.map((templates) => templates.map(templateOf)),
+          Effect.mapError(() => new Port.TemplatesUnavailable({ message: "the provider could not list its templates" }))
+        )
+    })
+  )
+}

@@ -1,0 +1,104 @@
+/**
+ * The numbers that a workspace sends from.
+ */
+import { Errors, type Id, PhoneNumbers as Service, PhoneNumberStore, SenderCredentials } from "@wac/core"
+import { PhoneNumbersHandlers } from "@wac/http"
+import { Effect, Redacted, Schema } from "effect"
+import * as Input from "../Input.ts"
+import * as Listing from "../Listing.ts"
+import type { Running } from "../Running.ts"
+import type { ProviderDetail } from "../WacError.ts"
+
+/** A number of the workspace, and what is in force of it at this moment. */
+export interface PhoneNumber {
+  readonly id: string
+  /** In E.164 format. */
+  readonly phoneNumber: string
+  /** Whether sends that name no number go out from it. */
+  readonly isDefault: boolean
+  /** Who it is with: `sandbox`, `whatsapp`, or a provider of the host. Nothing is sent from it while another one runs. */
+  readonly provider: string
+  /** The provider's own name for it. */
+  readonly providerNumberId: string
+  readonly providerAccountId: string
+  /** `disabled` is the operator's doing, `blocked` upstream's. */
+  readonly status: "available" | "blocked" | "disabled"
+  readonly tier: string
+  readonly messagesPerSecond: number
+  /** Unique customers written to outside a window per rolling 24 hours; `null`: no limit. */
+  readonly messagingLimit: number | null
+  /** Why upstream lets nothing be sent from it. */
+  readonly block: {
+    readonly reason: "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
+    /** Of `outside_window`, customers may be answered within their service window. */
+    readonly scope: "all" | "outside_window"
+    readonly message: string
+    readonly since: string
+    readonly until: string | null
+    readonly provider: ProviderDetail | null
+  } | null
+  /** Its rating, in the provider's words. */
+  readonly quality: string | null
+}
+
+/** What the provider is shown for a number that it does not accept the provider's own credentials for. */
+export interface NumberCredentials {
+  readonly accessToken: string
+  /** Where the provider's interface is for this number; defaults to the provider's. */
+  readonly baseUrl?: string
+  /** Such as `v25.0`; defaults to the provider's. */
+  readonly apiVersion?: string
+}
+
+/** The numbers that a workspace sends from. */
+export interface PhoneNumbers {
+  /** Newest first. */
+  readonly list: () => Listing.Listing<PhoneNumber>
+  /**
+   * Gives a number an access token of its own, kept encrypted; `null` has it use the provider's again. Every process uses
+   * it from the next send on, and a block for `credentials` is lifted. Rejects with `not_found` if the workspace has no
+   * such number.
+   */
+  readonly setCredentials: (id: string, credentials: NumberCredentials | null) => Promise<void>
+}
+
+/** Reads {@link NumberCredentials}, where a field is named as the host gave it. */
+export const Credentials = Schema.Struct({
+  accessToken: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]+$/, { message: "must be an access token" })),
+  baseUrl: Schema.optionalKey(
+    Schema.String.check(
+      Schema.makeFilter((text: string) =>
+        /^https?:$/.test(URL.parse(text)?.protocol ?? "") || "must be an http or https URL"
+      )
+    )
+  ),
+  apiVersion: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^v[0-9]{1,3}\.[0-9]{1,2}$/, { message: "must look like v25.0" }))
+  )
+})
+
+/** What is kept of them. */
+export const credentialsOf = ({ accessToken, ...rest }: typeof Credentials.Type): SenderCredentials.Credentials => ({
+  ...rest,
+  accessToken: Redacted.make(accessToken)
+})
+
+const read = Input.read(Credentials)
+
+export const make = Effect.gen(function*() {
+  const numbers = yield* Service.PhoneNumbers
+  const store = yield* PhoneNumberStore.PhoneNumberStore
+  const own = yield* SenderCredentials.SenderCredentials
+
+  return (running: Running, workspaceId: Id.WorkspaceId): PhoneNumbers => ({
+    list: () => Listing.make(running, (page) => numbers.list(workspaceId, page), PhoneNumbersHandlers.shown),
+    setCredentials: (id, credentials) =>
+      running.run(Effect.gen(function*() {
+        const given = credentials === null ? undefined : credentialsOf(yield* read(credentials))
+        const number = (yield* store.list(workspaceId)).find((one) => one.id === id)
+        if (number === undefined || !(yield* own.set(number.id, given))) {
+          return yield* new Errors.NotFound({ message: "the workspace has no such phone number" })
+        }
+      }))
+  })
+})

@@ -1,0 +1,48 @@
+/**
+ * The application that embeds the service, for programs that use Effect: the workspace that is its own, and sends that
+ * are told apart from those of callers with API keys.
+ */
+import { type Errors, Id, type Idempotency, Message, Messages, StoreError } from "@wac/core"
+import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Input from "../Input.ts"
+import { HostKeys } from "../keys/HostKeys.ts"
+import type { NewMessage, SendOptions } from "../messages/Messages.ts"
+import * as Workspaces from "../workspaces/Workspaces.ts"
+
+export class Host extends Context.Service<Host, {
+  /** The default workspace: the first one, made with the provider's number if there was none. */
+  readonly workspaceId: Id.WorkspaceId
+  /**
+   * Sends a message of that workspace, once per idempotency key, with what `Messages.send` of the core guarantees. Fails
+   * with its errors; `outcome_unknown` and `delivery_unknown` alone mean that the message may have been sent.
+   */
+  readonly send: (message: NewMessage, options: SendOptions) => Effect.Effect<Idempotency.Sent, Errors.DomainError>
+}>()("wac/people/Host") {
+  /** Over what `Composition.layer` gives. The name is that of the first workspace, if there is none yet. */
+  static readonly layer = (workspaceName: string) =>
+    Layer.effect(
+      Host,
+      Effect.gen(function*() {
+        const keys = yield* HostKeys
+        const messages = yield* Messages.Messages
+        const random = yield* SecureRandom.SecureRandom
+        const { id: workspaceId } = yield* Workspaces.first(workspaceName)
+
+        return Host.of({
+          workspaceId,
+          send: Effect.fnUntraced(function*(message, options) {
+            return yield* messages.send({
+              workspaceId,
+              apiKeyId: yield* StoreError.orUnavailable(keys.of(workspaceId)),
+              requestId: yield* Id.generate(random, "req"),
+              key: yield* Effect.fromResult(Input.idempotencyKey(options.idempotencyKey)),
+              message: yield* readMessage(message)
+            })
+          })
+        })
+      })
+    ).pipe(Layer.provide(HostKeys.layer))
+}
+
+const readMessage = Input.read(Message.OutboundMessage)

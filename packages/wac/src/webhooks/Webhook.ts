@@ -1,0 +1,289 @@
+/**
+ * The workspace's webhook: where its events are posted to (specification §6, contract §6).
+ */
+import { DeliveriesApi, ReplaysApi, WebhookApi } from "@wac/api"
+import {
+  Deliveries as DeliveriesService,
+  type Id,
+  Replays as ReplaysService,
+  Time,
+  Webhook as Core,
+  Webhooks
+} from "@wac/core"
+import { DeliveriesHandlers, ReplaysHandlers, WebhookHandlers } from "@wac/http"
+import { DateTime, Duration, Effect, Redacted, Schema } from "effect"
+import type { EventType } from "../events/Events.ts"
+import * as Input from "../Input.ts"
+import * as Listing from "../Listing.ts"
+import { iso, type Moment } from "../Moment.ts"
+import type { Running } from "../Running.ts"
+
+/** `combined` is the union of the two shapes that the specification shows; `a` and `b` are exactly one of them. */
+export type Envelope = "combined" | "a" | "b"
+
+/** A webhook as it was set. */
+export interface WebhookConfiguration {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** A webhook and its health; never a secret. */
+export interface WebhookStatus extends WebhookConfiguration {
+  /** `null` while it is not failing. */
+  readonly failingSince: string | null
+  readonly pausedAt: string | null
+  readonly lastFailure: { readonly at: string; readonly message: string } | null
+}
+
+/** A webhook with what waits for it, which is counted: a million deliveries take part of a second. */
+export interface WebhookState extends WebhookStatus {
+  /** When it will be paused if nothing succeeds before. */
+  readonly pausesAt: string | null
+  /** Deliveries that wait for a resume. */
+  readonly heldCount: number
+  readonly oldestHeldAt: string | null
+}
+
+/** A webhook that was set. */
+export interface SetWebhook extends WebhookConfiguration {
+  /** What its deliveries are signed with, `whsec_…`. Given once, when the webhook is created. */
+  readonly signingSecret?: string
+}
+
+/** Where events go, and which. */
+export interface NewWebhook {
+  /** An https URL with a public address. */
+  readonly url: string
+  /** `combined` when left out. */
+  readonly envelope?: Envelope
+  /** All types when left out. */
+  readonly eventTypes?: ReadonlyArray<EventType>
+}
+
+/** `pending` is on its way, `held` waits for the webhook's resume; the others are ends. */
+export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
+
+/** One event on its way to the webhook. */
+export interface Delivery {
+  readonly id: string
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly status: DeliveryStatus
+  readonly attemptCount: number
+  readonly nextAttemptAt: string | null
+  readonly createdAt: string
+  readonly completedAt: string | null
+}
+
+/** One POST to the receiver. */
+export interface Attempt {
+  readonly id: string
+  /** 1 is the first. */
+  readonly number: number
+  readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly outcome: "delivered" | "dns" | "connect" | "tls" | "timeout" | "status" | "redirect" | "blocked_address"
+  readonly statusCode: number | null
+  /** How it ended, in one sentence. */
+  readonly message: string
+  /** How long each phase took; `null` for one that was not needed or not reached. */
+  readonly timings: {
+    readonly lookupMs: number | null
+    readonly connectMs: number | null
+    readonly tlsMs: number | null
+    readonly firstByteMs: number | null
+    readonly bodyMs: number | null
+  } | null
+  /** What was posted, without its signatures. */
+  readonly request: {
+    readonly url: string
+    readonly headers: { readonly [name: string]: string }
+    readonly body: string
+    readonly address: string | null
+  }
+  /** What the receiver answered: at most 16 KiB of its body. */
+  readonly response: { readonly headers: { readonly [name: string]: string }; readonly body: string } | null
+}
+
+export interface DeliveryDetail extends Delivery {
+  /** Oldest first. */
+  readonly attempts: ReadonlyArray<Attempt>
+}
+
+/** What was sent, or is to be sent, to the webhook. */
+export interface Deliveries {
+  /** Newest first. */
+  readonly list: (filter?: { readonly status?: DeliveryStatus }) => Listing.Listing<Delivery>
+  readonly get: (id: string) => Promise<DeliveryDetail>
+  /** Attempts it again, at once and then by the retry schedule from its beginning, also one that has ended. */
+  readonly retry: (id: string) => Promise<Delivery>
+}
+
+/** A job that delivers a range of events again. */
+export interface Replay {
+  readonly id: string
+  readonly state: "running" | "completed" | "cancelled"
+  readonly since: string
+  readonly until: string
+  readonly status: "delivered" | "exhausted" | "skipped" | null
+  /** How many deliveries it covers; `null` while that is not known. */
+  readonly total: number | null
+  readonly replayed: number
+  readonly createdAt: string
+  readonly completedAt: string | null
+}
+
+/** Which events are to be delivered again. */
+export interface NewReplay {
+  /** Events recorded at or after this time, */
+  readonly since: Moment
+  /** and before this one; now when left out. */
+  readonly until?: Moment
+  /** Only deliveries that ended so; all that have ended when left out. */
+  readonly status?: "delivered" | "exhausted" | "skipped"
+}
+
+/** Jobs that deliver again. */
+export interface Replays {
+  /** Has what was recorded in a range of time delivered again, oldest first, at a bounded rate. */
+  readonly create: (replay: NewReplay) => Promise<Replay>
+  /** Newest first. */
+  readonly list: () => Listing.Listing<Replay>
+  readonly get: (id: string) => Promise<Replay>
+  /** What it has begun already goes on. */
+  readonly cancel: (id: string) => Promise<void>
+}
+
+/** The one webhook of a workspace. */
+export interface Webhook {
+  /** Sets the workspace's one webhook, whole; a change leaves its id, secret and state as they are. */
+  readonly set: (webhook: NewWebhook) => Promise<SetWebhook>
+  /** Rejects with `not_found` while none is set. */
+  readonly get: () => Promise<WebhookState>
+  readonly remove: () => Promise<void>
+  /** Posts a `webhook.test` event, and tells how the one attempt at it ended. */
+  readonly test: () => Promise<Attempt>
+  /** Holds deliveries until it is resumed. */
+  readonly pause: () => Promise<WebhookStatus>
+  /**
+   * Resumes it, after a probe that must succeed unless `force` is set: while it fails, the webhook stays paused and
+   * `probe` tells why. `replay` says which of the held events are delivered: all when left out.
+   */
+  readonly resume: (options?: {
+    readonly replay?: "all" | "none" | { readonly since: Moment }
+    readonly force?: boolean
+  }) => Promise<WebhookStatus & { readonly probe: Attempt | null }>
+  /**
+   * Makes a new signing secret, given this once. The old one goes on signing beside it for `overlapSeconds`: a day when
+   * left out, 0 ends it at once.
+   */
+  readonly rotateSecret: (options?: { readonly overlapSeconds?: number }) => Promise<{
+    readonly signingSecret: string
+    readonly previousExpiresAt: string
+  }>
+  readonly deliveries: Deliveries
+  readonly replays: Replays
+}
+
+const readWebhook = Input.read(WebhookApi.PutWebhook)
+const readRotation = Input.read(WebhookApi.RotateSecret)
+const readResume = Input.read(WebhookApi.ResumeWebhook)
+const readReplay = Input.read(ReplaysApi.CreateReplay)
+const readFilter = Input.read(Schema.Struct(DeliveriesApi.filter))
+
+export const make = Effect.gen(function*() {
+  const webhooks = yield* Webhooks.Webhooks
+  const deliveries = yield* DeliveriesService.Deliveries
+  const replays = yield* ReplaysService.Replays
+
+  return (running: Running, workspaceId: Id.WorkspaceId): Webhook => {
+    const { run } = running
+    return {
+      set: (webhook) =>
+        run(Effect.gen(function*() {
+          const { envelope, eventTypes, url } = yield* readWebhook(webhook)
+          const set = yield* webhooks.put({ workspaceId, url, envelope, eventTypes })
+          return {
+            ...WebhookHandlers.configuration(set.webhook),
+            ...(set.signingSecret === null ? {} : { signingSecret: Redacted.value(set.signingSecret) })
+          }
+        })),
+      get: () => run(Effect.map(webhooks.get(workspaceId), WebhookHandlers.shown)),
+      remove: () => run(webhooks.remove(workspaceId)),
+      test: () => run(Effect.map(webhooks.test(workspaceId), DeliveriesHandlers.attempt)),
+      pause: () => run(Effect.map(webhooks.pause(workspaceId), WebhookHandlers.status)),
+      resume: (options = {}) =>
+        run(Effect.gen(function*() {
+          const { replay } = options
+          const { force, replay: wanted } = yield* readResume({
+            ...options,
+            replay: typeof replay === "object" && replay !== null ? { since: iso(replay.since) } : replay
+          })
+          const { probe, webhook } = yield* webhooks.resume({
+            workspaceId,
+            replay: typeof wanted === "object" ? { since: DateTime.toEpochMillis(wanted.since) } : wanted ?? "all",
+            force: force ?? false
+          })
+          return {
+            ...WebhookHandlers.status(webhook),
+            probe: probe === null ? null : DeliveriesHandlers.attempt(probe)
+          }
+        })),
+      rotateSecret: (options = {}) =>
+        run(Effect.gen(function*() {
+          const { overlapSeconds } = yield* readRotation(options)
+          const { previousExpiresAt, signingSecret } = yield* webhooks.rotateSecret({
+            workspaceId,
+            overlap: overlapSeconds === undefined ? Core.secretOverlap : Duration.seconds(overlapSeconds)
+          })
+          return {
+            signingSecret: Redacted.value(signingSecret),
+            previousExpiresAt: Time.iso(previousExpiresAt)
+          }
+        })),
+      deliveries: {
+        list: (filter = {}) =>
+          Listing.make(
+            running,
+            (page) =>
+              Effect.flatMap(
+                readFilter(filter),
+                (filter) => deliveries.list(workspaceId, filter, page)
+              ),
+            DeliveriesHandlers.listed
+          ),
+        get: (id) =>
+          run(Effect.map(deliveries.get(workspaceId, id), (detail) => ({
+            ...DeliveriesHandlers.listed(detail),
+            attempts: detail.attempts.map(DeliveriesHandlers.attempt)
+          }))),
+        retry: (id) => run(Effect.map(deliveries.retry(workspaceId, id), DeliveriesHandlers.listed))
+      },
+      replays: {
+        create: (replay) =>
+          run(Effect.gen(function*() {
+            const { since, status, until } = yield* readReplay(
+              { ...replay, since: iso(replay?.since), until: iso(replay?.until) }
+            )
+            return ReplaysHandlers.shown(
+              yield* replays.create({
+                workspaceId,
+                since: DateTime.toEpochMillis(since),
+                until: until === undefined ? undefined : DateTime.toEpochMillis(until),
+                status
+              })
+            )
+          })),
+        list: () => Listing.make(running, (page) => replays.list(workspaceId, page), ReplaysHandlers.shown),
+        get: (id) => run(Effect.map(replays.get(workspaceId, id), ReplaysHandlers.shown)),
+        cancel: (id) => run(Effect.asVoid(replays.cancel(workspaceId, id)))
+      }
+    }
+  }
+})
