@@ -46,7 +46,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   }),
   project("server", "apps/server"),
   project("bench", "bench"),
-  project("receivers", "examples/receivers"),
+  project("examples", "examples/receivers"),
   project("packaging", "packaging", {
     globalSetup: [`${import.meta.dirname}/packaging/test/globalSetup.ts`]
   })

@@ -83,12 +83,12 @@ it("a program that uses everything compiles where neither effect nor our package
 })
 
 it("no declaration that the index exports mentions Effect, or a package of ours", () => {
-  const exported = [...declared("index.d.ts").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/(\w+)\.(?:ts|js)"/g)]
+  const exported = [...declared("index.d.ts").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/([\w/]+)\.(?:ts|js)"/g)]
   assert.isAtLeast(exported.length, 15)
   let checked = 0
   for (const [, names, module] of exported) {
     const text = declared(`${module}.d.ts`)
-    const foreign = [...text.matchAll(/^import (?:type )?(.*) from "(?!\.\/|node:)[^"]+";$/gm)].flatMap(([, what]) =>
+    const foreign = [...text.matchAll(/^import (?:type )?(.*) from "(?!\.{1,2}\/|node:)[^"]+";$/gm)].flatMap(([, what]) =>
       what!.replace(/[{}*]/g, "").split(",").map((part) => part.trim().split(/\s+as\s+|\s+/).at(-1)!)
     )
     for (
