@@ -28,7 +28,7 @@ afterAll(() => rmSync(project, { recursive: true }))
 const entriesOf = ({ exports, name }: Manifest): ReadonlyArray<string> =>
   Object.keys(exports).flatMap((path) =>
     path.endsWith("/*")
-      ? readdirSync(join(placeOf(name), "dist"))
+      ? readdirSync(join(placeOf(name), "dist"), { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith(".js") && file !== "index.js")
         .map((file) => `${name}/${file.slice(0, -3)}`)
       : [path === "." ? name : `${name}${path.slice(1)}`]
