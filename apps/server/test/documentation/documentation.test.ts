@@ -29,10 +29,10 @@ const scratch = path.join(root, "node_modules/.cache/wac-documentation")
  * test, as a block does that is neither run nor marked.
  */
 const inline: { readonly [command: string]: string } = {
-  "npm run numbers": "apps/server/test/numbers.test.ts",
+  "npm run numbers": "apps/server/test/numbers/numbers.test.ts",
   "npm run simulator": "packages/simulator/test",
   "npm run docs": "packaging/test/reference.test.ts",
-  "npm run members": "apps/server/test/members.test.ts"
+  "npm run members": "apps/server/test/people/members.test.ts"
 }
 
 /** What pages take for granted, in words. */
