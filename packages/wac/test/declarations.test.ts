@@ -88,9 +88,9 @@ it("no declaration that the index exports mentions Effect, or a package of ours"
   let checked = 0
   for (const [, names, module] of exported) {
     const text = declared(`${module}.d.ts`)
-    const foreign = [...text.matchAll(/^import (?:type )?(.*) from "(?!\.{1,2}\/|node:)[^"]+";$/gm)].flatMap(([, what]) =>
-      what!.replace(/[{}*]/g, "").split(",").map((part) => part.trim().split(/\s+as\s+|\s+/).at(-1)!)
-    )
+    const foreign = [...text.matchAll(/^import (?:type )?(.*) from "(?!\.{1,2}\/|node:)[^"]+";$/gm)].flatMap((
+      [, what]
+    ) => what!.replace(/[{}*]/g, "").split(",").map((part) => part.trim().split(/\s+as\s+|\s+/).at(-1)!))
     for (
       const name of names!.split(",").map((part) => part.replace(/^\s*type\s+/, "").trim()).filter((part) =>
         part !== ""

@@ -1,27 +1,17 @@
 /**
- * Port: contacts, and what customers write to us.
+ * Port: contacts, and what customers write to us. `ContactStep` says what its transitions decide.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
-import type { InboundMessage } from "../inbound/InboundMessage.ts"
-import type { EventIds } from "../messages/MessageStore.ts"
+import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
-import type { Instant } from "../Time.ts"
-import type { Contact, Customer, Preference } from "./Contact.ts"
+import type { Contact } from "./Contact.ts"
+import type { Move, Recorded, RecordInbound, SetPreference } from "./ContactStep.ts"
 
 /** Which contacts: those of one number, where it is given. */
 export interface ContactFilter {
   readonly phoneNumberId?: PhoneNumberId
 }
-
-/** What came of recording it. */
-export type Recorded =
-  | "recorded"
-  /** The same message was recorded before; nothing changed. */
-  | "duplicate"
-  /** No workspace has the number. */
-  | "unknown_number"
 
 export class ContactStore extends Context.Service<ContactStore, {
   /**
@@ -30,35 +20,18 @@ export class ContactStore extends Context.Service<ContactStore, {
    * `message.received` is written with its delivery. `messageId` is the identifier that the event gives the message.
    * It is remembered until `InboundMessage.rememberedUntil`. Safe to repeat.
    */
-  readonly recordInbound: (command: {
-    readonly now: Instant
-    readonly message: InboundMessage
-    readonly messageId: MessageId
-    readonly ids: EventIds
-  }) => Effect.Effect<Recorded, StoreError>
+  readonly recordInbound: (command: RecordInbound) => Effect.Effect<Recorded, StoreError>
   /**
    * `Contact.prefer`, of one who has or gets a contact; what is to come counts as now. False when no workspace has the
    * number. Safe to repeat.
    */
-  readonly setPreference: (command: {
-    readonly now: Instant
-    readonly providerNumberId: string
-    readonly customer: Customer
-    readonly preference: Preference
-    readonly at: Instant
-  }) => Effect.Effect<boolean, StoreError>
+  readonly setPreference: (command: SetPreference) => Effect.Effect<boolean, StoreError>
   /**
    * A customer goes by another name: the contact of `from` (by its number, else by its user id) is merged into that of
    * `to`, and left (`Contact.merge`, `Contact.leave`), unless there is none or it was heard from since. False when no
    * workspace has the number. Safe to repeat.
    */
-  readonly move: (command: {
-    readonly now: Instant
-    readonly providerNumberId: string
-    readonly from: Customer
-    readonly to: Customer
-    readonly at: Instant
-  }) => Effect.Effect<boolean, StoreError>
+  readonly move: (command: Move) => Effect.Effect<boolean, StoreError>
   readonly get: (
     workspaceId: WorkspaceId,
     phoneNumberId: PhoneNumberId,

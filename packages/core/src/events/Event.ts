@@ -3,7 +3,7 @@
  * it tells of.
  */
 import { Schema } from "effect"
-import type { EventId, MessageId, WebhookId, WorkspaceId } from "../Id.ts"
+import type { DeliveryId, EventId, MessageId, WebhookId, WorkspaceId } from "../Id.ts"
 import { type InboundMessage, isLate } from "../inbound/InboundMessage.ts"
 import type { Message, Transition } from "../messages/Message.ts"
 import type { E164 } from "../numbers/PhoneNumber.ts"
@@ -38,6 +38,13 @@ export interface Event {
   readonly orderKey: MessageId | null
   readonly sequence: number | null
   readonly data: EventData
+}
+
+/** An event as a step writes it. */
+export interface Recorded {
+  readonly event: Event
+  /** The name of its delivery, if the workspace's webhook wants its type. */
+  readonly deliveryId: DeliveryId
 }
 
 /** The event of one step of a message; `message` is as it is after all of the steps, `sequence` that of this step. */

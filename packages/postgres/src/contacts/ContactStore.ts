@@ -1,4 +1,4 @@
-import { Contact, ContactStore, InboundMessage, Page } from "@wac/core"
+import { Contact, type ContactStep, ContactStore, InboundMessage, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Asked, asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
@@ -53,7 +53,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const { batched, query } = yield* Database
     const askedAt = yield* asked
-    const recordInbound = yield* batched<ReturnType<typeof inboundOf>, ContactStore.Recorded>(
+    const recordInbound = yield* batched<ReturnType<typeof inboundOf>, ContactStep.Recorded>(
       "ContactStore.recordInbound",
       "wac_record_inbound"
     )

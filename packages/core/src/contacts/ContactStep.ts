@@ -1,0 +1,226 @@
+/**
+ * What the transitions of contacts decide (contract §7): recording what customers write, what they say of being written
+ * to, and under which name they go.
+ */
+import * as Event from "../events/Event.ts"
+import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import * as InboundMessage from "../inbound/InboundMessage.ts"
+import type { EventIds } from "../messages/MessageStore.ts"
+import type { E164 } from "../numbers/PhoneNumber.ts"
+import type { Decide, Known } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+import * as Contact from "./Contact.ts"
+import * as ServiceWindow from "./ServiceWindow.ts"
+
+/** A customer's message is to be recorded. */
+export interface RecordInbound {
+  readonly now: Instant
+  readonly message: InboundMessage.InboundMessage
+  /** The identifier that the event gives the message. */
+  readonly messageId: MessageId
+  readonly ids: EventIds
+}
+
+/** What came of recording it. */
+export type Recorded =
+  | "recorded"
+  /** The same message was recorded before; nothing changed. */
+  | "duplicate"
+  /** No workspace has the number. */
+  | "unknown_number"
+
+/** A customer said at a time whether they want to be written to. */
+export interface SetPreference {
+  readonly now: Instant
+  readonly providerNumberId: string
+  readonly customer: Contact.Customer
+  readonly preference: Contact.Preference
+  readonly at: Instant
+}
+
+/** A customer goes by another name from a time on. */
+export interface Move {
+  readonly now: Instant
+  readonly providerNumberId: string
+  readonly from: Contact.Customer
+  readonly to: Contact.Customer
+  readonly at: Instant
+}
+
+/** What is known of the number that a customer wrote to. It may be a moment old. */
+export interface Number {
+  readonly id: PhoneNumberId
+  readonly workspaceId: WorkspaceId
+  readonly phoneNumber: E164
+}
+
+/** What the steps load: all that is known of the customers whom commands name, under locks of their numbers. */
+export interface Loaded extends Known {
+  /** The number that bears the provider's name; `undefined` when no workspace has it. */
+  readonly number: (providerNumberId: string) => Number | undefined
+  /** The contact of a number under a key. */
+  readonly byKey: (number: PhoneNumberId, key: Contact.Contact["key"]) => Contact.Contact | undefined
+  /** The contact of a number under the provider's identifier of the customer. */
+  readonly byUser: (number: PhoneNumberId, userId: string) => Contact.Contact | undefined
+}
+
+/** What recording messages loads besides. */
+export interface LoadedInbound extends Loaded {
+  /** Whether the message is remembered: it was recorded before. */
+  readonly isRemembered: (number: PhoneNumberId, providerMessageId: string) => boolean
+}
+
+/** The contacts as they are after the step, each at most once. */
+export interface Writes {
+  readonly kept: ReadonlyArray<Contact.Contact>
+  readonly gone: ReadonlyArray<Contact.Contact>
+}
+
+/** A message that is to be remembered, so that it is known when it comes again. */
+export interface Remembered {
+  readonly number: Number
+  readonly providerMessageId: string
+  readonly messageId: MessageId
+  readonly until: Instant
+}
+
+export interface InboundWrites extends Writes {
+  readonly remembered: ReadonlyArray<Remembered>
+  readonly events: ReadonlyArray<Event.Recorded>
+}
+
+/** The contacts as the commands so far have left them. */
+class Changed {
+  private readonly loaded: Loaded
+  /** By `Contact.idOf`. */
+  private readonly kept = new Map<string, Contact.Contact>()
+  private readonly gone = new Map<string, Contact.Contact>()
+
+  constructor(loaded: Loaded) {
+    this.loaded = loaded
+  }
+
+  byKey(number: Number, key: Contact.Contact["key"]): Contact.Contact | undefined {
+    const id = Contact.idOf({ phoneNumberId: number.id, key })
+    return this.kept.get(id) ?? (this.gone.has(id) ? undefined : this.loaded.byKey(number.id, key))
+  }
+
+  byUser(number: Number, userId: string): Contact.Contact | undefined {
+    for (const contact of this.kept.values()) {
+      if (contact.phoneNumberId === number.id && contact.customer.userId === userId) return contact
+    }
+    const found = this.loaded.byUser(number.id, userId)
+    // of one that has changed what was loaded is no longer so
+    return found === undefined || this.has(found) ? undefined : found
+  }
+
+  of(number: Number, { phone, userId }: Contact.Customer): Contact.Known {
+    return {
+      byKey: phone === null ? undefined : this.byKey(number, Contact.keyOf(phone)),
+      byUser: userId === null ? undefined : this.byUser(number, userId)
+    }
+  }
+
+  keep(contact: Contact.Contact): void {
+    const id = Contact.idOf(contact)
+    this.gone.delete(id)
+    this.kept.set(id, contact)
+  }
+
+  /** {@link Contact.meet}, kept. */
+  meet(number: Number, customer: Contact.Customer, at: Instant): Contact.Contact {
+    const { contact, gone, left } = Contact.meet(number, customer, this.of(number, customer), at)
+    if (gone !== undefined) this.drop(gone)
+    if (left !== undefined) this.keep(left)
+    this.keep(contact)
+    return contact
+  }
+
+  writes(): Writes {
+    return { kept: [...this.kept.values()], gone: [...this.gone.values()] }
+  }
+
+  private drop(contact: Contact.Contact): void {
+    const id = Contact.idOf(contact)
+    this.kept.delete(id)
+    this.gone.set(id, contact)
+  }
+
+  private has(contact: Contact.Contact): boolean {
+    const id = Contact.idOf(contact)
+    return this.kept.has(id) || this.gone.has(id)
+  }
+}
+
+/**
+ * Records customers' messages, each once: `Contact.meet` finds whose it is, their window moves to
+ * `ServiceWindow.openedAt` if that is newer, a preference that it states counts from then, and `message.received` is
+ * told.
+ */
+export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, InboundWrites> = (loaded, commands) => {
+  const contacts = new Changed(loaded)
+  const remembered = new Map<string, Remembered>()
+  const events: Array<Event.Recorded> = []
+  const answers = commands.map(({ ids, message, messageId, now: asked }): Recorded => {
+    const number = loaded.number(message.providerNumberId)
+    if (number === undefined) return "unknown_number"
+    const { customer, preference, providerMessageId } = message
+    const name = `${number.id} ${providerMessageId}`
+    if (remembered.has(name) || loaded.isRemembered(number.id, providerMessageId)) return "duplicate"
+    const now = loaded.now(asked)
+    remembered.set(name, {
+      number,
+      providerMessageId,
+      messageId,
+      until: InboundMessage.rememberedUntil(message, now)
+    })
+    const openedAt = ServiceWindow.openedAt(message.at, now)
+    const heard = Contact.hear(contacts.meet(number, customer, openedAt), customer.phone, openedAt)
+    contacts.keep(preference === undefined ? heard : Contact.prefer(heard, preference, openedAt))
+    const event = Event.ofInbound(message, number, { id: ids.events[0]!, messageId, createdAt: now })
+    events.push({ event, deliveryId: ids.deliveries[0]! })
+    return "recorded"
+  })
+  return { answers, writes: { ...contacts.writes(), remembered: [...remembered.values()], events } }
+}
+
+/**
+ * `Contact.prefer`, of customers who have or get a contact; what is to come counts as now. Answers whether a workspace
+ * has the number.
+ */
+export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (loaded, commands) => {
+  const contacts = new Changed(loaded)
+  const answers = commands.map(({ customer, now, preference, providerNumberId, ...told }): boolean => {
+    const number = loaded.number(providerNumberId)
+    if (number === undefined) return false
+    const at = Math.min(told.at, loaded.now(now))
+    contacts.keep(Contact.prefer(contacts.meet(number, customer, at), preference, at))
+    return true
+  })
+  return { answers, writes: contacts.writes() }
+}
+
+/**
+ * Merges the contact of `from` (by its number, else by its identifier) into that of `to`, and leaves it
+ * (`Contact.merge`, `Contact.leave`), unless there is none or it was heard from since. Answers whether a workspace has
+ * the number.
+ */
+export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) => {
+  const contacts = new Changed(loaded)
+  const answers = commands.map(({ from, now, providerNumberId, to, ...told }): boolean => {
+    const number = loaded.number(providerNumberId)
+    if (number === undefined) return false
+    const at = Math.min(told.at, loaded.now(now))
+    const { byKey, byUser } = contacts.of(number, from)
+    const before = byKey ?? byUser
+    if (before === undefined || Contact.hasWritten(before, at)) return true
+    const contact = contacts.meet(number, to, at)
+    // to be named anew may itself have changed it
+    const left = contacts.byKey(number, before.key)
+    if (left === undefined || left.key === contact.key) return true
+    contacts.keep(Contact.merge(contact, left))
+    contacts.keep(Contact.leave(left))
+    return true
+  })
+  return { answers, writes: contacts.writes() }
+}
