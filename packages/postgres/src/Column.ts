@@ -2,7 +2,7 @@
  * Reading columns of a row. The statements are ours, so that a column's type is known where it is read.
  */
 import type { Time } from "@wac/core"
-import type { Row } from "./Database.ts"
+import type { Row } from "./Statement.ts"
 
 /** A column of a type that needs no reading: text, boolean, integer, JSON, an array or bytes. */
 export const plain = <A>(row: Row, name: string): A => row[name] as A

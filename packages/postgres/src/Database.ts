@@ -1,21 +1,18 @@
 /**
- * The database, as the stores see it: statements that answer or fail with `StoreError` within a deadline, functions
- * that take many callers' commands in one statement, and hints from other processes.
+ * The database, as the stores see it: statements that answer or fail with `StoreError` within a deadline, steps and
+ * functions that take many callers' commands at once, and hints from other processes.
  */
 import { PgClient } from "@effect/sql-pg"
-import { StoreError } from "@wac/core"
+import { type Step, StorageTime, StoreError, type Time } from "@wac/core"
 import { Context, Effect, Exit, FiberSet, Layer, Predicate, type Queue, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
+import { Deadline, statementTimeout } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
+import { LostBeforeCommit, Sessions } from "./Sessions.ts"
 import { describe, isOfContent, isPassing } from "./SqlFailure.ts"
+import type { Row, Rows, Statement } from "./Statement.ts"
 import * as Timely from "./Timely.ts"
-
-/** A row by column name. `bigint` comes as `bigint`: cast to `double precision` or answer in JSON. */
-export type Row = Readonly<Record<string, unknown>>
-
-/** Within this a statement answers or has failed, waiting for a connection and repetitions included (milliseconds). */
-export const Deadline = Context.Reference<number>("@wac/postgres/Database/Deadline", { defaultValue: () => 5000 })
 
 /**
  * Whether sessions are another's after each statement, as behind a pooler: then none has our settings, and each batch
@@ -66,6 +63,22 @@ export interface BatchOptions<Command, Answer> {
   readonly given?: (commands: ReadonlyArray<Command>) => Given<Answer>
 }
 
+/** How PostgreSQL carries out a step (`Step`): loads, has it decided, and writes, all in one transaction. */
+export interface StepOptions<Command, Loaded extends Step.Known, Answer, Writes> {
+  /** The most commands in one transaction, where {@link size} is not what serves it. */
+  readonly size?: number
+  /**
+   * Statements that lock and load. Each sees what was committed before it began, so what a lock guards is read by a
+   * statement after the one that waits for it.
+   */
+  readonly load: (commands: ReadonlyArray<Command>) => ReadonlyArray<Statement>
+  /** What is loaded, from the rows of each statement. */
+  readonly read: (rows: ReadonlyArray<Rows>, now: Step.Known["now"]) => Loaded
+  readonly decide: Step.Decide<Command, Loaded, Answer, Writes>
+  /** Statements that write; none where nothing is to be written. */
+  readonly write: (writes: Writes) => ReadonlyArray<Statement>
+}
+
 export class Database extends Context.Service<Database, {
   /** Runs one statement, which is a transaction of its own. `operation` is `Port.method`, for errors and the log. */
   readonly query: (
@@ -89,12 +102,20 @@ export class Database extends Context.Service<Database, {
     options?: BatchOptions<Command, Answer>
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
   /**
+   * Makes an operation that carries out the commands of many callers in one step, as {@link batched} does in one
+   * statement. PostgreSQL's refusal of a row fails the command that it is of and no other.
+   */
+  readonly stepped: <Command, Loaded extends Step.Known, Answer, Writes>(
+    operation: string,
+    options: StepOptions<Command, Loaded, Answer, Writes>
+  ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
+  /**
    * The payloads that are notified on a channel, across reconnections; an empty one says that anything may have been
    * missed, and comes first. Of a reader who is far behind the oldest are dropped: a hint, not a log.
    */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
 }>()("@wac/postgres/Database") {
-  static readonly layer: Layer.Layer<Database, never, PgClient.PgClient | Notifications> = Layer.effect(
+  static readonly layer: Layer.Layer<Database, never, PgClient.PgClient | Sessions | Notifications> = Layer.effect(
     Database,
     Effect.suspend(() => make)
   )
@@ -103,28 +124,39 @@ export class Database extends Context.Service<Database, {
 /** Whether a function's answer fails its caller. */
 const isFailure = Predicate.isTagged("StoreError")
 
+/** Whether it certainly left nothing behind, and may succeed when it is tried again. */
+const isUndone = (error: SqlError | LostBeforeCommit): boolean => error instanceof LostBeforeCommit || isPassing(error)
+
+/** The time at which a step is judged; the last that it loads, behind all that it waited for. */
+const clock: Statement = { text: "select wac_now()::double precision as now" }
+
 const make = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
+  const { transaction } = yield* Sessions
   const { listen } = yield* Notifications
   const fork = yield* FiberSet.makeRuntime<never>()
   const deadline = yield* Deadline
   const isBare = yield* BareSessions
+  const judge = yield* StorageTime.JudgedBy
 
   const again = Schedule.exponential(firstPause).pipe(
     Schedule.jittered,
     Schedule.upTo({ duration: patience })
   )
 
-  /** The statement, until it has answered or failed for good. */
-  const run = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<Row>, SqlError> => {
-    const statement = client.unsafe<Row>(text, params)
-    // those that succeed need not pay for the schedule of those that fail
-    return Effect.catchIf(
-      statement,
-      isPassing,
-      () => Effect.retry(Effect.delay(statement, firstPause), { while: isPassing, schedule: again })
+  /** Until it has answered or failed for good. */
+  const settled = <A>(attempt: Effect.Effect<A, SqlError | LostBeforeCommit>): Effect.Effect<A, SqlError> =>
+    attempt.pipe(
+      // those that succeed need not pay for the schedule of those that fail
+      Effect.catchIf(
+        isUndone,
+        () => Effect.retry(Effect.delay(attempt, firstPause), { while: isUndone, schedule: again })
+      ),
+      Effect.mapError((error): SqlError => error instanceof LostBeforeCommit ? error.error : error)
     )
-  }
+
+  const run = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
+    settled(client.unsafe<Row>(text, params))
 
   const timely = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError | "late"> =>
     Effect.contextWith((context: Context.Context<never>) =>
@@ -146,30 +178,15 @@ const make = Effect.gen(function*() {
       Effect.fail(new StoreError.StoreError({ operation }))
     )
 
-  const batch = <Command, Answer>(
+  /** Carries out commands together; where that fails for what is in one of them, in halves, until that one is alone. */
+  const divided = <Command, Answer>(
     operation: string,
-    fn: string,
-    given: BatchOptions<Command, Answer>["given"] = (commands) => ({
-      params: [commands],
-      read: (told) => told as ReadonlyArray<Answer>
-    })
+    together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError>
   ) => {
-    const statement = (commands: ReadonlyArray<Command>) => {
-      const { params, read } = given(commands)
-      const places = params.map((_, i) => `$${i + 1}::text::json`)
-      const answers = `${fn}(${places.join(", ")})`
-      return Effect.map(
-        run(
-          isBare ? guarded(answers, Math.round(deadline * 0.9)) : `select ${answers} as answers`,
-          params.map((param) => JSON.stringify(param))
-        ),
-        ([row]) => read(row!["answers"])
-      )
-    }
     const all = (
       commands: ReadonlyArray<Command>
     ): Effect.Effect<ReadonlyArray<Exit.Exit<Answer, StoreError.StoreError>>, StoreError.StoreError> =>
-      Effect.matchEffect(statement(commands), {
+      Effect.matchEffect(together(commands), {
         onSuccess: (answers) =>
           answers.some(isFailure) ? Effect.forEach(answers, one) : Effect.succeed(answers.map(Exit.succeed)),
         onFailure: (error) => {
@@ -196,16 +213,55 @@ const make = Effect.gen(function*() {
     return all
   }
 
+  /** {@link divided} commands of many callers. */
+  const batches = <Command, Answer>(
+    operation: string,
+    together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError>,
+    maxSize = size
+  ) =>
+    Batch.make({
+      run: divided(operation, together),
+      maxSize,
+      deadline,
+      late: failed(operation)("late"),
+      unavailable: () => new StoreError.StoreError({ operation })
+    })
+
+  const calling = <Command, Answer>(
+    fn: string,
+    given: BatchOptions<Command, Answer>["given"] = (commands) => ({
+      params: [commands],
+      read: (told) => told as ReadonlyArray<Answer>
+    })
+  ) =>
+  (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError> => {
+    const { params, read } = given(commands)
+    const places = params.map((_, i) => `$${i + 1}::text::json`)
+    const answers = `${fn}(${places.join(", ")})`
+    return Effect.map(
+      run(
+        isBare ? guarded(answers, statementTimeout(deadline)) : `select ${answers} as answers`,
+        params.map((param) => JSON.stringify(param))
+      ),
+      ([row]) => read(row!["answers"])
+    )
+  }
+
+  const stepping = <Command, Loaded extends Step.Known, Answer, Writes>(
+    { decide, load, read, write }: StepOptions<Command, Loaded, Answer, Writes>
+  ) =>
+  (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError> =>
+    settled(transaction([...load(commands), clock], (rows) => {
+      const at = rows.at(-1)![0]!["now"] as Time.Instant
+      const loaded = read(rows.slice(0, -1), (asked) => judge === "asker" ? asked : at)
+      const { answers, writes } = decide(loaded, commands)
+      return { result: answers, writes: write(writes) }
+    }))
+
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
-    batched: <Command, Answer>(operation: string, fn: string, options: BatchOptions<Command, Answer> = {}) =>
-      Batch.make({
-        run: batch<Command, Answer>(operation, fn, options.given),
-        maxSize: options.size ?? size,
-        deadline,
-        late: failed(operation)("late"),
-        unavailable: () => new StoreError.StoreError({ operation })
-      }),
+    batched: (operation, fn, { given, size } = {}) => batches(operation, calling(fn, given), size),
+    stepped: (operation, options) => batches(operation, stepping(options), options.size),
     listen
   })
 })

@@ -5,6 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { PGlite, type PGliteOptions } from "@electric-sql/pglite"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
+import type { SqlError } from "effect/sql/SqlError"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import * as DataDirectory from "./DataDirectory.ts"
@@ -14,6 +15,7 @@ import { Notifications, Readers } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
 import * as PgliteStream from "./PgliteStream.ts"
 import * as PgliteUpkeep from "./PgliteUpkeep.ts"
+import { planning, Sessions } from "./Sessions.ts"
 
 export interface Options {
   /** Where the data is kept, beside whatever else is there; in memory when left out. */
@@ -35,19 +37,22 @@ const durable = [
  */
 export const layer = (
   options: Options = {}
-): Layer.Layer<PgClient.PgClient | Notifications, OpenError> =>
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError> =>
   Layer.effectContext(
     Effect.gen(function*() {
       const db = options.directory === undefined ? yield* opened({}) : yield* openDirectory(options.directory)
       const readers = new Readers()
-      const client = yield* PgClient.make({
+      const failed = Effect.mapError(({ message }: SqlError) => new OpenError({ message }))
+      // PGlite has one session: statements wait for one another here
+      const config = {
         stream: PgliteStream.make(db, readers),
         username: "postgres",
         database: "postgres",
-        // PGlite has one session: statements wait for one another here
         maxConnections: 1,
         minConnections: 1
-      }).pipe(Effect.mapError(({ message }) => new OpenError({ message })))
+      }
+      const client = yield* failed(PgClient.make(config))
+      const sessions = yield* failed(Layer.build(Sessions.layer(config, planning)))
       if (options.directory !== undefined) yield* PgliteUpkeep.run(client)
       const listen = (channel: string) =>
         readers.add(
@@ -57,7 +62,10 @@ export const layer = (
             Effect.ignore
           )
         )
-      return Context.make(PgClient.PgClient, client).pipe(Context.add(Notifications, Notifications.of({ listen })))
+      return Context.make(PgClient.PgClient, client).pipe(
+        Context.merge(sessions),
+        Context.add(Notifications, Notifications.of({ listen }))
+      )
     })
   ).pipe(Layer.provide(Reactivity.layer))
 

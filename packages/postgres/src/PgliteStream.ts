@@ -6,6 +6,10 @@ import { Buffer } from "node:buffer"
 import { Duplex } from "node:stream"
 
 const notification = 0x41 // "A"
+const ready = 0x5a // "Z"
+const idle = 0x49 // "I"
+const parse = 0x50 // "P"
+const close = 0x43 // "C"
 const terminate = 0x58 // "X"
 const cancelRequest = 80877102
 
@@ -30,9 +34,36 @@ export interface Readers {
   readonly tell: (channel: string, payload: string) => void
 }
 
-/** Makes connections to one PGlite, of which one may be open at a time. */
+/** Ends a prepared statement, as bytes. */
+const closing = (name: string): Uint8Array => {
+  const body = Buffer.from(`S${name}\0`)
+  const head = Buffer.alloc(5)
+  head.writeUInt8(close)
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+const sync = Uint8Array.of(0x53, 0, 0, 0, 4)
+
+/**
+ * Makes connections to one PGlite. It has one session: while one connection is in the middle of a transaction, or of a
+ * statement, what comes over the others waits.
+ */
 export const make = (db: PGlite, readers: Readers): () => Duplex => {
-  let opened = 0
+  /** Those who wait until the session is nobody's. */
+  const waiting: Array<() => void> = []
+  let owner: Duplex | undefined
+
+  const taken = async (stream: Duplex): Promise<void> => {
+    if (owner === undefined || owner === stream) owner = stream
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    if (owner !== stream) return taken(stream)
+  }
+
+  const released = (): void => {
+    owner = undefined
+    for (const resume of waiting.splice(0)) resume()
+  }
 
   const execute = async (message: Uint8Array): Promise<Buffer> => {
     const chunks: Array<Buffer> = []
@@ -43,22 +74,14 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
         chunks.push(Buffer.from(bytes))
       }
     })
-    return withoutNotifications(Buffer.concat(chunks))
+    return Buffer.concat(chunks)
   }
 
-  /** Cleans what a connection before left behind: PGlite has one session, whoever speaks to it. */
-  const reset = async (): Promise<void> => {
-    await execute(simpleQuery("rollback"))
-    await execute(simpleQuery("discard all"))
-    for (const channel of readers.channels()) {
-      await execute(simpleQuery(`listen "${channel.replaceAll("\"", "\"\"")}"`))
-      readers.tell(channel, "")
-    }
-  }
-
-  const withoutNotifications = (answer: Buffer): Buffer => {
+  /** Tells readers what they are notified of; the rest is the connection's, and whether its turn is over. */
+  const heard = (answer: Buffer): { readonly answer: Buffer; readonly isOver: boolean } => {
     const kept: Array<Buffer> = []
     let from = 0
+    let isOver = false
     for (let at = 0; at + 5 <= answer.length;) {
       const next = at + 1 + answer.readInt32BE(at + 1)
       if (answer[at] === notification) {
@@ -66,14 +89,25 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
         readers.tell(...readNotification(answer.subarray(at, next)))
         from = next
       }
+      isOver = answer[at] === ready && answer[at + 5] === idle
       at = next
     }
-    return from === 0 ? answer : Buffer.concat([...kept, answer.subarray(from)])
+    return { answer: from === 0 ? answer : Buffer.concat([...kept, answer.subarray(from)]), isOver }
   }
 
   return () => {
     let started = false
     let unread = Buffer.alloc(0)
+    /** Statements that it has prepared under a name. */
+    const names = new Set<string>()
+
+    const carryOut = async (stream: Duplex, messages: Uint8Array): Promise<void> => {
+      await taken(stream)
+      if (stream.destroyed) return released()
+      const { answer, isOver } = heard(await execute(messages))
+      if (isOver) released()
+      stream.push(answer)
+    }
 
     const start = async (stream: Duplex): Promise<void> => {
       const length = unread.length < 8 ? Infinity : unread.readInt32BE(0)
@@ -86,8 +120,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
         return
       }
       started = true
-      if (opened++ > 0) await reset()
-      stream.push(await execute(message))
+      await carryOut(stream, message)
     }
 
     /** Everything that has wholly arrived: PGlite answers several messages in one go. */
@@ -96,22 +129,35 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
       while (unread.length - end >= 5 && unread[end] !== terminate) {
         const next = end + 1 + unread.readInt32BE(end + 1)
         if (next > unread.length) break
+        if (unread[end] === parse) names.add(unread.toString("latin1", end + 5, unread.indexOf(0, end + 5)))
         end = next
       }
       if (end > 0) {
         const messages = unread.subarray(0, end)
         unread = unread.subarray(end)
-        stream.push(await execute(messages))
+        await carryOut(stream, messages)
       }
       if (unread[0] === terminate) stream.push(null)
+    }
+
+    /** Cleans what the connection leaves behind in the session that all of them share. */
+    const end = async (stream: Duplex): Promise<void> => {
+      if (!started || db.closed) return
+      await taken(stream)
+      await execute(simpleQuery("rollback"))
+      await execute(Buffer.concat([...[...names].map(closing), sync]))
+      released()
     }
 
     return new Duplex({
       read() {},
       write(chunk: Buffer, _encoding, done) {
         unread = Buffer.concat([unread, chunk])
-        const heard = started ? continued(this) : start(this).then(() => started ? continued(this) : undefined)
-        heard.then(() => done(), done)
+        const carried = started ? continued(this) : start(this).then(() => started ? continued(this) : undefined)
+        carried.then(() => done(), done)
+      },
+      destroy(error, done) {
+        end(this).then(() => done(error), done)
       }
     })
   }

@@ -1,14 +1,16 @@
 /**
  * The client of a PostgreSQL server.
  */
-import { PgClient, PgConnection } from "@effect/sql-pg"
+import { PgClient, PgConnection, type PgPool } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { BareSessions, Deadline } from "./Database.ts"
+import { BareSessions } from "./Database.ts"
+import { Deadline, statementTimeout } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Primary from "./Primary.ts"
 import * as ServerUrl from "./ServerUrl.ts"
+import { maxIdle, planning, Sessions } from "./Sessions.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
 export interface Options {
@@ -19,7 +21,7 @@ export interface Options {
   readonly url: Redacted.Redacted
   /** The way to the same database without a pooler, where `url` leads to one: for notifications and migrations. */
   readonly listenUrl?: Redacted.Redacted | undefined
-  /** How many connections this process opens at most, beside one for notifications. 10 when left out. */
+  /** How many connections this process opens at most, beside one for notifications: at least 2; 10 when left out. */
   readonly maxConnections?: number
 }
 
@@ -81,21 +83,24 @@ const peer = (config: PgConnection.Config): Effect.Effect<Peer, SqlError> =>
   })))
 
 /** What a session of our own is set to. */
-const settings = (deadline: number) => ({
-  startupParameters: {
-    // before our own deadline, so that a slow statement is certainly undone when its caller is told
-    statement_timeout: String(Math.round(deadline * 0.9)),
-    // compiling a plan takes longer than any of our statements may
-    jit: "off"
-  }
+const settings = (deadline: number): Readonly<Record<string, string>> => ({
+  // before our own deadline, so that a slow statement is certainly undone when its caller is told
+  statement_timeout: String(statementTimeout(deadline)),
+  // compiling a plan takes longer than any of our statements may
+  jit: "off"
 })
+
+/** What a transaction in steps is set to besides. */
+const stepSettings: Readonly<Record<string, string>> = {
+  ...planning,
+  idle_in_transaction_session_timeout: String(maxIdle)
+}
+
+/** The default of `Options.maxConnections`: more would have PostgreSQL's processes wait for one another. */
+const defaultConnections = 10
 
 /** What leaves nothing behind in a session that others have next: no setting, and no statement with a name. */
 const bare = { prepare: false }
-
-/** With the properties of the configuration as they are: that of several hosts changes with the primary. */
-const extended = (config: PgConnection.Config, more: PgClient.PgPoolConfig): PgClient.PgPoolConfig =>
-  Object.create(config, Object.getOwnPropertyDescriptors(more)) as PgClient.PgPoolConfig
 
 const deaf = "DATABASE_URL leads to a pooler, by which no notification comes: what other processes do is noticed a " +
   "second later or two. DATABASE_LISTEN_URL names a way to PostgreSQL itself"
@@ -106,27 +111,30 @@ const untimed = "DATABASE_URL leads to a pooler, and its user has no statement_t
 const noticed = (options: Options, direct: PgConnection.Config, isPooled: boolean, deadline: number) =>
   isPooled && options.listenUrl === undefined
     ? Layer.merge(Notifications.layerNone, Layer.effectDiscard(Effect.logWarning(deaf)))
-    : Notifications.layerConnection(isPooled ? direct : extended(direct, settings(deadline)))
+    : Notifications.layerConnection(
+      isPooled ? direct : Primary.extended(direct, { startupParameters: settings(deadline) })
+    )
 
 /**
- * Waits for the server for a while, but refuses at once a URL that is none. Each statement has a connection to itself:
- * pipelining several over one (`multiplex`) saves round trips, but has batches wait for one another, and a statement on a
- * shared connection cannot be cancelled.
+ * Waits for the server for a while, but refuses at once a URL that is none. Half of the connections are for steps, whose
+ * statements are pipelined (`Sessions`); in the other half each statement has a connection to itself, so that it can be
+ * cancelled, and waits for no other.
  */
-export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Notifications, OpenError> =>
+export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError> =>
   Layer.unwrap(Effect.gen(function*() {
     const deadline = yield* Deadline
     const config = yield* destination(options.url)
     const direct = options.listenUrl === undefined ? config : yield* destination(options.listenUrl)
     const { isPooled, isTimed } = yield* peer(config)
     if (isPooled && !isTimed) yield* Effect.logWarning(untimed)
-    const pool: PgClient.PgPoolConfig = extended(config, {
-      maxConnections: options.maxConnections ?? 10,
-      minConnections: 1,
-      ...(isPooled ? bare : settings(deadline))
-    })
+    const own = settings(deadline)
+    const connections = Math.max(2, options.maxConnections ?? defaultConnections)
+    const pool = (maxConnections: number, startupParameters: Readonly<Record<string, string>>): PgPool.Config =>
+      Primary.extended(config, { maxConnections, minConnections: 1, ...(isPooled ? bare : { startupParameters }) })
+    const forSteps = connections >> 1
     return Layer.mergeAll(
-      PgClient.layer(pool),
+      PgClient.layer(pool(connections - forSteps, own)),
+      Sessions.layer(pool(forSteps, { ...own, ...stepSettings }), isPooled ? { ...own, ...stepSettings } : {}),
       noticed(options, direct, isPooled, deadline),
       Layer.succeed(BareSessions, isPooled)
     )

@@ -109,3 +109,7 @@ const notWritable = new SqlError({
     operation: "connect"
   })
 })
+
+/** A configuration with more, which still changes with the primary: its own properties are read at each connection. */
+export const extended = <More extends object>(config: PgConnection.Config, more: More): PgConnection.Config & More =>
+  Object.create(config, Object.getOwnPropertyDescriptors(more)) as PgConnection.Config & More

@@ -23,6 +23,13 @@ const isRefusedConnection = (error: SqlError): boolean =>
 export const isPassing = (error: SqlError): boolean =>
   error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError" || isRefusedConnection(error)
 
+/** A server that ends a connection: it stops, or the transaction stood still for too long. */
+const endedStates = ["57P01", "57P02", "57P03", "25P03"]
+
+/** Whether the connection was lost, with whatever was under way on it. */
+export const isLostConnection = (error: SqlError): boolean =>
+  error.reason._tag === "ConnectionError" || endedStates.includes(codeOf(error) ?? "")
+
 /**
  * Whether the server refused the statement for what was in it (a value, a constraint, a rule of a function): it left
  * nothing behind, and another command of the same batch may be at fault.

@@ -12,6 +12,7 @@ import type { Notifications } from "../src/Notifications.ts"
 import type { OpenError } from "../src/OpenError.ts"
 import * as PgliteClient from "../src/PgliteClient.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
+import type { Sessions } from "../src/Sessions.ts"
 
 /** Makes an empty database on the server, for as long as the scope is open; answers with its URL. */
 export const freshDatabase = (
@@ -41,7 +42,7 @@ export const freshDatabase = (
 /** Clients of an empty database each, by the name of what it is kept in. */
 export const clients: ReadonlyArray<{
   readonly name: string
-  readonly layer: Layer.Layer<PgClient.PgClient | Notifications, OpenError>
+  readonly layer: Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError>
 }> = [
   {
     name: "PostgreSQL",

@@ -104,8 +104,10 @@ export const start = async (server: string): Promise<PostgresProxy> => {
       server.write(Buffer.concat(cycle))
       cycle = []
     })
-    const heard = divided(true, (type) => {
-      if (type === (hit?.point === "executed" ? "C" : "Z")) {
+    const heard = divided(true, (type, message) => {
+      // ready for the next statement, outside of any transaction
+      const isCommitted = type === "Z" && message[5] === 0x49
+      if (hit?.point === "executed" ? type === "C" : isCommitted) {
         standing = true
         hit?.reached()
       }

@@ -222,7 +222,7 @@ layer(Posting.layer, { excludeTestServices: true })("Meta's posts", (it) => {
       const { post } = yield* heldBack(write(most, "+1505555"))
       const before = yield* state
       // however fast it is, it does not come to the end
-      const reached = proxy.stopAt("wac_record_inbound(", "sent")
+      const reached = proxy.stopAt("insert into inbound_messages", "sent")
       assert.strictEqual((yield* deliver(doomed, post)).status, 200)
       yield* Effect.promise(() => reached)
       yield* kill(doomed)

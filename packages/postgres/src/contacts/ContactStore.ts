@@ -1,39 +1,8 @@
-import { Contact, type ContactStep, ContactStore, InboundMessage, Page } from "@wac/core"
+import { Contact, ContactStore, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { type Asked, asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
-
-/** A command for `wac_record_inbound`. */
-const inboundOf = (
-  { ids, message, messageId, now }: Parameters<ContactStore.ContactStore["Service"]["recordInbound"]>[0],
-  askedAt: Asked
-) => ({
-  now: askedAt(now),
-  provider_number_id: message.providerNumberId,
-  provider_message_id: message.providerMessageId,
-  key: Contact.keyFor(message.customer),
-  phone: message.customer.phone,
-  user_id: message.customer.userId,
-  at: message.at,
-  type: message.type,
-  // as text: it may hold what PostgreSQL can keep in JSON, and cannot read
-  content: JSON.stringify(message.content),
-  context: message.context === null ? null : JSON.stringify(message.context),
-  preference: message.preference,
-  late: InboundMessage.isLate(message, now),
-  expires_at: InboundMessage.rememberedUntil(message, now),
-  message_id: messageId,
-  event: ids.events[0],
-  delivery: ids.deliveries[0]
-})
-
-/** A customer as the functions take them, under a prefix. */
-const named = (prefix: string, customer: Contact.Customer) => ({
-  [`${prefix}_key`]: Contact.keyFor(customer),
-  [`${prefix}_phone`]: customer.phone,
-  [`${prefix}_user`]: customer.userId
-})
+import * as ContactStep from "./ContactStep.ts"
 
 const getText =
   "select wac_contact(c) as contact from contacts c where c.phone_number_id = $2 and c.key = $3 and c.workspace_id = $1"
@@ -51,33 +20,15 @@ export const listText = (isAfter: boolean, isOfNumber: boolean): string =>
 export const layer = Layer.effect(
   ContactStore.ContactStore,
   Effect.gen(function*() {
-    const { batched, query } = yield* Database
-    const askedAt = yield* asked
-    const recordInbound = yield* batched<ReturnType<typeof inboundOf>, ContactStep.Recorded>(
-      "ContactStore.recordInbound",
-      "wac_record_inbound"
-    )
-    const setPreference = yield* batched<unknown, boolean>("ContactStore.setPreference", "wac_set_preferences")
-    const move = yield* batched<unknown, boolean>("ContactStore.move", "wac_move_contacts")
+    const { query, stepped } = yield* Database
+    const recordInbound = yield* stepped("ContactStore.recordInbound", ContactStep.recordInbound)
+    const setPreference = yield* stepped("ContactStore.setPreference", ContactStep.setPreference)
+    const move = yield* stepped("ContactStore.move", ContactStep.move)
 
     return ContactStore.ContactStore.of({
-      recordInbound: (command) => recordInbound(inboundOf(command, askedAt)),
-      setPreference: ({ at, customer, now, preference, providerNumberId }) =>
-        setPreference({
-          provider_number_id: providerNumberId,
-          ...named("customer", customer),
-          opted_out: preference === "opt_out",
-          told_at: at,
-          now: askedAt(now)
-        }),
-      move: ({ at, from, now, providerNumberId, to }) =>
-        move({
-          provider_number_id: providerNumberId,
-          ...named("from", from),
-          ...named("to", to),
-          told_at: at,
-          now: askedAt(now)
-        }),
+      recordInbound,
+      setPreference,
+      move,
       get: (workspaceId, phoneNumberId, key) =>
         Effect.map(
           query("ContactStore.get", getText, [workspaceId, phoneNumberId, key]),

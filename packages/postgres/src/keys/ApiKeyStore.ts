@@ -2,7 +2,8 @@ import { type ApiKey, ApiKeyStore, type Id, Idempotency, Page, type StoreError, 
 import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
 import { asked } from "../Asked.ts"
 import { instant, instantOrNull, plain } from "../Column.ts"
-import { Database, type Row } from "../Database.ts"
+import { Database } from "../Database.ts"
+import type { Row } from "../Statement.ts"
 import { workspaceColumns, workspaceOf } from "../workspaces/WorkspaceStore.ts"
 
 const columns = `k.id, k.workspace_id, k.name, k.prefix, k.scopes, k.token_hash, k.secret_key_id, k.secret_nonce,

@@ -2,8 +2,9 @@ import { type PhoneNumber, PhoneNumberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { Hex } from "effect/encoding"
 import { plain } from "../Column.ts"
-import { Database, type Row } from "../Database.ts"
+import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
+import type { Row } from "../Statement.ts"
 
 const phoneNumberOf = (row: Row): PhoneNumber.PhoneNumber => plain(row, "number")
 

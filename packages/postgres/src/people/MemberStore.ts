@@ -1,7 +1,8 @@
 import { MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { instant, plain } from "../Column.ts"
-import { Database, type Row } from "../Database.ts"
+import { Database } from "../Database.ts"
+import type { Row } from "../Statement.ts"
 import { workspaceColumns, workspaceOf } from "../workspaces/WorkspaceStore.ts"
 
 const membershipOf = (row: Row): MemberStore.Membership => ({

@@ -2,7 +2,8 @@ import { SessionStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import { instant, plain } from "../Column.ts"
-import { Database, type Row } from "../Database.ts"
+import { Database } from "../Database.ts"
+import type { Row } from "../Statement.ts"
 
 const sessionOf = (row: Row): SessionStore.StoredSession => ({
   tokenHash: plain(row, "token_hash"),

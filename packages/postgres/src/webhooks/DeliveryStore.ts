@@ -2,8 +2,9 @@ import { Delivery, DeliveryStore, type Event, type Id, Page, type Time, type Web
 import { Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
-import { Database, type Row } from "../Database.ts"
+import { Database } from "../Database.ts"
 import { Hint } from "../Hint.ts"
+import type { Row } from "../Statement.ts"
 import { secretOf, type StoredSecret } from "./WebhookStore.ts"
 
 type Store = DeliveryStore.DeliveryStore["Service"]

@@ -2,7 +2,8 @@ import { Page, Replay, ReplayStore } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
-import { Database, type Row } from "../Database.ts"
+import { Database } from "../Database.ts"
+import type { Row } from "../Statement.ts"
 
 const replayOf = (row: Row | undefined): Option.Option<Replay.Replay> =>
   Option.fromNullOr(row === undefined ? null : plain<Replay.Replay | null>(row, "replay"))

@@ -1,8 +1,9 @@
 import { type Workspace, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { instant, plain } from "../Column.ts"
-import { Database, type Row } from "../Database.ts"
+import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
+import type { Row } from "../Statement.ts"
 
 /** The columns that {@link workspaceOf} reads, of the table under that name. */
 export const workspaceColumns = (table: string): string =>

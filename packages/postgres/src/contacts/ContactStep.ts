@@ -1,0 +1,202 @@
+/**
+ * The steps of contacts (`ContactStep` of the core) in PostgreSQL: what they load, and what they write.
+ */
+import { Contact, ContactStep, type Step } from "@wac/core"
+import { instantOrNull, plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import { record } from "../events/Recording.ts"
+import { booleans, instants, texts } from "../Parameter.ts"
+import type { Row, Rows, Statement } from "../Statement.ts"
+
+/**
+ * Whoever writes contacts of a number does so alone, so that what leads to a customer (key, provider's identifier) is
+ * one view.
+ */
+const lockText = `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
+  from (
+    select distinct hashtext(p.id) as name from phone_numbers p where p.provider_number_id = any ($1::text[]) order by 1
+  ) l`
+
+const numbersText =
+  "select p.id, p.workspace_id, p.phone_number, p.provider_number_id from phone_numbers p where p.provider_number_id = any ($1::text[])"
+
+/** The names of a customer, each with the number that they wrote to. */
+const asked = "unnest($1::text[], $2::text[]) a (provider_number_id, name)"
+
+const number = `cross join lateral (
+    select p.id from phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
+  ) p`
+
+const contact = `n.workspace_id, n.phone_number_id, n.key, n.phone, n.user_id, n.last_inbound_at, n.opted_out,
+  n.preference_at`
+
+const byKeyText = `select ${contact} from ${asked} ${number}
+  cross join lateral (select n.* from contacts n where n.phone_number_id = p.id and n.key = a.name offset 0) n`
+
+const byUserText = `select ${contact} from ${asked} ${number}
+  cross join lateral (select n.* from contacts n where n.phone_number_id = p.id and n.user_id = a.name offset 0) n`
+
+const rememberedText = `select i.phone_number_id, i.provider_message_id from ${asked} ${number}
+  cross join lateral (
+    select i.phone_number_id, i.provider_message_id from inbound_messages i
+    where i.phone_number_id = p.id and i.provider_message_id = a.name offset 0
+  ) i`
+
+/** A customer of a number, as a command names them. */
+interface Named {
+  readonly providerNumberId: string
+  readonly customer: Contact.Customer
+}
+
+const load = (named: ReadonlyArray<Named>): ReadonlyArray<Statement> => {
+  const numbers = [texts([...new Set(named.map(({ providerNumberId }) => providerNumberId))])]
+  const byKey = named.flatMap(({ customer: { phone }, providerNumberId }) =>
+    phone === null ? [] : [[providerNumberId, Contact.keyOf(phone)] as const]
+  )
+  const byUser = named.flatMap(({ customer: { userId }, providerNumberId }) =>
+    userId === null ? [] : [[providerNumberId, userId] as const]
+  )
+  return [
+    { text: lockText, params: numbers },
+    { text: numbersText, params: numbers },
+    { text: byKeyText, params: pairs(byKey) },
+    { text: byUserText, params: pairs(byUser) }
+  ]
+}
+
+const pairs = (rows: ReadonlyArray<readonly [string, string]>) => [
+  texts(rows.map(([first]) => first)),
+  texts(rows.map(([, second]) => second))
+]
+
+const contactOf = (row: Row): Contact.Contact => ({
+  workspaceId: plain(row, "workspace_id"),
+  phoneNumberId: plain(row, "phone_number_id"),
+  key: plain(row, "key"),
+  customer: { phone: plain(row, "phone"), userId: plain(row, "user_id") } as Contact.Customer,
+  lastInboundAt: instantOrNull(row, "last_inbound_at"),
+  optedOut: plain(row, "opted_out"),
+  preferenceAt: instantOrNull(row, "preference_at")
+})
+
+const read = ([, numberRows, keyRows, userRows]: ReadonlyArray<Rows>, now: Step.Known["now"]): ContactStep.Loaded => {
+  const numbers = new Map(numberRows!.map((row) => [
+    plain<string>(row, "provider_number_id"),
+    {
+      id: plain(row, "id"),
+      workspaceId: plain(row, "workspace_id"),
+      phoneNumber: plain(row, "phone_number")
+    } as ContactStep.Number
+  ]))
+  const found = [...keyRows!, ...userRows!].map(contactOf)
+  const byKey = new Map(found.map((contact) => [Contact.idOf(contact), contact]))
+  const byUser = new Map(found.map((contact) => [`${contact.phoneNumberId} ${contact.customer.userId}`, contact]))
+  return {
+    now,
+    number: (providerNumberId) => numbers.get(providerNumberId),
+    byKey: (phoneNumberId, key) => byKey.get(Contact.idOf({ phoneNumberId, key })),
+    byUser: (phoneNumberId, userId) => byUser.get(`${phoneNumberId} ${userId}`)
+  }
+}
+
+const removeText = `delete from contacts n using unnest($1::text[], $2::text[]) g (phone_number_id, key)
+  where n.phone_number_id = g.phone_number_id and n.key = g.key`
+
+/** An identifier leads to one contact: it is taken from who had it before it is given to another. */
+const releaseText = `update contacts n set user_id = null from unnest($1::text[], $2::text[]) k (phone_number_id, key)
+  where n.phone_number_id = k.phone_number_id and n.key = k.key and n.user_id is not null`
+
+const keepText = `insert into contacts as n (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at,
+    opted_out, preference_at)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::boolean[],
+    $8::bigint[])
+  on conflict (phone_number_id, key) do update set phone = excluded.phone, user_id = excluded.user_id,
+    last_inbound_at = excluded.last_inbound_at, opted_out = excluded.opted_out, preference_at = excluded.preference_at`
+
+const named = (contacts: ReadonlyArray<Contact.Contact>) =>
+  pairs(contacts.map(({ key, phoneNumberId }) => [phoneNumberId, key]))
+
+const write = ({ gone, kept }: ContactStep.Writes): ReadonlyArray<Statement> => {
+  // an identifier that goes from one to another
+  const isMoved = kept.length > 1 && kept.some(({ customer: { userId } }) => userId !== null)
+  const numbered = isMoved ? kept.filter(({ customer: { phone } }) => phone !== null) : []
+  return [
+    ...gone.length === 0 ? [] : [{ text: removeText, params: named(gone) }],
+    ...numbered.length === 0 ? [] : [{ text: releaseText, params: named(numbered) }],
+    ...kept.length === 0 ? [] : [{
+      text: keepText,
+      params: [
+        texts(kept.map(({ workspaceId }) => workspaceId)),
+        ...named(kept),
+        texts(kept.map(({ customer: { phone } }) => phone)),
+        texts(kept.map(({ customer: { userId } }) => userId)),
+        instants(kept.map(({ lastInboundAt }) => lastInboundAt)),
+        booleans(kept.map(({ optedOut }) => optedOut)),
+        instants(kept.map(({ preferenceAt }) => preferenceAt))
+      ]
+    }]
+  ]
+}
+
+const rememberText = `insert into inbound_messages (workspace_id, phone_number_id, provider_message_id, message_id,
+    expires_at)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])`
+
+const remember = (remembered: ReadonlyArray<ContactStep.Remembered>): ReadonlyArray<Statement> =>
+  remembered.length === 0 ? [] : [{
+    text: rememberText,
+    params: [
+      texts(remembered.map(({ number }) => number.workspaceId)),
+      texts(remembered.map(({ number }) => number.id)),
+      texts(remembered.map(({ providerMessageId }) => providerMessageId)),
+      texts(remembered.map(({ messageId }) => messageId)),
+      instants(remembered.map(({ until }) => until))
+    ]
+  }]
+
+/** What is carried out of `ContactStore.recordInbound`. */
+export const recordInbound: StepOptions<
+  ContactStep.RecordInbound,
+  ContactStep.LoadedInbound,
+  ContactStep.Recorded,
+  ContactStep.InboundWrites
+> = {
+  load: (commands) => [
+    ...load(commands.map(({ message }) => message)),
+    {
+      text: rememberedText,
+      params: pairs(commands.map(({ message }) => [message.providerNumberId, message.providerMessageId]))
+    }
+  ],
+  read: (rows, now) => {
+    const seen = new Set(
+      rows.at(-1)!.map((row) => `${plain<string>(row, "phone_number_id")} ${plain<string>(row, "provider_message_id")}`)
+    )
+    return {
+      ...read(rows, now),
+      isRemembered: (number, providerMessageId) => seen.has(`${number} ${providerMessageId}`)
+    }
+  },
+  decide: ContactStep.recordInbound,
+  write: (writes) => [...remember(writes.remembered), ...write(writes), ...record(writes.events)]
+}
+
+/** What is carried out of `ContactStore.setPreference`. */
+export const setPreference: StepOptions<ContactStep.SetPreference, ContactStep.Loaded, boolean, ContactStep.Writes> = {
+  load,
+  read,
+  decide: ContactStep.setPreference,
+  write
+}
+
+/** What is carried out of `ContactStore.move`. */
+export const move: StepOptions<ContactStep.Move, ContactStep.Loaded, boolean, ContactStep.Writes> = {
+  load: (commands) =>
+    load(commands.flatMap(({ from, providerNumberId, to }) => [
+      { providerNumberId, customer: from },
+      { providerNumberId, customer: to }
+    ])),
+  read,
+  decide: ContactStep.move,
+  write
+}

@@ -1,0 +1,102 @@
+/**
+ * Recording events, in the transaction that makes the changes they tell of, each with a delivery if the workspace's
+ * webhook wants its type.
+ */
+import type { Event } from "@wac/core"
+import { announce } from "../migrations/0001_tables.ts"
+import { instants, integers, jsons, texts } from "../Parameter.ts"
+import type { Statement } from "../Statement.ts"
+
+/**
+ * A predecessor may be ending at this moment. Whoever ends one holds the webhook's health: we wait for them, and see
+ * that it has ended, or they wait for us, and see its follower.
+ */
+const waitText = `select h.webhook_id from webhook_health h
+  where h.webhook_id = any (array(
+    select d.webhook_id from unnest($1::text[], $2::text[]) e (workspace_id, order_key)
+    cross join lateral (
+      select w.id, w.skipped_until from webhooks w where w.workspace_id = e.workspace_id offset 0
+    ) w
+    cross join lateral (
+      select d.webhook_id from deliveries d
+      where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending'
+        -- what is skipped is not waited for
+        and d.position > w.skipped_until
+      order by d.sequence limit 1
+    ) d
+  ))
+  order by h.webhook_id for share`
+
+/**
+ * Claimers are told, but for what is held: there the resume tells. What is recorded while it does is found by the next
+ * look. Not by an empty payload, which says that something may have been missed.
+ */
+const recordText = (isFollowing: boolean): string =>
+  `with announced as materialized (
+    ${announce}
+  ), told as materialized (
+    select e.*, nextval('positions') as position
+    from announced, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::json[])
+      with ordinality e (id, delivery_id, workspace_id, type, created_at, order_key, sequence, data, place)
+  ), events as (
+    insert into events (id, workspace_id, type, created_at, order_key, sequence, data, position)
+    select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data, e.position from told e
+  ), wanted as materialized (
+    select e.*, w.id as webhook_id, w.envelope, w.paused_at, ${isFollowing ? waits : "false"} as waits
+    from told e
+    cross join lateral (
+      select w.id, w.envelope, w.paused_at, w.event_types, w.skipped_until from webhooks w
+      where w.workspace_id = e.workspace_id and e.type = any (w.event_types) offset 0
+    ) w
+  ), recorded as (
+    insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
+      next_attempt_at, created_at, position)
+    select e.delivery_id, e.workspace_id, e.webhook_id, e.id, e.type, e.envelope, e.order_key, e.sequence, 'pending',
+      case when not e.waits then e.created_at end, e.created_at, e.position
+    from wanted e
+  )
+  select pg_notify('wac_deliveries', 'recorded') from (select from wanted e where e.paused_at is null limit 1) due`
+
+/** Whether an event waits for one of its message's before it, of this batch or pending. */
+const waits = `e.sequence > 1 and (
+      exists (
+        select from told o
+        where o.order_key = e.order_key and o.sequence < e.sequence and o.type = any (w.event_types)
+      )
+      -- not exists, which drops the order, and with it what leads to the index of order keys
+      or (
+        select d.id from deliveries d
+        where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending' and d.position > w.skipped_until
+        order by d.sequence limit 1
+      ) is not null
+    )`
+
+const recordAlone = recordText(false)
+const recordFollowing = recordText(true)
+
+/** Writes events in their order. Whoever writes those of a message holds its row. */
+export const record = (recorded: ReadonlyArray<Event.Recorded>): ReadonlyArray<Statement> => {
+  if (recorded.length === 0) return []
+  const events = recorded.map(({ event }) => event)
+  const followers = events.filter(({ sequence }) => sequence !== null && sequence > 1)
+  const insert: Statement = {
+    text: followers.length === 0 ? recordAlone : recordFollowing,
+    params: [
+      texts(events.map(({ id }) => id)),
+      texts(recorded.map(({ deliveryId }) => deliveryId)),
+      texts(events.map(({ workspaceId }) => workspaceId)),
+      texts(events.map(({ type }) => type)),
+      instants(events.map(({ createdAt }) => createdAt)),
+      texts(events.map(({ orderKey }) => orderKey)),
+      integers(events.map(({ sequence }) => sequence)),
+      jsons(events.map(({ data }) => data))
+    ]
+  }
+  return followers.length === 0 ? [insert] : [{
+    text: waitText,
+    params: [
+      texts(followers.map(({ workspaceId }) => workspaceId)),
+      texts(followers.map(({ orderKey }) => orderKey))
+    ]
+  }, insert]
+}

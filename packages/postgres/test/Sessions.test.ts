@@ -1,0 +1,234 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { type Step, StoreError } from "@wac/core"
+import { PostgresProxy } from "@wac/testkit"
+import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { plain } from "../src/Column.ts"
+import { Database, type StepOptions } from "../src/Database.ts"
+import { Deadline } from "../src/Deadline.ts"
+import * as Migrations from "../src/Migrations.ts"
+import { integers } from "../src/Parameter.ts"
+import * as PostgresClient from "../src/PostgresClient.ts"
+import { clients, freshDatabase } from "./servers.ts"
+
+/** How often each number was counted. */
+interface Counts extends Step.Known {
+  readonly counts: ReadonlyMap<number, number>
+}
+
+/** A step that counts numbers, and answers with the counts so far; 0 is refused by the table. */
+const counting = (
+  decided: () => void = () => {}
+): StepOptions<number, Counts, number, ReadonlyMap<number, number>> => ({
+  load: (numbers) => [
+    { text: "select n, times from counted where n = any ($1) order by n for update", params: [integers(numbers)] }
+  ],
+  read: ([rows], now) => ({ now, counts: new Map(rows!.map((row) => [plain(row, "n"), plain(row, "times")])) }),
+  decide: ({ counts }, numbers) => {
+    decided()
+    const writes = new Map<number, number>()
+    const answers = numbers.map((n) => {
+      const times = (writes.get(n) ?? counts.get(n) ?? 0) + 1
+      if (n >= 0) writes.set(n, times)
+      return times
+    })
+    return { answers, writes }
+  },
+  write: (writes) =>
+    writes.size === 0 ? [] : [{
+      text: `insert into counted as c (n, times) select * from unnest($1::integer[], $2::integer[])
+        on conflict (n) do update set times = excluded.times`,
+      params: [integers([...writes.keys()]), integers([...writes.values()])]
+    }]
+})
+
+const migrated = Layer.effectDiscard(Effect.gen(function*() {
+  yield* Migrations.run()
+  const client = yield* PgClient.PgClient
+  yield* client`create table if not exists counted (n integer primary key check (n > 0), times integer not null)`
+}))
+
+const read = Effect.flatMap(Database, ({ query }) =>
+  Effect.map(
+    query("Test.read", "select n, times from counted order by n", []),
+    (rows) => rows.map((row) => [row["n"], row["times"]])
+  ))
+
+const failed = Exit.fail(new StoreError.StoreError({ operation: "Test.count" }))
+
+/** Lets the thread stand still, as a process does that is stopped. */
+const stall = (milliseconds: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+
+for (const { layer: client, name } of clients) {
+  layer(Layer.mergeAll(Database.layer, migrated).pipe(Layer.provideMerge(client)), { excludeTestServices: true })(
+    `a step on ${name}`,
+    (it) => {
+      it.effect("carries out the commands of many callers, each as if those before it were written", () =>
+        Effect.gen(function*() {
+          const { stepped } = yield* Database
+          let steps = 0
+          const count = yield* stepped("Test.count", counting(() => void steps++))
+          const answers = yield* Effect.forEach(
+            Array.from({ length: 100 }, (_, i) => i % 10 + 1),
+            count,
+            { concurrency: "unbounded" }
+          )
+          assert.deepStrictEqual(answers, Array.from({ length: 100 }, (_, i) => Math.floor(i / 10) + 1))
+          assert.isBelow(steps, 5)
+          assert.deepStrictEqual(yield* read, Array.from({ length: 10 }, (_, i) => [i + 1, 10]))
+        }))
+
+      it.effect("fails the command whose row PostgreSQL refuses, and no other", () =>
+        Effect.gen(function*() {
+          const { stepped } = yield* Database
+          const count = yield* stepped("Test.count", counting())
+          const exits = yield* Effect.forEach([21, 0, 22, 23], (n) => Effect.exit(count(n)), {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(exits, [Exit.succeed(1), failed, Exit.succeed(1), Exit.succeed(1)])
+          assert.deepStrictEqual(yield* Effect.map(read, (rows) => rows.slice(-3)), [[21, 1], [22, 1], [23, 1]])
+        }))
+
+      it.effect("writes nothing where nothing is decided to be written", () =>
+        Effect.gen(function*() {
+          const { stepped } = yield* Database
+          const count = yield* stepped("Test.count", counting())
+          const before = yield* read
+          assert.strictEqual(yield* count(-1), 1)
+          assert.deepStrictEqual(yield* read, before)
+        }))
+
+      it.effect("leaves the connection usable when the decision throws", () =>
+        Effect.gen(function*() {
+          const { stepped } = yield* Database
+          let isBroken = true
+          const count = yield* stepped(
+            "Test.count",
+            counting(() => {
+              if (isBroken) throw new Error("a mistake in a rule")
+            })
+          )
+          const exits = yield* Effect.forEach(Array.from({ length: 12 }, () => 31), (n) => Effect.exit(count(n)))
+          assert.isTrue(exits.every(Exit.isFailure))
+          isBroken = false
+          assert.strictEqual(yield* count(31), 1)
+        }))
+
+      it.effect("keeps other statements out of its transaction", () =>
+        Effect.gen(function*() {
+          const { query, stepped } = yield* Database
+          const count = yield* stepped("Test.count", counting())
+          const outside = query("Test.outside", "select pg_current_xact_id_if_assigned() is null as outside", [])
+          const seen = yield* Effect.forEach(
+            Array.from({ length: 60 }, (_, i) => i),
+            (i) => i % 3 === 0 ? Effect.as(count(41), true) : Effect.map(outside, ([row]) => row!["outside"]),
+            { concurrency: 6 }
+          )
+          assert.isTrue(seen.every((outside) => outside === true))
+        }))
+    }
+  )
+}
+
+/** A database on the server by way of a proxy, whose connections keep to a deadline (milliseconds). */
+const proxied = Effect.fnUntraced(function*(deadline = 5000) {
+  const url = yield* freshDatabase()
+  const proxy = yield* Effect.acquireRelease(
+    Effect.promise(() => PostgresProxy.start(Redacted.value(url))),
+    ({ close }) => Effect.sync(close)
+  )
+  const over = (url: Redacted.Redacted) =>
+    Layer.build(
+      Layer.mergeAll(Database.layer, migrated).pipe(
+        Layer.provideMerge(PostgresClient.layer({ url, maxConnections: 2 })),
+        Layer.provide(Layer.succeed(Deadline, deadline))
+      )
+    )
+  const direct = yield* over(url)
+  const byProxy = yield* over(Redacted.make(proxy.url))
+  return { proxy, direct, byProxy }
+})
+
+const live = { excludeTestServices: true }
+
+layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
+  it.effect("is tried again when it was lost before the commit", () =>
+    Effect.gen(function*() {
+      const { byProxy, proxy } = yield* proxied()
+      const { stepped } = yield* Effect.provide(Database, byProxy)
+      const count = yield* stepped("Test.count", counting())
+      assert.strictEqual(yield* count(1), 1)
+      const reached = proxy.stopAt("for update", "executed")
+      const counted = yield* Effect.forkChild(count(1))
+      yield* Effect.promise(() => reached)
+      proxy.cut()
+      assert.strictEqual(yield* Fiber.join(counted), 2)
+      assert.deepStrictEqual(yield* Effect.provide(read, byProxy), [[1, 2]])
+    }).pipe(Effect.scoped))
+
+  it.effect("fails when it may have been committed, and is carried out once at most", () =>
+    Effect.gen(function*() {
+      const { byProxy, proxy } = yield* proxied()
+      const { stepped } = yield* Effect.provide(Database, byProxy)
+      const count = yield* stepped("Test.count", counting())
+      for (const point of ["sent", "committed"] as const) {
+        const reached = proxy.stopAt("insert into counted", point)
+        const counted = yield* Effect.forkChild(Effect.exit(count(1)))
+        yield* Effect.promise(() => reached)
+        proxy.cut()
+        assert.deepStrictEqual(yield* Fiber.join(counted), failed)
+      }
+      assert.deepStrictEqual(yield* Effect.provide(read, byProxy), [[1, 1]])
+    }).pipe(Effect.scoped))
+
+  it.effect("holds its locks no longer than a second when its process stands still", () =>
+    Effect.gen(function*() {
+      const { byProxy, direct, proxy } = yield* proxied()
+      const frozen = yield* Effect.provide(Database, byProxy)
+      const neighbour = yield* Effect.provide(Database, direct)
+      const count = yield* frozen.stepped("Test.count", counting())
+      const countToo = yield* neighbour.stepped("Test.count", counting())
+      assert.strictEqual(yield* count(1), 1)
+      const reached = proxy.stopAt("insert into counted", "sent")
+      const standing = yield* Effect.forkChild(count(1))
+      yield* Effect.promise(() => reached)
+      // it waits for the row of the one that stands still, and has it in time
+      assert.strictEqual(yield* countToo(1), 2)
+      yield* Fiber.interrupt(standing)
+      assert.deepStrictEqual(yield* Effect.provide(read, direct), [[1, 2]])
+    }).pipe(Effect.scoped))
+
+  it.effect("is carried out once by a process that stood still between load and write, however long", () =>
+    Effect.gen(function*() {
+      const { direct } = yield* proxied()
+      const { stepped } = yield* Effect.provide(Database, direct)
+      for (const pause of [600, 1300]) {
+        let isFirst = true
+        const count = yield* stepped(
+          "Test.count",
+          counting(() => {
+            if (isFirst) stall(pause)
+            isFirst = false
+          })
+        )
+        assert.strictEqual(yield* count(pause), 1)
+      }
+      assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
+    }).pipe(Effect.scoped))
+
+  it.effect("leaves no lock behind when it is given up", () =>
+    Effect.gen(function*() {
+      const { byProxy, direct, proxy } = yield* proxied(400)
+      const { stepped } = yield* Effect.provide(Database, byProxy)
+      const neighbour = yield* Effect.provide(Database, direct)
+      const count = yield* stepped("Test.count", counting())
+      const countToo = yield* neighbour.stepped("Test.count", counting())
+      assert.strictEqual(yield* count(1), 1)
+      const reached = proxy.stopAt("for update", "executed")
+      const given = yield* Effect.forkChild(Effect.exit(count(1)))
+      yield* Effect.promise(() => reached)
+      assert.deepStrictEqual(yield* Fiber.join(given), failed)
+      proxy.cut()
+      assert.strictEqual(yield* countToo(1), 2)
+    }).pipe(Effect.scoped))
+})
