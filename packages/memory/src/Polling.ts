@@ -29,7 +29,7 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
   // what is skipped is written out at once
   skippedDeliveries: { dueAt: () => null, changed: () => Effect.never },
   replays: {
-    dueAt: ({ replays, runningReplays }) => least([...runningReplays].map((id) => replays.get(id)!.stepAt)),
+    dueAt: ({ replays, runningReplays }) => least([...runningReplays].map((id) => replays.get(id)!.job.stepAt)),
     changed: ({ replayHint }) => replayHint.wait
   },
   posts: {

@@ -13,7 +13,7 @@ import {
   type Message,
   type PhoneNumber,
   type PhoneNumberStore,
-  type Replay,
+  type ReplayStep,
   type Sealed,
   type SessionStore,
   StorageTime,
@@ -58,11 +58,7 @@ interface Issuance {
 export interface ReplayJob {
   readonly id: Id.ReplayId
   readonly workspaceId: Id.WorkspaceId
-  replay: Replay.Replay
-  /** The last delivery looked at. */
-  after: Id.DeliveryId | null
-  /** When its next step is due. */
-  stepAt: Time.Instant
+  readonly job: ReplayStep.Job
 }
 
 /** Something of a send is to be done at this time, unless it has moved on since. */

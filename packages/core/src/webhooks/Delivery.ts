@@ -2,7 +2,7 @@
  * Deliveries: one event on its way to one webhook, and the attempts at it (contract §6).
  */
 import type { Duration } from "effect"
-import type { Envelope, EventType } from "../events/Event.ts"
+import type { Envelope, Event, EventType } from "../events/Event.ts"
 import type { AttemptId, DeliveryId, EventId, MessageId, WebhookId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import * as RetrySchedule from "./RetrySchedule.ts"
@@ -114,6 +114,48 @@ export const isTest = (delivery: Pick<Delivery, "trigger">): boolean =>
 
 /** Whether it is on its way: held ones are not. */
 export const isOpen = (delivery: Pick<Delivery, "status">): boolean => delivery.status === "pending"
+
+/** The delivery of an event to a webhook as it begins; a predecessor's end gives one that `waits` its due time. */
+export const recorded = (
+  event: Event,
+  webhook: Pick<Webhook.Webhook, "id" | "envelope">,
+  id: DeliveryId,
+  { trigger, waits }: { readonly trigger: "automatic" | "test" | "probe"; readonly waits: boolean }
+): Delivery => ({
+  id,
+  workspaceId: event.workspaceId,
+  webhookId: webhook.id,
+  eventId: event.id,
+  eventType: event.type,
+  envelope: webhook.envelope,
+  orderKey: event.orderKey,
+  sequence: event.sequence,
+  status: "pending",
+  trigger,
+  attemptCount: 0,
+  roundAttempts: 0,
+  firstAttemptAt: null,
+  lastAttemptAt: null,
+  // a test is never due
+  nextAttemptAt: waits || trigger !== "automatic" ? null : event.createdAt,
+  createdAt: event.createdAt,
+  completedAt: null
+})
+
+/**
+ * A delivery that ends without a further attempt: skipped by a resume or a removal, or a test that is `exhausted`
+ * because its claim was given back or outlived.
+ */
+export const end = (delivery: Delivery, status: "exhausted" | "skipped", at: Instant): Delivery => ({
+  ...delivery,
+  status,
+  nextAttemptAt: null,
+  completedAt: at
+})
+
+/** The first of an order once its predecessors have ended: due now, unless it had a due time already. */
+export const follow = (delivery: Delivery, now: Instant): Delivery =>
+  delivery.nextAttemptAt === null ? { ...delivery, nextAttemptAt: now } : delivery
 
 /**
  * A delivery that is asked for again: a new round, due now, whatever had become of it. One that has ended, or waits

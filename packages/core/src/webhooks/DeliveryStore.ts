@@ -1,5 +1,5 @@
 /**
- * Port: deliveries, as the scheduler claims and completes them.
+ * Port: deliveries, as the scheduler claims and completes them. `DeliveryStep` says what its transitions decide.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { Event } from "../events/Event.ts"
@@ -7,26 +7,42 @@ import type { DeliveryId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Attempt, Delivery, DeliveryStatus } from "./Delivery.ts"
-import type { Standing, Webhook, WebhookSecret } from "./Webhook.ts"
+import * as Delivery from "./Delivery.ts"
+import type { BeginTest, ClaimedName, Complete } from "./DeliveryStep.ts"
+import * as Webhook from "./Webhook.ts"
 
 /** A delivery that its claimer now owns, and what an attempt needs. */
 export interface ClaimedDelivery {
-  readonly delivery: Delivery
+  readonly delivery: Delivery.Delivery
   readonly event: Event
   readonly url: string
   /** Live ones, newest first, sealed for the webhook's row. */
-  readonly secrets: ReadonlyArray<WebhookSecret>
+  readonly secrets: ReadonlyArray<Webhook.WebhookSecret>
   /** The webhook's when it was claimed: against which limit the attempt counts. */
-  readonly standing: Standing
+  readonly standing: Webhook.Standing
   /** Whether it was of the webhook's backlog then (`Delivery.line`). */
   readonly isBacklog: boolean
   /** The storage's time when it was claimed (`StorageTime`), by which its attempt is dated. */
   readonly at: Instant
 }
 
-/** Which delivery a claim is of, and where the storage finds it: beside others of its webhook. */
-export type ClaimedName = Pick<Delivery, "id" | "webhookId">
+/** A delivery as it is claimed now. */
+export const claimedOf = (
+  { delivery, event, webhook }: {
+    readonly delivery: Delivery.Delivery
+    readonly event: Event
+    readonly webhook: Webhook.Webhook
+  },
+  now: Instant
+): ClaimedDelivery => ({
+  delivery,
+  event,
+  url: webhook.url,
+  secrets: webhook.secrets.filter((secret) => Webhook.isLive(secret, now)),
+  standing: Webhook.standing(webhook.health),
+  at: now,
+  isBacklog: Delivery.line(delivery, webhook) === "backlog"
+})
 
 /** What a claim gave. */
 export interface Claimed {
@@ -39,11 +55,21 @@ export interface Claimed {
 
 /** A delivery as a person is shown it. */
 export interface DeliveryView {
-  readonly delivery: Delivery
-  readonly status: DeliveryStatus
+  readonly delivery: Delivery.Delivery
+  readonly status: Delivery.DeliveryStatus
   /** That it goes to, or went to: one that was removed is not paused. */
-  readonly webhook: Pick<Webhook, "id" | "pausedAt">
+  readonly webhook: Pick<Webhook.Webhook, "id" | "pausedAt">
 }
+
+/** A delivery to a webhook, shown. */
+export const viewOf = (
+  delivery: Delivery.Delivery,
+  { id, pausedAt }: Pick<Webhook.Webhook, "id" | "pausedAt">
+): DeliveryView => ({
+  delivery,
+  status: Delivery.statusShown(delivery, { pausedAt }),
+  webhook: { id, pausedAt }
+})
 
 /** What waits, over all workspaces, for whoever runs the service. */
 export interface BacklogReport {
@@ -80,7 +106,7 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
    */
   readonly claimDue: (command: {
     readonly now: Instant
-    readonly limit: { readonly [standing in Standing]: number }
+    readonly limit: { readonly [standing in Webhook.Standing]: number }
     readonly token: string
     readonly leaseUntil: Instant
   }) => Effect.Effect<Claimed, StoreError>
@@ -89,28 +115,13 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
    * until `leaseUntil`, also while the webhook is paused. It is never due: a claim of it that was given back, or whose
    * lease ended without a record, ends it (`exhausted`) as soon as `claimDue` is called. `None` without a webhook.
    */
-  readonly beginTest: (command: {
-    readonly now: Instant
-    readonly event: Event
-    readonly deliveryId: DeliveryId
-    readonly trigger: "test" | "probe"
-    readonly token: string
-    readonly leaseUntil: Instant
-  }) => Effect.Effect<Option.Option<ClaimedDelivery>, StoreError>
+  readonly beginTest: (command: BeginTest) => Effect.Effect<Option.Option<ClaimedDelivery>, StoreError>
   /**
    * Records an attempt and applies `Delivery.afterAttempt` to delivery and webhook in one step, only under the claim's
    * token; when the delivery has ended, the next of its order key is due at `now`. False, and nothing changed, when
    * the claim was lost.
    */
-  readonly complete: (command: {
-    readonly now: Instant
-    readonly delivery: ClaimedName
-    readonly token: string
-    /** Dated by the storage's time, as the claim told it. */
-    readonly attempt: Attempt
-    /** Random in [0, 1). */
-    readonly jitter: number
-  }) => Effect.Effect<boolean, StoreError>
+  readonly complete: (command: Complete) => Effect.Effect<boolean, StoreError>
   /** Gives claims back without counting an attempt; they are due again as before. Lost claims are passed over. */
   readonly release: (token: string, deliveries: ReadonlyArray<ClaimedName>) => Effect.Effect<void, StoreError>
   /**
@@ -138,7 +149,7 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   /** Deliveries of the workspace, newest first. A test that is being made is listed under no status. */
   readonly list: (
     workspaceId: WorkspaceId,
-    filter: { readonly status?: DeliveryStatus },
+    filter: { readonly status?: Delivery.DeliveryStatus },
     page: PageRequest
   ) => Effect.Effect<Page<DeliveryView>, StoreError>
   /** One delivery with its attempts, oldest first. */
@@ -146,7 +157,7 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     workspaceId: WorkspaceId,
     id: DeliveryId
   ) => Effect.Effect<
-    Option.Option<DeliveryView & { readonly attempts: ReadonlyArray<Attempt> }>,
+    Option.Option<DeliveryView & { readonly attempts: ReadonlyArray<Delivery.Attempt> }>,
     StoreError
   >
 }>()("@wac/core/webhooks/DeliveryStore") {}

@@ -1,23 +1,17 @@
 /**
- * Port: replay jobs. They are durable, and any number of processes may work at them.
+ * Port: replay jobs. `ReplayStep` says what its transitions decide. They are durable, and any number of processes may work at them.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { ReplayId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Replay, ReplayedStatus } from "./Replay.ts"
+import type { Replay } from "./Replay.ts"
+import type { Create } from "./ReplayStep.ts"
 
 export class ReplayStore extends Context.Service<ReplayStore, {
   /** Makes a running job for the workspace's webhook; `None` when there is none. */
-  readonly create: (command: {
-    readonly id: ReplayId
-    readonly workspaceId: WorkspaceId
-    readonly since: Instant
-    readonly until: Instant
-    readonly status: ReplayedStatus | null
-    readonly now: Instant
-  }) => Effect.Effect<Option.Option<Replay>, StoreError>
+  readonly create: (command: Create) => Effect.Effect<Option.Option<Replay>, StoreError>
   readonly get: (workspaceId: WorkspaceId, id: ReplayId) => Effect.Effect<Option.Option<Replay>, StoreError>
   /** Newest first. */
   readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Replay>, StoreError>

@@ -127,6 +127,10 @@ export const afterAttempt = (
       lastAttemptAt: attempt.at
     }
 
+/** Whether a secret signs at `now`. */
+export const isLive = ({ expiresAt }: Pick<WebhookSecret, "expiresAt">, now: Instant): boolean =>
+  expiresAt === null || expiresAt > now
+
 /** How many secrets may be live at once: as many as receivers' libraries read signatures (contract §5). */
 export const maxSecrets = 8
 
@@ -188,6 +192,12 @@ export const drainSlots = (drain: Drain, free: number, now: Instant): number =>
 /** When the next attempt of the backlog may begin after `taken` of it have begun now. */
 export const nextDrainAt = ({ nextAt }: Pick<Drain, "nextAt">, taken: number, now: Instant): Instant =>
   Math.max(nextAt, now) + taken * Duration.toMillis(drainGap)
+
+/** A webhook that is set once more: id, secrets, state and health stay. */
+export const configure = (
+  webhook: Webhook,
+  { envelope, eventTypes, updatedAt, url }: Pick<Webhook, "url" | "envelope" | "eventTypes" | "updatedAt">
+): Webhook => ({ ...webhook, url, envelope, eventTypes, updatedAt })
 
 /** Paused at `now`, by whomever; one that is paused already stays as it is. */
 export const pause = (webhook: Webhook, now: Instant): Webhook => ({ ...webhook, pausedAt: webhook.pausedAt ?? now })

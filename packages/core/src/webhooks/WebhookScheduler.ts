@@ -7,7 +7,8 @@ import { Polling } from "../Polling.ts"
 import type { UnreadableSecret } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import { DeliveryAttempt, lease } from "./DeliveryAttempt.ts"
-import { type ClaimedDelivery, type ClaimedName, DeliveryStore } from "./DeliveryStore.ts"
+import type { ClaimedName } from "./DeliveryStep.ts"
+import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
 import type { Standing } from "./Webhook.ts"
 
 /**

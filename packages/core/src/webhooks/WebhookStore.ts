@@ -1,12 +1,12 @@
 /**
- * Port: webhook configuration. Health is written by `DeliveryStore`.
+ * Port: webhook configuration. `WebhookStep` says what its transitions decide. Health is written by `DeliveryStore`.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { WebhookId, WorkspaceId } from "../Id.ts"
-import type { Sealed } from "../secrets/Sealed.ts"
+import type { WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Webhook } from "./Webhook.ts"
+import type { Put, Resume, RotateSecret } from "./WebhookStep.ts"
 
 /** A webhook and what waits for it. */
 export interface WebhookState {
@@ -22,21 +22,13 @@ export interface WebhookState {
   readonly oldestTriedAt: Instant | null
 }
 
-/**
- * What is made of the held deliveries: all are attempted, none, or those of events recorded at or after a time, and
- * with them what a person asked for again after the first of these.
- */
-export type Replay = "all" | "none" | { readonly since: Instant }
-
 export class WebhookStore extends Context.Service<WebhookStore, {
   /**
    * Sets the workspace's webhook: `candidate` if there is none, else the present one with the candidate's `url`,
    * `envelope`, `eventTypes` and `updatedAt` (state, health, id and secrets stay; waiting deliveries go to the new
    * URL). Atomic: of racers that create, one does.
    */
-  readonly put: (
-    candidate: Webhook
-  ) => Effect.Effect<{ readonly webhook: Webhook; readonly created: boolean }, StoreError>
+  readonly put: (candidate: Webhook) => Effect.Effect<Put, StoreError>
   /** The workspace's webhook, at the cost of its one row. */
   readonly find: (workspaceId: WorkspaceId) => Effect.Effect<Option.Option<Webhook>, StoreError>
   /** The same with what waits for it, which is counted: a million that are held take a quarter of a second. */
@@ -45,14 +37,7 @@ export class WebhookStore extends Context.Service<WebhookStore, {
    * Gives the webhook another secret, by `Webhook.rotateSecrets`; `None` when the workspace's webhook is not (or no
    * longer) this one. Rotations at once come one after the other.
    */
-  readonly rotateSecret: (command: {
-    readonly workspaceId: WorkspaceId
-    readonly webhookId: WebhookId
-    /** Sealed for the webhook's row. */
-    readonly secret: Sealed
-    readonly previousExpiresAt: Instant
-    readonly now: Instant
-  }) => Effect.Effect<Option.Option<Webhook>, StoreError>
+  readonly rotateSecret: (command: RotateSecret) => Effect.Effect<Option.Option<Webhook>, StoreError>
   /** Pauses the webhook (`Webhook.pause`), at the cost of its one row. None when there is no webhook. */
   readonly pause: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<Option.Option<Webhook>, StoreError>
   /**
@@ -61,11 +46,7 @@ export class WebhookStore extends Context.Service<WebhookStore, {
    * is freed by `DeliveryStore.tidySkipped`. Near `since` more may be replayed, as clocks differ, never less. None when
    * there is no webhook; an active one is left as it is.
    */
-  readonly resume: (command: {
-    readonly workspaceId: WorkspaceId
-    readonly now: Instant
-    readonly replay: Replay
-  }) => Effect.Effect<Option.Option<Webhook>, StoreError>
+  readonly resume: (command: Resume) => Effect.Effect<Option.Option<Webhook>, StoreError>
   /** Removes the webhook; its open deliveries become `skipped`. False when there was none. */
   readonly remove: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/webhooks/WebhookStore") {}

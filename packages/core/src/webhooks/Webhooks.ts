@@ -19,7 +19,8 @@ import { ReceiverGuard } from "./ReceiverGuard.ts"
 import * as RetrySchedule from "./RetrySchedule.ts"
 import { diagnose, type VerifyReport } from "./SignatureDiagnosis.ts"
 import * as Webhook from "./Webhook.ts"
-import { type Replay, type WebhookState, WebhookStore } from "./WebhookStore.ts"
+import type { Replay } from "./WebhookStep.ts"
+import { type WebhookState, WebhookStore } from "./WebhookStore.ts"
 
 /** The webhook, whole. */
 export interface PutWebhook {
@@ -264,7 +265,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           const event = Option.getOrThrow(yield* events.get(workspaceId, delivery.eventId))
           const now = yield* Clock.currentTimeMillis
           const body = Event.body(event, delivery.envelope)
-          const live = webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+          const live = webhook.secrets.filter((secret) => Webhook.isLive(secret, now))
           const secrets = (yield* open(webhook.id, live)).map(({ secret }) => secret)
           const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets, now })
           return Curl.command({ url: webhook.url, headers, body, timeout: Duration.toSeconds(timeout) })

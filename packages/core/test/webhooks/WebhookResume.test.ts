@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
-import type { Replay } from "../../src/webhooks/WebhookStore.ts"
+import type { Replay } from "../../src/webhooks/WebhookStep.ts"
 import { day, hour, minute, second } from "../checks.ts"
 import { advance } from "../clock.ts"
 import { start } from "../samples.ts"

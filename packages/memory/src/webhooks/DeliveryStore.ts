@@ -1,4 +1,4 @@
-import { Delivery, DeliveryStore, type Id, StorageTime, type Time, Webhook } from "@wac/core"
+import { Delivery, DeliveryStep, DeliveryStore, StorageTime, type Time, Webhook } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { log } from "../events/Journal.ts"
 import { type Memory, State } from "../State.ts"
@@ -39,29 +39,22 @@ const claimDue = (
   return { deliveries: claimed, at: now, nextDueAt: earliest([...memory.outboxes.values()].filter(isAsked), now) }
 }
 
-const claimedOf = (
-  { delivery, event, outbox: { standing, webhook } }: Consignment,
-  now: Time.Instant
-): DeliveryStore.ClaimedDelivery => ({
-  delivery,
-  event,
-  url: webhook.url,
-  secrets: webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now),
-  standing,
-  at: now,
-  isBacklog: Delivery.line(delivery, webhook) === "backlog"
-})
+const claimedOf = ({ delivery, event, outbox: { webhook } }: Consignment, now: Time.Instant) =>
+  DeliveryStore.claimedOf({ delivery, event, webhook }, now)
 
 const beginTest = (
   memory: Memory,
-  { deliveryId, event, leaseUntil, now, token, trigger }: Parameters<Store["beginTest"]>[0]
-): Option.Option<DeliveryStore.ClaimedDelivery> => {
-  const outbox = memory.outboxes.get(event.workspaceId)
-  if (outbox === undefined) return Option.none()
-  log(memory, event)
-  const consignment = outbox.beginTest(event, deliveryId, trigger, { token, until: leaseUntil })
-  memory.deliveries.set(consignment)
-  return Option.some(claimedOf(consignment, now))
+  command: DeliveryStep.BeginTest
+): DeliveryStore.ClaimedDelivery | undefined => {
+  const outbox = memory.outboxes.get(command.event.workspaceId)
+  const { answers: [begun], writes } = DeliveryStep.beginTest({ now: memory.now, present: () => outbox?.webhook }, [
+    command
+  ])
+  for (const { delivery, event, leaseUntil, token } of writes.tests) {
+    log(memory, event)
+    memory.deliveries.set(outbox!.beginTest(event, delivery, { token, until: leaseUntil }))
+  }
+  return begun && DeliveryStore.claimedOf(begun, begun.at)
 }
 
 /** When the next delivery of these webhooks is due, given that nothing but time passes; `null`: never. */
@@ -74,15 +67,46 @@ export const earliest = (outboxes: Iterable<Outbox>, now: Time.Instant): Time.In
   return least
 }
 
-const complete = (
-  memory: Memory,
-  { attempt, delivery, jitter, now, token }: Parameters<Store["complete"]>[0]
-): boolean => {
-  const consignment = memory.deliveries.get(delivery.id)
-  if (consignment?.lease?.token !== token) return false
-  consignment.outbox.complete(consignment, attempt, jitter, now)
+/** What the steps load of a webhook's deliveries. */
+export const loaded = (memory: Memory, outbox: Outbox): DeliveryStep.Loaded => ({
+  now: memory.now,
+  order: (_, orderKey) => outbox.order(orderKey)
+})
+
+/** Keeps deliveries as a step has left them. */
+export const keepAll = (memory: Memory, deliveries: ReadonlyArray<Delivery.Delivery>): void => {
+  for (const delivery of deliveries) {
+    const consignment = memory.deliveries.get(delivery.id)!
+    consignment.outbox.keep(consignment, delivery)
+  }
+}
+
+export const keepRounds = (memory: Memory, { begun, freed }: DeliveryStep.RoundWrites): void => {
+  for (const delivery of begun) {
+    const consignment = memory.deliveries.get(delivery.id)!
+    consignment.outbox.begin(consignment, delivery)
+  }
+  keepAll(memory, freed)
   memory.hint.notify()
-  return true
+}
+
+const complete = (memory: Memory, command: DeliveryStep.Complete): boolean => {
+  const consignment = memory.deliveries.get(command.delivery.id)
+  if (consignment === undefined) return false
+  const { outbox } = consignment
+  const { answers: [answer], writes } = DeliveryStep.complete({
+    ...loaded(memory, outbox),
+    webhook: () => outbox.webhook,
+    claimed: (_, token) => consignment.lease?.token === token ? consignment.delivery : undefined
+  }, [command])
+  for (const webhook of writes.webhooks) outbox.keepWebhook(webhook)
+  for (const { attempt } of writes.attempts) {
+    consignment.attempts.push(attempt)
+    outbox.unclaim(consignment)
+  }
+  keepAll(memory, writes.deliveries)
+  memory.hint.notify()
+  return answer!
 }
 
 const release = (memory: Memory, token: string, deliveries: Parameters<Store["release"]>[1]): void => {
@@ -93,18 +117,16 @@ const release = (memory: Memory, token: string, deliveries: Parameters<Store["re
   memory.hint.notify()
 }
 
-const retry = (
-  memory: Memory,
-  workspaceId: Id.WorkspaceId,
-  id: Id.DeliveryId,
-  now: Time.Instant
-): Consignment | undefined => {
-  const consignment = memory.deliveries.of(workspaceId, id)
-  if (consignment === undefined || Delivery.isTest(consignment.delivery)) return undefined
-  if (consignment.outbox !== memory.outboxes.get(workspaceId)) return undefined
-  consignment.outbox.beginRound(consignment, "manual", now)
-  memory.hint.notify()
-  return consignment
+const retry = (memory: Memory, command: DeliveryStep.Retry): DeliveryStore.DeliveryView | undefined => {
+  const outbox = memory.outboxes.get(command.workspaceId)
+  if (outbox === undefined) return undefined
+  const { answers: [retried], writes } = DeliveryStep.retry({
+    ...loaded(memory, outbox),
+    present: () => outbox.webhook,
+    delivery: (workspaceId, id) => memory.deliveries.of(workspaceId, id)?.delivery
+  }, [command])
+  keepRounds(memory, writes)
+  return retried && DeliveryStore.viewOf(retried.delivery, retried.webhook)
 }
 
 const backlog = (memory: Memory, now: Time.Instant): DeliveryStore.BacklogReport => {
@@ -123,11 +145,8 @@ const backlog = (memory: Memory, now: Time.Instant): DeliveryStore.BacklogReport
   }
 }
 
-const view = ({ delivery, outbox: { webhook } }: Consignment): DeliveryStore.DeliveryView => ({
-  delivery,
-  status: Delivery.statusShown(delivery, webhook),
-  webhook: { id: webhook.id, pausedAt: webhook.pausedAt }
-})
+const view = ({ delivery, outbox: { webhook } }: Consignment): DeliveryStore.DeliveryView =>
+  DeliveryStore.viewOf(delivery, webhook)
 
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
@@ -135,17 +154,11 @@ export const layer = Layer.effect(
     DeliveryStore.DeliveryStore.of({
       claimDue: (command) =>
         Effect.sync(() => claimDue(memory, StorageTime.judgedAt(command, memory.now(command.now), "leaseUntil"))),
-      beginTest: (command) =>
-        Effect.sync(() => {
-          const now = memory.now(command.now)
-          const { event, ...judged } = StorageTime.judgedAt(command, now, "leaseUntil")
-          return beginTest(memory, { ...judged, event: { ...event, createdAt: event.createdAt - command.now + now } })
-        }),
-      complete: (command) =>
-        Effect.sync(() => complete(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
+      beginTest: (command) => Effect.sync(() => Option.fromUndefinedOr(beginTest(memory, command))),
+      complete: (command) => Effect.sync(() => complete(memory, command)),
       release: (token, deliveries) => Effect.sync(() => release(memory, token, deliveries)),
       retry: (workspaceId, id, now) =>
-        Effect.sync(() => Option.map(Option.fromUndefinedOr(retry(memory, workspaceId, id, memory.now(now))), view)),
+        Effect.sync(() => Option.fromUndefinedOr(retry(memory, { workspaceId, id, now }))),
       awaitHint: memory.hint.wait,
       // what is skipped is written out at once
       tidySkipped: () => Effect.succeed(0),

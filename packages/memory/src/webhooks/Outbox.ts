@@ -58,37 +58,61 @@ export class Outbox {
   /** Records a delivery of the event. */
   add(event: Event.Event, id: Id.DeliveryId): Consignment {
     const predecessors = event.orderKey === null ? [] : this.#sequences.get(event.orderKey) ?? []
-    const consignment = this.#make(event, id, {
-      trigger: "automatic",
-      nextAttemptAt: predecessors.length === 0 ? event.createdAt : null
-    })
-    this.open.add(consignment)
+    const waits = predecessors.length > 0
+    const consignment = this.#make(event, Delivery.recorded(event, this.webhook, id, { trigger: "automatic", waits }))
     if (event.orderKey !== null) this.#sequences.set(event.orderKey, [...predecessors, consignment])
-    this.#enqueue(consignment)
+    this.keep(consignment, consignment.delivery)
     return consignment
   }
 
-  /** Records a delivery of a test event, which is claimed at once and never due. */
-  beginTest(
-    event: Event.Event,
-    id: Id.DeliveryId,
-    trigger: "test" | "probe",
-    lease: NonNullable<Consignment["lease"]>
-  ): Consignment {
-    const consignment = this.#make(event, id, { trigger, nextAttemptAt: null })
+  /** Takes the delivery of a test that has begun: it is claimed, and never due. */
+  beginTest(event: Event.Event, delivery: Delivery.Delivery, lease: NonNullable<Consignment["lease"]>): Consignment {
+    const consignment = this.#make(event, delivery)
     consignment.lease = lease
     this.#leased.add(consignment)
     return consignment
   }
 
-  /** Begins a new round of a delivery. */
-  beginRound(consignment: Consignment, trigger: "manual" | "replay", now: Time.Instant): void {
+  /** What is open of an order, in the order of `sequence`. */
+  order(orderKey: Id.MessageId): ReadonlyArray<Delivery.Delivery> {
+    return (this.#sequences.get(orderKey) ?? []).map(({ delivery }) => delivery)
+  }
+
+  /** Takes the webhook as a step has left it. */
+  keepWebhook(webhook: Webhook.Webhook): void {
+    const before = this.webhook
+    this.webhook = webhook
+    // either changes who is due when, and in which line
+    if (webhook.health.recoveredAt !== before.health.recoveredAt || webhook.resumedAt !== before.resumedAt) {
+      this.#realign()
+    }
+  }
+
+  /** Takes a delivery as a step has left it. */
+  keep(consignment: Consignment, delivery: Delivery.Delivery): void {
     const { orderKey } = consignment.delivery
-    consignment.delivery = Delivery.newRound(consignment.delivery, trigger, now)
+    consignment.delivery = delivery
+    const isOpen = Delivery.isOpen(delivery)
+    if (orderKey !== null && !(isOpen && delivery.orderKey === orderKey)) this.#leaveOrder(consignment, orderKey)
+    if (isOpen) {
+      this.open.add(consignment)
+      if (!this.#leased.has(consignment)) this.#enqueue(consignment)
+    } else {
+      this.open.delete(consignment)
+      consignment.place = null
+    }
+  }
+
+  /** The same of one that has begun a new round, which puts it behind all that was recorded before. */
+  begin(consignment: Consignment, delivery: Delivery.Delivery): void {
     consignment.serial = this.#serial++
-    if (consignment.delivery.orderKey !== orderKey) this.#leaveOrder(consignment, orderKey!)
-    this.open.add(consignment)
-    if (!this.#leased.has(consignment)) this.#enqueue(consignment)
+    this.keep(consignment, delivery)
+  }
+
+  /** Its claim is over. The delivery as the step has left it is to be kept next. */
+  unclaim(consignment: Consignment): void {
+    consignment.lease = null
+    this.#leased.delete(consignment)
   }
 
   /** How many wait for the first attempt of their replay. */
@@ -98,35 +122,14 @@ export class Outbox {
     return count
   }
 
-  #make(
-    event: Event.Event,
-    id: Id.DeliveryId,
-    fields: Pick<Delivery.Delivery, "trigger" | "nextAttemptAt">
-  ): Consignment {
+  #make(event: Event.Event, delivery: Delivery.Delivery): Consignment {
     return {
-      id,
-      workspaceId: event.workspaceId,
+      id: delivery.id,
+      workspaceId: delivery.workspaceId,
       event,
       outbox: this,
       serial: this.#serial++,
-      delivery: {
-        id,
-        workspaceId: event.workspaceId,
-        webhookId: this.webhook.id,
-        eventId: event.id,
-        eventType: event.type,
-        envelope: this.webhook.envelope,
-        orderKey: event.orderKey,
-        sequence: event.sequence,
-        status: "pending",
-        attemptCount: 0,
-        roundAttempts: 0,
-        firstAttemptAt: null,
-        lastAttemptAt: null,
-        createdAt: event.createdAt,
-        completedAt: null,
-        ...fields
-      },
+      delivery,
       lease: null,
       attempts: [],
       place: null
@@ -153,8 +156,11 @@ export class Outbox {
     for (const consignment of this.#leased) {
       if (consignment.lease!.until > now) continue
       this.#leased.delete(consignment)
-      if (Delivery.isTest(consignment.delivery)) this.#end(consignment, "exhausted", now)
-      else this.#enqueue(consignment)
+      if (!Delivery.isTest(consignment.delivery)) this.#enqueue(consignment)
+      else {
+        consignment.lease = null
+        consignment.delivery = Delivery.end(consignment.delivery, "exhausted", now)
+      }
     }
     if (this.open.size === 0) return false
     const slots = this.#slots(now)
@@ -192,66 +198,26 @@ export class Outbox {
     return times.length + ends.length === 0 ? null : Math.max(opensAt, Math.min(...times, ...ends))
   }
 
-  /** Records an attempt at a delivery and what follows from it. */
-  complete(consignment: Consignment, attempt: Delivery.Attempt, jitter: number, now: Time.Instant): void {
-    const before = this.webhook.health
-    const after = Delivery.afterAttempt(consignment.delivery, this.webhook, attempt, jitter)
-    this.webhook = after.webhook
-    consignment.delivery = after.delivery
-    consignment.attempts.push(attempt)
-    consignment.lease = null
-    this.#leased.delete(consignment)
-    if (Delivery.isOpen(after.delivery)) this.#enqueue(consignment)
-    else this.#close(consignment, now)
-    if (after.webhook.health.recoveredAt !== before.recoveredAt) this.#realign()
-  }
-
   /** Gives a claim back. */
   release(consignment: Consignment): void {
     if (Delivery.isTest(consignment.delivery)) {
       consignment.lease = { token: "", until: -Infinity }
       return
     }
-    consignment.lease = null
-    this.#leased.delete(consignment)
+    this.unclaim(consignment)
     this.#enqueue(consignment)
   }
 
-  pause(now: Time.Instant): void {
-    this.webhook = Webhook.pause(this.webhook, now)
-  }
-
-  /** Resumes the webhook, if it is paused; what was held before the first event since `from` came is skipped. */
-  resume(now: Time.Instant, from: Time.Instant): void {
-    if (this.webhook.pausedAt === null) return
-    this.webhook = Webhook.resume(this.webhook, now)
+  /** What is open, and waits since before the first event that was recorded at or after a time. */
+  heldBefore(from: Time.Instant): ReadonlyArray<Consignment> {
     let first = Infinity
     for (const { event, serial } of this.open) if (event.createdAt >= from) first = Math.min(first, serial)
-    const older = [...this.open].filter(({ serial }) => serial < first)
-    this.#skip(older, now)
-    const freed = new Set(older.flatMap(({ delivery: { orderKey } }) => orderKey ?? []))
-    for (const orderKey of freed) this.#follow(orderKey, now)
-    this.#realign()
+    return [...this.open].filter(({ serial }) => serial < first)
   }
 
-  /** Ends all that waits, for a webhook that goes. */
-  skipAll(now: Time.Instant): void {
-    this.webhook = { ...this.webhook, pausedAt: null }
-    this.#skip(new Set([...this.open, ...this.#leased]), now)
-  }
-
-  #skip(consignments: Iterable<Consignment>, now: Time.Instant): void {
-    for (const consignment of consignments) {
-      this.#end(consignment, "skipped", now)
-      this.#leased.delete(consignment)
-      this.#leave(consignment)
-    }
-  }
-
-  #end(consignment: Consignment, status: "exhausted" | "skipped", now: Time.Instant): void {
-    consignment.delivery = { ...consignment.delivery, status, nextAttemptAt: null, completedAt: now }
-    consignment.lease = null
-    consignment.place = null
+  /** All that has not ended, tests that are being made among it. */
+  unended(): ReadonlyArray<Consignment> {
+    return [...new Set([...this.open, ...this.#leased])]
   }
 
   /** Puts a delivery in line, by its own clock. */
@@ -266,36 +232,12 @@ export class Outbox {
     this.#lines[line].push(consignment.place)
   }
 
-  #close(consignment: Consignment, now: Time.Instant): void {
-    const { orderKey } = consignment.delivery
-    this.#leave(consignment)
-    if (orderKey !== null) this.#follow(orderKey, now)
-  }
-
-  /** Takes a delivery that has ended out of all lines. */
-  #leave(consignment: Consignment): void {
-    consignment.place = null
-    this.open.delete(consignment)
-    const { orderKey } = consignment.delivery
-    if (orderKey === null) return
-    this.#leaveOrder(consignment, orderKey)
-  }
-
   #leaveOrder(consignment: Consignment, orderKey: Id.MessageId): void {
     const left = (this.#sequences.get(orderKey) ?? []).filter((other) => other !== consignment)
     if (left.length === 0) this.#sequences.delete(orderKey)
     else this.#sequences.set(orderKey, left)
   }
 
-  /** The first that is left of an order key waits for nobody any more. */
-  #follow(orderKey: Id.MessageId, now: Time.Instant): void {
-    const next = this.#sequences.get(orderKey)?.[0]
-    if (next === undefined || next.delivery.nextAttemptAt !== null) return
-    next.delivery = { ...next.delivery, nextAttemptAt: now }
-    this.#enqueue(next)
-  }
-
-  /** The webhook has recovered, or was resumed, which changes who is due when, and in which line. */
   #realign(): void {
     for (const line of Delivery.lines) this.#lines[line].clear()
     for (const consignment of this.open) if (!this.#leased.has(consignment)) this.#enqueue(consignment)

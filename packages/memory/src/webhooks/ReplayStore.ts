@@ -1,9 +1,7 @@
-import { Delivery, type Id, Replay, ReplayStore, type Time } from "@wac/core"
-import { Duration, Effect, Layer, Option } from "effect"
-import { type Memory, type ReplayJob, State } from "../State.ts"
-import type { Consignment, Outbox } from "./Outbox.ts"
-
-type Store = ReplayStore.ReplayStore["Service"]
+import { Delivery, type Id, Replay, ReplayStep, ReplayStore } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { type Memory, State } from "../State.ts"
+import { keepRounds, loaded } from "./DeliveryStore.ts"
 
 /** What a job looks at, up to `limit`, oldest first: what has ended of its range. */
 const endedIn = (
@@ -12,7 +10,7 @@ const endedIn = (
   { since, until, webhookId }: Replay.ReplayRange,
   after: Id.DeliveryId | null,
   limit: number
-): ReadonlyArray<Consignment> =>
+): ReadonlyArray<Delivery.Delivery> =>
   memory.deliveries.after(
     workspaceId,
     after,
@@ -20,97 +18,85 @@ const endedIn = (
     ({ delivery }) =>
       delivery.webhookId === webhookId && !Delivery.isOpen(delivery) &&
       delivery.createdAt >= since && delivery.createdAt < until
-  )
+  ).map(({ delivery }) => delivery)
 
-const create = (memory: Memory, { id, now, workspaceId, ...range }: Parameters<Store["create"]>[0]) => {
-  const webhook = memory.outboxes.get(workspaceId)?.webhook
-  if (webhook === undefined) return undefined
-  const covered = { ...range, webhookId: webhook.id }
-  const ended = endedIn(memory, workspaceId, covered, null, Replay.countedAtOnce + 1)
-  const replay: Replay.Replay = {
-    ...covered,
-    id,
-    workspaceId,
-    state: "running",
-    total: ended.length > Replay.countedAtOnce
-      ? null
-      : ended.filter(({ delivery }) => Replay.covers(covered, delivery)).length,
-    replayed: 0,
-    createdAt: now,
-    completedAt: null
+const write = (memory: Memory, { jobs }: ReplayStep.Writes): void => {
+  for (const job of jobs) {
+    const { id, state, workspaceId } = job.replay
+    memory.replays.set({ id, workspaceId, job })
+    // behind the others that are due
+    memory.runningReplays.delete(id)
+    if (state === "running") memory.runningReplays.add(id)
   }
-  memory.replays.set({ id, workspaceId, replay, after: null, stepAt: now })
-  memory.runningReplays.add(id)
+}
+
+const create = (memory: Memory, command: ReplayStep.Create): Replay.Replay | undefined => {
+  const { workspaceId } = command
+  const { answers: [made], writes } = ReplayStep.create({
+    now: memory.now,
+    present: () => memory.outboxes.get(workspaceId)?.webhook.id,
+    covered: (range) => {
+      const ended = endedIn(memory, workspaceId, range, null, Replay.countedAtOnce + 1)
+      return ended.length > Replay.countedAtOnce
+        ? null
+        : ended.filter((delivery) => Replay.covers(range, delivery)).length
+    }
+  }, [command])
+  write(memory, writes)
   memory.replayHint.notify()
-  return replay
+  return made
 }
 
-const end = (memory: Memory, job: ReplayJob, state: "completed" | "cancelled", now: Time.Instant): Replay.Replay => {
-  memory.runningReplays.delete(job.id)
-  return job.replay = Replay.end(job.replay, state, now)
+const cancel = (memory: Memory, command: ReplayStep.Cancel): Replay.Replay | undefined => {
+  const { answers: [cancelled], writes } = ReplayStep.cancel({
+    now: memory.now,
+    job: (workspaceId, id) => memory.replays.of(workspaceId, id)?.job
+  }, [command])
+  write(memory, writes)
+  return cancelled
 }
 
-const cancel = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ReplayId, now: Time.Instant) => {
-  const job = memory.replays.of(workspaceId, id)
-  return job === undefined ? undefined : end(memory, job, "cancelled", now)
-}
-
-const step = (memory: Memory, now: Time.Instant, limit: number): boolean => {
-  const [job] = [...memory.runningReplays]
-    .map((id) => memory.replays.get(id)!)
+const step = (memory: Memory, command: ReplayStep.Step): boolean => {
+  const now = memory.now(command.now)
+  const [next] = [...memory.runningReplays]
+    .map((id) => memory.replays.get(id)!.job)
     .filter(({ stepAt }) => stepAt <= now)
     .sort((a, b) => a.stepAt - b.stepAt)
-  if (job === undefined) return false
-  const outbox = memory.outboxes.get(job.workspaceId)
-  if (outbox?.webhook.id === job.replay.webhookId) take(memory, job, outbox, now, limit)
-  else end(memory, job, "cancelled", now)
+  if (next === undefined) return false
+  const { reached, replay } = next
+  const outbox = memory.outboxes.get(replay.workspaceId)
+  const isPresent = outbox?.webhook.id === replay.webhookId
+  const { begun, freed, jobs } = ReplayStep.step({
+    now: memory.now,
+    order: (webhookId, orderKey) => outbox === undefined ? [] : loaded(memory, outbox).order(webhookId, orderKey),
+    job: next,
+    isPresent,
+    // what is skipped is written out at once
+    isWritten: true,
+    waiting: outbox?.replaysWaiting() ?? 0,
+    ended: isPresent ? endedIn(memory, replay.workspaceId, replay, reached?.id ?? null, command.limit) : []
+  }, command)
+  write(memory, { jobs })
+  if (begun.length > 0) keepRounds(memory, { begun, freed })
   return true
-}
-
-const take = (memory: Memory, job: ReplayJob, outbox: Outbox, now: Time.Instant, limit: number): void => {
-  // behind the others that are due
-  memory.runningReplays.delete(job.id)
-  memory.runningReplays.add(job.id)
-  job.stepAt = now
-  let room = Replay.maxWaiting - outbox.replaysWaiting()
-  const batch = endedIn(memory, job.workspaceId, job.replay, job.after, limit)
-  for (const consignment of batch) {
-    if (Replay.covers(job.replay, consignment.delivery)) {
-      if (room <= 0) {
-        job.stepAt = now + Duration.toMillis(Replay.pause)
-        return
-      }
-      outbox.beginRound(consignment, "replay", now)
-      memory.hint.notify()
-      job.replay = { ...job.replay, replayed: job.replay.replayed + 1 }
-      room--
-    }
-    job.after = consignment.id
-  }
-  if (batch.length < limit) end(memory, job, "completed", now)
 }
 
 export const layer = Layer.effect(
   ReplayStore.ReplayStore,
   Effect.map(State, (memory) =>
     ReplayStore.ReplayStore.of({
-      create: (command) =>
-        Effect.sync(() => {
-          const now = memory.now(command.now)
-          const until = command.until < command.now ? Math.min(command.until, now) : now
-          return Option.fromUndefinedOr(create(memory, { ...command, now, until }))
-        }),
+      create: (command) => Effect.sync(() => Option.fromUndefinedOr(create(memory, command))),
       get: (workspaceId, id) =>
         Effect.sync(() =>
-          Option.map(Option.fromUndefinedOr(memory.replays.of(workspaceId, id)), ({ replay }) => replay)
+          Option.map(Option.fromUndefinedOr(memory.replays.of(workspaceId, id)), ({ job }) => job.replay)
         ),
       list: (workspaceId, page) =>
         Effect.sync(() => {
           const { items, next } = memory.replays.page(workspaceId, page, () => true)
-          return { items: items.map(({ replay }) => replay), next }
+          return { items: items.map(({ job }) => job.replay), next }
         }),
       cancel: (workspaceId, id, now) =>
-        Effect.sync(() => Option.fromUndefinedOr(cancel(memory, workspaceId, id, memory.now(now)))),
-      step: (now, limit) => Effect.sync(() => step(memory, memory.now(now), limit))
+        Effect.sync(() => Option.fromUndefinedOr(cancel(memory, { workspaceId, id, now }))),
+      step: (now, limit) => Effect.sync(() => step(memory, { now, limit }))
     }))
 )

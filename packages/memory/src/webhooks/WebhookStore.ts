@@ -1,18 +1,28 @@
-import { type Id, StorageTime, type Time, Webhook, WebhookStore } from "@wac/core"
+import { DeliveryStep, type Time, type Webhook, WebhookStep, WebhookStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
-import { Outbox } from "./Outbox.ts"
+import { keepAll, loaded as deliveriesLoaded } from "./DeliveryStore.ts"
+import { type Consignment, Outbox } from "./Outbox.ts"
 
-const put = (memory: Memory, candidate: Webhook.Webhook): { webhook: Webhook.Webhook; created: boolean } => {
-  const present = memory.outboxes.get(candidate.workspaceId)
-  memory.hint.notify()
-  if (present === undefined) {
-    memory.outboxes.set(candidate.workspaceId, new Outbox(candidate))
-    return { webhook: candidate, created: true }
+/** What the steps load. */
+const loaded = (memory: Memory): WebhookStep.Loaded => ({
+  now: memory.now,
+  present: (workspaceId) => memory.outboxes.get(workspaceId)?.webhook
+})
+
+const write = (memory: Memory, { webhooks }: WebhookStep.Writes): void => {
+  for (const webhook of webhooks) {
+    const outbox = memory.outboxes.get(webhook.workspaceId)
+    if (outbox === undefined) memory.outboxes.set(webhook.workspaceId, new Outbox(webhook))
+    else outbox.keepWebhook(webhook)
   }
-  const { envelope, eventTypes, updatedAt, url } = candidate
-  present.webhook = { ...present.webhook, url, envelope, eventTypes, updatedAt }
-  return { webhook: present.webhook, created: false }
+  memory.hint.notify()
+}
+
+const put = (memory: Memory, candidate: Webhook.Webhook): WebhookStep.Put => {
+  const { answers: [answer], writes } = WebhookStep.put(loaded(memory), [candidate])
+  write(memory, writes)
+  return answer!
 }
 
 const stateOf = ({ open, webhook }: Outbox): WebhookStore.WebhookState => {
@@ -32,40 +42,44 @@ const stateOf = ({ open, webhook }: Outbox): WebhookStore.WebhookState => {
   return { webhook, heldCount: isPaused ? open.size : 0, oldestHeldAt, oldestTriedAt }
 }
 
-const rotateSecret = (
-  memory: Memory,
-  { webhookId, workspaceId, ...rotation }: Parameters<WebhookStore.WebhookStore["Service"]["rotateSecret"]>[0]
-): Option.Option<Webhook.Webhook> => {
-  const outbox = memory.outboxes.get(workspaceId)
-  if (outbox?.webhook.id !== webhookId) return Option.none()
-  const secrets = Webhook.rotateSecrets(outbox.webhook.secrets, rotation)
-  outbox.webhook = { ...outbox.webhook, secrets }
-  return Option.some(outbox.webhook)
+const rotateSecret = (memory: Memory, command: WebhookStep.RotateSecret): Webhook.Webhook | undefined => {
+  const { answers: [webhook], writes } = WebhookStep.rotateSecret(loaded(memory), [command])
+  write(memory, writes)
+  return webhook
 }
 
-const pause = (memory: Memory, workspaceId: Id.WorkspaceId, now: Time.Instant): Webhook.Webhook | undefined => {
-  const outbox = memory.outboxes.get(workspaceId)
-  outbox?.pause(now)
-  return outbox?.webhook
+const pause = (memory: Memory, command: WebhookStep.Named): Webhook.Webhook | undefined => {
+  const { answers: [webhook], writes } = WebhookStep.pause(loaded(memory), [command])
+  write(memory, writes)
+  return webhook
 }
 
-/** Events recorded before this are skipped. */
-const replayedFrom = (replay: WebhookStore.Replay): Time.Instant =>
-  replay === "all" ? -Infinity : replay === "none" ? Infinity : replay.since
-
-const resume = (
-  memory: Memory,
-  { now, replay, workspaceId }: Parameters<WebhookStore.WebhookStore["Service"]["resume"]>[0]
-): Webhook.Webhook | undefined => {
-  const outbox = memory.outboxes.get(workspaceId)
-  outbox?.resume(now, replayedFrom(replay))
-  memory.hint.notify()
-  return outbox?.webhook
+/** Ends deliveries as skipped. */
+const skip = (memory: Memory, outbox: Outbox, consignments: ReadonlyArray<Consignment>, at: Time.Instant): void => {
+  const skipped = DeliveryStep.skip(deliveriesLoaded(memory, outbox), consignments.map(({ delivery }) => delivery), at)
+  for (const consignment of consignments) outbox.unclaim(consignment)
+  keepAll(memory, skipped.deliveries)
 }
 
-const remove = (memory: Memory, workspaceId: Id.WorkspaceId, now: Time.Instant): boolean => {
-  memory.outboxes.get(workspaceId)?.skipAll(now)
-  return memory.outboxes.delete(workspaceId)
+const resume = (memory: Memory, command: WebhookStep.Resume): Webhook.Webhook | undefined => {
+  const { answers: [webhook], writes } = WebhookStep.resume(loaded(memory), [command])
+  write(memory, writes)
+  for (const { at, from } of writes.skips) {
+    const outbox = memory.outboxes.get(command.workspaceId)!
+    skip(memory, outbox, outbox.heldBefore(from ?? Infinity), at)
+  }
+  return webhook
+}
+
+const remove = (memory: Memory, command: WebhookStep.Named): boolean => {
+  const { answers: [answer], writes } = WebhookStep.remove(loaded(memory), [command])
+  for (const { at, webhook } of writes.removed) {
+    const outbox = memory.outboxes.get(webhook.workspaceId)!
+    outbox.keepWebhook(webhook)
+    skip(memory, outbox, outbox.unended(), at)
+    memory.outboxes.delete(webhook.workspaceId)
+  }
+  return answer!
 }
 
 export const layer = Layer.effect(
@@ -76,16 +90,9 @@ export const layer = Layer.effect(
       find: (workspaceId) => Effect.sync(() => Option.fromUndefinedOr(memory.outboxes.get(workspaceId)?.webhook)),
       get: (workspaceId) =>
         Effect.sync(() => Option.map(Option.fromUndefinedOr(memory.outboxes.get(workspaceId)), stateOf)),
-      rotateSecret: (command) =>
-        Effect.sync(() =>
-          rotateSecret(memory, StorageTime.judgedAt(command, memory.now(command.now), "previousExpiresAt"))
-        ),
-      pause: (workspaceId, now) =>
-        Effect.sync(() => Option.fromUndefinedOr(pause(memory, workspaceId, memory.now(now)))),
-      resume: (command) =>
-        Effect.sync(() =>
-          Option.fromUndefinedOr(resume(memory, StorageTime.judgedAt(command, memory.now(command.now))))
-        ),
-      remove: (workspaceId, now) => Effect.sync(() => remove(memory, workspaceId, memory.now(now)))
+      rotateSecret: (command) => Effect.sync(() => Option.fromUndefinedOr(rotateSecret(memory, command))),
+      pause: (workspaceId, now) => Effect.sync(() => Option.fromUndefinedOr(pause(memory, { workspaceId, now }))),
+      resume: (command) => Effect.sync(() => Option.fromUndefinedOr(resume(memory, command))),
+      remove: (workspaceId, now) => Effect.sync(() => remove(memory, { workspaceId, now }))
     }))
 )

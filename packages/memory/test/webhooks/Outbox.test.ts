@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type Delivery, type Event, type Id, Webhook } from "@wac/core"
+import { type Delivery, DeliveryStep, type Event, type Id, Webhook } from "@wac/core"
 import { type Consignment, Outbox } from "../../src/webhooks/Outbox.ts"
 
 const webhook: Webhook.Webhook = {
@@ -17,6 +17,7 @@ const webhook: Webhook.Webhook = {
 }
 
 let serial = 0
+const added = new Map<Id.DeliveryId, Consignment>()
 const add = (outbox: Outbox, createdAt: number, orderKey: string | null = null): Consignment => {
   serial++
   const event: Event.Event = {
@@ -28,7 +29,9 @@ const add = (outbox: Outbox, createdAt: number, orderKey: string | null = null):
     sequence: orderKey === null ? null : serial,
     data: {}
   }
-  return outbox.add(event, `dlv_${serial}` as Id.DeliveryId)
+  const consignment = outbox.add(event, `dlv_${serial}` as Id.DeliveryId)
+  added.set(consignment.id, consignment)
+  return consignment
 }
 
 const claim = (outbox: Outbox, now: number, until = now + 15_000): ReadonlyArray<Consignment> => {
@@ -58,8 +61,18 @@ const attempt = (consignment: Consignment, outcome: Delivery.AttemptOutcome, sta
   retryAfter: null
 })
 
-const end = (outbox: Outbox, consignment: Consignment, outcome: Delivery.AttemptOutcome, now: number) =>
-  outbox.complete(consignment, attempt(consignment, outcome, now), 0, now)
+/** Records an attempt, as the store does. */
+const end = (outbox: Outbox, consignment: Consignment, outcome: Delivery.AttemptOutcome, now: number) => {
+  const { writes } = DeliveryStep.complete({
+    now: () => now,
+    order: (_, orderKey) => outbox.order(orderKey),
+    webhook: () => outbox.webhook,
+    claimed: () => consignment.delivery
+  }, [{ now, delivery: consignment.delivery, token: "t", attempt: attempt(consignment, outcome, now), jitter: 0 }])
+  for (const after of writes.webhooks) outbox.keepWebhook(after)
+  outbox.unclaim(consignment)
+  for (const delivery of writes.deliveries) outbox.keep(added.get(delivery.id)!, delivery)
+}
 
 it("no more are in flight than there are slots; a lease's end frees one by time alone", () => {
   const outbox = new Outbox(webhook)

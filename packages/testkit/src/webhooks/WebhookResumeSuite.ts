@@ -2,7 +2,7 @@
  * Conformance of `WebhookStore` and `DeliveryStore`: a webhook's pause and resume, and what becomes of what is held.
  */
 import { assert } from "@effect/vitest"
-import { type Delivery, DeliveryStore, Webhook, WebhookStore } from "@wac/core"
+import { type Delivery, DeliveryStore, Webhook, type WebhookStep, WebhookStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -14,7 +14,7 @@ const { day, hour, minute, putWebhook, second, world } = Fixture
 const pause = ({ workspace }: Fixture.World, now: number) =>
   WebhookStore.WebhookStore.use((store) => store.pause(workspace.id, now))
 
-const resume = ({ workspace }: Fixture.World, now: number, replay: WebhookStore.Replay) =>
+const resume = ({ workspace }: Fixture.World, now: number, replay: WebhookStep.Replay) =>
   WebhookStore.WebhookStore.use((store) => store.resume({ workspaceId: workspace.id, now, replay }))
 
 const stateOf = ({ workspace }: Fixture.World) =>

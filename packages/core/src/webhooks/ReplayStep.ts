@@ -1,0 +1,145 @@
+/**
+ * What the transitions of replay jobs decide (contract §6): making and cancelling them, and each step of one.
+ */
+import { Duration } from "effect"
+import type { ReplayId, WebhookId, WorkspaceId } from "../Id.ts"
+import type { Decide, Known } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+import type { Delivery } from "./Delivery.ts"
+import * as DeliveryStep from "./DeliveryStep.ts"
+import * as Replay from "./Replay.ts"
+
+/** A job is to be made. */
+export interface Create {
+  readonly id: ReplayId
+  readonly workspaceId: WorkspaceId
+  readonly since: Instant
+  readonly until: Instant
+  readonly status: Replay.ReplayedStatus | null
+  readonly now: Instant
+}
+
+/** A job is to be cancelled. */
+export interface Cancel {
+  readonly workspaceId: WorkspaceId
+  readonly id: ReplayId
+  readonly now: Instant
+}
+
+/** The job whose turn it is looks at up to `limit` deliveries. */
+export interface Step {
+  readonly now: Instant
+  readonly limit: number
+}
+
+/** A job, and how far it has come. */
+export interface Job {
+  readonly replay: Replay.Replay
+  /** The last delivery that it has looked at. */
+  readonly reached: Pick<Delivery, "createdAt" | "id"> | null
+  /** When its next step is due. */
+  readonly stepAt: Instant
+}
+
+/** What making a job loads. All of it may be a moment old. */
+export interface LoadedRanges extends Known {
+  /** The present webhook of a workspace. */
+  readonly present: (workspaceId: WorkspaceId) => WebhookId | undefined
+  /**
+   * How many deliveries a range covers (`Replay.covers`); `null` where more than `Replay.countedAtOnce` have ended in it,
+   * or it is not known of all whether they have.
+   */
+  readonly covered: (range: Replay.ReplayRange) => number | null
+}
+
+/** What cancelling jobs loads, locked. */
+export interface LoadedJobs extends Known {
+  readonly job: (workspaceId: WorkspaceId, id: ReplayId) => Job | undefined
+}
+
+/** What a step loads, under the locks of the job and of its webhook. */
+export interface LoadedStep extends DeliveryStep.Loaded {
+  readonly job: Job
+  /** Whether the job's webhook is still that of its workspace. */
+  readonly isPresent: boolean
+  /** Whether what was skipped is written so, and can be told from what is on its way. */
+  readonly isWritten: boolean
+  /** How many deliveries of the webhook wait for the first attempt of a replay: exact up to `Replay.maxWaiting`. */
+  readonly waiting: number
+  /** What has ended of the job's range behind what it has reached, oldest first: up to the step's limit. */
+  readonly ended: ReadonlyArray<Delivery>
+}
+
+/** Jobs as they are after the step. */
+export interface Writes {
+  readonly jobs: ReadonlyArray<Job>
+}
+
+export interface StepWrites extends Writes, DeliveryStep.RoundWrites {}
+
+/** Makes jobs for present webhooks. What is recorded after the job is not in it. Answers with the job. */
+export const create: Decide<Create, LoadedRanges, Replay.Replay | undefined, Writes> = (loaded, commands) => {
+  const jobs: Array<Job> = []
+  const answers = commands.map(({ id, now: asked, since, status, until, workspaceId }) => {
+    const webhookId = loaded.present(workspaceId)
+    if (webhookId === undefined) return undefined
+    const now = loaded.now(asked)
+    const range = { webhookId, since, until: until < asked ? Math.min(until, now) : now, status }
+    const replay: Replay.Replay = {
+      ...range,
+      id,
+      workspaceId,
+      state: "running",
+      total: loaded.covered(range),
+      replayed: 0,
+      createdAt: now,
+      completedAt: null
+    }
+    jobs.push({ replay, reached: null, stepAt: now })
+    return replay
+  })
+  return { answers, writes: { jobs } }
+}
+
+/** Cancels running jobs; those that have ended stay as they are. Answers with the job. */
+export const cancel: Decide<Cancel, LoadedJobs, Replay.Replay | undefined, Writes> = (loaded, commands) => {
+  const jobs = new Map<ReplayId, Job>()
+  const answers = commands.map(({ id, now, workspaceId }) => {
+    const job = jobs.get(id) ?? loaded.job(workspaceId, id)
+    if (job === undefined) return undefined
+    const replay = Replay.end(job.replay, "cancelled", loaded.now(now))
+    jobs.set(id, { ...job, replay })
+    return replay
+  })
+  return { answers, writes: { jobs: [...jobs.values()] } }
+}
+
+/**
+ * One step of a job: begins a new round (`Delivery.newRound`) of what it covers, as long as no more than
+ * `Replay.maxWaiting` of its webhook wait for their attempt; else it goes on after `Replay.pause`. A job that has looked at
+ * all is completed, and one whose webhook was removed is cancelled.
+ */
+export const step = (loaded: LoadedStep, { limit, now: asked }: Step): StepWrites => {
+  const { ended, isPresent, isWritten, job, waiting } = loaded
+  const now = loaded.now(asked)
+  const rounds = new DeliveryStep.Rounds(loaded)
+  const leave = (after: Partial<Job>): StepWrites => ({ jobs: [{ ...job, ...after }], ...rounds.writes() })
+  const later = now + Duration.toMillis(Replay.pause)
+  if (!isPresent) return leave({ replay: Replay.end(job.replay, "cancelled", now) })
+  if (!isWritten) return leave({ stepAt: later })
+
+  let { reached, replay } = job
+  let room = Replay.maxWaiting - waiting
+  for (const delivery of ended) {
+    if (Replay.covers(replay, delivery)) {
+      if (room <= 0) return leave({ replay, reached, stepAt: later })
+      rounds.begin(delivery, "replay", now)
+      replay = { ...replay, replayed: replay.replayed + 1 }
+      room--
+    }
+    reached = { id: delivery.id, createdAt: delivery.createdAt }
+  }
+  return ended.length < limit
+    ? leave({ replay: Replay.end(replay, "completed", now), reached })
+    : leave({ replay, reached, stepAt: now })
+}

@@ -1,0 +1,193 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import type { WorkspaceId } from "../../src/Id.ts"
+import type { Sealed } from "../../src/secrets/Sealed.ts"
+import type { Webhook } from "../../src/webhooks/Webhook.ts"
+import { type Loaded, pause, put, remove, resume, rotateSecret, type Skip } from "../../src/webhooks/WebhookStep.ts"
+import { inBatches, sizes } from "../batches.ts"
+import { between, checks, day, hour, minute, upTo } from "../checks.ts"
+import { health, id, start, webhook } from "../samples.ts"
+
+const sealed = (n: number): Sealed => ({ keyId: `k${n}`, nonce: new Uint8Array(12), ciphertext: new Uint8Array(48) })
+
+const loaded = (present: Webhook | undefined, now?: number): Loaded => ({
+  now: (asked) => now ?? asked,
+  present: () => present
+})
+
+const workspaceId = id("ws")
+const paused = webhook({ pausedAt: start })
+
+describe("setting a webhook", () => {
+  it("creates the candidate where there is none", () => {
+    const { answers, writes } = put(loaded(undefined), [webhook()])
+    assert.deepStrictEqual(answers, [{ webhook: webhook(), created: true }])
+    assert.deepStrictEqual(writes.webhooks, [webhook()])
+  })
+
+  it("of two that create within a batch the first does", () => {
+    const other = webhook({ id: id("whk", 2), url: "https://other.example/", updatedAt: start + 1 })
+    const { answers, writes } = put(loaded(undefined), [webhook(), other])
+    const after = webhook({ url: other.url, updatedAt: other.updatedAt })
+    assert.deepStrictEqual(answers, [{ webhook: webhook(), created: true }, { webhook: after, created: false }])
+    assert.deepStrictEqual(writes.webhooks, [after])
+  })
+
+  it("leaves id, secrets, state and health of the present one", () => {
+    const present = webhook({
+      pausedAt: start,
+      resumedAt: start,
+      secrets: [{ sealed: sealed(1), expiresAt: null }],
+      health: health({ consecutiveFailures: 3, failuresSince: start })
+    })
+    const set = {
+      url: "https://other.example/",
+      envelope: "a",
+      eventTypes: ["message.read"],
+      updatedAt: start + hour
+    } as const
+    const { answers } = put(loaded(present), [webhook({ id: id("whk", 2), createdAt: start + hour, ...set })])
+    assert.deepStrictEqual(answers, [{ webhook: { ...present, ...set }, created: false }])
+  })
+})
+
+describe("rotating a secret", () => {
+  const rotation = { workspaceId, webhookId: id("whk"), secret: sealed(2), previousExpiresAt: start + hour, now: start }
+
+  it("puts the new one first, and has those before expire by the storage's time", () => {
+    const present = webhook({ secrets: [{ sealed: sealed(1), expiresAt: null }] })
+    const { answers: [rotated] } = rotateSecret(loaded(present, start + day), [rotation])
+    assert.deepStrictEqual(rotated?.secrets, [
+      { sealed: sealed(2), expiresAt: null },
+      { sealed: sealed(1), expiresAt: start + day + hour }
+    ])
+  })
+
+  it("is of no webhook but the present one", () => {
+    for (const present of [undefined, webhook({ id: id("whk", 2) })]) {
+      assert.deepStrictEqual(rotateSecret(loaded(present), [rotation]), {
+        answers: [undefined],
+        writes: { webhooks: [] }
+      })
+    }
+  })
+})
+
+describe("pausing, resuming and removing", () => {
+  const at = { workspaceId, now: start + hour }
+
+  it("without a webhook nothing happens", () => {
+    assert.deepStrictEqual(pause(loaded(undefined), [at]).answers, [undefined])
+    assert.deepStrictEqual(resume(loaded(undefined), [{ ...at, replay: "none" }]), {
+      answers: [undefined],
+      writes: { webhooks: [], skips: [] }
+    })
+    assert.deepStrictEqual(remove(loaded(undefined), [at]), { answers: [false], writes: { removed: [] } })
+  })
+
+  it("a pause of a paused webhook keeps its time", () => {
+    assert.deepStrictEqual(pause(loaded(webhook()), [at, { ...at, now: start + day }]).answers, [
+      webhook({ pausedAt: start + hour }),
+      webhook({ pausedAt: start + hour })
+    ])
+  })
+
+  it.each<["all" | "none" | { since: number }, ReadonlyArray<Skip>]>([
+    ["all", []],
+    ["none", [{ webhookId: id("whk"), from: null, at: start + hour }]],
+    [{ since: start + minute }, [{ webhookId: id("whk"), from: start + minute, at: start + hour }]]
+  ])("a resume that replays %j skips what is left", (replay, skips) => {
+    const { answers, writes } = resume(loaded(paused), [{ ...at, replay }])
+    assert.deepStrictEqual(answers, [webhook({ resumedAt: start + hour })])
+    assert.deepStrictEqual(writes, { webhooks: [webhook({ resumedAt: start + hour })], skips })
+  })
+
+  it("an active webhook is not resumed, and nothing of it is skipped", () => {
+    const { answers, writes } = resume(loaded(webhook()), [{ ...at, replay: "none" }])
+    assert.deepStrictEqual(answers, [webhook()])
+    assert.deepStrictEqual(writes, { webhooks: [], skips: [] })
+  })
+
+  it("a webhook that was removed is paused no more, and removed once", () => {
+    assert.deepStrictEqual(remove(loaded(paused), [at, at]), {
+      answers: [true, false],
+      writes: { removed: [{ webhook: webhook(), at: start + hour }] }
+    })
+  })
+})
+
+const command = Schema.Struct({
+  kind: Schema.Literals(["put", "rotate", "pause", "resume", "remove"]),
+  workspace: between(1, 2),
+  of: between(1, 3),
+  minutes: between(0, 3),
+  replay: Schema.Literals(["all", "none"])
+})
+
+it.prop("what batches decide is what their commands decide one by one", {
+  commands: upTo(command, 30),
+  sizes
+}, (_) => {
+  const play = (sizes: ReadonlyArray<number>) => {
+    const webhooks = new Map<WorkspaceId, Webhook>()
+    const skips: Array<Skip> = []
+    const present = (workspaceId: WorkspaceId) => webhooks.get(workspaceId)
+    const keep = (all: ReadonlyArray<Webhook>) => all.forEach((one) => webhooks.set(one.workspaceId, one))
+    const answers = inBatches(_.commands, sizes, (one) => one.kind, (kind, batch): ReadonlyArray<unknown> => {
+      const known: Loaded = { now: (asked) => asked, present }
+      const named = batch.map((one) => ({
+        ...one,
+        workspaceId: id("ws", one.workspace),
+        now: start + one.minutes * minute,
+        webhookId: id("whk", one.of)
+      }))
+      switch (kind) {
+        case "put": {
+          const done = put(
+            known,
+            named.map((one) =>
+              webhook({
+                id: one.webhookId,
+                workspaceId: one.workspaceId,
+                updatedAt: one.now,
+                secrets: [{ sealed: sealed(0), expiresAt: null }]
+              })
+            )
+          )
+          keep(done.writes.webhooks)
+          return done.answers
+        }
+        case "rotate": {
+          const done = rotateSecret(
+            known,
+            named.map((one) => ({
+              ...one,
+              secret: sealed(one.minutes),
+              previousExpiresAt: one.now + one.of * minute
+            }))
+          )
+          keep(done.writes.webhooks)
+          return done.answers
+        }
+        case "pause": {
+          const done = pause(known, named)
+          keep(done.writes.webhooks)
+          return done.answers
+        }
+        case "resume": {
+          const done = resume(known, named)
+          keep(done.writes.webhooks)
+          skips.push(...done.writes.skips)
+          return done.answers
+        }
+        default: {
+          const done = remove(known, named)
+          done.writes.removed.forEach((one) => webhooks.delete(one.webhook.workspaceId))
+          return done.answers
+        }
+      }
+    })
+    return { answers, webhooks, skips }
+  }
+  assert.deepStrictEqual(play(_.sizes), play([]))
+}, checks)
