@@ -55,7 +55,7 @@ interface Issuance {
 }
 
 /** A replay job, and how far it has come. */
-export interface ReplayJob {
+interface ReplayJob {
   readonly id: Id.ReplayId
   readonly workspaceId: Id.WorkspaceId
   readonly job: ReplayStep.Job
