@@ -12,7 +12,7 @@ import {
   type Member,
   type Message,
   type PhoneNumber,
-  type PhoneNumberStore,
+  type PhoneNumberStep,
   type ReplayStep,
   type Sealed,
   type SessionStore,
@@ -94,7 +94,7 @@ export interface Memory {
   /** When upstream told what holds of a number. */
   readonly toldAt: Map<Id.PhoneNumberId, PhoneNumber.ToldAt>
   /** Those of numbers that have some of their own. */
-  readonly credentials: Map<Id.PhoneNumberId, PhoneNumberStore.SealedCredentials>
+  readonly credentials: Map<Id.PhoneNumberId, PhoneNumberStep.SealedCredentials>
   readonly members: Map<Id.UserId, Member.Member>
   readonly sessions: ForgetfulMap<string, SessionStore.StoredSession>
   readonly apiKeys: Table<ApiKey.ApiKey>

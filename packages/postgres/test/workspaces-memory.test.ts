@@ -11,6 +11,7 @@ import {
   MemberStore,
   PepperStore,
   PhoneNumber,
+  type PhoneNumberStep,
   PhoneNumberStore,
   RateLimit,
   RateLimitStore,
@@ -155,7 +156,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
 
     const setCredentials = Effect.gen(function*() {
       const id = random.often(random.pick(ofNumbers).id, yield* Fixture.id("pn"))
-      const credentials = random.often<PhoneNumberStore.SealedCredentials | null>({
+      const credentials = random.often<PhoneNumberStep.SealedCredentials | null>({
         version: yield* Fixture.word,
         accessToken: sealed(),
         baseUrl: random.pick([null, "https://graph.example"]),

@@ -4,7 +4,8 @@
 import { Context, type Effect } from "effect"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { PostName, Problem } from "./InboundPost.ts"
+import type { PostName } from "./InboundPost.ts"
+import type { Complete, Release } from "./InboundPostStep.ts"
 
 /** A post that its claimer now owns. */
 export interface ClaimedPost extends PostName {
@@ -52,23 +53,13 @@ export class InboundPostStore extends Context.Service<InboundPostStore, {
   /**
    * Records that a post was processed, under its claim's token only. False, and nothing changed, when that was lost.
    */
-  readonly complete: (
-    command: PostName & { readonly now: Instant; readonly token: string }
-  ) => Effect.Effect<boolean, StoreError>
+  readonly complete: (command: Complete) => Effect.Effect<boolean, StoreError>
   /**
    * Ends a claim without the post being processed. With a `problem` that counts as a try, and the post is due again at
    * `retryAt`, or never (`null`); without one the claim is as if it had not been. Under the claim's token only: false,
    * and nothing changed, when that was lost.
    */
-  readonly release: (
-    command:
-      & PostName
-      & { readonly now: Instant; readonly token: string }
-      & (
-        | { readonly problem: Problem; readonly retryAt: Instant | null }
-        | { readonly problem: null; readonly retryAt: Instant }
-      )
-  ) => Effect.Effect<boolean, StoreError>
+  readonly release: (command: Release) => Effect.Effect<boolean, StoreError>
   /**
    * Forgets up to `limit` posts whose time is over (`InboundPost.keptFor`, `keptWithProblemFor`). One that never failed
    * stays until it is processed. How many there were; 0 when none is left.

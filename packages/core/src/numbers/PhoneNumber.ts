@@ -149,6 +149,22 @@ export const messagingLimitOf = (
   { learned, messagingLimit }: Pick<PhoneNumber, "messagingLimit" | "learned">
 ): number | null => messagingLimit ?? learned.messagingLimit
 
+/**
+ * The numbers of a workspace, of which the oldest of each provider that has no default one becomes that. The others are
+ * the same objects as before.
+ */
+export const withDefaults = (numbers: ReadonlyArray<PhoneNumber>): ReadonlyArray<PhoneNumber> => {
+  const served = new Set(numbers.filter(({ isDefault }) => isDefault).map(({ provider }) => provider))
+  const oldest = new Map<string, PhoneNumber>()
+  for (const number of numbers) {
+    const known = oldest.get(number.provider)
+    if (known === undefined || number.id < known.id) oldest.set(number.provider, number)
+  }
+  return numbers.map((number) =>
+    served.has(number.provider) || oldest.get(number.provider) !== number ? number : { ...number, isDefault: true }
+  )
+}
+
 /** What upstream speaks of: a number, or an account and so all its numbers, but for the one alone whose digits it gives. */
 export type NumberName =
   | Pick<PhoneNumber, "providerNumberId">

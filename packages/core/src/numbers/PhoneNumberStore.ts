@@ -1,28 +1,16 @@
 /**
- * Port: the numbers that workspaces send from.
+ * Port: the numbers that workspaces send from. `PhoneNumberStep` says what its transitions decide.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
-import type { Sealed } from "../secrets/Sealed.ts"
 import type { StoreError } from "../StoreError.ts"
-import type { Instant } from "../Time.ts"
-import type { NumberChange, NumberName, PhoneNumber } from "./PhoneNumber.ts"
+import type { NumberName, PhoneNumber } from "./PhoneNumber.ts"
+import type { Observe, SealedCredentials, SetCredentials } from "./PhoneNumberStep.ts"
 
 /** What the operator sets of a number. */
 export type PhoneNumberSettings = Partial<
   Pick<PhoneNumber, "providerAccountId" | "tier" | "messagingLimit" | "available">
 >
-
-/** Credentials of a number's own. */
-export interface SealedCredentials {
-  /** As in `PhoneNumber`. */
-  readonly version: string
-  /** What the provider is shown; sealed for the number's id. */
-  readonly accessToken: Sealed
-  /** Where the provider's interface is, and which version of it to speak; `null`: as configured. */
-  readonly baseUrl: string | null
-  readonly apiVersion: string | null
-}
 
 export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
   /**
@@ -56,11 +44,7 @@ export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
    * Applies upstream's word of the time `at` to every number of that name, by `PhoneNumber.observe`; answers with how
    * many there are. In force from the next *accept* on. Words may come in any order and any number of times.
    */
-  readonly observe: (told: {
-    readonly name: NumberName
-    readonly at: Instant
-    readonly change: NumberChange
-  }) => Effect.Effect<number, StoreError>
+  readonly observe: (told: Observe) => Effect.Effect<number, StoreError>
   /** The credentials of a number's own. */
   readonly credentials: (id: PhoneNumberId) => Effect.Effect<Option.Option<SealedCredentials>, StoreError>
   /**
@@ -68,9 +52,5 @@ export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
    * *accept* on. A block for `credentials` is lifted in the same step, by a word of the time `now`. False when there is
    * no such number. Safe to repeat.
    */
-  readonly setCredentials: (command: {
-    readonly now: Instant
-    readonly id: PhoneNumberId
-    readonly credentials: SealedCredentials | null
-  }) => Effect.Effect<boolean, StoreError>
+  readonly setCredentials: (command: SetCredentials) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/numbers/PhoneNumberStore") {}

@@ -1,12 +1,12 @@
 /**
- * Port: templates, as they were last synced from the provider.
+ * Port: templates, as they were last synced from the provider. `TemplateStep` says what its transitions decide.
  */
 import { Context, type Effect } from "effect"
-import type { TemplateId, WorkspaceId } from "../Id.ts"
+import type { WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
-import type { Instant } from "../Time.ts"
-import type { ProviderTemplate, Template, TemplateChange } from "./Template.ts"
+import type { Template } from "./Template.ts"
+import type { ReplaceAll, Update } from "./TemplateStep.ts"
 
 /** Which templates to list; every given field must match exactly. */
 export type TemplateFilter = Partial<Pick<Template, "status" | "category" | "language" | "name">>
@@ -24,27 +24,12 @@ export class TemplateStore extends Context.Service<TemplateStore, {
    * more. Nothing changes when this is such an account, or when a listing of it that began later was taken before. Safe
    * to repeat.
    */
-  readonly replaceAll: (command: {
-    /** When the listing began. */
-    readonly listedAt: Instant
-    readonly workspaceId: WorkspaceId
-    readonly providerAccountId: string
-    readonly listed: ReadonlyArray<ProviderTemplate>
-    readonly ids: ReadonlyArray<TemplateId>
-  }) => Effect.Effect<void, StoreError>
+  readonly replaceAll: (command: ReplaceAll) => Effect.Effect<void, StoreError>
   /**
    * Applies upstream's word of an account's template by `Template.observe`, in every workspace with a number of the
    * account; answers with how many have it. Words may come in any order and any number of times.
    */
-  readonly update: (told: {
-    readonly now: Instant
-    readonly providerAccountId: string
-    readonly name: string
-    readonly language: string
-    /** A time to come counts as now. */
-    readonly at: Instant
-    readonly change: TemplateChange
-  }) => Effect.Effect<number, StoreError>
+  readonly update: (told: Update) => Effect.Effect<number, StoreError>
   /** Templates of every status, newest first. */
   readonly list: (
     workspaceId: WorkspaceId,

@@ -1,5 +1,5 @@
-import { InboundPost, InboundPostStore, StorageTime, type Time } from "@wac/core"
-import { Duration, Effect, Layer } from "effect"
+import { type InboundPost, InboundPostStep, InboundPostStore, StorageTime, type Time } from "@wac/core"
+import { Effect, Layer } from "effect"
 import { type KeptPost, type Memory, State } from "../State.ts"
 
 type Store = InboundPostStore.InboundPostStore["Service"]
@@ -27,13 +27,6 @@ const keep = (memory: Memory, { body, digest, now, provider }: Parameters<Store[
   return "kept"
 }
 
-/** When it may be claimed next, if ever. */
-const setDue = (memory: Memory, post: KeptPost, at: Time.Instant | null): void => {
-  post.token = null
-  post.dueAt = at
-  if (at === null) memory.waitingPosts.delete(post)
-}
-
 const claim = (
   memory: Memory,
   { leaseUntil, limit, now, provider, token }: Parameters<Store["claim"]>[0]
@@ -56,33 +49,24 @@ const claim = (
   return claimed
 }
 
-/** The post, if the token holds its claim. */
-const owned = (memory: Memory, { token, ...post }: InboundPost.PostName & { readonly token: string }) => {
-  const kept = memory.inboundPosts.get(nameOf(post))
-  return kept?.token === token ? kept : undefined
-}
-
-const complete = (memory: Memory, command: Parameters<Store["complete"]>[0]): boolean => {
-  const post = owned(memory, command)
-  if (post === undefined) return false
-  setDue(memory, post, null)
-  post.problem = null
-  // nobody asks for them any more
-  post.body = new Uint8Array()
-  post.expiresAt = command.now + Duration.toMillis(InboundPost.keptFor)
-  return true
-}
-
-const release = (memory: Memory, command: Parameters<Store["release"]>[0]): boolean => {
-  const post = owned(memory, command)
-  if (post === undefined) return false
-  setDue(memory, post, command.retryAt)
-  if (command.problem !== null) {
-    post.problem = command.problem
-    post.tries++
-    post.expiresAt ??= command.now + Duration.toMillis(InboundPost.keptWithProblemFor)
-  }
-  memory.inboundPostHint.notify()
+/** Ends a claim; false, and nothing changed, when it was lost. */
+const end = (
+  memory: Memory,
+  { now, token, ...name }: InboundPostStep.Complete,
+  { dueIn, expires, isTry, problem }: InboundPostStep.Ended
+): boolean => {
+  const post = memory.inboundPosts.get(nameOf(name))
+  if (post?.token !== token) return false
+  const at = memory.now(now)
+  post.token = null
+  post.dueAt = dueIn === null ? null : at + dueIn
+  if (problem !== undefined) post.problem = problem
+  if (isTry) post.tries++
+  if (expires !== undefined && !(expires.onlyIfNew && post.expiresAt !== null)) post.expiresAt = at + expires.in
+  if (dueIn === null) memory.waitingPosts.delete(post)
+  else memory.inboundPostHint.notify()
+  // nobody asks for its bytes any more
+  if (problem === null) post.body = new Uint8Array()
   return true
 }
 
@@ -120,10 +104,8 @@ export const layer = Layer.effect(
       keep: (command) => Effect.sync(() => keep(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
       claim: (command) =>
         Effect.sync(() => claim(memory, StorageTime.judgedAt(command, memory.now(command.now), "leaseUntil"))),
-      complete: (command) =>
-        Effect.sync(() => complete(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
-      release: (command) =>
-        Effect.sync(() => release(memory, StorageTime.judgedAt(command, memory.now(command.now), "retryAt"))),
+      complete: (command) => Effect.sync(() => end(memory, command, InboundPostStep.complete)),
+      release: (command) => Effect.sync(() => end(memory, command, InboundPostStep.release(command))),
       sweep: (now, limit) => Effect.sync(() => sweep(memory, memory.now(now), limit)),
       awaitHint: memory.inboundPostHint.wait,
       backlog: Effect.sync(() => backlog(memory))

@@ -1,62 +1,48 @@
-import { type Id, type Page, Template, TemplateStore } from "@wac/core"
+import { type Id, type Page, type Template, TemplateStep, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { named } from "../numbers/PhoneNumberStore.ts"
 import { forgetTemplate, type Memory, State, templateName } from "../State.ts"
 
-const replaceAll = (
-  memory: Memory,
-  { ids, listed, listedAt, providerAccountId, workspaceId }: Parameters<
-    TemplateStore.TemplateStore["Service"]["replaceAll"]
-  >[0]
-): void => {
-  const accounts = new Set(memory.phoneNumbers.all(workspaceId).map(({ providerAccountId }) => providerAccountId))
-  if (!accounts.has(providerAccountId)) return
-  const known = memory.templates.all(workspaceId)
-  const isOfAccount = (template: Template.Template) => template.providerAccountId === providerAccountId
-  if (known.some((template) => isOfAccount(template) && template.syncedAt > listedAt)) return
-  const gone = new Set(
-    known.filter((template) => isOfAccount(template) || !accounts.has(template.providerAccountId)).map(({ id }) => id)
-  )
-  listed.forEach((template, i) => {
-    const name = templateName({ ...template, workspaceId, providerAccountId })
-    const id = memory.templateByName.get(name) ?? ids[i]!
-    const relisted = Template.relist(
-      template,
-      memory.templates.get(id) ?? template,
-      memory.templateTold.get(id) ?? {},
-      listedAt
-    )
-    gone.delete(id)
-    memory.templateByName.set(name, id)
-    memory.templateTold.set(id, relisted.told)
-    memory.templates.set({
-      ...relisted.listed,
-      id,
-      workspaceId,
-      providerAccountId,
-      variables: Template.variablesOf(template.components),
-      unfillable: Template.unfillableOf(template),
-      syncedAt: listedAt
-    })
-  })
-  for (const id of gone) forgetTemplate(memory, memory.templates.get(id)!)
+const accountsOf = (memory: Memory, id: Id.WorkspaceId): ReadonlySet<string> =>
+  new Set(memory.phoneNumbers.all(id).map(({ providerAccountId }) => providerAccountId))
+
+const keptOf = (memory: Memory, template: Template.Template): TemplateStep.Kept => ({
+  template,
+  told: memory.templateTold.get(template.id) ?? {}
+})
+
+const write = (memory: Memory, { gone, kept }: TemplateStep.Writes): void => {
+  for (const template of gone) forgetTemplate(memory, template)
+  for (const { template, told } of kept) {
+    memory.templates.set(template)
+    memory.templateByName.set(templateName(template), template.id)
+    memory.templateTold.set(template.id, told)
+  }
 }
 
-const update = (
-  memory: Memory,
-  { at, change, now, providerAccountId, ...name }: Parameters<TemplateStore.TemplateStore["Service"]["update"]>[0]
-): number => {
-  const workspaces = new Set(named(memory, { providerAccountId }).map(({ workspaceId }) => workspaceId))
-  const ids = [...workspaces].flatMap((workspaceId) =>
-    memory.templateByName.get(templateName({ ...name, workspaceId, providerAccountId })) ?? []
+const replaceAll = (memory: Memory, command: TemplateStep.ReplaceAll): void =>
+  write(
+    memory,
+    TemplateStep.replaceAll({
+      now: memory.now,
+      accounts: (id) => accountsOf(memory, id),
+      ofWorkspace: (id) => memory.templates.all(id).map((template) => keptOf(memory, template))
+    }, [command]).writes
   )
-  for (const id of ids) {
-    const told = memory.templateTold.get(id) ?? {}
-    const observed = Template.observe(memory.templates.get(id)!, told, change, Math.min(at, now))
-    memory.templates.set(observed.template)
-    memory.templateTold.set(id, observed.told)
-  }
-  return ids.length
+
+const update = (memory: Memory, command: TemplateStep.Update): number => {
+  const { answers: [count], writes } = TemplateStep.update({
+    now: memory.now,
+    named: ({ providerAccountId, ...name }) =>
+      [...new Set(named(memory, { providerAccountId }).map(({ workspaceId }) => workspaceId))].flatMap(
+        (workspaceId) => {
+          const id = memory.templateByName.get(templateName({ ...name, workspaceId, providerAccountId }))
+          return id === undefined ? [] : [keptOf(memory, memory.templates.get(id)!)]
+        }
+      )
+  }, [command])
+  write(memory, writes)
+  return count!
 }
 
 const list = (

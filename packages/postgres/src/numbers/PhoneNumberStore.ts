@@ -1,4 +1,4 @@
-import { type PhoneNumber, PhoneNumberStore } from "@wac/core"
+import { type PhoneNumber, type PhoneNumberStep, PhoneNumberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { Hex } from "effect/encoding"
 import { plain } from "../Column.ts"
@@ -36,14 +36,14 @@ const changeOf = ({ block, ...others }: PhoneNumber.NumberChange) => ({
   })
 })
 
-const storedCredentials = ({ accessToken, ...others }: PhoneNumberStore.SealedCredentials) => ({
+const storedCredentials = ({ accessToken, ...others }: PhoneNumberStep.SealedCredentials) => ({
   ...others,
   keyId: accessToken.keyId,
   nonce: Hex.encode(accessToken.nonce),
   ciphertext: Hex.encode(accessToken.ciphertext)
 })
 
-const credentialsOf = (row: Row): PhoneNumberStore.SealedCredentials => ({
+const credentialsOf = (row: Row): PhoneNumberStep.SealedCredentials => ({
   version: plain(row, "version"),
   accessToken: {
     keyId: plain(row, "key_id"),

@@ -7,6 +7,7 @@ import {
   ContactStore,
   MessageStore,
   type PhoneNumber,
+  type PhoneNumberStep,
   PhoneNumberStore,
   SenderBlock,
   TemplateStore
@@ -253,7 +254,7 @@ export const tests = (it: Fixture.It): void => {
       const other = yield* world()
       const { id } = own.number
       const stored = use((store) => store.credentials(id))
-      const set = (credentials: PhoneNumberStore.SealedCredentials | null) =>
+      const set = (credentials: PhoneNumberStep.SealedCredentials | null) =>
         use((store) => store.setCredentials({ now: own.start, id, credentials }))
       const version = Effect.map(MessageFixture.claimed(own), ({ accepted }) => accepted.sender.credentialsVersion)
       assert.deepStrictEqual([yield* stored, yield* version], [Option.none(), null])

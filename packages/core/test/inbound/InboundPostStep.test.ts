@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { complete, release } from "../../src/inbound/InboundPostStep.ts"
+import { day, minute } from "../checks.ts"
+import { start } from "../samples.ts"
+
+const claim = { provider: "sandbox", digest: "00", token: "t", now: start }
+
+describe("the end of a post's claim", () => {
+  it("a post that was processed is known for a week, and has no problem any more", () => {
+    assert.deepStrictEqual(complete, {
+      dueIn: null,
+      isTry: false,
+      problem: null,
+      expires: { in: 7 * day, onlyIfNew: false }
+    })
+  })
+
+  it("a post that failed is due again after its time, and kept for 30 days from its first problem", () => {
+    assert.deepStrictEqual(release({ ...claim, problem: "storage", retryAt: start + minute }), {
+      dueIn: minute,
+      isTry: true,
+      problem: "storage",
+      expires: { in: 30 * day, onlyIfNew: true }
+    })
+  })
+
+  it("a post that cannot be read is never due again", () => {
+    assert.isNull(release({ ...claim, problem: "unreadable", retryAt: null }).dueIn)
+  })
+
+  it("a post that is given back has not been tried", () => {
+    assert.deepStrictEqual(release({ ...claim, problem: null, retryAt: start }), { dueIn: 0, isTry: false })
+  })
+})

@@ -1,0 +1,254 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import type { PhoneNumberId } from "../../src/Id.ts"
+import { fresh, type PhoneNumber, unlearned } from "../../src/numbers/PhoneNumber.ts"
+import {
+  add,
+  assign,
+  type LoadedWorkspaces,
+  observe,
+  type Observed,
+  remove,
+  setCredentials
+} from "../../src/numbers/PhoneNumberStep.ts"
+import { inBatches, sizes } from "../batches.ts"
+import { between, checks, minute, upTo } from "../checks.ts"
+import { id, start } from "../samples.ts"
+
+const number = (n: number, fields: Partial<PhoneNumber> = {}): PhoneNumber => ({
+  ...fresh({
+    id: id("pn", n),
+    workspaceId: id("ws"),
+    provider: "sandbox",
+    phoneNumber: `+1415555010${n}`,
+    providerNumberId: `${n}`,
+    providerAccountId: "1",
+    learned: unlearned,
+    isDefault: false
+  }),
+  ...fields
+})
+
+/** What a storage keeps. */
+class World {
+  readonly numbers: Map<PhoneNumberId, Observed>
+  readonly credentials = new Map<PhoneNumberId, string | null>()
+  readonly left: Array<string> = []
+
+  constructor(...numbers: ReadonlyArray<PhoneNumber>) {
+    this.numbers = new Map(numbers.map((one) => [one.id, { number: one, toldAt: {} }]))
+  }
+
+  all(): ReadonlyArray<PhoneNumber> {
+    return [...this.numbers.values()].map((one) => one.number).sort((a, b) => a.id < b.id ? -1 : 1)
+  }
+
+  loaded(): LoadedWorkspaces {
+    return {
+      now: (asked) => asked,
+      byId: (numberId) => this.numbers.get(numberId)?.number,
+      ofWorkspace: (workspaceId) => this.all().filter((one) => one.workspaceId === workspaceId),
+      isKnown: (providerNumberId) => this.all().some((one) => one.providerNumberId === providerNumberId)
+    }
+  }
+
+  keep(numbers: ReadonlyArray<PhoneNumber>): void {
+    for (const one of numbers) {
+      this.numbers.set(one.id, { number: one, toldAt: this.numbers.get(one.id)?.toldAt ?? {} })
+    }
+  }
+
+  add(batch: ReadonlyArray<PhoneNumber>): ReadonlyArray<boolean> {
+    const { answers, writes } = add(this.loaded(), batch)
+    this.keep(writes.numbers)
+    return answers
+  }
+
+  assign(batch: Parameters<typeof assign>[1]): ReadonlyArray<boolean> {
+    const { answers, writes } = assign(this.loaded(), batch)
+    this.keep(writes.numbers)
+    return answers
+  }
+
+  remove(batch: ReadonlyArray<PhoneNumberId>): ReadonlyArray<boolean> {
+    const { answers, writes } = remove(this.loaded(), batch)
+    for (const one of writes.removed) this.numbers.delete(one.id)
+    for (const one of writes.left) this.left.push(`${one.workspaceId} ${one.providerAccountId}`)
+    this.keep(writes.numbers)
+    return answers
+  }
+
+  observe(batch: Parameters<typeof observe>[1]): ReadonlyArray<number> {
+    const { answers, writes } = observe({
+      now: (asked) => asked,
+      named: (name) =>
+        [...this.numbers.values()].filter((one) =>
+          "providerNumberId" in name
+            ? one.number.providerNumberId === name.providerNumberId
+            : one.number.providerAccountId === name.providerAccountId
+        )
+    }, batch)
+    for (const one of writes.observed) this.numbers.set(one.number.id, one)
+    return answers
+  }
+
+  setCredentials(batch: Parameters<typeof setCredentials>[1]): ReadonlyArray<boolean> {
+    const { answers, writes } = setCredentials({ now: (asked) => asked, byId: (of) => this.numbers.get(of) }, batch)
+    for (const one of writes.observed) this.numbers.set(one.number.id, one)
+    for (const one of writes.credentials) this.credentials.set(one.id, one.credentials && one.credentials.version)
+    return answers
+  }
+
+  defaults(): ReadonlyArray<string> {
+    return this.all().filter((one) => one.isDefault).map((one) => one.id)
+  }
+}
+
+const credentials = (version: string) => ({
+  version,
+  accessToken: { keyId: "k", nonce: new Uint8Array(12), ciphertext: new Uint8Array(48) },
+  baseUrl: null,
+  apiVersion: null
+})
+
+describe("adding numbers", () => {
+  it("the first of a provider is its default one, and a further one when it says so", () => {
+    const world = new World()
+    assert.deepStrictEqual(
+      world.add([number(1), number(2), number(3, { isDefault: true }), number(4, { provider: "other" })]),
+      [true, true, true, true]
+    )
+    assert.deepStrictEqual(world.defaults(), [id("pn", 3), id("pn", 4)])
+  })
+
+  it("a known name with the provider, or a number that the workspace has, is not added", () => {
+    const world = new World(number(1, { isDefault: true }))
+    assert.deepStrictEqual(
+      world.add([
+        number(2, { workspaceId: id("ws", 2), providerNumberId: "1" }),
+        number(3, { phoneNumber: number(1).phoneNumber, isDefault: true }),
+        number(4, { workspaceId: id("ws", 2), phoneNumber: number(1).phoneNumber })
+      ]),
+      [false, false, true]
+    )
+    assert.deepStrictEqual(world.defaults(), [id("pn", 1), id("pn", 4)])
+  })
+})
+
+describe("assigning and removing numbers", () => {
+  it("a provider that loses its default one gets the oldest other one, and the number yields to a default one", () => {
+    const world = new World(
+      number(1, { isDefault: true }),
+      number(2),
+      number(3),
+      number(4, { provider: "other", isDefault: true })
+    )
+    world.assign([{ id: id("pn", 1), provider: "other", providerAccountId: "2" }])
+    assert.deepStrictEqual(world.defaults(), [id("pn", 2), id("pn", 4)])
+    assert.strictEqual(world.numbers.get(id("pn", 1))?.number.providerAccountId, "2")
+    world.remove([id("pn", 4), id("pn", 2)])
+    assert.deepStrictEqual(world.defaults(), [id("pn", 1), id("pn", 3)])
+  })
+
+  it("the last number of an account takes the account along", () => {
+    const world = new World(number(1), number(2), number(3, { providerAccountId: "2" }))
+    assert.deepStrictEqual(world.remove([id("pn", 1), id("pn", 1), id("pn", 3)]), [true, false, true])
+    assert.deepStrictEqual(world.left, [`${id("ws")} 2`])
+  })
+
+  it("a number that does not exist changes nothing", () => {
+    const world = new World(number(1))
+    assert.deepStrictEqual(world.remove([id("pn", 9)]), [false])
+    assert.deepStrictEqual(world.assign([{ id: id("pn", 9), provider: "other", providerAccountId: "2" }]), [false])
+    assert.deepStrictEqual(world.all(), [number(1)])
+  })
+})
+
+describe("observations and credentials", () => {
+  it("a word reaches every number of the name", () => {
+    const world = new World(number(1), number(2, { workspaceId: id("ws", 2) }), number(3, { providerAccountId: "2" }))
+    const word = { name: { providerAccountId: "1" }, at: start, change: { quality: "green" } }
+    assert.deepStrictEqual(world.observe([word]), [2])
+    assert.deepStrictEqual(world.all().map((one) => one.learned.quality), ["green", "green", null])
+  })
+
+  it.each(["credentials", "payment"] as const)("new credentials lift a block for credentials alone: %s", (reason) => {
+    const block = { reason, scope: "all", since: start, until: null, provider: null } as const
+    const world = new World(number(1, { block }))
+    const given = { now: start, id: id("pn", 1), credentials: credentials("v1") }
+    assert.deepStrictEqual(world.setCredentials([given, { ...given, id: id("pn", 2) }]), [true, false])
+    assert.deepStrictEqual(
+      world.all(),
+      [number(1, { block: reason === "payment" ? block : null, credentialsVersion: "v1" })]
+    )
+    world.setCredentials([{ ...given, credentials: null }])
+    assert.isNull(world.credentials.get(id("pn", 1)))
+    assert.isNull(world.all()[0]?.credentialsVersion)
+  })
+})
+
+const command = Schema.Struct({
+  kind: Schema.Literals(["add", "assign", "remove", "observe", "credentials"]),
+  of: between(1, 5),
+  workspace: between(1, 2),
+  provider: Schema.Literals(["sandbox", "other"]),
+  account: Schema.Literals(["1", "2"]),
+  isDefault: Schema.Boolean,
+  minutes: between(0, 3),
+  block: Schema.Literals(["credentials", "payment", "none"])
+})
+
+it.prop("what batches decide is what their commands decide one by one", { commands: upTo(command, 40), sizes }, (_) => {
+  const play = (sizes: ReadonlyArray<number>) => {
+    const world = new World()
+    let made = 0
+    const answers = inBatches(_.commands, sizes, (one) => one.kind, (kind, batch): ReadonlyArray<unknown> => {
+      switch (kind) {
+        case "add":
+          return world.add(batch.map((one) =>
+            number(++made, {
+              workspaceId: id("ws", one.workspace),
+              provider: one.provider,
+              providerAccountId: one.account,
+              phoneNumber: `+1415555020${one.of}`,
+              providerNumberId: `${one.of}`,
+              isDefault: one.isDefault
+            })
+          ))
+        case "assign":
+          return world.assign(
+            batch.map((one) => ({ id: id("pn", one.of), provider: one.provider, providerAccountId: one.account }))
+          )
+        case "remove":
+          return world.remove(batch.map((one) => id("pn", one.of)))
+        case "observe":
+          return world.observe(batch.map((one) => ({
+            name: one.isDefault ? { providerNumberId: `${one.of}` } : { providerAccountId: one.account },
+            at: start + one.minutes * minute,
+            change: {
+              tier: `${one.minutes}`,
+              block: one.block === "none"
+                ? null
+                : { reason: one.block, scope: "all", since: start, until: null, provider: null }
+            }
+          })))
+        default:
+          return world.setCredentials(batch.map((one) => ({
+            now: start + one.minutes * minute,
+            id: id("pn", one.of),
+            credentials: one.isDefault ? credentials(`${one.minutes}`) : null
+          })))
+      }
+    })
+    return { answers, numbers: world.all(), told: [...world.numbers], credentials: world.credentials, left: world.left }
+  }
+  const [together, apart] = [play(_.sizes), play([])]
+  const sorted = (told: ReadonlyArray<readonly [string, Observed]>) => [...told].sort(([a], [b]) => a < b ? -1 : 1)
+  assert.deepStrictEqual({ ...together, told: sorted(together.told) }, { ...apart, told: sorted(apart.told) })
+  for (const workspaceId of [id("ws", 1), id("ws", 2)]) {
+    const own = together.numbers.filter((one) => one.workspaceId === workspaceId)
+    for (const provider of new Set(own.map((one) => one.provider))) {
+      assert.lengthOf(own.filter((one) => one.provider === provider && one.isDefault), 1)
+    }
+  }
+}, checks)
