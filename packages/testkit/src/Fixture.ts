@@ -10,25 +10,14 @@ import { assert, type Vitest } from "@effect/vitest"
 import {
   type ApiKey,
   ApiKeyStore,
-  type ContactStore,
-  type DeliveryStore,
   Event,
-  type EventStore,
   Id,
   type Idempotency,
-  type InboundPostStore,
   Limits,
-  type MemberStore,
   MessageStore,
-  type PepperStore,
   PhoneNumber,
-  type PhoneNumberStore,
-  type RateLimitStore,
-  type ReplayStore,
+  type Ports,
   type Sealed,
-  type SealedSecretStore,
-  type SessionStore,
-  type Storage,
   StorageTime,
   type StoreError,
   type Template,
@@ -42,33 +31,13 @@ import {
 import { Context, DateTime, Effect, Layer, Option, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** Every storage port of `@wac/core`. */
-export type Ports =
-  | ApiKeyStore.ApiKeyStore
-  | ContactStore.ContactStore
-  | DeliveryStore.DeliveryStore
-  | EventStore.EventStore
-  | InboundPostStore.InboundPostStore
-  | MemberStore.MemberStore
-  | MessageStore.MessageStore
-  | PepperStore.PepperStore
-  | PhoneNumberStore.PhoneNumberStore
-  | RateLimitStore.RateLimitStore
-  | ReplayStore.ReplayStore
-  | SealedSecretStore.SealedSecretStore
-  | SessionStore.SessionStore
-  | Storage.Storage
-  | TemplateStore.TemplateStore
-  | WebhookStore.WebhookStore
-  | WorkspaceStore.WorkspaceStore
-
 /** Gives out the starts of workspaces, each a month before the last. */
 export class Starts extends Context.Service<Starts, {
   readonly next: Effect.Effect<Time.Instant>
 }>()("@wac/testkit/Fixture/Starts") {}
 
 /** What a test has at hand: the storage under test, randomness for identifiers, and times of its own. */
-export type Services = Ports | SecureRandom.SecureRandom | Starts
+export type Services = Ports.Ports | SecureRandom.SecureRandom | Starts
 
 /** What a fixture does with the storage. */
 export type Step<A> = Effect.Effect<A, StoreError.StoreError, Services>

@@ -17,6 +17,7 @@ import {
   MessageSweeper,
   Password,
   PhoneNumbers,
+  type Ports,
   type Provider,
   Readiness,
   ReplayRunner,
@@ -94,7 +95,7 @@ export interface Adapters {
 export const standard: Adapters = { authenticator: LocalAuthenticator.layer, provider: SandboxProvider.layer }
 
 /** Ports that stand in front of the storage's own and of the transport to receivers, over which they are made. */
-export type InFront<E> = Layer.Layer<never, E, MemoryStorage.Ports | WebhookTransport.WebhookTransport>
+export type InFront<E> = Layer.Layer<never, E, Ports.Ports | WebhookTransport.WebhookTransport>
 
 /** Only who uses PostgreSQL waits for its client, and for PGlite, to be loaded. */
 const postgres = Effect.promise(() => import("@wac/postgres"))
