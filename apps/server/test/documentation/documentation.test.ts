@@ -8,7 +8,7 @@
  * `npm run long -- documentation` runs the commands word for word in clones too, on Node 20, 22 and 24.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Extent } from "@wac/testkit"
+import * as Extent from "@wac/testbed/Extent"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as fs from "node:fs/promises"
