@@ -51,9 +51,13 @@ export type It = Vitest.MethodsNonLive<Services>
 /** The same with a service that was made on the storage before the tests began. */
 export type FoundedIt<Founded> = Vitest.MethodsNonLive<Services | Founded>
 
+/** In milliseconds. */
 export const second = 1000
+/** In milliseconds. */
 export const minute = 60 * second
+/** In milliseconds. */
 export const hour = 60 * minute
+/** In milliseconds. */
 export const day = 24 * hour
 
 /** Noon of a fifth of the month, so that a month's end is within a test's reach. */
@@ -150,6 +154,7 @@ export interface World {
   readonly key: ApiKey.ApiKey
 }
 
+/** What a workspace has that differs from any other. */
 export interface WorldOptions {
   /** Left out: a start that no other workspace has. */
   readonly start?: Time.Instant

@@ -1,3 +1,6 @@
+/**
+ * The conformance suites of the storage ports, and what tests of a storage, a provider or a receiver need.
+ */
 export * as Arrivals from "./Arrivals.ts"
 export * as Fixture from "./Fixture.ts"
 export * as StubProviderWebhook from "./inbound/StubProviderWebhook.ts"
