@@ -27,9 +27,14 @@ const write = (changed: (code: string) => string = (code) => code) => {
   for (const [name, code] of files) writeFileSync(join(project, name), changed(code))
 }
 
-/** Runs `npx vitest run` on a file; its exit code, and what it has to say. */
-const vitest = (file: string): Promise<{ readonly code: number; readonly output: string }> =>
-  promisify(execFile)(process.execPath, [join(project, "node_modules/vitest/vitest.mjs"), "run", file], {
+/** What the page has its reader run, by `npx vitest`. */
+const commands = [...guide.matchAll(/^npx vitest (.+)$/gm)].map(([, words]) =>
+  [...words!.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!)
+)
+
+/** Runs Vitest; its exit code, and what it has to say. */
+const vitest = (...args: ReadonlyArray<string>): Promise<{ readonly code: number; readonly output: string }> =>
+  promisify(execFile)(process.execPath, [join(project, "node_modules/vitest/vitest.mjs"), ...args], {
     cwd: project,
     env: { ...process.env, NO_COLOR: "1" }
   }).then(
@@ -54,22 +59,32 @@ afterAll(() => rmSync(project, { recursive: true }))
 describe("the guide Write a storage", () => {
   it("has a storage that passes its port's suite", async () => {
     write()
-    const { code, output } = await vitest("limits.test.ts")
+    const { code, output } = await vitest("run", "limits.test.ts")
     assert.strictEqual(code, 0, output)
     assert.isAtLeast(Number(/Tests +(\d+) passed/.exec(output)?.[1]), 8, output)
   })
 
   it("has a storage that passes every suite", async () => {
     write()
-    const { code, output } = await vitest("storage.test.ts")
+    const { code, output } = await vitest("run", "storage.test.ts")
     assert.strictEqual(code, 0, output)
     assert.isAbove(Number(/Tests +(\d+) passed/.exec(output)?.[1]), 400, output)
+  })
+
+  it("has commands that run tests, which pass", async () => {
+    write()
+    for (const command of commands) {
+      const { code, output } = await vitest(...command)
+      assert.strictEqual(code, 0, output)
+      assert.match(output, /Tests +\d+ passed/)
+    }
+    assert.lengthOf(commands, 2)
   })
 
   it("names the test that fails once a method is broken as it says", async () => {
     const [, from, to, title] = /change `(.+?)` above to `(.+?)`, and "(.+?)" fails/.exec(guide)!
     write((code) => code.replace(from!, to!))
-    const { code, output } = await vitest("limits.test.ts")
+    const { code, output } = await vitest("run", "limits.test.ts")
     assert.strictEqual(code, 1, output)
     assert.match(output, new RegExp(`FAIL .*${title}`))
   })
