@@ -9,6 +9,7 @@ const names = [
   "receivers",
   "sandbox",
   "simulator",
+  "testbed",
   "testkit",
   "wac",
   "whatsapp"

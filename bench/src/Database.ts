@@ -1,7 +1,7 @@
 /**
  * PostgreSQL: one cluster for all contestants, a database for each.
  */
-import * as PostgresServer from "@wac/testkit/PostgresServer"
+import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, type Scope } from "effect"
 import { readFile } from "node:fs/promises"
 import { totalmem } from "node:os"

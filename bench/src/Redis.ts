@@ -2,7 +2,7 @@
  * Redis, started on loopback for as long as the scope, as durable as its users commonly have it: an append-only file
  * that reaches the disk once a second.
  */
-import * as FreePort from "@wac/testkit/FreePort"
+import * as FreePort from "@wac/testbed/FreePort"
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"

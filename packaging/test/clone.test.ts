@@ -1,8 +1,8 @@
 /**
  * The clone, as README has a stranger install, start and pack it.
  */
-import { Extent } from "@wac/testkit"
-import * as FreePort from "@wac/testkit/FreePort"
+import * as Extent from "@wac/testbed/Extent"
+import * as FreePort from "@wac/testbed/FreePort"
 import { execFile, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"

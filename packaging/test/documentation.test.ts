@@ -4,8 +4,8 @@
  *
  * `npm run long -- documentation` runs it on Node 22.19 too, the oldest that `wac` takes.
  */
-import { Extent } from "@wac/testkit"
-import * as FreePort from "@wac/testkit/FreePort"
+import * as Extent from "@wac/testbed/Extent"
+import * as FreePort from "@wac/testbed/FreePort"
 import { execFile, spawn } from "node:child_process"
 import { createHmac } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

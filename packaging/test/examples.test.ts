@@ -1,7 +1,7 @@
 /**
  * Each example as whoever copies it runs it: in a project of its own, from the packages as they are published.
  */
-import * as FreePort from "@wac/testkit/FreePort"
+import * as FreePort from "@wac/testbed/FreePort"
 import { execFile, spawn } from "node:child_process"
 import { createHmac } from "node:crypto"
 import { once } from "node:events"

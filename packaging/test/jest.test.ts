@@ -1,7 +1,7 @@
 /**
  * `wac` in Jest as Jest is by default, with CommonJS, and with the one setting that the embedding guide names.
  */
-import { Extent } from "@wac/testkit"
+import * as Extent from "@wac/testbed/Extent"
 import { transformSync } from "esbuild"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

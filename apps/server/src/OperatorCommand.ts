@@ -22,7 +22,7 @@ export class CannotDo extends Schema.TaggedError<CannotDo>()("CannotDo", { messa
 /** The variables of the process. */
 export class Variables extends Context.Service<Variables, Environment>()("@wac/server/OperatorCommand/Variables") {}
 
-const durable = (storage: Composition.Storage): Effect.Effect<void, BadVariable> =>
+const durable = (storage: Composition.BuiltInStorage): Effect.Effect<void, BadVariable> =>
   storage._tag !== "Memory" ? Effect.void : Effect.fail(
     new BadVariable({
       variable: "DATABASE_URL",

@@ -28,6 +28,7 @@ export const wrongMasterKey = new BadVariable({
 })
 
 export interface ServerConfig extends Composition.Config {
+  readonly storage: Composition.BuiltInStorage
   readonly host: string
   readonly port: number
   readonly publicUrl: URL
@@ -284,6 +285,8 @@ const storage = Effect.gen(function*() {
   }
 })
 
+type Kept = Pick<ServerConfig, keyof Composition.Kept>
+
 /** What is kept where, and what opens it. */
 const kept = Effect.gen(function*() {
   const chosen = yield* storage
@@ -292,7 +295,7 @@ const kept = Effect.gen(function*() {
     masterKey: yield* masterKey(chosen._tag),
     previousMasterKey: yield* secret("WAC_MASTER_KEY_PREVIOUS", Key, keyExpected),
     limits: yield* limits
-  } satisfies Composition.Kept
+  } satisfies Kept
 })
 
 const config = Effect.gen(function*() {
@@ -341,7 +344,7 @@ export const fromEnvironment = (environment: Environment): Effect.Effect<ServerC
   given(environment)(config)
 
 /** Reads where everything is kept and what opens it, for an operator's command that serves nothing. */
-export const keptFromEnvironment = (environment: Environment): Effect.Effect<Composition.Kept, BadVariable> =>
+export const keptFromEnvironment = (environment: Environment): Effect.Effect<Kept, BadVariable> =>
   given(environment)(kept)
 
 /** Reads where everything is kept, and nothing else: `DATABASE_URL`. */

@@ -1,7 +1,7 @@
 /**
  * A Redis for tests: the `redis-server` of the machine, since npm has no package that brings one.
  */
-import * as FreePort from "@wac/testkit/FreePort"
+import * as FreePort from "@wac/testbed/FreePort"
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 

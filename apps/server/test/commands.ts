@@ -4,7 +4,7 @@
  * Only what no two readers share is replaced: ports, and the address of the database. `npm start` runs in the background,
  * as in another terminal, and the three commands that it shows are pasted if there is no owner yet.
  */
-import * as FreePort from "@wac/testkit/FreePort"
+import * as FreePort from "@wac/testbed/FreePort"
 import { spawn } from "node:child_process"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"

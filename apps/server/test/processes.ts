@@ -4,8 +4,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { PostgresProxy } from "@wac/testkit"
-import * as PostgresServer from "@wac/testkit/PostgresServer"
+import * as PostgresProxy from "@wac/testbed/PostgresProxy"
+import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Redacted, type Scope } from "effect"
 import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"

@@ -1,4 +1,4 @@
-import * as FreePort from "@wac/testkit/FreePort"
+import * as FreePort from "@wac/testbed/FreePort"
 import { sign, SIGNATURE_HEADER } from "@wac/verifier"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"

@@ -1,7 +1,7 @@
 /**
  * Every storage port of `@wac/core`, in memory: exact and fast, lost at the process's end.
  */
-import type * as Core from "@wac/core"
+import type { Ports } from "@wac/core"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ContactStore from "./contacts/ContactStore.ts"
@@ -24,28 +24,8 @@ import * as ReplayStore from "./webhooks/ReplayStore.ts"
 import * as WebhookStore from "./webhooks/WebhookStore.ts"
 import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 
-/** Every port of a storage. */
-export type Ports =
-  | Core.ApiKeyStore.ApiKeyStore
-  | Core.ContactStore.ContactStore
-  | Core.DeliveryStore.DeliveryStore
-  | Core.EventStore.EventStore
-  | Core.InboundPostStore.InboundPostStore
-  | Core.MemberStore.MemberStore
-  | Core.MessageStore.MessageStore
-  | Core.PepperStore.PepperStore
-  | Core.PhoneNumberStore.PhoneNumberStore
-  | Core.RateLimitStore.RateLimitStore
-  | Core.ReplayStore.ReplayStore
-  | Core.SealedSecretStore.SealedSecretStore
-  | Core.SessionStore.SessionStore
-  | Core.Storage.Storage
-  | Core.TemplateStore.TemplateStore
-  | Core.WebhookStore.WebhookStore
-  | Core.WorkspaceStore.WorkspaceStore
-
 /** All ports over one state; every building of the layer makes a new, empty one. */
-export const layer: Layer.Layer<Ports> = Layer.mergeAll(
+export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   ApiKeyStore.layer,
   ContactStore.layer,
   DeliveryStore.layer,

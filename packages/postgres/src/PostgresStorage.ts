@@ -2,6 +2,7 @@
  * Every storage port of `@wac/core`, in PostgreSQL: a server, or embedded in the process.
  */
 import type { PgClient } from "@effect/sql-pg"
+import type { Ports } from "@wac/core"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ContactStore from "./contacts/ContactStore.ts"
@@ -67,14 +68,14 @@ export interface ServerOptions extends PostgresClient.Options {
 }
 
 /** The ports on a PostgreSQL server (15 or later), which any number of processes may share. */
-export const layerServer = (options: ServerOptions) =>
+export const layerServer = (options: ServerOptions): Layer.Layer<Ports.Ports, OpenError> =>
   Layer.merge(layer, Storage.layer(serverName(options.url), true)).pipe(
     Layer.provide(Layer.merge(Database.layer, Layer.effectDiscard(prepared(options)))),
     Layer.provide(PostgresClient.layer(options))
   )
 
 /** The ports on a database in this process, which has its directory to itself. */
-export const layerEmbedded = (options: PgliteClient.Options) =>
+export const layerEmbedded = (options: PgliteClient.Options): Layer.Layer<Ports.Ports, OpenError> =>
   Layer.merge(
     layer,
     Storage.layer(

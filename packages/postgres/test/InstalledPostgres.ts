@@ -1,4 +1,4 @@
-import * as FreePort from "@wac/testkit/FreePort"
+import * as FreePort from "@wac/testbed/FreePort"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { rmSync } from "node:fs"

@@ -3,8 +3,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { PostgresProxy } from "@wac/testkit"
-import * as PostgresServer from "@wac/testkit/PostgresServer"
+import * as PostgresProxy from "@wac/testbed/PostgresProxy"
+import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Database } from "../src/Database.ts"

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { type Step, StoreError } from "@wac/core"
-import { PostgresProxy } from "@wac/testkit"
+import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { plain } from "../src/Column.ts"
 import { Database, type StepOptions } from "../src/Database.ts"

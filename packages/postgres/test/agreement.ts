@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { ApiKeyStore, Errors, type Idempotency, type Page, TemplateStore, WorkspaceStore } from "@wac/core"
+import { ApiKeyStore, Errors, type Idempotency, type Page, type Ports, TemplateStore, WorkspaceStore } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { Fixture, SeededRandom } from "@wac/testkit"
 import { Cause, Context, Effect, Layer, Predicate, type Scope } from "effect"
@@ -13,7 +13,7 @@ import * as PostgresStorage from "../src/PostgresStorage.ts"
 import * as Storage from "../src/Storage.ts"
 import { databases } from "./servers.ts"
 
-class Memory extends Context.Service<Memory, Context.Context<Fixture.Ports>>()(
+class Memory extends Context.Service<Memory, Context.Context<Ports.Ports>>()(
   "@wac/postgres/test/agreement/Memory"
 ) {}
 
@@ -23,7 +23,7 @@ export type Needs = Fixture.Services | Scope.Scope | Memory | PgClient.PgClient
 /** Carries out a step in memory alone. */
 const remember = <A, E, R>(
   step: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, Exclude<R, Fixture.Ports> | Memory> =>
+): Effect.Effect<A, E, Exclude<R, Ports.Ports> | Memory> =>
   Effect.flatMap(Memory, (memory) => Effect.provideContext(step, memory))
 
 /** An answer with its errors by class, fields and words, and its bytes in letters. */
@@ -52,8 +52,8 @@ const difference = (ours: unknown, memorys: unknown, path = ""): string | undefi
 
 /** Asks PostgreSQL all at once, in one batch where there are batches, and memory one after the other. */
 export const ask = <A, E>(
-  questions: ReadonlyArray<Effect.Effect<A, E, Fixture.Ports>>
-): Effect.Effect<ReadonlyArray<A>, E, Fixture.Ports | Memory> =>
+  questions: ReadonlyArray<Effect.Effect<A, E, Ports.Ports>>
+): Effect.Effect<ReadonlyArray<A>, E, Ports.Ports | Memory> =>
   Effect.gen(function*() {
     const answers = yield* Effect.all(questions, { concurrency: "unbounded" })
     const expected = yield* remember(Effect.all(questions))
@@ -66,7 +66,7 @@ export const ask = <A, E>(
   })
 
 /** Asks both one thing. */
-export const askOne = <A, E>(question: Effect.Effect<A, E, Fixture.Ports>) =>
+export const askOne = <A, E>(question: Effect.Effect<A, E, Ports.Ports>) =>
   Effect.map(ask([question]), ([answer]) => answer!)
 
 /** All of a list, page by page. */

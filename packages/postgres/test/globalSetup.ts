@@ -4,7 +4,7 @@
  * of PostgreSQL's binaries on this machine, divided by `:`.
  */
 import { PgClient } from "@effect/sql-pg"
-import * as PostgresServer from "@wac/testkit/PostgresServer"
+import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
 import { startInstalled } from "./InstalledPostgres.ts"

@@ -3,7 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import * as PgBouncer from "@wac/testkit/PgBouncer"
+import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Effect, Exit, Layer, Logger, Queue, Redacted, Ref } from "effect"
 import { Database } from "../src/Database.ts"
 import { Deadline } from "../src/Deadline.ts"

@@ -3,6 +3,7 @@
  */
 import { Deferred, Effect, Queue } from "effect"
 
+/** A list that only grows. */
 export interface Arrivals<A> {
   readonly add: (item: A) => Effect.Effect<void>
   /** Every item so far, in the order of arrival. */
@@ -13,6 +14,7 @@ export interface Arrivals<A> {
   readonly waitFor: (count: number) => Effect.Effect<ReadonlyArray<A>>
 }
 
+/** An empty list. */
 export const make = <A>(): Effect.Effect<Arrivals<A>> =>
   Effect.gen(function*() {
     const items: Array<A> = []

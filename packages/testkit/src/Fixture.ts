@@ -10,25 +10,14 @@ import { assert, type Vitest } from "@effect/vitest"
 import {
   type ApiKey,
   ApiKeyStore,
-  type ContactStore,
-  type DeliveryStore,
   Event,
-  type EventStore,
   Id,
   type Idempotency,
-  type InboundPostStore,
   Limits,
-  type MemberStore,
   MessageStore,
-  type PepperStore,
   PhoneNumber,
-  type PhoneNumberStore,
-  type RateLimitStore,
-  type ReplayStore,
+  type Ports,
   type Sealed,
-  type SealedSecretStore,
-  type SessionStore,
-  type Storage,
   StorageTime,
   type StoreError,
   type Template,
@@ -42,33 +31,13 @@ import {
 import { Context, DateTime, Effect, Layer, Option, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** Every storage port of `@wac/core`. */
-export type Ports =
-  | ApiKeyStore.ApiKeyStore
-  | ContactStore.ContactStore
-  | DeliveryStore.DeliveryStore
-  | EventStore.EventStore
-  | InboundPostStore.InboundPostStore
-  | MemberStore.MemberStore
-  | MessageStore.MessageStore
-  | PepperStore.PepperStore
-  | PhoneNumberStore.PhoneNumberStore
-  | RateLimitStore.RateLimitStore
-  | ReplayStore.ReplayStore
-  | SealedSecretStore.SealedSecretStore
-  | SessionStore.SessionStore
-  | Storage.Storage
-  | TemplateStore.TemplateStore
-  | WebhookStore.WebhookStore
-  | WorkspaceStore.WorkspaceStore
-
 /** Gives out the starts of workspaces, each a month before the last. */
 export class Starts extends Context.Service<Starts, {
   readonly next: Effect.Effect<Time.Instant>
 }>()("@wac/testkit/Fixture/Starts") {}
 
 /** What a test has at hand: the storage under test, randomness for identifiers, and times of its own. */
-export type Services = Ports | SecureRandom.SecureRandom | Starts
+export type Services = Ports.Ports | SecureRandom.SecureRandom | Starts
 
 /** What a fixture does with the storage. */
 export type Step<A> = Effect.Effect<A, StoreError.StoreError, Services>
@@ -82,9 +51,13 @@ export type It = Vitest.MethodsNonLive<Services>
 /** The same with a service that was made on the storage before the tests began. */
 export type FoundedIt<Founded> = Vitest.MethodsNonLive<Services | Founded>
 
+/** In milliseconds. */
 export const second = 1000
+/** In milliseconds. */
 export const minute = 60 * second
+/** In milliseconds. */
 export const hour = 60 * minute
+/** In milliseconds. */
 export const day = 24 * hour
 
 /** Noon of a fifth of the month, so that a month's end is within a test's reach. */
@@ -181,6 +154,7 @@ export interface World {
   readonly key: ApiKey.ApiKey
 }
 
+/** What a workspace has that differs from any other. */
 export interface WorldOptions {
   /** Left out: a start that no other workspace has. */
   readonly start?: Time.Instant

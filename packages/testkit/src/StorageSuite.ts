@@ -1,8 +1,8 @@
 /**
  * The conformance suite of a storage: every port, with the contract rules behind it.
  */
-import { assert, describe, layer } from "@effect/vitest"
-import { Storage } from "@wac/core"
+import { assert, describe, layer, type Vitest } from "@effect/vitest"
+import { type Ports, Storage } from "@wac/core"
 import { Effect, Layer } from "effect"
 import * as ContactStoreNamesSuite from "./contacts/ContactStoreNamesSuite.ts"
 import * as ContactStoreSuite from "./contacts/ContactStoreSuite.ts"
@@ -23,6 +23,7 @@ import * as MessageStoreSettleSuite from "./messages/MessageStoreSettleSuite.ts"
 import * as MessageStoreSweepSuite from "./messages/MessageStoreSweepSuite.ts"
 import * as PhoneNumberStoreObserveSuite from "./numbers/PhoneNumberStoreObserveSuite.ts"
 import * as PhoneNumberStoreSuite from "./numbers/PhoneNumberStoreSuite.ts"
+import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
 import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
 import * as PepperStoreSuite from "./secrets/PepperStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./secrets/SealedSecretStoreSuite.ts"
@@ -52,81 +53,119 @@ const tests = (it: Fixture.It): void => {
     }))
 }
 
-/** The suites, by port and topic, as reports name them. */
-const suites: ReadonlyArray<readonly [string, (it: Fixture.It) => void]> = [
-  ["Storage", tests],
-  ["ApiKeyStore", ApiKeyStoreSuite.tests],
-  ["ContactStore", ContactStoreSuite.tests],
-  ["ContactStore: customers under several names", ContactStoreNamesSuite.tests],
-  ["InboundPostStore", InboundPostStoreSuite.tests],
-  ["TemplateStore", TemplateStoreSuite.tests],
-  ["WorkspaceStore", WorkspaceStoreSuite.tests],
-  ["PhoneNumberStore", PhoneNumberStoreSuite.tests],
-  ["PhoneNumberStore: what upstream tells", PhoneNumberStoreObserveSuite.tests],
-  ["MessageStore: accept", MessageStoreAcceptSuite.tests],
-  ["MessageStore: refusals", MessageStoreRefusalSuite.tests],
-  ["MessageStore: the sender", MessageStoreSenderSuite.tests],
-  ["MessageStore: keys", MessageStoreKeySuite.tests],
-  ["MessageStore: limits", MessageStoreLimitsSuite.tests],
-  ["MessageStore: settle and abandon", MessageStoreSettleSuite.tests],
-  ["MessageStore: reports", MessageStoreReportSuite.tests],
-  ["MessageStore: sweep", MessageStoreSweepSuite.tests],
-  ["MessageStore: what is listed", MessageStoreListSuite.tests],
-  ["MessageStore: random commands", MessageStoreModelSuite.tests],
-  ["WebhookStore", WebhookStoreSuite.tests],
-  ["WebhookStore and DeliveryStore: pause and resume", WebhookResumeSuite.tests],
-  ["DeliveryStore: claims", DeliveryStoreClaimSuite.tests],
-  ["DeliveryStore: order", DeliveryStoreOrderSuite.tests],
-  ["DeliveryStore: failing webhooks", DeliveryStoreFailingSuite.tests],
-  ["DeliveryStore: attempts", DeliveryStoreCompleteSuite.tests],
-  ["DeliveryStore: random steps", DeliveryStoreModelSuite.tests],
-  ["DeliveryStore: tests of the webhook", DeliveryStoreTestSuite.tests],
-  ["DeliveryStore: retries that a person asks for", DeliveryStoreRetrySuite.tests],
-  ["DeliveryStore: what is shown", DeliveryStoreSuite.tests],
-  ["ReplayStore", ReplayStoreSuite.tests],
-  ["EventStore", EventStoreSuite.tests],
-  ["RateLimitStore", RateLimitStoreSuite.tests],
-  ["PepperStore", PepperStoreSuite.tests],
-  ["SealedSecretStore", SealedSecretStoreSuite.tests]
-]
+/** Tests of a port: over any storage, or over one that was empty when its first workspace was created. */
+interface Suite {
+  /** What of the port they are about; left out: the port itself. */
+  readonly topic?: string
+  readonly tests?: (it: Fixture.It) => void
+  readonly testsOfEmpty?: (it: Fixture.FoundedIt<WorkspaceStoreSuite.Founded>) => void
+}
 
-/** Those that need a storage which was empty when the first workspace was founded in it. */
-const suitesOfEmpty: ReadonlyArray<readonly [string, (it: Fixture.FoundedIt<WorkspaceStoreSuite.Founded>) => void]> = [
-  ["PepperStore", PepperStoreSuite.testsOfEmpty],
-  ["SealedSecretStore", SealedSecretStoreSuite.testsOfEmpty],
-  ["WorkspaceStore and MemberStore", WorkspaceStoreSuite.testsOfEmpty],
-  ["SessionStore", SessionStoreSuite.tests]
-]
+/** Every port has at least one suite: one without does not compile. */
+const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray<Suite>] } = {
+  Storage: [{ tests }],
+  ApiKeyStore: [{ tests: ApiKeyStoreSuite.tests }],
+  ContactStore: [
+    { tests: ContactStoreSuite.tests },
+    { topic: "customers under several names", tests: ContactStoreNamesSuite.tests }
+  ],
+  InboundPostStore: [{ tests: InboundPostStoreSuite.tests }],
+  TemplateStore: [{ tests: TemplateStoreSuite.tests }],
+  WorkspaceStore: [{ tests: WorkspaceStoreSuite.tests, testsOfEmpty: WorkspaceStoreSuite.testsOfEmpty }],
+  PhoneNumberStore: [
+    { tests: PhoneNumberStoreSuite.tests },
+    { topic: "what the provider reports", tests: PhoneNumberStoreObserveSuite.tests }
+  ],
+  MessageStore: [
+    { topic: "accept", tests: MessageStoreAcceptSuite.tests },
+    { topic: "refusals", tests: MessageStoreRefusalSuite.tests },
+    { topic: "the sender", tests: MessageStoreSenderSuite.tests },
+    { topic: "keys", tests: MessageStoreKeySuite.tests },
+    { topic: "limits", tests: MessageStoreLimitsSuite.tests },
+    { topic: "settle and abandon", tests: MessageStoreSettleSuite.tests },
+    { topic: "reports", tests: MessageStoreReportSuite.tests },
+    { topic: "sweep", tests: MessageStoreSweepSuite.tests },
+    { topic: "lists", tests: MessageStoreListSuite.tests },
+    { topic: "random commands", tests: MessageStoreModelSuite.tests }
+  ],
+  WebhookStore: [
+    { tests: WebhookStoreSuite.tests },
+    { topic: "pause and resume, with DeliveryStore", tests: WebhookResumeSuite.tests }
+  ],
+  DeliveryStore: [
+    { topic: "claims", tests: DeliveryStoreClaimSuite.tests },
+    { topic: "order", tests: DeliveryStoreOrderSuite.tests },
+    { topic: "failing webhooks", tests: DeliveryStoreFailingSuite.tests },
+    { topic: "attempts", tests: DeliveryStoreCompleteSuite.tests },
+    { topic: "random steps", tests: DeliveryStoreModelSuite.tests },
+    { topic: "tests of the webhook", tests: DeliveryStoreTestSuite.tests },
+    { topic: "retries that a person requests", tests: DeliveryStoreRetrySuite.tests },
+    { topic: "lists", tests: DeliveryStoreSuite.tests }
+  ],
+  ReplayStore: [{ tests: ReplayStoreSuite.tests }],
+  EventStore: [{ tests: EventStoreSuite.tests }],
+  RateLimitStore: [{ tests: RateLimitStoreSuite.tests }],
+  PepperStore: [{ tests: PepperStoreSuite.tests, testsOfEmpty: PepperStoreSuite.testsOfEmpty }],
+  SealedSecretStore: [{ tests: SealedSecretStoreSuite.tests, testsOfEmpty: SealedSecretStoreSuite.testsOfEmpty }],
+  MemberStore: [{ tests: MemberStoreSuite.tests, testsOfEmpty: MemberStoreSuite.testsOfEmpty }],
+  SessionStore: [{ testsOfEmpty: SessionStoreSuite.testsOfEmpty }]
+}
+
+/** Which of the suites are run. */
+export interface Options {
+  /** The ports whose suites are run; every port by default. For a port that stands in front of another storage's. */
+  readonly ports?: ReadonlyArray<Ports.Name>
+}
+
+const isName = (name: string): name is Ports.Name => name in suites
+
+const run = <R, E>(
+  name: string,
+  services: Layer.Layer<R, E>,
+  suites: ReadonlyArray<readonly [title: string, tests: (it: Vitest.MethodsNonLive<R>) => void]>
+): void => {
+  // a suite without a test fails
+  if (suites.length === 0) return
+  layer(services, { excludeTestServices: true })(name, (it) => {
+    for (const [title, tests] of suites) {
+      describe(title, () => {
+        tests(it)
+      })
+    }
+  })
+}
 
 /**
- * Runs every suite against one storage, and those that need an empty one against a second that is built for them:
- * `storage` must give an empty storage whenever it is built. Nothing else may use it meanwhile, since claims and
- * sweeps act on all of it. A port's name picks its suites: `vitest -t DeliveryStore`.
+ * Runs every suite against a storage. `storage` must give an empty storage whenever it is built: it is built once for
+ * most suites, and again for those that need an empty storage. Nothing else may use it meanwhile, since claims and sweeps
+ * act on all of it. Titles begin with the port's name, so that `vitest -t DeliveryStore` picks a port.
  *
- * Tests run on the real clock, because an adapter's own timers (pools, notifications) do; but no rule reads it: the
+ * Tests run on the real clock, because an adapter's own timers (pools, notifications) do, but no rule reads it: the
  * storage is built with `StorageTime.JudgedBy` as `asker`, and every time is passed in. A third storage is built as in
  * production, and held to its own clock.
  */
-export const suite = <E>(name: string, storage: Layer.Layer<Fixture.Ports, E>): void => {
-  const options = { excludeTestServices: true } as const
+export const suite = <E>(name: string, storage: Layer.Layer<Ports.Ports, E>, options: Options = {}): void => {
+  const { ports = Object.keys(suites).filter(isName) } = options
+  const chosen = ports.flatMap((port) =>
+    suites[port].map(({ topic, ...suite }: Suite) => ({
+      ...suite,
+      title: topic === undefined ? port : `${port}: ${topic}`
+    }))
+  )
+  const ofAny = chosen.flatMap(({ tests, title }) => tests === undefined ? [] : [[title, tests] as const])
+  const ofEmpty = chosen.flatMap(({ testsOfEmpty, title }) =>
+    testsOfEmpty === undefined ? [] : [[title, testsOfEmpty] as const]
+  )
   const services = Layer.merge(Layer.provide(storage, Fixture.timeOfAsker), Fixture.layer)
-  layer(services, options)(name, (it) => {
-    for (const [port, register] of suites) {
-      describe(port, () => {
-        register(it)
-      })
-    }
-  })
-  const founded = WorkspaceStoreSuite.layerFounded.pipe(Layer.provideMerge(Layer.fresh(services)))
-  layer(founded, options)(`${name}, empty at first`, (it) => {
-    for (const [port, register] of suitesOfEmpty) {
-      describe(port, () => {
-        register(it)
-      })
-    }
-  })
+  run(name, services, ofAny)
+  run(
+    `${name}, empty at first`,
+    WorkspaceStoreSuite.layerFounded.pipe(Layer.provideMerge(Layer.fresh(services))),
+    ofEmpty
+  )
+  if (options.ports !== undefined) return
   const asInProduction = WorkspaceStoreSuite.layerFounded.pipe(
     Layer.provideMerge(Layer.fresh(Layer.merge(storage, Fixture.layer)))
   )
-  layer(asInProduction, options)(`${name}, by its own clock`, StorageTimeSuite.tests)
+  run(`${name}, by its own clock`, asInProduction, [["StorageTime", StorageTimeSuite.tests]])
 }

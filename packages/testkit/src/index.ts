@@ -1,11 +1,10 @@
+/**
+ * The conformance suites of the storage ports, and what tests of a storage, a provider or a receiver need.
+ */
 export * as Arrivals from "./Arrivals.ts"
-export * as DocumentedCodes from "./DocumentedCodes.ts"
-export * as Extent from "./Extent.ts"
 export * as Fixture from "./Fixture.ts"
 export * as StubProviderWebhook from "./inbound/StubProviderWebhook.ts"
-export * as RateLimitStoreSuite from "./limits/RateLimitStoreSuite.ts"
 export * as MessageFixture from "./messages/MessageFixture.ts"
-export * as PostgresProxy from "./PostgresProxy.ts"
 export * as SeededRandom from "./SeededRandom.ts"
 export * as StorageSuite from "./StorageSuite.ts"
 export * as DeliveryFixture from "./webhooks/DeliveryFixture.ts"

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
+import * as FreePort from "@wac/testbed/FreePort"
 import { RecordingReceiver } from "@wac/testkit"
-import * as FreePort from "@wac/testkit/FreePort"
 import { Clock, Effect, Exit, Fiber, Latch, Option } from "effect"
 import { connect } from "node:net"
 

@@ -17,6 +17,7 @@ import {
   MessageSweeper,
   Password,
   PhoneNumbers,
+  type Ports,
   type Provider,
   Readiness,
   ReplayRunner,
@@ -24,29 +25,28 @@ import {
   SecretRewrap,
   SenderCredentials,
   Setup,
+  Storage as CoreStorage,
   TemplateRequests,
   Templates,
   TemplateSync,
   Vault,
   Webhooks,
   WebhookScheduler,
-  type WebhookTransport,
-  type WorkspaceStore
+  type WebhookTransport
 } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { SandboxProvider } from "@wac/sandbox"
-import type { WhatsApp } from "@wac/whatsapp"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Cryptography from "./secrets/Cryptography.ts"
 import * as MasterKeyFile from "./secrets/MasterKeyFile.ts"
 
-/** Where everything is kept. */
-export type Storage =
+/** A storage of ours; its packages are loaded only if it is used. */
+export type BuiltInStorage =
   /** Lost with the process. */
   | { readonly _tag: "Memory" }
-  /** PostgreSQL in the process, which has the directory to itself; in memory without one. */
+  /** PostgreSQL in the process, which has the directory to itself. */
   | { readonly _tag: "Embedded"; readonly directory: string }
   /** A PostgreSQL server, which any number of processes may share. */
   | {
@@ -57,10 +57,16 @@ export type Storage =
     readonly migrate?: boolean
   }
 
+/** Where everything is kept: in a storage of ours, or in any `Layer` of the ports that passes the suites of `@wac/testkit`. */
+export type Storage<E = never> = BuiltInStorage | Layer.Layer<Ports.Ports, E>
+
 /** What is kept, and what opens it. */
-export interface Kept {
-  readonly storage: Storage
-  /** With embedded storage one is kept beside the data, with memory one is made for the run. */
+export interface Kept<E = never> {
+  readonly storage: Storage<E>
+  /**
+   * Encrypts the secrets in the storage. If omitted, embedded PostgreSQL keeps one beside its data, and a storage that is
+   * lost with the process gets one for the run; any other storage requires it.
+   */
   readonly masterKey: Redacted.Redacted<Uint8Array> | undefined
   /** The one before, while it is being changed. */
   readonly previousMasterKey: Redacted.Redacted<Uint8Array> | undefined
@@ -68,38 +74,41 @@ export interface Kept {
 }
 
 /** What a running instance is made with, but for its adapters. */
-export interface Config extends Kept {
+export interface Config<E = never> extends Kept<E> {
   readonly receiverRules: ReceiverGuardDns.ReceiverRules
 }
 
+/** A storage that survives the process was given no master key: nobody could open its secrets after a restart. */
+export class MasterKeyMissing extends Schema.TaggedError<MasterKeyMissing>()("MasterKeyMissing", {
+  storage: Schema.String
+}) {
+  override get message() {
+    return `a master key is required: ${this.storage} survives the process`
+  }
+}
+
 /**
- * The adapters that can be exchanged: how people sign in, and who sends. A provider that posts to us brings its
- * `ProviderWebhook` along.
+ * The adapters that can be exchanged: how people sign in, and the provider. They may use everything beneath them, and run
+ * something in the background for as long as their scope is open. A provider reports through `Inbound`; one that posts to
+ * us provides its `ProviderWebhook` too.
  */
-export interface Adapters {
-  readonly authenticator: Layer.Layer<
-    Authenticator.Authenticator,
-    never,
-    Layer.Services<typeof LocalAuthenticator.layer> | WorkspaceStore.WorkspaceStore
-  >
-  readonly provider: Layer.Layer<
-    Provider.Provider,
-    never,
-    | Layer.Services<typeof SandboxProvider.layer>
-    | Layer.Services<ReturnType<typeof WhatsApp.layer>>
-  >
+export interface Adapters<E = never> {
+  readonly authenticator: Layer.Layer<Authenticator.Authenticator, E, Beneath | Password.Passwords>
+  readonly provider: Layer.Layer<Provider.Provider, E, Beneath>
 }
 
 /** Our own accounts, and the sandbox. */
 export const standard: Adapters = { authenticator: LocalAuthenticator.layer, provider: SandboxProvider.layer }
 
 /** Ports that stand in front of the storage's own and of the transport to receivers, over which they are made. */
-export type InFront<E> = Layer.Layer<never, E, MemoryStorage.Ports | WebhookTransport.WebhookTransport>
+export type InFront<E> = Layer.Layer<never, E, Ports.Ports | WebhookTransport.WebhookTransport>
 
 /** Only who uses PostgreSQL waits for its client, and for PGlite, to be loaded. */
 const postgres = Effect.promise(() => import("@wac/postgres"))
 
-const layerStorage = (storage: Storage) => {
+const isLayer = <E>(storage: Storage<E>): storage is Layer.Layer<Ports.Ports, E> => Layer.isLayer(storage)
+
+const layerBuiltIn = (storage: BuiltInStorage) => {
   switch (storage._tag) {
     case "Memory":
       return MemoryStorage.layer
@@ -110,19 +119,27 @@ const layerStorage = (storage: Storage) => {
   }
 }
 
-/** Memory forgets with the process, so a key of this run alone is enough for it; an embedded database has its own. */
-const masterKeys = Effect.fnUntraced(function*(
-  { masterKey, previousMasterKey, storage }: Kept
-): Effect.fn.Return<Vault.MasterKeys, MasterKeyFile.MasterKeyFileError, SecureRandom.SecureRandom> {
+const layerStorage = <E>(
+  storage: Storage<E>
+): Layer.Layer<Ports.Ports, E | Layer.Error<ReturnType<typeof layerBuiltIn>>> =>
+  isLayer(storage) ? storage : layerBuiltIn(storage)
+
+/** A key of this run is enough only where what it encrypts is lost with the process too. */
+const keyWithout = Effect.fnUntraced(function*<E>(storage: Storage<E>) {
+  if (!isLayer(storage) && storage._tag === "Embedded") return yield* MasterKeyFile.load(storage.directory)
+  const { durable, name } = yield* CoreStorage.Storage
+  if (durable) return yield* new MasterKeyMissing({ storage: name })
   const random = yield* SecureRandom.SecureRandom
-  const current = masterKey ?? (storage._tag === "Embedded"
-    ? yield* MasterKeyFile.load(storage.directory)
-    : Redacted.make(yield* random.randomBytes(32)))
+  return Redacted.make(yield* random.randomBytes(32))
+})
+
+const masterKeys = Effect.fnUntraced(function*<E>({ masterKey, previousMasterKey, storage }: Kept<E>) {
+  const current = masterKey ?? (yield* keyWithout(storage))
   return { current, ...(previousMasterKey === undefined ? {} : { previous: previousMasterKey }) }
 })
 
 /** The storage with its vault, and nothing that runs: for an operator's commands, beside servers or without one. */
-export const layerKept = (config: Kept, cryptography = Cryptography.layer) =>
+export const layerKept = <E = never>(config: Kept<E>, cryptography = Cryptography.layer) =>
   Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer)).pipe(
     Layer.provideMerge(layerStorage(config.storage)),
     Layer.provideMerge(cryptography),
@@ -130,16 +147,34 @@ export const layerKept = (config: Kept, cryptography = Cryptography.layer) =>
   )
 
 /** The storage alone, none of its secrets opened and so without a master key: for an operator's commands. */
-export const layerUnopened = (storage: Storage) => layerStorage(storage).pipe(Layer.provideMerge(Cryptography.layer))
+export const layerUnopened = <E = never>(storage: Storage<E>) =>
+  layerStorage(storage).pipe(Layer.provideMerge(Cryptography.layer))
 
-const receivers = ({ receiverRules }: Config) =>
+const receivers = ({ receiverRules }: Pick<Config, "receiverRules">) =>
   Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportHttp.layer(receiverRules))
 
+/** What the adapters that can be exchanged stand on: the storage, receivers, and the way for a provider's reports. */
+const beneath = <E, EInFront>(
+  config: Config<E>,
+  inFront: InFront<EInFront>,
+  cryptography: typeof Cryptography.layer
+) =>
+  Readiness.Readiness.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
+    Layer.provideMerge(TemplateRequests.TemplateRequests.layer),
+    Layer.provideMerge(inFront),
+    Layer.provideMerge(receivers(config)),
+    Layer.provideMerge(layerKept(config, cryptography))
+  )
+
+/** Every service that an adapter of {@link Adapters} may use. */
+export type Beneath = Layer.Success<ReturnType<typeof beneath>>
+
 /** The domain's services over storage, provider and receivers. */
-const services = <E>(
-  config: Config,
-  { authenticator, provider }: Adapters,
-  inFront: InFront<E>,
+const services = <E, EAdapters, EInFront>(
+  config: Config<E>,
+  { authenticator, provider }: Adapters<EAdapters>,
+  inFront: InFront<EInFront>,
   cryptography: typeof Cryptography.layer
 ) =>
   Layer.mergeAll(
@@ -157,12 +192,7 @@ const services = <E>(
     Layer.provideMerge(Setup.Setup.layer),
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
     Layer.provideMerge(provider),
-    Layer.provideMerge(Readiness.Readiness.layer),
-    Layer.provideMerge(Layer.mergeAll(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
-    Layer.provideMerge(TemplateRequests.TemplateRequests.layer),
-    Layer.provideMerge(inFront),
-    Layer.provideMerge(receivers(config)),
-    Layer.provideMerge(layerKept(config, cryptography))
+    Layer.provideMerge(beneath(config, inFront, cryptography))
   )
 
 const background = Layer.mergeAll(
@@ -180,9 +210,9 @@ const background = Layer.mergeAll(
  * Every service of the domain, and all that runs in the background. Closing the scope stops it gracefully: deliveries
  * in flight are given back, sends in flight end.
  */
-export const layer = <E = never>(
-  config: Config,
-  adapters: Adapters = standard,
-  inFront: InFront<E> = Layer.empty,
+export const layer = <E = never, EAdapters = never, EInFront = never>(
+  config: Config<E>,
+  adapters: Adapters<EAdapters> = standard,
+  inFront: InFront<EInFront> = Layer.empty,
   cryptography = Cryptography.layer
 ) => background.pipe(Layer.provideMerge(services(config, adapters, inFront, cryptography)))

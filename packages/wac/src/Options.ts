@@ -45,13 +45,16 @@ export type MasterKey = string | Uint8Array
 
 /** What an instance is made with. */
 export interface WacOptions {
-  /** `memory()`, `postgres(url)` or `pglite(directory)`. */
+  /** `memory()`, `postgres(url)`, `pglite(directory)`, or a storage that is not ours. */
   readonly storage: Storage
-  /** `sandbox()`, `whatsapp({ … })`, or a provider of your own. */
+  /** `sandbox()`, `whatsapp({ … })`, a provider of your own as an object, or one that is a Layer. */
   readonly provider: Provider
   /** Who is signed in to what is served under `/internal`; nobody when left out. */
   readonly auth?: Auth
-  /** Encrypts the secrets in the storage. Needed with `postgres`; memory has one per run, `pglite` keeps one. */
+  /**
+   * Encrypts the secrets in the storage. Required with `postgres`, and with a storage that is not ours if it survives the
+   * process; memory has one per run, `pglite` keeps one.
+   */
   readonly masterKey?: MasterKey
   /** The master key before, while it is being changed. */
   readonly previousMasterKey?: MasterKey
@@ -133,10 +136,10 @@ export const check = (options: WacOptions): void => {
 }
 
 /** What the composition is told; throws at the first option that is not what it must be. */
-export const configOf = (options: WacOptions): Composition.Config => {
+export const configOf = (options: WacOptions): Composition.Config<unknown> => {
   const storage = composed(options.storage)
   const masterKey = keyOf(options.masterKey, "masterKey")
-  if (masterKey === undefined && storage._tag === "Server") {
+  if (masterKey === undefined && options.storage.type === "postgres") {
     throw badOption("masterKey", "masterKey is required with postgres: every process must have the same one")
   }
   return {

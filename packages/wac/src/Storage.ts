@@ -1,8 +1,9 @@
 /**
  * Where an instance keeps everything.
  */
+import type { Ports } from "@wac/core"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
-import { Redacted, Result } from "effect"
+import { Layer, Redacted, Result } from "effect"
 import type * as Composition from "./Composition.ts"
 import { badOption } from "./WacError.ts"
 
@@ -30,8 +31,14 @@ export interface PgliteStorage {
   readonly directory: string
 }
 
-/** One of {@link memory}, {@link postgres} and {@link pglite}. */
-export type Storage = MemoryStorage | PostgresStorage | PgliteStorage
+/** A storage that is not ours: a package's, or your own. `Adapter.storage` of `wac/effect` makes one. */
+export interface LayerStorage {
+  readonly type: "layer"
+  readonly layer: object
+}
+
+/** One of {@link memory}, {@link postgres} and {@link pglite}, or a storage that is not ours. */
+export type Storage = MemoryStorage | PostgresStorage | PgliteStorage | LayerStorage
 
 /** Keeps everything in memory: nothing survives the process. */
 export const memory = (): MemoryStorage => ({ type: "memory" })
@@ -57,7 +64,7 @@ const serverUrl = (name: string, url: unknown): Redacted.Redacted => {
 }
 
 /** What the composition is told. */
-export const composed = (storage: Storage): Composition.Storage => {
+export const composed = (storage: Storage): Composition.Storage<unknown> => {
   switch (storage?.type) {
     case "memory":
       return { _tag: "Memory" }
@@ -76,7 +83,10 @@ export const composed = (storage: Storage): Composition.Storage => {
         ...(migrate === undefined ? {} : { migrate })
       }
     }
+    case "layer":
+      if (!Layer.isLayer(storage.layer)) throw badOption("storage.layer", "storage.layer must be a Layer of Effect 4")
+      return storage.layer as Layer.Layer<Ports.Ports, unknown>
     default:
-      throw badOption("storage", "storage must be memory(), postgres(url) or pglite(directory)")
+      throw badOption("storage", "storage must be memory(), postgres(url), pglite(directory) or Adapter.storage(layer)")
   }
 }

@@ -86,23 +86,35 @@ export interface Wac extends Workspace {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-const providerOf = (provider: Provider.Provider, during: Provider.During): Composition.Adapters["provider"] => {
+type Adapters = Composition.Adapters<unknown>
+
+const providerOf = (provider: Provider.Provider, during: Provider.During): Adapters["provider"] => {
   if (typeof provider !== "object" || provider === null || !("type" in provider)) {
     return Provider.layerCustom(provider, during)
   }
-  return provider.type === "sandbox" ? SandboxProvider.layer : WhatsApp.layer(provider)
+  switch (provider.type) {
+    case "sandbox":
+      return SandboxProvider.layer
+    case "whatsapp":
+      return WhatsApp.layer(provider)
+    case "layer":
+      if (!Layer.isLayer(provider.layer)) {
+        throw badOption("provider.layer", "provider.layer must be a Layer of Effect 4")
+      }
+      return provider.layer as Adapters["provider"]
+    default:
+      throw badOption("provider.type", "provider.type must be sandbox, whatsapp or layer, or be omitted")
+  }
 }
 
 const adaptersOf = (
   { auth, provider }: Options.WacOptions,
   defaultWorkspace: () => Id.WorkspaceId,
   during: Provider.During
-): Composition.Adapters => {
-  return {
-    authenticator: Auth.layer(auth, defaultWorkspace, during),
-    provider: providerOf(provider, during)
-  }
-}
+): Adapters => ({
+  authenticator: Auth.layer(auth, defaultWorkspace, during),
+  provider: providerOf(provider, during)
+})
 
 /** What every fiber is to know. */
 const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
@@ -181,6 +193,9 @@ const openFailure = (cause: Cause.Cause<unknown>): WacError => {
   if (error instanceof WacError) return error
   if (error instanceof Vault.UnreadableSecret) {
     return badOption("masterKey", "masterKey is not the key that this storage's secrets are under")
+  }
+  if (error instanceof Composition.MasterKeyMissing) {
+    return badOption("masterKey", "masterKey is required with a storage that survives the process")
   }
   if (error instanceof ProviderPort.ProviderError) return ofDomain(ProviderPort.toServerError(error))
   const isToldOf = error instanceof MasterKeyFileError ||

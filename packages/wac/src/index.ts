@@ -47,6 +47,7 @@ export type {
 } from "./messages/Messages.ts"
 export {
   type CustomProvider,
+  type LayerProvider,
   type OutboundMessage,
   type Provider,
   type ProviderOutcome,
@@ -68,6 +69,7 @@ export {
   type SessionRequest
 } from "./people/Auth.ts"
 export {
+  type LayerStorage,
   memory,
   type MemoryStorage,
   pglite,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DocumentedCodes } from "@wac/testkit"
+import * as DocumentedCodes from "@wac/testbed/DocumentedCodes"
 import { Duration } from "effect"
 import * as ErrorCodes from "../src/ErrorCodes.ts"
 

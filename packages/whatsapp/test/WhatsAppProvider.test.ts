@@ -9,7 +9,7 @@ import {
   SenderCredentials,
   StoreError
 } from "@wac/core"
-import { DocumentedCodes } from "@wac/testkit"
+import * as DocumentedCodes from "@wac/testbed/DocumentedCodes"
 import { Deferred, Duration, Effect, Layer, Logger, Redacted } from "effect"
 import * as WhatsAppProvider from "../src/WhatsAppProvider.ts"
 import { messageId, send, sender, templated, text, to } from "./samples.ts"

@@ -4,11 +4,11 @@
  *
  * Every block `sh` is run unless it is marked `not-run="why"`, and then the text says "Not run by our tests: … why". A
  * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages. A block
- * `js file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader has.
+ * `js file=NAME` or `ts file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader has.
  * `npm run long -- documentation` runs the commands word for word in clones too, on Node 20, 22 and 24.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Extent } from "@wac/testkit"
+import * as Extent from "@wac/testbed/Extent"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as fs from "node:fs/promises"
@@ -193,6 +193,12 @@ describe("the documentation", () => {
     for (const [document, all] of blocks) {
       for (const [index, { attributes, code, language }] of all.entries()) {
         if (language !== "ts") continue
+        if (attributes["file"] !== undefined) {
+          const folder = path.join(directory, path.basename(document, ".md"))
+          await fs.mkdir(folder, { recursive: true })
+          await fs.writeFile(path.join(folder, attributes["file"]), code)
+          continue
+        }
         const lines = code.split("\n")
         const imports = lines.filter((line) => /^import .* from /.test(line))
         const rest = lines.filter((line) => !imports.includes(line))
@@ -211,7 +217,7 @@ describe("the documentation", () => {
       JSON.stringify({
         extends: path.join(root, "tsconfig.test.json"),
         compilerOptions: { noUnusedLocals: false, noUnusedParameters: false, noImplicitReturns: false },
-        include: [path.join(directory, "*.ts")]
+        include: [path.join(directory, "**/*.ts")]
       })
     )
     const tsc = path.join(root, "node_modules/.bin/tsc")

@@ -4,7 +4,7 @@
  * schema can say is listed here, with its reason.
  */
 import { assert, layer } from "@effect/vitest"
-import { Extent } from "@wac/testkit"
+import * as Extent from "@wac/testbed/Extent"
 import { Arbitrary, Effect, Schema, SchemaRepresentation } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call } from "../harness.ts"

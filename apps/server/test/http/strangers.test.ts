@@ -3,7 +3,7 @@
  * or not. How long others wait beside them is measured by `npm run bench -- strangers`.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Extent } from "@wac/testkit"
+import * as Extent from "@wac/testbed/Extent"
 import { Effect, Exit, Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import { Agent, request } from "node:http"

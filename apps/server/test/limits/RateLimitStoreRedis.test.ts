@@ -1,26 +1,25 @@
 /**
  * Rate limits in a real Redis.
  */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { RateLimitStore, type StoreError } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
-import { Fixture, RateLimitStoreSuite } from "@wac/testkit"
+import { Fixture, StorageSuite } from "@wac/testkit"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as RateLimitStoreRedis from "../../src/RateLimitStoreRedis.ts"
 import * as checks from "../checks.ts"
 import { call, environment, hello, ownPage, ready, send, start } from "../harness.ts"
 import { isInstalled, redisServer } from "../RedisServer.ts"
 
-const over = (url: string) =>
-  RateLimitStoreRedis.layer(Redacted.make(url)).pipe(
-    Layer.provideMerge(MemoryStorage.layer),
-    Layer.provide(Fixture.timeOfAsker),
-    Layer.fresh
-  )
+const inFront = (url: string) =>
+  RateLimitStoreRedis.layer(Redacted.make(url)).pipe(Layer.provideMerge(MemoryStorage.layer))
 
 /** A store of a process of its own. */
 const store = (url: string) =>
-  Effect.map(Layer.build(over(url)), (context) => Context.get(context, RateLimitStore.RateLimitStore))
+  Effect.map(
+    Layer.build(Layer.fresh(Layer.provide(inFront(url), Fixture.timeOfAsker))),
+    (context) => Context.get(context, RateLimitStore.RateLimitStore)
+  )
 
 const policy = { name: "login", interval: 60_000, capacity: 10 } as const
 
@@ -28,11 +27,8 @@ const attempt = (url: string, password: string) =>
   call(`${url}/internal/session`, { headers: ownPage, body: { email: environment.WAC_OWNER_EMAIL, password } })
 
 describe.skipIf(!isInstalled)("rate limits in Redis", () => {
-  layer(
-    Layer.merge(Layer.unwrap(Effect.map(redisServer, ({ url }) => over(url))), Fixture.layer),
-    { excludeTestServices: true }
-  )("over a storage", (it) => {
-    RateLimitStoreSuite.tests(it)
+  StorageSuite.suite("in front of a storage", Layer.unwrap(Effect.map(redisServer, ({ url }) => inFront(url))), {
+    ports: ["RateLimitStore"]
   })
 
   it.live("hold over processes", () =>

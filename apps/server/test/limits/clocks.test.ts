@@ -3,7 +3,7 @@
  * still again and again: limits are those of the workspace, whoever is asked.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Extent } from "@wac/testkit"
+import * as Extent from "@wac/testbed/Extent"
 import { Clock, Effect, Fiber } from "effect"
 import { execFileSync } from "node:child_process"
 import { hello, send } from "../harness.ts"

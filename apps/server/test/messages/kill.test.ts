@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Idempotency, Message } from "@wac/core"
-import type { PostgresProxy } from "@wac/testkit"
+import type * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, hello, isReplayed, send } from "../harness.ts"

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Limits } from "@wac/core"
-import * as FreePort from "@wac/testkit/FreePort"
+import * as FreePort from "@wac/testbed/FreePort"
 import { Context, Effect, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { IpNetwork } from "effect/net"

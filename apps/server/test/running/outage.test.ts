@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Idempotency } from "@wac/core"
-import { PostgresProxy } from "@wac/testkit"
+import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, hello, send } from "../harness.ts"

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Idempotency } from "@wac/core"
-import * as PgBouncer from "@wac/testkit/PgBouncer"
+import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Duration, Effect, Exit } from "effect"
 import * as checks from "../checks.ts"
 import { call, createKey, hello, send } from "../harness.ts"

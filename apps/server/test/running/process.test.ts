@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as FreePort from "@wac/testbed/FreePort"
 import { RecordingReceiver } from "@wac/testkit"
-import * as FreePort from "@wac/testkit/FreePort"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { Effect, Fiber, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"

@@ -3,7 +3,7 @@
  * costs no caller more than a refused or closed idle connection, and what that met was not done (contract §8 *SIGTERM*).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Extent } from "@wac/testkit"
+import * as Extent from "@wac/testbed/Extent"
 import { Effect, Fiber, type Scope } from "effect"
 import { Agent, request } from "node:http"
 import { hello } from "../harness.ts"

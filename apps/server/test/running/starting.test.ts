@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Errors, Readiness } from "@wac/core"
 import { CloudApi } from "@wac/simulator"
-import * as FreePort from "@wac/testkit/FreePort"
+import * as FreePort from "@wac/testbed/FreePort"
 import { Context, Effect, Exit, Fiber, Schedule } from "effect"
 import { HttpServer } from "effect/http"
 import { mkdtemp, rm } from "node:fs/promises"

@@ -4,7 +4,8 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Webhook } from "@wac/core"
-import { Extent, SeededRandom } from "@wac/testkit"
+import * as Extent from "@wac/testbed/Extent"
+import { SeededRandom } from "@wac/testkit"
 import { Context, Effect, Fiber, Layer } from "effect"
 import * as Fleet from "../fleet.ts"
 import { pages } from "../harness.ts"

@@ -3,8 +3,8 @@
  * *Failing*). The process's clock is the test's, connections are real.
  */
 import { assert, it } from "@effect/vitest"
+import * as FreePort from "@wac/testbed/FreePort"
 import { RecordingReceiver } from "@wac/testkit"
-import * as FreePort from "@wac/testkit/FreePort"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
 import { call, hello, send, setWebhook } from "../harness.ts"

@@ -3,7 +3,7 @@
  * what is stored, what a retry with the same key does, and what follows for other messages.
  */
 import { assert, layer } from "@effect/vitest"
-import { DocumentedCodes } from "@wac/testkit"
+import * as DocumentedCodes from "@wac/testbed/DocumentedCodes"
 import { Duration, Effect } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, isReplayed, pages, send } from "../harness.ts"

@@ -3,7 +3,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { ApiKeyStore } from "@wac/core"
-import { Fixture, PostgresProxy } from "@wac/testkit"
+import * as PostgresProxy from "@wac/testbed/PostgresProxy"
+import { Fixture } from "@wac/testkit"
 import { Effect, Layer, Redacted } from "effect"
 import { PostgresStorage } from "../../src/index.ts"
 import { freshDatabase } from "../servers.ts"

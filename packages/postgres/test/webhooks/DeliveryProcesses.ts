@@ -2,19 +2,17 @@
  * Several processes on one database, and transactions that a test keeps open.
  */
 import { PgClient } from "@effect/sql-pg"
-import type { Event, Id, Time } from "@wac/core"
+import type { Event, Id, Ports, Time } from "@wac/core"
 import { Fixture } from "@wac/testkit"
 import { Context, Deferred, Effect, Fiber, Layer, type Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as PostgresStorage from "../../src/PostgresStorage.ts"
 import { freshDatabase } from "../servers.ts"
 
-type Ports = Fixture.Ports
-
 /** Starts a process on the database; it ends with the scope. */
 export const startProcess = (
   url: Redacted.Redacted
-): Effect.Effect<Context.Context<Ports>, never, Scope.Scope> =>
+): Effect.Effect<Context.Context<Ports.Ports>, never, Scope.Scope> =>
   Effect.orDie(
     Layer.build(Layer.fresh(Layer.provide(PostgresStorage.layerServer({ url }), Fixture.timeOfAsker)))
   )
@@ -22,7 +20,7 @@ export const startProcess = (
 /** The database, and a process on it that is not the test's own. */
 export class Other extends Context.Service<Other, {
   readonly url: Redacted.Redacted
-  readonly process: Context.Context<Ports>
+  readonly process: Context.Context<Ports.Ports>
 }>()("@wac/postgres/test/webhooks/DeliveryProcesses/Other") {}
 
 /** A database with two processes: the ports are those of the first. */
@@ -37,7 +35,7 @@ export const layer = Layer.unwrap(Effect.map(freshDatabase(), (url) =>
 /** Carries out a step in the other process. */
 export const elsewhere = <A, E, R>(
   step: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, Other | Exclude<R, Ports>> =>
+): Effect.Effect<A, E, Other | Exclude<R, Ports.Ports>> =>
   Effect.flatMap(Other, ({ process }) => Effect.provideContext(step, process))
 
 /** A transaction that has done something, and waits. */

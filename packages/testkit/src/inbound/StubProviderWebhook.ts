@@ -6,6 +6,7 @@ import { type InboundItem, ProviderWebhook } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 
+/** Its part of the address. */
 export const name = "stub"
 
 /** The header that the signature is in. */

@@ -27,7 +27,7 @@ const created = Effect.gen(function*() {
 })
 
 /** Registers the tests. They need a member, whom only {@link Founded} makes. */
-export const tests = (it: Fixture.FoundedIt<Founded>): void => {
+export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
   it.effect("a session is found by its token's hash, and no other", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore

@@ -8,6 +8,7 @@ import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
+/** What a claim differs in from any other. */
 export interface ClaimOptions {
   readonly now: Time.Instant
   /** Of webhooks of each standing. */

@@ -52,8 +52,10 @@ export const ok: Answer = reply(200)
 /** Sends the caller elsewhere. */
 export const redirect = (location: string, status = 302): Answer => reply(status, { headers: { location } })
 
+/** Reads the request and never answers. */
 export const hang: Answer = { _tag: "Hang" }
 
+/** Breaks the connection without an answer. */
 export const reset: Answer = { _tag: "Reset" }
 
 /** Answers 200, one byte of the body at a time. */

