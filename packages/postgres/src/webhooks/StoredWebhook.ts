@@ -57,8 +57,7 @@ export const healthParams = (healths: ReadonlyArray<Webhook.Health>): NonNullabl
 ]
 
 const keepSecretsText = `insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext, expires_at)
-  select * from unnest($1::text[], $2::integer[], $3::text[], $4::bytea[], $5::bytea[], $6::bigint[])
-  on conflict do nothing`
+  select * from unnest($1::text[], $2::integer[], $3::text[], $4::bytea[], $5::bytea[], $6::bigint[])`
 
 /** Writes secrets of webhooks that have none. */
 export const keepSecrets = (webhooks: ReadonlyArray<Webhook.Webhook>): Statement => {

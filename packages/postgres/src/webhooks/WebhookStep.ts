@@ -59,8 +59,7 @@ const putText = `insert into webhooks (id, workspace_id, url, envelope, event_ty
     updated_at = excluded.updated_at`
 
 const healthText = `insert into webhook_health (webhook_id, ${healthColumns})
-  select * from unnest($1::text[], ${healthTypes(2)})
-  on conflict do nothing`
+  select * from unnest($1::text[], ${healthTypes(2)})`
 
 /** What is carried out of `WebhookStore.put`. */
 export const put: StepOptions<Webhook.Webhook, WebhookStep.Loaded, WebhookStep.Put, WebhookStep.Writes> = {
@@ -70,14 +69,19 @@ export const put: StepOptions<Webhook.Webhook, WebhookStep.Loaded, WebhookStep.P
   ],
   read,
   decide: WebhookStep.put,
-  write: ({ webhooks }) => [
-    { text: putText, params: [JSON.stringify(webhooks.map(({ health: _, secrets: __, ...webhook }) => webhook))] },
-    {
-      text: healthText,
-      params: [texts(webhooks.map(({ id }) => id)), ...healthParams(webhooks.map(({ health }) => health))]
-    },
-    keepSecrets(webhooks)
-  ]
+  write: ({ webhooks }, { present }) => {
+    const made = webhooks.filter(({ workspaceId }) => present(workspaceId) === undefined)
+    return [
+      { text: putText, params: [JSON.stringify(webhooks.map(({ health: _, secrets: __, ...webhook }) => webhook))] },
+      ...made.length === 0 ? [] : [
+        {
+          text: healthText,
+          params: [texts(made.map(({ id }) => id)), ...healthParams(made.map(({ health }) => health))]
+        },
+        keepSecrets(made)
+      ]
+    ]
+  }
 }
 
 /** What is carried out of `WebhookStore.rotateSecret`. */
