@@ -1,6 +1,6 @@
 /**
  * `held`: what deliveries that wait cost our server. A million retries: how much memory. A million that are held: how
- * long a pause, a resume and a look at the webhook take, and what they write.
+ * long a pause, a resume and a look at the webhook take.
  */
 import { Time as Timestamp } from "@wac/core"
 import { Console, Effect, Fiber, type Scope } from "effect"
@@ -71,27 +71,6 @@ const took = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<number, E> =>
     const startedAt = Time.monotonic()
     yield* effect
     return Time.monotonic() - startedAt
-  })
-
-/** Rows that a connection has written, by table, in this transaction and in those that are not accounted for yet. */
-const writtenText = `select relname as name, (n_tup_ins + n_tup_upd + n_tup_del)::integer as rows
-  from pg_stat_xact_user_tables order by 1`
-
-/** What a statement writes, by table; it is undone. */
-const written = (database: Database.Database, statement: string, params: ReadonlyArray<unknown>) =>
-  Effect.gen(function*() {
-    yield* database.query("begin")
-    const before = new Map((yield* database.query(writtenText)).map(({ name, rows }) => [name, Number(rows)]))
-    yield* database.query(statement, params)
-    const after = yield* database.query(writtenText)
-    yield* database.query("rollback")
-    const tables = after
-      .map(({ name, rows }) => ({ name: String(name), rows: Number(rows) - (before.get(name) ?? 0) }))
-      .filter(({ rows }) => rows > 0)
-    if (tables.some(({ name }) => name === "deliveries")) {
-      return yield* new BenchFailed({ message: `${statement} writes deliveries` })
-    }
-    return tables.map(({ name, rows }) => `${name} ${rows}`).join(", ")
   })
 
 export const run = (plan: Plan): Effect.Effect<void, BenchFailed> =>
@@ -177,7 +156,7 @@ const attemptsOf = (database: Database.Database, owners: ReadonlyArray<Waiting.O
     ([row]) => Number(row!["count"])
   )
 
-/** What pauses, resumes and looks take, by the statement and over HTTP. */
+/** What pauses, resumes and looks take. */
 const pauses = (
   plan: Plan,
   { ask, database, own }: Dashboard.Dashboard & { readonly database: Database.Database; readonly own: Waiting.Owner }
@@ -193,11 +172,6 @@ const pauses = (
       return yield* new BenchFailed({ message: `${plan.held} are held, and it says ${String(body["heldCount"])}` })
     }
 
-    const pauseText = "select wac_pause_webhook($1, $2)"
-    const resumeText = "select wac_resume_webhook($1::text::json)"
-    const at = Time.now()
-    const resumeOf = (replay: object) => [JSON.stringify({ workspaceId: own.workspaceId, now: at, ...replay })]
-    const since = { replay: "since", since: at - 1_800_000 }
     const repeated = Effect.fnUntraced(function*(one: Effect.Effect<unknown, BenchFailed>, undo: typeof one) {
       const times: Array<number> = []
       for (let i = 0; i < plan.repetitions; i++) {
@@ -206,46 +180,32 @@ const pauses = (
       }
       return times
     })
-    const pauseBy = database.query(pauseText, [own.workspaceId, at])
-    const resumeBy = Effect.suspend(() => database.query(resumeText, resumeOf({ replay: "all" })))
-    const writes = {
-      resume: yield* written(database, resumeText, resumeOf({ replay: "all" })),
-      none: yield* written(database, resumeText, resumeOf({ replay: "none" })),
-      since: yield* written(database, resumeText, resumeOf(since))
-    }
-    yield* resumeBy
-    const pauseWrites = yield* written(database, pauseText, [own.workspaceId, at])
     const forced = resume({ force: true })
-    const measured: Array<readonly [string, ReadonlyArray<number>, string]> = [
-      ["pause, the statement", yield* repeated(pauseBy, resumeBy), pauseWrites],
-      ["pause, over HTTP", yield* repeated(pause, resumeBy), ""],
-      ["resume, the statement", yield* Effect.andThen(pauseBy, repeated(resumeBy, pauseBy)), writes.resume],
-      ["resume, over HTTP", yield* repeated(forced, pauseBy), ""],
-      ["resume with a probe, over HTTP", yield* repeated(resume({}), pauseBy), ""]
+    yield* forced
+    const measured: Array<readonly [string, ReadonlyArray<number>]> = [
+      ["pause", yield* repeated(pause, forced)],
+      ["resume", yield* Effect.andThen(pause, repeated(forced, pause))],
+      ["resume with a probe", yield* repeated(resume({}), pause)]
     ]
     const looks = yield* repeated(ask("GET", path), Effect.void)
     // these are skipped then, so that neither can be repeated
-    measured.push(
-      ["resume since a time, over HTTP", [
-        yield* took(resume({ replay: { since: Timestamp.iso(since.since) }, force: true }))
-      ], writes.since]
-    )
-    yield* pauseBy
-    measured.push(["resume with none, over HTTP", [yield* took(resume({ replay: "none", force: true }))], writes.none])
+    const since = Timestamp.iso(Time.now() - 1_800_000)
+    measured.push(["resume since a time", [yield* took(resume({ replay: { since }, force: true }))]])
+    yield* pause
+    measured.push(["resume with none", [yield* took(resume({ replay: "none", force: true }))]])
     const slowest = Math.max(...measured.map(([, times]) => median(times)))
-    const row = (name: string, times: ReadonlyArray<number>, writes: string) => [
+    const row = (name: string, times: ReadonlyArray<number>) => [
       name,
       String(times.length),
       Report.decimals(median(times), 1),
-      Report.decimals(Math.max(...times), 1),
-      writes
+      Report.decimals(Math.max(...times), 1)
     ]
     yield* Console.log(
       `\n${
         Report.table([
-          [`${Report.whole(plan.held)} held`, "times", "median ms", "most ms", "rows written"],
-          ...measured.map(([name, times, writes]) => row(name, times, writes)),
-          row("looking at it, which counts them, over HTTP", looks, "")
+          [`${Report.whole(plan.held)} held, over HTTP`, "times", "median ms", "most ms"],
+          ...measured.map(([name, times]) => row(name, times)),
+          row("looking at it, which counts them", looks)
         ])
       }\n\nthe slowest of the pauses and resumes, median ms  ${Report.decimals(slowest, 1)}${
         Report.verdict(slowest, { most: soon })

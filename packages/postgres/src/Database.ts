@@ -75,8 +75,18 @@ export interface StepOptions<Command, Loaded extends Step.Known, Answer, Writes>
   /** What is loaded, from the rows of each statement. */
   readonly read: (rows: ReadonlyArray<Rows>, now: Step.Known["now"]) => Loaded
   readonly decide: Step.Decide<Command, Loaded, Answer, Writes>
-  /** Statements that write; none where nothing is to be written. */
-  readonly write: (writes: Writes) => ReadonlyArray<Statement>
+  /** Statements that write; none where nothing is to be written. What is loaded says where. */
+  readonly write: (writes: Writes, loaded: Loaded) => ReadonlyArray<Statement>
+}
+
+/** How PostgreSQL carries out what is decided from the commands alone, in one round trip: conditional writes. */
+export interface DirectOptions<Command, Answer> {
+  /** The most commands in one transaction, where {@link size} is not what serves it. */
+  readonly size?: number
+  /** Each statement sees what was committed before it began, and what those before it have written. */
+  readonly write: (commands: ReadonlyArray<Command>) => ReadonlyArray<Statement>
+  /** The answers in the order of the commands, from the rows of each statement. */
+  readonly read: (rows: ReadonlyArray<Rows>, commands: ReadonlyArray<Command>) => ReadonlyArray<Answer>
 }
 
 export class Database extends Context.Service<Database, {
@@ -109,6 +119,11 @@ export class Database extends Context.Service<Database, {
     operation: string,
     options: StepOptions<Command, Loaded, Answer, Writes>
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
+  /** Makes an operation that carries out the commands of many callers in one round trip. Else as {@link stepped}. */
+  readonly direct: <Command, Answer>(
+    operation: string,
+    options: DirectOptions<Command, Answer>
+  ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
   /**
    * The payloads that are notified on a channel, across reconnections; an empty one says that anything may have been
    * missed, and comes first. Of a reader who is far behind the oldest are dropped: a hint, not a log.
@@ -132,7 +147,7 @@ const clock: Statement = { text: "select wac_now()::double precision as now" }
 
 const make = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
-  const { transaction } = yield* Sessions
+  const { pipelined, transaction } = yield* Sessions
   const { listen } = yield* Notifications
   const fork = yield* FiberSet.makeRuntime<never>()
   const deadline = yield* Deadline
@@ -255,12 +270,18 @@ const make = Effect.gen(function*() {
       const at = rows.at(-1)![0]!["now"] as Time.Instant
       const loaded = read(rows.slice(0, -1), (asked) => judge === "asker" ? asked : at)
       const { answers, writes } = decide(loaded, commands)
-      return { result: answers, writes: write(writes) }
+      return { result: answers, writes: write(writes, loaded) }
     }))
 
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
     batched: (operation, fn, { given, size } = {}) => batches(operation, calling(fn, given), size),
+    direct: (operation, { read, size, write }) =>
+      batches(
+        operation,
+        (commands) => Effect.map(settled(pipelined(write(commands))), (rows) => read(rows, commands)),
+        size
+      ),
     stepped: (operation, options) => batches(operation, stepping(options), options.size),
     listen
   })

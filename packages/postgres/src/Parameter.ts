@@ -22,3 +22,5 @@ const bigints = array(PgTypes.OID.int8)
 /** Instants, as `bigint`. */
 export const instants = (values: ReadonlyArray<number | null>): PgTypes.Parameter =>
   bigints(values.map((value) => value === null ? null : BigInt(value)))
+
+export const bytes: (values: ReadonlyArray<Uint8Array>) => PgTypes.Parameter = array(PgTypes.OID.bytea)

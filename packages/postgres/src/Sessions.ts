@@ -27,6 +27,11 @@ export class Sessions extends Context.Service<Sessions, {
     load: ReadonlyArray<Statement>,
     next: (rows: ReadonlyArray<Rows>) => Next<A>
   ) => Effect.Effect<A, SqlError | LostBeforeCommit>
+  /**
+   * Carries out a transaction in one round trip: statements that need not know what those before them answered. Each sees
+   * what was committed before it began. Answers with the rows of each.
+   */
+  readonly pipelined: (statements: ReadonlyArray<Statement>) => Effect.Effect<ReadonlyArray<Rows>, SqlError>
 }>()("@wac/postgres/Sessions") {
   /** Over connections of their own. `local` are settings that each transaction makes for itself. */
   static readonly layer = (
@@ -119,13 +124,23 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
       return result
     })
 
+  const using = <A, E>(step: (connection: PgConnection.PgConnection) => Effect.Effect<A, E>) =>
+    pool.use((connection) =>
+      Effect.onError(
+        step(connection),
+        // left in the middle: what is on the way over it is nobody's any more
+        ({ reasons }) => reasons.every(Cause.isFailReason) ? Effect.void : pool.invalidate(connection)
+      )
+    )
+
   return Sessions.of({
-    transaction: (load, next) =>
-      pool.use((connection) =>
-        Effect.onError(
-          carryOut(connection, load, next),
-          // left in the middle: what is on the way over it is nobody's any more
-          ({ reasons }) => reasons.every(Cause.isFailReason) ? Effect.void : pool.invalidate(connection)
+    transaction: (load, next) => using((connection) => carryOut(connection, load, next)),
+    pipelined: (statements) =>
+      using((connection) =>
+        Effect.map(
+          // for a transaction that has failed, too, the commit is the end
+          send(connection, [...opening, ...statements, commit]),
+          (rows) => rows.slice(opening.length, -1)
         )
       )
   })

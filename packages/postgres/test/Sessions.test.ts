@@ -4,7 +4,7 @@ import { type Step, StoreError } from "@wac/core"
 import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { plain } from "../src/Column.ts"
-import { Database, type StepOptions } from "../src/Database.ts"
+import { Database, type DirectOptions, type StepOptions } from "../src/Database.ts"
 import { Deadline } from "../src/Deadline.ts"
 import * as Migrations from "../src/Migrations.ts"
 import { integers } from "../src/Parameter.ts"
@@ -41,6 +41,18 @@ const counting = (
       params: [integers([...writes.keys()]), integers([...writes.values()])]
     }]
 })
+
+/** Writes numbers, and answers with what is read of each then. */
+const adding: DirectOptions<number, number> = {
+  write: (numbers) => [
+    { text: "insert into counted (n, times) select n, 7 from unnest($1::integer[]) n", params: [integers(numbers)] },
+    { text: "select n, times from counted where n = any ($1)", params: [integers(numbers)] }
+  ],
+  read: ([, rows], numbers) => {
+    const times = new Map(rows!.map((row) => [plain<number>(row, "n"), plain<number>(row, "times")]))
+    return numbers.map((n) => times.get(n)!)
+  }
+}
 
 const migrated = Layer.effectDiscard(Effect.gen(function*() {
   yield* Migrations.run()
@@ -87,6 +99,20 @@ for (const { layer: client, name } of clients) {
           })
           assert.deepStrictEqual(exits, [Exit.succeed(1), failed, Exit.succeed(1), Exit.succeed(1)])
           assert.deepStrictEqual(yield* Effect.map(read, (rows) => rows.slice(-3)), [[21, 1], [22, 1], [23, 1]])
+        }))
+
+      it.effect("in one round trip carries out what is decided from commands alone, each refused row alone failing", () =>
+        Effect.gen(function*() {
+          const { direct } = yield* Database
+          const count = yield* direct("Test.count", adding)
+          const exits = yield* Effect.forEach([31, 0, 32, 33], (n) => Effect.exit(count(n)), {
+            concurrency: "unbounded"
+          })
+          // the second statement sees what the first has written
+          assert.deepStrictEqual(exits, [Exit.succeed(7), failed, Exit.succeed(7), Exit.succeed(7)])
+          const written = yield* Effect.map(read, (rows) => rows.filter(([n]) => (n as number) > 30))
+          assert.deepStrictEqual(written, [[31, 7], [32, 7], [33, 7]])
+          yield* PgClient.PgClient.use((client) => client`delete from counted where n > 30`)
         }))
 
       it.effect("writes nothing where nothing is decided to be written", () =>

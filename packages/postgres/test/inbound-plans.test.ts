@@ -4,9 +4,12 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import { InboundPostStep } from "@wac/core"
 import { Effect, Layer } from "effect"
+import * as EndPosts from "../src/inbound/EndPosts.ts"
+import { carryOutAll } from "./carryOut.ts"
 import { databases } from "./servers.ts"
-import { touched } from "./touched.ts"
+import { touchedBy } from "./touched.ts"
 
 const hour = 3_600_000
 
@@ -52,11 +55,13 @@ for (const { layer: database, name } of databases) {
       `${name}, statistics made ${analyzed} it is filled`,
       (it) => {
         /** Rows of posts and of bodies that a statement reads and writes; it reads neither from end to end. */
-        const cost = (statement: string, params: ReadonlyArray<unknown>) =>
-          Effect.map(touched(statement, params), (of) => {
+        const costOf = <E, R>(step: Effect.Effect<unknown, E, R>) =>
+          Effect.map(touchedBy(step), (of) => {
             for (const table of tables) assert.strictEqual(of(table).scans, 0, `${table} was read from end to end`)
             return tables.map((table) => [of(table).read, of(table).written])
           })
+        const cost = (statement: string, params: ReadonlyArray<unknown>) =>
+          costOf(PgClient.PgClient.use((client) => client.unsafe(statement, params)))
         const claim = (at: number, posts: number, bytes = 1_000_000) =>
           cost("select * from wac_claim_posts($1, $2, $3, $4, $5, $6)", [
             "whatsapp",
@@ -86,17 +91,8 @@ for (const { layer: database, name } of databases) {
             const keep = yield* cost("select wac_keep_post('whatsapp', sha256('new'), 'new', $1)", [now])
             assert.deepStrictEqual(keep, [[0, 1], [0, 1]])
             yield* client`update inbound_posts set token = 'mine' where digest = decode(${own}, 'hex')`
-            const [posts, bodies] = yield* cost("select wac_end_posts($1::text::json)", [
-              JSON.stringify([{
-                provider: "whatsapp",
-                digest: own,
-                token: "mine",
-                now,
-                dueIn: null,
-                problem: null,
-                expiresIn: hour
-              }])
-            ])
+            const end = { provider: "whatsapp", digest: own, token: "mine", now, ended: InboundPostStep.complete }
+            const [posts, bodies] = yield* costOf(carryOutAll(EndPosts.end.write([end])))
             assert.deepStrictEqual([posts![1], bodies], [1, [0, 0]])
             assert.isAtMost(posts![0]!, 2)
           }))
@@ -111,7 +107,7 @@ for (const { layer: database, name } of databases) {
 
         it.effect("the backlog is counted among what waits", () =>
           Effect.gen(function*() {
-            const [posts] = yield* cost("select wac_post_backlog()", [])
+            const [posts] = yield* cost("select wac_post_backlog($1)", [10_000])
             assert.isAtMost(posts![0]!, 5000 + 2 * 200 + 100)
           }))
       }

@@ -4,13 +4,20 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { type Delivery, Event } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { type Delivery, DeliveryStep, Event, type Id, Webhook } from "@wac/core"
+import { Duration, Effect, Layer, Option } from "effect"
 import * as EventStore from "../src/events/EventStore.ts"
+import * as Complete from "../src/webhooks/Complete.ts"
 import * as DeliveryStore from "../src/webhooks/DeliveryStore.ts"
+import * as Remove from "../src/webhooks/Remove.ts"
+import * as ReplayStep from "../src/webhooks/ReplayStep.ts"
+import * as Resume from "../src/webhooks/Resume.ts"
+import * as Rounds from "../src/webhooks/Rounds.ts"
+import * as WebhookStep from "../src/webhooks/WebhookStep.ts"
 import * as WebhookStore from "../src/webhooks/WebhookStore.ts"
+import { carryOut, carryOutAll } from "./carryOut.ts"
 import { databases } from "./servers.ts"
-import { counters, nothing, type Touched, touched } from "./touched.ts"
+import { counters, nothing, type Touched, touched, touchedBy } from "./touched.ts"
 
 const second = 1000
 const hour = 3600 * second
@@ -25,10 +32,52 @@ const held = 100_000
 const retrying = 50
 const active = 40
 
-const id = (prefix: string, n: number | string) => `${prefix}_${String(n).padStart(26, "0")}`
+const id = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix, n: number | string) =>
+  `${prefix}_${String(n).padStart(26, "0")}` as Id.ByPrefix[Prefix]
 const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
 
+/** A delivery as it is claimed, but for its names. */
+const claimed: Delivery.Delivery = {
+  id: id("dlv", 0),
+  workspaceId: id("ws", 0),
+  webhookId: id("whk", 0),
+  eventId: id("evt", 0),
+  eventType: "message.sent",
+  envelope: "combined",
+  orderKey: null,
+  sequence: 1,
+  status: "pending",
+  trigger: "automatic",
+  attemptCount: 0,
+  roundAttempts: 0,
+  firstAttemptAt: null,
+  lastAttemptAt: null,
+  nextAttemptAt: 0,
+  createdAt: 0,
+  completedAt: null
+}
+
+const attempt: Delivery.Attempt = {
+  id: id("att", 0),
+  number: 1,
+  trigger: "automatic",
+  startedAt: now,
+  durationMs: 1,
+  outcome: "delivered",
+  statusCode: 200,
+  message: "so",
+  url: "https://receiver.example/",
+  address: null,
+  timings: null,
+  response: null,
+  retryAfter: null
+}
+
+const failed = { outcome: "status", statusCode: 500 } as const
+
 const paused = { workspace: id("ws", 1), webhook: id("whk", 1) }
+
+const resumption = { workspaceId: paused.workspace, now }
 
 const deliveries = (count: number, first: number, webhook: string, columns: string) =>
   `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
@@ -44,7 +93,7 @@ const fill = [
   select ${sqlId("whk", "i")}, ${sqlId("ws", "i")}, 'https://receiver.example/', 'combined', '{message.sent}', 0, 0,
     case when i = 1 then ${now - hour} end
   from generate_series(1, ${webhooks}) i`,
-  "insert into webhook_health (webhook_id, last_success_at) select id, 1 from webhooks",
+  "insert into webhook_health (webhook_id, last_success_at, doubtful, slots) select id, 1, false, 16 from webhooks",
   `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
   select ${sqlId("whk", "100000 + i")}, 9223372036854775807, 0, 9223372036854775807
   from generate_series(1, ${webhooks}) i`,
@@ -125,7 +174,9 @@ const claim = (options: { readonly limit: number; readonly seen: number | null; 
     token: "mine",
     lease: 15 * second,
     seen: options.seen,
-    again: []
+    again: [],
+    maxDraining: Webhook.maxDraining,
+    drainGap: Duration.toMillis(Webhook.drainGap)
   })
 ]
 
@@ -182,10 +233,11 @@ for (const { layer: database, name } of databases) {
           const client = yield* PgClient.PgClient
           const at = now + hour
           // every retry is due; the second time the gap since the last attempt is not over
-          for (const [endedAt, attempts] of [[now, retrying], [at - 1, 0]]) {
+          for (const [endedAt, attempts] of [[now, retrying], [at - 1, 0]] as const) {
             const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
               yield* client`update webhook_health set consecutive_failures = 7, failures_since = 1, last_failure_at = 1,
-                last_failure_message = 'so', last_attempt_at = ${endedAt}, ready_at = ${now}
+                last_failure_message = 'so', last_attempt_at = ${endedAt}, ready_at = ${now}, doubtful = true, slots = 1,
+                opens_at = ${endedAt + second}
                 where ready_at = ${now + 1000}`
               const [command] = claim({ limit: 0, seen: yield* settled, at })
               const doubtful = { ...JSON.parse(command!), limit: { healthy: 0, doubtful: 256 } }
@@ -247,27 +299,24 @@ for (const { layer: database, name } of databases) {
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           const [row] = yield* client.unsafe<
-            { readonly answer: { readonly deliveries: ReadonlyArray<ReadonlyArray<unknown>> } }
+            {
+              readonly answer: {
+                readonly deliveries: ReadonlyArray<readonly [Id.DeliveryId, Id.WorkspaceId, Id.WebhookId]>
+              }
+            }
           >(claimText, claim({ limit: 64, seen: yield* settled }))
           const ids = row!.answer.deliveries.map(([id]) => id)
           const webhooks = row!.answer.deliveries.map(([, , webhookId]) => webhookId)
           assert.strictEqual(ids.length, 64)
-          const commands = ids.map((deliveryId, i) => ({
+          const commands = ids.map((deliveryId, i): DeliveryStep.Complete => ({
             now,
-            delivery_id: deliveryId,
-            webhook_id: webhooks[i],
+            delivery: { ...claimed, id: deliveryId, webhookId: webhooks[i]!, orderKey: id("msg", i) },
             token: "mine",
-            jitter: 0,
-            attempt_id: id("att", i),
-            number: 1,
-            trigger: "automatic",
-            started_at: now,
-            duration_ms: 1,
-            ...i % 8 === 0 ? { outcome: "status", status_code: 500 } : { outcome: "delivered", status_code: 200 },
-            message: "so",
-            url: "https://receiver.example/"
+            attempt: { ...attempt, id: id("att", i) },
+            jitter: 0
           }))
-          const completed = yield* touched("select wac_complete($1::text::json)", [JSON.stringify(commands)])
+          const records = commands.map((command) => ({ command, after: DeliveryStep.outright(command)!, now }))
+          const completed = yield* touchedBy(carryOutAll(Complete.outright.write(records)))
           assertReads(completed, {
             // read, written, and looked for followers
             deliveries: 3 * 64,
@@ -277,6 +326,19 @@ for (const { layer: database, name } of databases) {
           })
           assert.strictEqual(completed("deliveries").written, 64)
           assert.strictEqual(completed("attempts").written, 64)
+          const failures = commands.map((command, i) =>
+            i % 8 > 0 ? command : { ...command, attempt: { ...command.attempt, ...failed } }
+          )
+          const decided = yield* touchedBy(carryOut(Complete.complete, failures))
+          assertReads(decided, {
+            // loaded, with their orders, and written
+            deliveries: 5 * 64,
+            delivery_claims: 4 * 64,
+            webhooks: 2 * 64,
+            webhook_health: 4 * 64
+          })
+          assert.strictEqual(decided("deliveries").written, 64)
+          assert.strictEqual(decided("attempts").written, 64)
           const released = yield* touched("select wac_release($1, $2, $3)", ["mine", webhooks, ids])
           assertReads(released, { deliveries: 64, delivery_claims: 2 * 64, webhooks: 64, webhook_health: 2 * 64 })
           assert.strictEqual(released("deliveries").written, 0)
@@ -286,32 +348,32 @@ for (const { layer: database, name } of databases) {
       it.effect("a webhook's pause, resume and removal read and write none of its deliveries, nor does looking at it", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
-          const pause = ["select wac_pause_webhook($1, $2)", [paused.workspace, now]] as const
+          const pause = touchedBy(carryOut(WebhookStep.pause, [{ workspaceId: paused.workspace, now }]))
           const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
             yield* client`update webhooks set paused_at = null where id = ${paused.webhook}`
-            const done = yield* touched(...pause)
-            assertReads(done, { webhooks: 3, webhook_health: 1 })
+            const done = yield* pause
+            assertReads(done, { webhooks: 4, webhook_health: 1 })
             assert.deepStrictEqual([done("webhooks").written, done("deliveries").written], [1, 0])
             return yield* Effect.fail("undone" as const)
           })))
           assert.strictEqual(undone, "undone")
-          const again = yield* touched(...pause)
-          assertReads(again, { webhooks: 3, webhook_health: 1 })
+          const again = yield* pause
+          assertReads(again, { webhooks: 4, webhook_health: 1 })
           assert.strictEqual(again("webhooks").written, 0)
           assertReads(yield* touched(WebhookStore.findText, [paused.workspace]), { webhooks: 2, webhook_health: 1 })
           // what is replayed of them is found through the times of recording
-          const reads = { all: 0, none: 0, since: 10_000 }
-          for (const replay of ["all", "none", "since"] as const) {
-            const since = replay === "since" ? { since: now - hour + held / 2 } : {}
-            const resumed = yield* touched("select wac_resume_webhook($1::text::json)", [
-              JSON.stringify({ workspaceId: paused.workspace, now, replay, ...since })
-            ])
-            assertReads(resumed, { webhooks: 8, webhook_health: 5, deliveries: reads[replay] })
-            assert.deepStrictEqual([resumed("webhooks").written, resumed("webhook_health").written], [1, 1])
+          const replays = [["all", 0], ["none", 0], [{ since: now - hour + held / 2 }, 10_000]] as const
+          for (const [replay, deliveries] of replays) {
+            const resumed = yield* touchedBy(carryOut(Resume.resume, [{ ...resumption, replay }]))
+            assertReads(resumed, { webhooks: 8, webhook_health: 5, deliveries })
+            assert.deepStrictEqual(
+              [resumed("webhooks").written, resumed("webhook_health").written],
+              [replay === "all" ? 1 : 2, 1]
+            )
             assert.strictEqual(resumed("webhook_skips").written, replay === "all" ? 0 : 1)
             assert.strictEqual(resumed("deliveries").written, 0)
           }
-          const removed = yield* touched("select wac_remove_webhook($1, $2)", [paused.workspace, now])
+          const removed = yield* touchedBy(carryOut(Remove.remove, [{ workspaceId: paused.workspace, now }]))
           assertReads(removed, { webhooks: 4, webhook_health: 4 })
           assert.strictEqual(removed("deliveries").written, 0)
         }))
@@ -319,51 +381,53 @@ for (const { layer: database, name } of databases) {
       it.effect("a replay costs what it looks at, whatever else waits for its webhook", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
-          const create = (n: number, webhook: typeof paused) => [
-            JSON.stringify({
+          const create = (n: number, webhook: typeof paused) =>
+            carryOut(ReplayStep.create, [{
               id: id("job", n),
               workspaceId: webhook.workspace,
               since: 0,
               until: now,
               status: null,
-              now,
-              counted: 10_000
-            })
-          ]
-          const createText = "select wac_create_replay($1::text::json)"
+              now
+            }])
+          const cancel = (n: number, webhook: typeof paused) =>
+            client.withTransaction(
+              carryOut(ReplayStep.cancel, [{ workspaceId: webhook.workspace, id: id("job", n), now }])
+            )
           // whatever is on its way to this one is not gone through
-          assertReads(yield* touched(createText, create(1, paused)), { webhooks: 1 })
-          const step = ["select wac_step_replay($1, 500, 1000, 1000)", [now]] as const
-          assertReads(yield* touched(...step), {})
-          yield* client.unsafe(createText, create(1, paused))
-          assertReads(yield* touched(...step), { webhooks: 1, webhook_health: 2 })
-          yield* client.unsafe("select wac_cancel_replay($1, $2, $3)", [paused.workspace, id("job", 1), now])
+          assertReads(yield* touchedBy(create(1, paused)), { webhooks: 1 })
+          const step = touchedBy(carryOut(ReplayStep.step, [{ now, limit: 500, asked: now }]))
+          assertReads(yield* step, {})
+          yield* client.withTransaction(create(1, paused))
+          assertReads(yield* step, { webhooks: 2, webhook_health: 2 })
+          yield* cancel(1, paused)
 
           // 15 or 16 of this one have ended
           const own = { workspace: id("ws", 900), webhook: id("whk", 900) }
-          yield* client.unsafe(createText, create(2, own))
-          const replayed = yield* touched(...step)
-          assertReads(replayed, { deliveries: 3 * 16 + 2, webhooks: 1, webhook_health: 2 })
+          yield* client.withTransaction(create(2, own))
+          const replayed = yield* step
+          assertReads(replayed, { deliveries: 3 * 16 + 2, webhooks: 2, webhook_health: 2 })
           assert.isAtLeast(replayed("deliveries").written, 15)
-          yield* client.unsafe("select wac_cancel_replay($1, $2, $3)", [own.workspace, id("job", 2), now])
+          yield* cancel(2, own)
         }))
 
       it.effect("a retry that a person asks for reads and writes its own row", () =>
         Effect.gen(function*() {
-          const retried = yield* touched("select wac_retry($1, $2, $3)", [paused.workspace, id("dlv", 1_000_500), now])
-          assertReads(retried, { webhooks: 2, webhook_health: 2, deliveries: 2 })
+          const retried = yield* touchedBy(
+            carryOut(Rounds.retry, [{ workspaceId: paused.workspace, id: id("dlv", 1_000_500), now }])
+          )
+          // it, and the first of its order twice, and it once more
+          assertReads(retried, { webhooks: 4, webhook_health: 3, deliveries: 4 })
           assert.strictEqual(retried("deliveries").written, 1)
         }))
 
       /** Does something after the webhook with the backlog was resumed, and has its skipped deliveries still to write. */
-      const resumedFirst = <A, E, R>(replay: object, step: Effect.Effect<A, E, R>) =>
+      const resumedFirst = <A, E, R>(replay: "all" | "none", step: Effect.Effect<A, E, R>) =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           let result: Option.Option<A> = Option.none()
           yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
-            yield* client`select wac_resume_webhook(${
-              JSON.stringify({ workspaceId: paused.workspace, now, ...replay })
-            }::text::json)`
+            yield* carryOut(Resume.resume, [{ ...resumption, replay }])
             result = Option.some(yield* step)
             return yield* Effect.fail("undone" as const)
           })))
@@ -374,7 +438,7 @@ for (const { layer: database, name } of databases) {
         Effect.gen(function*() {
           const seen = yield* settled
           const client = yield* PgClient.PgClient
-          for (const [replay, reads] of [[{ replay: "all" }, 100], [{ replay: "none" }, 100]] as const) {
+          for (const [replay, reads] of [["all", 100], ["none", 100]] as const) {
             const read = yield* resumedFirst(
               replay,
               Effect.gen(function*() {
@@ -393,7 +457,7 @@ for (const { layer: database, name } of databases) {
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           yield* resumedFirst(
-            { replay: "none" },
+            "none",
             Effect.gen(function*() {
               yield* client`delete from webhook_skips where webhook_id <> ${paused.webhook}`
               for (let i = 0; i < 3; i++) {

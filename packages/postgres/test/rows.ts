@@ -116,7 +116,7 @@ export const possible: { readonly [table: string]: Row } = {
     created_at: 0,
     updated_at: 0
   },
-  webhook_health: { webhook_id: "whk" },
+  webhook_health: { webhook_id: "whk", doubtful: true, slots: 1 },
   webhook_drains: { webhook_id: "whk", next_at: 1 },
   webhook_skips: { webhook_id: "whk", until: 1, skipped_at: 1, created_before: 1 },
   webhook_secrets: { webhook_id: "whk", position: 0, key_id: "k", nonce, ciphertext },

@@ -8,6 +8,8 @@ import { Contact, DeliveryStore, Limits, MessageStore, PhoneNumberStore, RateLim
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Deferred, Effect, Fiber } from "effect"
 import * as Accept from "../src/messages/Accept.ts"
+import * as PhoneNumberStep from "../src/numbers/PhoneNumberStep.ts"
+import { carryOut } from "./carryOut.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
 const { hour, minute, putWebhook, second, world } = Fixture
@@ -133,8 +135,14 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
       const settings = yield* open(client`update phone_numbers set tier = 'roomy' where id = ${number.id}`)
       const accepting = yield* beginAndWait(accept(sends))
       const observing = yield* beginAndWait(
-        client`select wac_observe_phone_numbers(array[${two.number.id}, ${number.id}], ${one.start},
-          '{"quality":"red"}')`,
+        client.withTransaction(carryOut(
+          PhoneNumberStep.observe,
+          [two.number, number].map(({ providerNumberId }) => ({
+            name: { providerNumberId },
+            at: one.start,
+            change: { quality: "red" }
+          }))
+        )),
         2
       )
       yield* settings.commit

@@ -51,8 +51,8 @@ const points: ReadonlyArray<Killed> = [
   ["before a report is committed", "wac_apply_reports(", "executed", true],
   ["when a report is applied", "wac_apply_reports(", "committed", true],
   ["when a customer's message is recorded", "insert into inbound_messages", "committed", true],
-  ["when all is applied, before the end is recorded", "wac_end_posts(", "sent", true],
-  ["when the end is recorded", "wac_end_posts(", "committed", true]
+  ["when all is applied, before the end is recorded", "update inbound_posts p set", "sent", true],
+  ["when the end is recorded", "update inbound_posts p set", "committed", true]
 ]
 
 /** What was recorded of a message of ours, and of a customer's. */

@@ -64,7 +64,7 @@ describe("a replay job", () => {
       const progress = Effect.suspend(() => Effect.map(ask(`/replays/${job.id}`), ({ body }) => body))
       let { replayed } = yield* checks.until(progress, (body) => body.replayed >= begun, 1200)
       for (const point of points) {
-        const reached = proxy.stopAt("wac_step_replay(", point)
+        const reached = proxy.stopAt("update replays r set", point)
         yield* gate.open
         yield* Effect.promise(() => reached)
         yield* gate.close

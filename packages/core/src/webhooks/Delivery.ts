@@ -232,12 +232,12 @@ export const place = (
  * next attempt; the round's last failure pauses the webhook when no attempt to it succeeded since the round's first one,
  * and then the event stays pending (held); otherwise the event alone is exhausted. For tests see {@link isTest}.
  */
-export const afterAttempt = (
+export const afterAttempt = <State extends Pick<Webhook.Webhook, "health" | "pausedAt" | "resumedAt">>(
   delivery: Delivery,
-  webhook: Webhook.Webhook,
+  webhook: State,
   attempt: Attempt,
   jitter: number
-): { readonly delivery: Delivery; readonly webhook: Webhook.Webhook } => {
+): { readonly delivery: Delivery; readonly webhook: State } => {
   const endedAt = attempt.startedAt + attempt.durationMs
   const failed = attempt.outcome !== "delivered"
   const isFirst = startsRound(delivery, webhook)

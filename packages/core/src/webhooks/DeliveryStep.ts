@@ -7,7 +7,7 @@ import type { Decide, Known } from "../Step.ts"
 import { judgedAt } from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
 import * as Delivery from "./Delivery.ts"
-import type { Webhook } from "./Webhook.ts"
+import * as Webhook from "./Webhook.ts"
 
 /** Which delivery a claim is of, and where the storage finds it: beside others of its webhook. */
 export type ClaimedName = Pick<Delivery.Delivery, "id" | "webhookId">
@@ -15,7 +15,8 @@ export type ClaimedName = Pick<Delivery.Delivery, "id" | "webhookId">
 /** An attempt under a claim has ended. */
 export interface Complete {
   readonly now: Instant
-  readonly delivery: ClaimedName
+  /** As it was claimed. */
+  readonly delivery: Delivery.Delivery
   /** Of the claim. */
   readonly token: string
   /** Dated by the storage's time, as the claim reported it. */
@@ -23,6 +24,9 @@ export interface Complete {
   /** Random in [0, 1). */
   readonly jitter: number
 }
+
+/** What attempts change of a webhook, and what they depend on. */
+export type State = Pick<Webhook.Webhook, "id" | "health" | "pausedAt" | "resumedAt">
 
 /** A test of a webhook begins. */
 export interface BeginTest {
@@ -53,8 +57,8 @@ export interface Loaded extends Known {
 
 /** What recording attempts loads besides. */
 export interface LoadedClaims extends Loaded {
-  /** The webhook with its health; `undefined` when it was removed. */
-  readonly webhook: (id: WebhookId) => Webhook | undefined
+  /** The webhook's state; `undefined` when it was removed. Whether it is paused may be a moment old. */
+  readonly webhook: (id: WebhookId) => State | undefined
   /** The delivery, if the token holds its claim. */
   readonly claimed: (name: ClaimedName, token: string) => Delivery.Delivery | undefined
 }
@@ -62,7 +66,7 @@ export interface LoadedClaims extends Loaded {
 /** What beginning a test loads, under a lock that keeps the webhook from being removed. */
 export interface LoadedPresent extends Known {
   /** The present webhook of a workspace. Its state may be a moment old. */
-  readonly present: (workspaceId: WorkspaceId) => Webhook | undefined
+  readonly present: (workspaceId: WorkspaceId) => Webhook.Webhook | undefined
 }
 
 /** What a retry loads besides. */
@@ -76,15 +80,15 @@ export interface CompleteWrites {
   /** As they are after the step, each once: attempted ones, and those that had waited for one of these. */
   readonly deliveries: ReadonlyArray<Delivery.Delivery>
   readonly attempts: ReadonlyArray<{ readonly deliveryId: DeliveryId; readonly attempt: Delivery.Attempt }>
-  /** With their health and state as they are after the step, each once. */
-  readonly webhooks: ReadonlyArray<Webhook>
+  /** As they are after the step, each once. One that is paused already stays paused since then. */
+  readonly webhooks: ReadonlyArray<State>
 }
 
 /** A test that was begun: its event and its delivery are recorded, and the delivery is claimed. */
 export interface BegunTest {
   readonly event: Event
   readonly delivery: Delivery.Delivery
-  readonly webhook: Webhook
+  readonly webhook: Webhook.Webhook
   readonly token: string
   readonly leaseUntil: Instant
   /** When it was claimed. */
@@ -107,7 +111,7 @@ export interface RoundWrites {
 /** A delivery that was asked for again, and the webhook that it goes to. */
 export interface Retried {
   readonly delivery: Delivery.Delivery
-  readonly webhook: Webhook
+  readonly webhook: Webhook.Webhook
 }
 
 /** The deliveries as the commands so far have left them. */
@@ -147,7 +151,7 @@ class Changed {
  */
 export const complete: Decide<Complete, LoadedClaims, boolean, CompleteWrites> = (loaded, commands) => {
   const changed = new Changed(loaded)
-  const webhooks = new Map<WebhookId, Webhook>()
+  const webhooks = new Map<WebhookId, State>()
   const ended = new Set<string>()
   const attempts: Array<CompleteWrites["attempts"][number]> = []
   const answers = commands.map(({ attempt, delivery: name, jitter, now, token }): boolean => {
@@ -180,6 +184,28 @@ export const beginTest: Decide<BeginTest, LoadedPresent, BegunTest | undefined, 
     return { event, delivery, webhook, token, leaseUntil, at }
   })
   return { answers, writes: { tests: answers.filter((test) => test !== undefined) } }
+}
+
+/** What a success leaves that needs no loading. */
+export interface Outright {
+  readonly delivery: Delivery.Delivery
+  /** When the attempt ended. */
+  readonly endedAt: Instant
+}
+
+/**
+ * What {@link complete} makes of a success, decided from its claim alone; `undefined` when it depends on more. It holds
+ * whatever a person has asked of the delivery meanwhile, as long as the webhook is healthy (`Webhook.standing`) and the
+ * token holds the claim. The webhook then stays healthy: its last success is the latest that was recorded, its last attempt
+ * the one that was recorded last, and the rest of its health is as it was.
+ */
+export const outright = ({ attempt, delivery }: Pick<Complete, "attempt" | "delivery">): Outright | undefined => {
+  // later attempts of a round depend on whether the webhook was resumed since
+  if (attempt.outcome !== "delivered" || !Delivery.isUntried(delivery)) return undefined
+  const unknown = { health: Webhook.unknownHealth, pausedAt: null, resumedAt: null }
+  const after = Delivery.afterAttempt(delivery, unknown, attempt, 0)
+  const { lastSuccessAt, slowAt } = after.webhook.health
+  return slowAt === null ? { delivery: after.delivery, endedAt: lastSuccessAt! } : undefined
 }
 
 /** Ends deliveries that a resume or a removal skips. What waits for one of them is due from `at` on. */

@@ -49,7 +49,7 @@ export interface LoadedRanges extends Known {
    * How many deliveries a range covers (`Replay.covers`); `null` where more than `Replay.countedAtOnce` have ended in it,
    * or it is not known of all whether they have.
    */
-  readonly covered: (range: Replay.ReplayRange) => number | null
+  readonly covered: (range: Replay.ReplayRange, job: ReplayId) => number | null
 }
 
 /** What cancelling jobs loads, locked. */
@@ -90,7 +90,7 @@ export const create: Decide<Create, LoadedRanges, Replay.Replay | undefined, Wri
       id,
       workspaceId,
       state: "running",
-      total: loaded.covered(range),
+      total: loaded.covered(range, id),
       replayed: 0,
       createdAt: now,
       completedAt: null

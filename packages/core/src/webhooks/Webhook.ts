@@ -200,7 +200,8 @@ export const configure = (
 ): Webhook => ({ ...webhook, url, envelope, eventTypes, updatedAt })
 
 /** Paused at `now`, by whomever; one that is paused already stays as it is. */
-export const pause = (webhook: Webhook, now: Instant): Webhook => ({ ...webhook, pausedAt: webhook.pausedAt ?? now })
+export const pause = (webhook: Webhook, now: Instant): Webhook =>
+  webhook.pausedAt === null ? { ...webhook, pausedAt: now } : webhook
 
 /**
  * Resumed at `now`, or just after the last attempt if a clock was ahead; an active one stays as it is. Its health stays:

@@ -44,7 +44,10 @@ export interface Resume extends Named {
 
 /** What the steps load. */
 export interface Loaded extends Known {
-  /** The present webhook of a workspace, locked with its health and its secrets. */
+  /**
+   * The present webhook of a workspace, locked with its secrets. Its health may be a moment old, but for a resume and a
+   * removal.
+   */
   readonly present: (workspaceId: WorkspaceId) => Webhook.Webhook | undefined
 }
 
@@ -53,16 +56,19 @@ export interface Writes {
   readonly webhooks: ReadonlyArray<Webhook.Webhook>
 }
 
-/** What is held of a webhook is skipped as of `at`, but for what was recorded since the first event at or after `from`. */
-export interface Skip {
-  readonly webhookId: WebhookId
-  /** `null`: all that is held is skipped. */
-  readonly from: Instant | null
+/** A webhook that was resumed at a time. */
+export interface Resumption {
+  readonly webhook: Webhook.Webhook
   readonly at: Instant
+  /**
+   * What was held before the first event at or after `from` is skipped as of `at`, and all that was held where that is
+   * `null`; `undefined`: nothing is.
+   */
+  readonly skip: { readonly from: Instant | null } | undefined
 }
 
-export interface ResumeWrites extends Writes {
-  readonly skips: ReadonlyArray<Skip>
+export interface ResumeWrites {
+  readonly resumed: ReadonlyArray<Resumption>
 }
 
 /** A webhook is removed, and all that has not ended of its deliveries is skipped as of `at`. */
@@ -132,7 +138,8 @@ export const pause: Decide<Named, Loaded, Webhook.Webhook | undefined, Writes> =
   const changed = new Changed(loaded)
   const answers = commands.map(({ now, workspaceId }) => {
     const webhook = changed.of(workspaceId)
-    return webhook && changed.keep(Webhook.pause(webhook, loaded.now(now)))
+    if (webhook === undefined || webhook.pausedAt !== null) return webhook
+    return changed.keep(Webhook.pause(webhook, loaded.now(now)))
   })
   return { answers, writes: changed.writes() }
 }
@@ -140,15 +147,17 @@ export const pause: Decide<Named, Loaded, Webhook.Webhook | undefined, Writes> =
 /** Resumes webhooks (`Webhook.resume`); active ones stay as they are. Answers with the webhook. */
 export const resume: Decide<Resume, Loaded, Webhook.Webhook | undefined, ResumeWrites> = (loaded, commands) => {
   const changed = new Changed(loaded)
-  const skips: Array<Skip> = []
+  const resumed: Array<Resumption> = []
   const answers = commands.map(({ now, replay, workspaceId }) => {
-    const webhook = changed.of(workspaceId)
-    if (webhook === undefined || webhook.pausedAt === null) return webhook
+    const before = changed.of(workspaceId)
+    if (before === undefined || before.pausedAt === null) return before
     const at = loaded.now(now)
-    if (replay !== "all") skips.push({ webhookId: webhook.id, from: replay === "none" ? null : replay.since, at })
-    return changed.keep(Webhook.resume(webhook, at))
+    const webhook = changed.keep(Webhook.resume(before, at))
+    const skip = replay === "all" ? undefined : { from: replay === "none" ? null : replay.since }
+    resumed.push({ webhook, at, skip })
+    return webhook
   })
-  return { answers, writes: { ...changed.writes(), skips } }
+  return { answers, writes: { resumed } }
 }
 
 /** Removes webhooks. Answers whether there was one. */

@@ -7,11 +7,12 @@ import {
   type Complete,
   complete,
   type Loaded,
+  outright,
   type Retry,
   retry,
   skip
 } from "../../src/webhooks/DeliveryStep.ts"
-import type { Webhook } from "../../src/webhooks/Webhook.ts"
+import { nextSlotAt, slots, standing, type Webhook } from "../../src/webhooks/Webhook.ts"
 import { inBatches, sizes } from "../batches.ts"
 import { between, checks, day, hour, minute, second, upTo } from "../checks.ts"
 import { attempt, delivery, event, health, id, start, webhook } from "../samples.ts"
@@ -47,7 +48,7 @@ class World {
       claimed: (name, token) => this.ended.has(`${name.id} ${token}`) ? undefined : this.deliveries.get(name.id)
     }, batch)
     for (const one of writes.deliveries) this.deliveries.set(one.id, one)
-    for (const one of writes.webhooks) this.webhooks.set(one.id, one)
+    for (const one of writes.webhooks) this.webhooks.set(one.id, { ...this.webhooks.get(one.id)!, ...one })
     for (const one of writes.attempts) this.attempts.push([one.deliveryId, one.attempt.id])
     batch.forEach(({ delivery, token }) => this.ended.add(`${delivery.id} ${token}`))
     return answers
@@ -261,3 +262,75 @@ it.prop("what batches decide is what their commands decide one by one", { comman
   }
   assert.deepStrictEqual(play(_.sizes), play([]))
 }, checks)
+
+const success = Schema.Struct({
+  startedAt: between(start - day, start + day),
+  durationMs: between(0, 5000),
+  attemptCount: between(0, 3),
+  trigger: Schema.Literals(["automatic", "manual", "test"]),
+  lastSuccessAt: between(start - day, start + day),
+  slowAgo: Schema.NullOr(between(10 * second, hour)),
+  resumedAt: Schema.NullOr(between(start - hour, start + hour)),
+  isRetried: Schema.Boolean
+})
+
+it.prop("a success that is decided outright is what is decided of all that is stored, if the webhook is healthy", {
+  success
+}, ({ success: given }) => {
+  const { attemptCount, lastSuccessAt, resumedAt, slowAgo, trigger } = given
+  const claimed = delivery({
+    trigger,
+    attemptCount,
+    lastAttemptAt: attemptCount === 0 ? null : start - 2 * day,
+    orderKey: null,
+    sequence: null
+  })
+  const healthy = webhook({
+    resumedAt,
+    health: health({
+      lastSuccessAt,
+      slowAt: slowAgo === null ? null : lastSuccessAt - slowAgo,
+      lastAttemptAt: start,
+      recoveredAt: start
+    })
+  })
+  assert.strictEqual(standing(healthy.health), "healthy")
+  const command = completion(claimed, {
+    ...good,
+    startedAt: given.startedAt,
+    durationMs: given.durationMs,
+    number: attemptCount + 1
+  })
+  const decided = outright(command)
+  assert.strictEqual(decided === undefined, given.durationMs >= second)
+  if (decided === undefined) return
+  // a person may have asked for it again meanwhile
+  const stored = given.isRetried && trigger !== "test" ? { ...claimed, trigger: "manual" as const } : claimed
+  const world = new World([healthy], [stored])
+  world.complete([command])
+  const after = world.webhooks.get(healthy.id)!
+  assert.deepStrictEqual(world.deliveries.get(claimed.id), { ...decided.delivery, trigger: stored.trigger })
+  assert.deepStrictEqual(after, {
+    ...healthy,
+    health: {
+      ...healthy.health,
+      lastSuccessAt: Math.max(lastSuccessAt, decided.endedAt),
+      lastAttemptAt: decided.endedAt
+    }
+  })
+  assert.strictEqual(standing(after.health), "healthy")
+  assert.deepStrictEqual([slots(after.health), nextSlotAt(after.health)], [slots(healthy.health), null])
+}, checks)
+
+it.each<[string, Partial<Attempt>, Partial<Delivery>]>([
+  ["a failure", {}, {}],
+  ["a slow success", { ...good, durationMs: second }, {}],
+  ["a success after a failure in its round", { ...good, durationMs: 1 }, {
+    attemptCount: 1,
+    roundAttempts: 1,
+    firstAttemptAt: start,
+    lastAttemptAt: start
+  }]
+])("%s is not decided outright", (_, ended, of) => {
+  assert.isUndefined(outright(completion(delivery(of), ended)))
+})

@@ -3,7 +3,15 @@ import { Schema } from "effect"
 import type { WorkspaceId } from "../../src/Id.ts"
 import type { Sealed } from "../../src/secrets/Sealed.ts"
 import type { Webhook } from "../../src/webhooks/Webhook.ts"
-import { type Loaded, pause, put, remove, resume, rotateSecret, type Skip } from "../../src/webhooks/WebhookStep.ts"
+import {
+  type Loaded,
+  pause,
+  put,
+  remove,
+  resume,
+  type Resumption,
+  rotateSecret
+} from "../../src/webhooks/WebhookStep.ts"
 import { inBatches, sizes } from "../batches.ts"
 import { between, checks, day, hour, minute, upTo } from "../checks.ts"
 import { health, id, start, webhook } from "../samples.ts"
@@ -80,7 +88,7 @@ describe("pausing, resuming and removing", () => {
     assert.deepStrictEqual(pause(loaded(undefined), [at]).answers, [undefined])
     assert.deepStrictEqual(resume(loaded(undefined), [{ ...at, replay: "none" }]), {
       answers: [undefined],
-      writes: { webhooks: [], skips: [] }
+      writes: { resumed: [] }
     })
     assert.deepStrictEqual(remove(loaded(undefined), [at]), { answers: [false], writes: { removed: [] } })
   })
@@ -92,20 +100,23 @@ describe("pausing, resuming and removing", () => {
     ])
   })
 
-  it.each<["all" | "none" | { since: number }, ReadonlyArray<Skip>]>([
-    ["all", []],
-    ["none", [{ webhookId: id("whk"), from: null, at: start + hour }]],
-    [{ since: start + minute }, [{ webhookId: id("whk"), from: start + minute, at: start + hour }]]
-  ])("a resume that replays %j skips what is left", (replay, skips) => {
-    const { answers, writes } = resume(loaded(paused), [{ ...at, replay }])
-    assert.deepStrictEqual(answers, [webhook({ resumedAt: start + hour })])
-    assert.deepStrictEqual(writes, { webhooks: [webhook({ resumedAt: start + hour })], skips })
+  it.each<["all" | "none" | { since: number }, Resumption["skip"]]>([
+    ["all", undefined],
+    ["none", { from: null }],
+    [{ since: start + minute }, { from: start + minute }]
+  ])("a resume that replays %j skips what is left", (replay, skip) => {
+    const resumed = webhook({ resumedAt: start + hour })
+    assert.deepStrictEqual(resume(loaded(paused), [{ ...at, replay }]), {
+      answers: [resumed],
+      writes: { resumed: [{ webhook: resumed, at: start + hour, skip }] }
+    })
   })
 
   it("an active webhook is not resumed, and nothing of it is skipped", () => {
-    const { answers, writes } = resume(loaded(webhook()), [{ ...at, replay: "none" }])
-    assert.deepStrictEqual(answers, [webhook()])
-    assert.deepStrictEqual(writes, { webhooks: [], skips: [] })
+    assert.deepStrictEqual(resume(loaded(webhook()), [{ ...at, replay: "none" }]), {
+      answers: [webhook()],
+      writes: { resumed: [] }
+    })
   })
 
   it("a webhook that was removed is paused no more, and removed once", () => {
@@ -130,7 +141,7 @@ it.prop("what batches decide is what their commands decide one by one", {
 }, (_) => {
   const play = (sizes: ReadonlyArray<number>) => {
     const webhooks = new Map<WorkspaceId, Webhook>()
-    const skips: Array<Skip> = []
+    const resumed: Array<Resumption> = []
     const present = (workspaceId: WorkspaceId) => webhooks.get(workspaceId)
     const keep = (all: ReadonlyArray<Webhook>) => all.forEach((one) => webhooks.set(one.workspaceId, one))
     const answers = inBatches(_.commands, sizes, (one) => one.kind, (kind, batch): ReadonlyArray<unknown> => {
@@ -176,8 +187,8 @@ it.prop("what batches decide is what their commands decide one by one", {
         }
         case "resume": {
           const done = resume(known, named)
-          keep(done.writes.webhooks)
-          skips.push(...done.writes.skips)
+          keep(done.writes.resumed.map((one) => one.webhook))
+          resumed.push(...done.writes.resumed)
           return done.answers
         }
         default: {
@@ -187,7 +198,7 @@ it.prop("what batches decide is what their commands decide one by one", {
         }
       }
     })
-    return { answers, webhooks, skips }
+    return { answers, webhooks, resumed }
   }
   assert.deepStrictEqual(play(_.sizes), play([]))
 }, checks)

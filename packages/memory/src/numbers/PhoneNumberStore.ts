@@ -10,17 +10,17 @@ const loaded = (memory: Memory): PhoneNumberStep.LoadedWorkspaces => ({
   isKnown: (providerNumberId) => memory.phoneNumberByProviderId.has(providerNumberId)
 })
 
-const write = (memory: Memory, { numbers }: PhoneNumberStep.Writes): void => {
+/** Keeps numbers as a step has left them. */
+export const keepNumbers = (memory: Memory, { numbers }: PhoneNumberStep.Writes): void => {
   for (const number of numbers) {
     memory.phoneNumbers.set(number)
     memory.phoneNumberByProviderId.set(number.providerNumberId, number.id)
   }
 }
 
-/** Adds a number; false when it is known. */
-export const addPhoneNumber = (memory: Memory, number: PhoneNumber.PhoneNumber): boolean => {
+const add = (memory: Memory, number: PhoneNumber.PhoneNumber): boolean => {
   const { answers: [isAdded], writes } = PhoneNumberStep.add(loaded(memory), [number])
-  write(memory, writes)
+  keepNumbers(memory, writes)
   return isAdded!
 }
 
@@ -41,12 +41,12 @@ const remove = (memory: Memory, id: Id.PhoneNumberId): boolean => {
       if (template.providerAccountId === providerAccountId) forgetTemplate(memory, template)
     }
   }
-  write(memory, writes)
+  keepNumbers(memory, writes)
   return isRemoved!
 }
 
 const assign = (memory: Memory, command: PhoneNumberStep.Assign): void =>
-  write(memory, PhoneNumberStep.assign(loaded(memory), [command]).writes)
+  keepNumbers(memory, PhoneNumberStep.assign(loaded(memory), [command]).writes)
 
 const list = (memory: Memory, id: Id.WorkspaceId): ReadonlyArray<PhoneNumber.PhoneNumber> =>
   [...memory.phoneNumbers.all(id)].sort((a, b) => Number(b.isDefault) - Number(a.isDefault))
@@ -112,7 +112,7 @@ export const layer = Layer.effect(
   PhoneNumberStore.PhoneNumberStore,
   Effect.map(State, (memory) =>
     PhoneNumberStore.PhoneNumberStore.of({
-      add: (number) => Effect.sync(() => addPhoneNumber(memory, number)),
+      add: (number) => Effect.sync(() => add(memory, number)),
       remove: (id) => Effect.sync(() => remove(memory, id)),
       assign: (id, to) => Effect.sync(() => assign(memory, { id, ...to })),
       list: (id) => Effect.sync(() => list(memory, id)),

@@ -99,7 +99,7 @@ const complete = (memory: Memory, command: DeliveryStep.Complete): boolean => {
     webhook: () => outbox.webhook,
     claimed: (_, token) => consignment.lease?.token === token ? consignment.delivery : undefined
   }, [command])
-  for (const webhook of writes.webhooks) outbox.keepWebhook(webhook)
+  for (const state of writes.webhooks) outbox.keepWebhook({ ...outbox.webhook, ...state })
   for (const { attempt } of writes.attempts) {
     consignment.attempts.push(attempt)
     outbox.unclaim(consignment)

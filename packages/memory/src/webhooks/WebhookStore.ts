@@ -62,13 +62,13 @@ const skip = (memory: Memory, outbox: Outbox, consignments: ReadonlyArray<Consig
 }
 
 const resume = (memory: Memory, command: WebhookStep.Resume): Webhook.Webhook | undefined => {
-  const { answers: [webhook], writes } = WebhookStep.resume(loaded(memory), [command])
-  write(memory, writes)
-  for (const { at, from } of writes.skips) {
-    const outbox = memory.outboxes.get(command.workspaceId)!
-    skip(memory, outbox, outbox.heldBefore(from ?? Infinity), at)
+  const { answers: [answer], writes } = WebhookStep.resume(loaded(memory), [command])
+  for (const { at, skip: skipped, webhook } of writes.resumed) {
+    write(memory, { webhooks: [webhook] })
+    const outbox = memory.outboxes.get(webhook.workspaceId)!
+    if (skipped !== undefined) skip(memory, outbox, outbox.heldBefore(skipped.from ?? Infinity), at)
   }
-  return webhook
+  return answer
 }
 
 const remove = (memory: Memory, command: WebhookStep.Named): boolean => {

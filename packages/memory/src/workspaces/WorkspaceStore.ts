@@ -1,22 +1,24 @@
-import { type Id, type Workspace, WorkspaceStore } from "@wac/core"
+import { type Id, type Workspace, WorkspaceStep, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { addPhoneNumber } from "../numbers/PhoneNumberStore.ts"
+import { keepNumbers } from "../numbers/PhoneNumberStore.ts"
 import { type Memory, State } from "../State.ts"
 
 type Store = WorkspaceStore.WorkspaceStore["Service"]
 
-const create = (memory: Memory, { phoneNumber, workspace }: Parameters<Store["create"]>[0]): void => {
-  if (!addPhoneNumber(memory, phoneNumber)) {
-    throw new Error(`the phone number ${phoneNumber.phoneNumber} belongs to a workspace already`)
+/** Creates a workspace; the first one only if there is none. */
+const create = (memory: Memory, command: WorkspaceStep.Create | WorkspaceStep.CreateFirst): boolean => {
+  const { answers: [answer], writes } = WorkspaceStep.create({
+    now: memory.now,
+    isAny: memory.workspaces.size > 0,
+    isKnown: (providerNumberId) => memory.phoneNumberByProviderId.has(providerNumberId)
+  }, [command])
+  if (answer === "number_known") {
+    throw new Error(`the phone number ${command.phoneNumber.phoneNumber} belongs to a workspace already`)
   }
-  memory.workspaces.set(workspace.id, workspace)
-}
-
-const createFirst = (memory: Memory, { owner, ...first }: Parameters<Store["createFirst"]>[0]): boolean => {
-  if (memory.workspaces.size > 0) return false
-  create(memory, first)
-  memory.members.set(owner.userId, owner)
-  return true
+  for (const workspace of writes.workspaces) memory.workspaces.set(workspace.id, workspace)
+  keepNumbers(memory, writes)
+  for (const owner of writes.owners) memory.members.set(owner.userId, owner)
+  return answer === "created"
 }
 
 const list = (memory: Memory): ReadonlyArray<Workspace.Workspace> =>
@@ -31,8 +33,8 @@ export const layer = Layer.effect(
   WorkspaceStore.WorkspaceStore,
   Effect.map(State, (memory) =>
     WorkspaceStore.WorkspaceStore.of({
-      createFirst: (first) => Effect.sync(() => createFirst(memory, first)),
-      create: (created) => Effect.sync(() => create(memory, created)),
+      createFirst: (first) => Effect.sync(() => create(memory, first)),
+      create: (created) => Effect.asVoid(Effect.sync(() => create(memory, created))),
       get: (id) => Effect.sync(() => Option.fromUndefinedOr(memory.workspaces.get(id))),
       list: Effect.sync(() => list(memory)),
       configure: (id, settings) => Effect.sync(() => configure(memory, id, settings))

@@ -1,21 +1,11 @@
-import { InboundPost, InboundPostStore, type Time } from "@wac/core"
-import { Duration, Effect, Layer, Result } from "effect"
+import { InboundPostStep, InboundPostStore, type Time } from "@wac/core"
+import { Effect, Layer, Result } from "effect"
 import { Hex } from "effect/encoding"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import { Hint } from "../Hint.ts"
-
-/** A command for `wac_end_posts`. */
-interface End extends InboundPost.PostName {
-  readonly token: string
-  readonly now: Time.Instant | undefined
-  /** Milliseconds from then. */
-  readonly dueIn: number | null
-  readonly problem: InboundPost.Problem | null
-  /** Milliseconds from then. */
-  readonly expiresIn: number | null
-}
+import * as EndPosts from "./EndPosts.ts"
 
 const claimText = `select c.* from (select coalesce($3::bigint, wac_now()) as now) t
   cross join lateral wac_claim_posts($1, $2, t.now, t.now + $4::bigint, $5, $6) c`
@@ -25,9 +15,9 @@ const inBytes = (digest: string): Uint8Array => Result.getOrThrow(Hex.decode(dig
 export const layer = Layer.effect(
   InboundPostStore.InboundPostStore,
   Effect.gen(function*() {
-    const { batched, query } = yield* Database
+    const { direct, query } = yield* Database
     const askedAt = yield* asked
-    const end = yield* batched<End, boolean>("InboundPostStore.end", "wac_end_posts")
+    const end = yield* direct("InboundPostStore.end", EndPosts.end)
     const hint = new Hint()
 
     return InboundPostStore.InboundPostStore.of({
@@ -68,28 +58,14 @@ export const layer = Layer.effect(
           )
         }),
       complete: ({ digest, now, provider, token }) =>
-        end({
-          provider,
-          digest,
-          token,
-          now: askedAt(now),
-          dueIn: null,
-          problem: null,
-          expiresIn: Duration.toMillis(InboundPost.keptFor)
-        }),
-      release: ({ digest, now, problem, provider, retryAt, token }) =>
-        Effect.tap(
-          end({
-            provider,
-            digest,
-            token,
-            now: askedAt(now),
-            dueIn: retryAt === null ? null : retryAt - now,
-            problem,
-            expiresIn: problem === null ? null : Duration.toMillis(InboundPost.keptWithProblemFor)
-          }),
+        end({ provider, digest, token, now: askedAt(now), ended: InboundPostStep.complete }),
+      release: (command) => {
+        const { digest, now, provider, token } = command
+        return Effect.tap(
+          end({ provider, digest, token, now: askedAt(now), ended: InboundPostStep.release(command) }),
           Effect.sync(hint.tell)
-        ),
+        )
+      },
       sweep: (now, limit) =>
         Effect.map(
           query("InboundPostStore.sweep", "select wac_sweep_posts(coalesce($1, wac_now()), $2) as swept", [
@@ -100,7 +76,7 @@ export const layer = Layer.effect(
         ),
       awaitHint: hint.wait,
       backlog: Effect.map(
-        query("InboundPostStore.backlog", "select wac_post_backlog() as report", []),
+        query("InboundPostStore.backlog", "select wac_post_backlog($1) as report", [InboundPostStore.countedExactly]),
         ([row]) => plain<InboundPostStore.PostBacklog>(row!, "report")
       )
     })

@@ -521,9 +521,9 @@ create table webhook_health (
   last_attempt_at bigint,
   recovered_at bigint,
   ready_at bigint,
-  doubtful boolean not null generated always as (
-    consecutive_failures > 0 or last_success_at is null or coalesce(last_success_at < slow_at + 10000, false)
-  ) stored,
+  doubtful boolean not null,
+  slots smallint not null,
+  opens_at bigint,
   slots_taken boolean not null default false,
   changes bigint not null default 0,
   constraint webhook_health_failures_since check ((consecutive_failures = 0) = (failures_since is null)),
@@ -531,18 +531,19 @@ create table webhook_health (
   constraint webhook_health_slow_at check (slow_at is null or coalesce(slow_at <= last_success_at, false))
 ) with (fillfactor = 50);
 create index webhook_health_ready on webhook_health (doubtful, ready_at) where ready_at is not null;
-create index webhook_health_failing on webhook_health (webhook_id) where consecutive_failures >= 5;
+create index webhook_health_failing on webhook_health (webhook_id) where opens_at is not null;
 comment on table webhook_health is
   'What attempts have told of a receiver; apart from webhooks, since every attempt writes it';
 comment on column webhook_health.failures_since is 'When the first of the failures in a row ended';
-comment on column webhook_health.slow_at is 'When the last success ended that took a second or more';
-comment on column webhook_health.last_attempt_at is
-  'When it ended; a failing receiver gets the next a second later at the earliest';
+comment on column webhook_health.slow_at is 'When the last slow success ended';
 comment on column webhook_health.recovered_at is
   'When its last run of failures ended: retries from before that are due at once';
 comment on column webhook_health.ready_at is
   'Its place in line: nothing of it can be claimed before, as far as is recorded here (see wac_claim_due)';
 comment on column webhook_health.doubtful is 'Webhook.standing: healthy ones and others stand in lines of their own';
+comment on column webhook_health.slots is 'Webhook.slots: how many attempts may be in flight at once';
+comment on column webhook_health.opens_at is
+  'Webhook.nextSlotAt: when a failing one may get its next attempt; null while it is not failing';
 comment on column webhook_health.slots_taken is 'Whether what is due may have to wait for an attempt in flight to end';
 comment on column webhook_health.changes is 'Grows with each change that a claim, which does not lock, may have missed';
 

@@ -1,12 +1,11 @@
 /**
- * Functions of webhooks and their deliveries: each is one statement of its caller.
+ * Functions that choose deliveries: what is due, what waits, what is to be written as skipped. Each is one statement of its
+ * caller, and decides nothing: numbers of rules are parameters, or columns that were derived by them (`webhook_health`).
  *
- * They wait for rows in one order: webhook_health by webhook, and what is of a webhook only behind its health. A claim
- * waits for no row at all. Each statement of a function sees what was committed before it began, so what must be seen
- * is read after the lock behind which it may have changed.
- *
- * The numbers are those of `Webhook.ts` and `RetrySchedule.ts`, which a test compares; a change of them is a new
- * migration.
+ * Who changes what is of webhooks waits for rows in one order: webhook_health by webhook, and what is of a webhook only
+ * behind its health; but for those who change a webhook's own row or its secrets alone. A claim waits for no row at all.
+ * Each statement sees what was committed before it began, so what must be seen is read after the lock behind which it may
+ * have changed.
  */
 export const sql = `
 create function wac_delivery(d deliveries) returns json
@@ -84,145 +83,6 @@ return (
   from webhooks w join webhook_health h on h.webhook_id = w.id
   where w.id = webhook
 );
-
-create function wac_put_webhook(candidate json) returns json
-language plpgsql as $$
-declare
-  c record;
-  kept text;
-begin
-  select * into strict c from json_to_record(candidate) as c (id text, "workspaceId" text, url text, envelope text,
-    "eventTypes" text[], secrets json, "createdAt" bigint, "updatedAt" bigint, "pausedAt" bigint, "resumedAt" bigint,
-    health json);
-  loop
-    insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at,
-      resumed_at)
-    values (c.id, c."workspaceId", c.url, c.envelope, c."eventTypes", c."createdAt", c."updatedAt", c."pausedAt",
-      c."resumedAt")
-    on conflict (workspace_id) do nothing;
-    if found then
-      insert into webhook_health (webhook_id, consecutive_failures, failures_since, last_failure_at,
-        last_failure_message, last_success_at, slow_at, last_attempt_at, recovered_at)
-      select c.id, h."consecutiveFailures", h."failuresSince", (h."lastFailure" ->> 'at')::bigint,
-        h."lastFailure" ->> 'message', h."lastSuccessAt", h."slowAt", h."lastAttemptAt", h."recoveredAt"
-      from json_to_record(c.health) as h ("consecutiveFailures" integer, "failuresSince" bigint, "lastFailure" json,
-        "lastSuccessAt" bigint, "slowAt" bigint, "lastAttemptAt" bigint, "recoveredAt" bigint);
-      insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext, expires_at)
-      select c.id, s.position - 1, s."keyId", decode(s.nonce, 'hex'), decode(s.ciphertext, 'hex'), s."expiresAt"
-      from rows from (
-        json_to_recordset(c.secrets) as ("keyId" text, nonce text, ciphertext text, "expiresAt" bigint)
-      ) with ordinality as s ("keyId", nonce, ciphertext, "expiresAt", position);
-      return json_build_object('webhook', wac_webhook(c.id), 'created', true);
-    end if;
-    update webhooks set url = c.url, envelope = c.envelope, event_types = c."eventTypes", updated_at = c."updatedAt"
-    where workspace_id = c."workspaceId"
-    returning id into kept;
-    if found then
-      return json_build_object('webhook', wac_webhook(kept), 'created', false);
-    end if;
-    -- it was removed in between: one more try to be the one who creates
-  end loop;
-end
-$$;
-
--- The webhook goes; its deliveries stay as they are, and webhook_skips says what has become of the pending ones.
-create function wac_remove_webhook(workspace text, at_time bigint) returns boolean
-language plpgsql as $$
-declare
-  gone text;
-begin
-  perform from webhook_health h
-  where h.webhook_id = (select w.id from webhooks w where w.workspace_id = workspace)
-  for update;
-  delete from webhooks w where w.workspace_id = workspace returning w.id into gone;
-  if gone is null then
-    return false;
-  end if;
-  insert into webhook_skips (webhook_id, until, skipped_at, created_before)
-  values (gone, 9223372036854775807, at_time, 9223372036854775807);
-  delete from delivery_claims k where k.webhook_id = gone;
-  update deliveries d set status = 'skipped', completed_at = at_time where d.webhook_id = gone and d.status = 'testing';
-  delete from webhook_drains n where n.webhook_id = gone;
-  return true;
-end
-$$;
-
--- Nothing but the one row is written: a claim finds out by itself.
-create function wac_pause_webhook(workspace text, at_time bigint) returns json
-language plpgsql as $$
-begin
-  update webhooks w set paused_at = at_time where w.workspace_id = workspace and w.paused_at is null;
-  return (select wac_webhook(w.id) from webhooks w where w.workspace_id = workspace);
-end
-$$;
-
--- Webhook.resume, and what becomes of what is held: up to skipped_until it is skipped. Its cost does not depend on how
--- much that is.
-create function wac_resume_webhook(command json) returns json
-language plpgsql
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-as $$
-declare
-  workspace constant text := command ->> 'workspaceId';
-  at_time bigint;
-  replay constant text := command ->> 'replay';
-  since constant bigint := command ->> 'since';
-  -- what is being recorded at this moment has a later place, and is never skipped
-  settled constant bigint := wac_settled_position();
-  last_attempt_at bigint;
-  w webhooks;
-  until bigint := 0;
-  created_before bigint;
-begin
-  select h.last_attempt_at into last_attempt_at from webhook_health h
-  where h.webhook_id = (select t.id from webhooks t where t.workspace_id = workspace)
-  for no key update;
-  select t.* into w from webhooks t where t.workspace_id = workspace for no key update;
-  at_time := coalesce((command ->> 'now')::bigint, wac_now());
-  if w.id is null or w.paused_at is null then
-    return wac_webhook(w.id);
-  end if;
-  w.resumed_at := greatest(at_time, w.resumed_at + 1, last_attempt_at + 1);
-
-  if replay = 'none' then
-    until := settled;
-    -- processes' clocks agree to within an hour
-    created_before := at_time + 3600000;
-    w.replayed_from := at_time - 60000;
-  elsif replay = 'since' then
-    -- Places are in the order of time, but for clocks that differ and transactions that took long: so the least place
-    -- of the first thousands decides, not that of the first.
-    until := least(settled, (
-      select min(oldest.position) - 1 from (
-        select d.position from deliveries d
-        where d.webhook_id = w.id and d.status = 'pending' and d.created_at >= since
-        order by d.created_at, d.id limit 10000
-      ) oldest
-    ));
-    created_before := least(since, at_time) + 3600000;
-    w.replayed_from := greatest(least(since, at_time) - 60000, w.replayed_from);
-  end if;
-
-  if until > w.skipped_until then
-    w.skipped_until := until;
-    insert into webhook_skips (webhook_id, until, skipped_at, created_before)
-    values (w.id, until, at_time, created_before);
-    -- a test is never held
-    delete from delivery_claims k using deliveries d
-    where k.webhook_id = w.id and d.workspace_id = k.workspace_id and d.id = k.delivery_id and d.status = 'pending'
-      and d.position <= until;
-  else
-    w.replayed_from := (select t.replayed_from from webhooks t where t.id = w.id);
-  end if;
-  update webhooks t set paused_at = null, resumed_at = w.resumed_at, skipped_until = w.skipped_until,
-    replayed_from = w.replayed_from
-  where t.id = w.id;
-  update webhook_health h set ready_at = least(h.ready_at, at_time), changes = h.changes + 1 where h.webhook_id = w.id;
-  perform pg_notify('wac_deliveries', 'resumed');
-  return wac_webhook(w.id);
-end
-$$;
 
 -- Writes out what a resume or a removal has skipped: up to so many deliveries of one webhook.
 create function wac_tidy_skipped(at_time bigint, most integer) returns integer
@@ -308,9 +168,9 @@ end
 $$;
 
 -- What waits over all workspaces. Of those in line the first thousand, and those whom the last thousand deliveries are
--- to, tell since when, and how many of them have at least so many waiting; above 10,000 deliveries the index's last
+-- to, tell since when, and how many of them have at least so many waiting; above the number counted exactly the index's last
 -- analysis tells how many there are.
-create function wac_backlog(at_time bigint, sizes bigint[]) returns json
+create function wac_backlog(at_time bigint, sizes bigint[], counted_exactly integer) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -324,7 +184,7 @@ declare
   waiting bigint[];
 begin
   select count(*) into counted from (
-    select from deliveries d where d.status = 'pending' limit 10001
+    select from deliveries d where d.status = 'pending' limit counted_exactly + 1
   ) d;
 
   select min(w.since), coalesce(array_agg(w.waiting), '{}') into oldest, waiting
@@ -396,9 +256,9 @@ begin
     'pausedWebhooks', (select count(*) from webhooks w where w.paused_at is not null),
     'failingWebhooks', (
       select count(*) from webhook_health h join webhooks w on w.id = h.webhook_id
-      where h.consecutive_failures >= 5 and w.paused_at is null
+      where h.opens_at is not null and w.paused_at is null
     ),
-    'pending', case when counted <= 10000 then counted else greatest(counted, (
+    'pending', case when counted <= counted_exactly then counted else greatest(counted, (
       select c.reltuples::bigint from pg_class c where c.oid = 'deliveries_open'::regclass
     )) end,
     'webhooksByBacklog', (
@@ -454,6 +314,9 @@ declare
   lease_end bigint;
   seen bigint := command ->> 'seen';
   again text[] := array(select json_array_elements_text(command -> 'again'));
+  -- Webhook.maxDraining, and Webhook.drainGap in milliseconds
+  max_draining constant integer := command ->> 'maxDraining';
+  drain_gap constant bigint := command ->> 'drainGap';
   settled bigint;
   left_healthy bigint := most_healthy;
   left_doubtful bigint := most_doubtful;
@@ -610,8 +473,7 @@ begin
       select t.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at, h.doubtful,
         w.paused_at is not null as paused, w.resumed_at, coalesce(w.resumed_at, 0) as fresh_from, w.skipped_until,
         coalesce(w.replayed_from, 0) as replayed_from, coalesce(n.next_at, 0) as drain_at,
-        h.consecutive_failures >= 5 as failing, h.last_attempt_at + 1000 as gap_end,
-        case when h.last_success_at is null then 1 when h.consecutive_failures = 0 then 16 else 4 end as capacity,
+        h.opens_at is not null as failing, h.opens_at as gap_end, h.slots as capacity,
         -- a fair share, so that a long line of deliveries is not gone through for the few that can be taken of it
         ceil(
           case when h.doubtful then left_doubtful else left_healthy end::numeric
@@ -633,7 +495,7 @@ begin
       ) f
     ), open as (
       select c.*, f.slots,
-        case when c.drain_at <= at_time then greatest(least(f.slots, 8 - c.draining), 0) else 0 end as drain_slots
+        case when c.drain_at <= at_time then greatest(least(f.slots, max_draining - c.draining), 0) else 0 end as drain_slots
       from chosen c cross join lateral (
         select case
           when c.paused then 0
@@ -743,7 +605,7 @@ begin
         min(t.due_at) filter (where not t.taken and t.line <> 1) as head,
         min(t.due_at) filter (where not t.taken and t.line = 1) as backlog_head,
         count(*) filter (where t.taken and t.line = 1) as drained,
-        greatest(t.drain_at, at_time) + 10 * count(*) filter (where t.taken and t.line = 1) as drain_at
+        greatest(t.drain_at, at_time) + drain_gap * count(*) filter (where t.taken and t.line = 1) as drain_at
       from turns t
       group by t.webhook_id, t.changes, t.ready_at, t.slots_taken, t.paused, t.failing, t.gap_end, t.capacity,
         t.in_flight, t.draining, t.first_end, t.last_end, t.drain_at
@@ -754,7 +616,7 @@ begin
     ), ready as (
       select s.webhook_id, s.changes, s.ready_at as was, s.slots_taken as were_taken,
         not s.paused and not s.failing
-          and (s.in_flight >= s.capacity or s.draining >= 8 and s.backlog_head is not null) as taken,
+          and (s.in_flight >= s.capacity or s.draining >= max_draining and s.backlog_head is not null) as taken,
         case when not s.paused and coalesce(s.head, s.backlog_head, s.first_end) is not null then
           greatest(
             -- behind everybody in line; not by the clock, which another claimer's may be behind
@@ -766,7 +628,7 @@ begin
             end,
             least(
               s.head,
-              case when s.draining < 8
+              case when s.draining < max_draining
                 then greatest(s.backlog_head, case when s.backlog_head is not null then s.drain_at end)
               end,
               s.first_end
@@ -868,238 +730,6 @@ begin
     'seen', settled,
     'again', again,
     'at', at_time
-  );
-end
-$$;
-
-create type wac_ended_attempt as (
-  now bigint,
-  delivery_id text,
-  webhook_id text,
-  token text,
-  jitter double precision,
-  attempt_id text,
-  number smallint,
-  trigger text,
-  started_at bigint,
-  duration_ms integer,
-  outcome text,
-  status_code smallint,
-  message text,
-  url text,
-  address text,
-  timings json,
-  -- JSON as text, so that nothing escaped in it is read
-  response text,
-  retry_after_ms bigint
-);
-
--- Records attempts: Delivery.afterAttempt for delivery and webhook, command after command. Answers per command with 0
--- when the claim was lost, 1 when it is recorded, 2 when besides something may have become due, or will within a
--- second.
-create function wac_complete(commands json) returns json
-language plpgsql
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-as $$
-declare
-  delays constant bigint[] := '{1000, 5000, 25000, 120000, 600000, 3000000, 15000000}';
-  given constant wac_ended_attempt[] := array(
-    select a from json_populate_recordset(null::wac_ended_attempt, commands) a
-  );
-  at_time bigint;
-  recorded bigint[];
-  lowers boolean;
-  paused text[];
-  pauses bigint[];
-  -- of order keys that one has ended of
-  keys text[];
-  key_webhooks text[];
-  key_floors bigint[];
-  key_times bigint[];
-begin
-  perform from webhook_health h
-  where h.webhook_id = any (array(select distinct g.webhook_id from unnest(given) g))
-  order by h.webhook_id
-  for no key update;
-  at_time := wac_now();
-
-  with ended as (
-    delete from delivery_claims k
-    using (
-      -- a claim ends with the first command
-      select distinct on (g.delivery_id, g.token) g.* from unnest(given) with ordinality g
-      order by g.delivery_id, g.token, g.ordinality
-    ) g
-    where k.delivery_id = g.delivery_id and k.webhook_id = g.webhook_id and k.token = g.token
-    returning g.*, k.workspace_id, coalesce(g.now, at_time) as at
-  ), counted as (
-    select e.*, a.*, h.consecutive_failures,
-      greatest(h.last_success_at, max(a.ended_at) filter (where a.succeeded) over so_far) as last_success_at,
-      count(*) filter (where a.failed) over so_far as failures
-    from ended e
-    join webhook_health h on h.webhook_id = e.webhook_id
-    cross join lateral (
-      select e.started_at + e.duration_ms as ended_at,
-        e.outcome = 'delivered' as succeeded,
-        -- of a test it says nothing
-        e.outcome <> 'delivered' and e.trigger not in ('test', 'probe') as failed
-    ) a
-    window so_far as (partition by e.webhook_id order by e.ordinality rows unbounded preceding)
-  ), run as (
-    -- failures in a row before and after each
-    select c.*, f.before, case when c.succeeded then 0 when c.failed then f.before + 1 else f.before end as after
-    from (
-      select c.*, max(c.failures) filter (where c.succeeded) over (
-        partition by c.webhook_id order by c.ordinality rows between unbounded preceding and 1 preceding
-      ) as failures_at_success
-      from counted c
-    ) c
-    cross join lateral (
-      select c.failures - case when c.failed then 1 else 0 end
-          - coalesce(c.failures_at_success, -c.consecutive_failures) as before
-    ) f
-  ), written as (
-    update deliveries d set (
-      status, attempt_count, round_attempts, resumed_at, first_attempt_at, last_attempt_at, next_attempt_at,
-      completed_at
-    ) = (
-      select s.status, r.number, t.round_attempts,
-        case when t.first_at >= w.resumed_at then w.resumed_at else d.resumed_at end, t.first_at, r.ended_at, s.next_at,
-        case when s.status <> 'pending' then r.ended_at end
-      from (
-        -- none of the round that the next is of, if the webhook was resumed since
-        select case when d.round_attempts = 0 or d.first_attempt_at < w.resumed_at then 1 else d.round_attempts + 1 end
-            as round_attempts,
-          case when d.round_attempts = 0 or d.first_attempt_at < w.resumed_at then r.started_at
-            else d.first_attempt_at
-          end as first_at
-      ) t
-      cross join lateral (
-        select case
-            when r.succeeded then 'delivered'
-            when not r.failed or r.started_at >= t.first_at + 86400000 and r.last_success_at >= t.first_at
-              then 'exhausted'
-            else 'pending'
-          end as status,
-          case
-            when not r.failed then null
-            when r.started_at < t.first_at + 86400000 then least(
-              r.ended_at + ceil(greatest(
-                delays[least(t.round_attempts, 7)] * (1 + 0.1::double precision * r.jitter),
-                least(coalesce(r.retry_after_ms, 0), 3600000)
-              ))::bigint,
-              t.first_at + 86400000
-            )
-            when coalesce(r.last_success_at < t.first_at, true) then r.ended_at
-          end as next_at
-      ) s
-    )
-    from run r join webhooks w on w.id = r.webhook_id
-    where d.workspace_id = r.workspace_id and d.id = r.delivery_id
-    returning r.*, d.status, d.order_key, d.first_attempt_at, d.next_attempt_at, w.paused_at, w.resumed_at,
-      w.skipped_until, d.status = 'pending' and r.started_at >= d.first_attempt_at + 86400000 as pauses
-  ), kept as (
-    insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
-      message, url, address, timings, response, retry_after_ms)
-    select e.delivery_id, e.number, e.attempt_id, e.workspace_id, e.trigger, e.started_at, e.duration_ms, e.outcome,
-      e.status_code, e.message, e.url, e.address, e.timings, e.response::json, e.retry_after_ms
-    -- not of ended: of a webhook that was removed while it was claimed, nothing is recorded
-    from written e
-  ), after as (
-    select u.webhook_id,
-      (array_agg(u.after order by u.ordinality desc))[1] as consecutive_failures,
-      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.failed and u.before = 0))[1] as failures_since,
-      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.failed))[1] as last_failure_at,
-      (array_agg(u.message order by u.ordinality desc) filter (where u.failed))[1] as last_failure_message,
-      max(u.ended_at) filter (where u.succeeded) as last_success_at,
-      max(u.ended_at) filter (where u.succeeded and u.duration_ms >= 1000) as slow_at,
-      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.failed or u.succeeded))[1] as last_attempt_at,
-      (array_agg(u.ended_at order by u.ordinality desc) filter (where u.succeeded and u.before >= 5))[1]
-        as recovered_at,
-      bool_or(u.pauses or u.paused_at is not null) as is_paused,
-      -- one that was begun before a resume is due with its backlog
-      min(
-        case when u.first_attempt_at < u.resumed_at and u.next_attempt_at is not null then u.ended_at
-          else u.next_attempt_at
-        end
-      ) as next_at,
-      -- a slot that somebody may have waited for
-      min(case when u.after >= 5 then u.ended_at + 1000 when u.before >= 5 then u.at end) as slot_at,
-      min(u.at) as now
-    from written u
-    group by u.webhook_id
-  ), healths as (
-    update webhook_health h set
-      consecutive_failures = a.consecutive_failures,
-      failures_since = case when a.consecutive_failures > 0 then coalesce(a.failures_since, h.failures_since) end,
-      last_failure_at = coalesce(a.last_failure_at, h.last_failure_at),
-      last_failure_message = coalesce(a.last_failure_message, h.last_failure_message),
-      last_success_at = greatest(a.last_success_at, h.last_success_at),
-      slow_at = greatest(a.slow_at, h.slow_at),
-      last_attempt_at = coalesce(a.last_attempt_at, h.last_attempt_at),
-      recovered_at = coalesce(a.recovered_at, h.recovered_at),
-      slots_taken = false,
-      ready_at = case when not a.is_paused then
-        least(h.ready_at, a.next_at, a.slot_at, case when h.slots_taken and a.consecutive_failures < 5 then a.now end)
-      end,
-      changes = h.changes + 1
-    from after a
-    where h.webhook_id = a.webhook_id
-    returning h.ready_at, a.now, least(a.next_at, a.slot_at, a.now) as lowered
-  )
-  select
-    coalesce(array_agg(u.ordinality), '{}'),
-    array_agg(u.webhook_id order by u.ordinality) filter (where u.pauses),
-    array_agg(u.ended_at order by u.ordinality) filter (where u.pauses),
-    array_agg(u.order_key) filter (where e.ends),
-    array_agg(u.webhook_id) filter (where e.ends),
-    array_agg(u.skipped_until) filter (where e.ends),
-    array_agg(u.at) filter (where e.ends),
-    -- claimers look every second by themselves (WebhookScheduler)
-    (select bool_or(h.ready_at < h.now + 1000 and h.ready_at >= h.lowered) from healths h)
-  into recorded, paused, pauses, keys, key_webhooks, key_floors, key_times, lowers
-  from written u cross join lateral (select u.status <> 'pending' and u.order_key is not null as ends) e;
-
-  if paused <> '{}' then
-    update webhooks w set paused_at = p.at
-    from (
-      select distinct on (p.webhook_id) p.webhook_id, p.at
-      from unnest(paused, pauses) with ordinality as p (webhook_id, at, place)
-      order by p.webhook_id, p.place
-    ) p
-    where w.id = p.webhook_id and w.paused_at is null;
-  end if;
-
-  -- whoever records a follower of something pending locks the webhook's health (wac_record_events), so that either they
-  -- see that it has ended, or we see the follower
-  if keys <> '{}' then
-    with next as (
-      select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, k.at
-      from unnest(keys, key_webhooks, key_times, key_floors) as k (key, webhook_id, at, skipped_until)
-      cross join lateral (
-        select d.workspace_id, d.id from deliveries d
-        where d.order_key = k.key and d.webhook_id = k.webhook_id and d.status = 'pending'
-          and d.position > k.skipped_until
-        order by d.sequence limit 1
-      ) n
-    ), freed as (
-      update deliveries d set next_attempt_at = n.at from next n
-      where d.workspace_id = n.workspace_id and d.id = n.id
-      returning d.webhook_id, n.at
-    )
-    update webhook_health h set ready_at = least(h.ready_at, f.at)
-    from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f
-    join webhooks w on w.id = f.webhook_id
-    where h.webhook_id = f.webhook_id and w.paused_at is null;
-    lowers := lowers or found;
-  end if;
-
-  return (
-    select json_agg(case when n <> all (recorded) then 0 when lowers then 2 else 1 end order by n)
-    from generate_series(1, cardinality(given)) as n
   );
 end
 $$;

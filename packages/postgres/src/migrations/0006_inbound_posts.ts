@@ -98,43 +98,6 @@ begin
 end
 $$;
 
--- Ends claims: of what was processed (then problem is null, and expires_at is not), failed (neither is null) or is
--- given back (both are). An array of whether each was still held.
-create function wac_end_posts(commands json) returns json
-language plpgsql
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-as $$
-declare
-  answers json;
-begin
-  with given as materialized (
-    select c.place, g.provider, decode(g.digest, 'hex') as digest, g.token, n.now + g."dueIn" as due_at, g.problem,
-      n.now + g."expiresIn" as expires_at
-    from json_array_elements(commands) with ordinality as c (command, place)
-    cross join lateral json_to_record(c.command)
-      as g (provider text, digest text, token text, now bigint, "dueIn" bigint, problem text, "expiresIn" bigint)
-    cross join lateral (select coalesce(g.now, wac_now()) as now offset 0) n
-  ), ended as (
-    update inbound_posts p set
-      due_at = g.due_at,
-      token = null,
-      tries = p.tries + (g.problem is not null)::integer,
-      problem = case when g.problem is null and g.expires_at is null then p.problem else g.problem end,
-      -- the time of a problem runs from the first one
-      expires_at = case when g.problem is null then coalesce(g.expires_at, p.expires_at)
-        else coalesce(p.expires_at, g.expires_at) end
-    from given g
-    where p.provider = g.provider and p.digest = g.digest and p.token = g.token
-    returning g.place
-  )
-  select json_agg(g.place in (select e.place from ended e) order by g.place) into answers from given g;
-  return answers;
-end
-$$;
-
 -- Forgets posts whose time is over. How many there were.
 create function wac_sweep_posts(at_time bigint, max_posts integer) returns integer
 language plpgsql
@@ -165,7 +128,7 @@ end
 $$;
 
 -- What waits, looking at a bounded number of rows.
-create function wac_post_backlog() returns json
+create function wac_post_backlog(counted_exactly integer) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -174,25 +137,25 @@ as $$
 begin
   return (
     select json_build_object(
-      'waiting', least(w.posts, 10000),
+      'waiting', least(w.posts, counted_exactly),
       'oldestReceivedAt', w.oldest,
-      'failing', least(f.failing, 10000),
-      'unreadable', least(u.unreadable, 10000)
+      'failing', least(f.failing, counted_exactly),
+      'unreadable', least(u.unreadable, counted_exactly)
     )
     from (
       select count(*) as posts, min(p.received_at) as oldest from (
         select p.received_at from inbound_posts p where p.due_at is not null
-        order by p.provider, p.due_at, p.position limit 10001
+        order by p.provider, p.due_at, p.position limit counted_exactly + 1
       ) p
     ) w, (
       select count(*) as failing from (
         select from inbound_posts p where p.problem is not null and p.due_at is not null
-        order by p.received_at limit 10001
+        order by p.received_at limit counted_exactly + 1
       ) p
     ) f, (
       select count(*) as unreadable from (
         select from inbound_posts p where p.problem is not null and p.due_at is null
-        order by p.received_at limit 10001
+        order by p.received_at limit counted_exactly + 1
       ) p
     ) u
   );

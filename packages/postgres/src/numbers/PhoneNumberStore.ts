@@ -1,10 +1,10 @@
-import { type PhoneNumber, type PhoneNumberStep, PhoneNumberStore } from "@wac/core"
+import { type PhoneNumber, type PhoneNumberStep as Step, PhoneNumberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { Hex } from "effect/encoding"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
 import type { Row } from "../Statement.ts"
+import * as PhoneNumberStep from "./PhoneNumberStep.ts"
 
 const phoneNumberOf = (row: Row): PhoneNumber.PhoneNumber => plain(row, "number")
 
@@ -25,25 +25,7 @@ const isNamed = (name: PhoneNumber.NumberName): readonly [condition: string, ...
     : ["provider_account_id = $1 and phone_number = $2", providerAccountId, phoneNumber]
 }
 
-const changeOf = ({ block, ...others }: PhoneNumber.NumberChange) => ({
-  ...others,
-  ...(block === undefined ? {} : {
-    block: block && {
-      ...block,
-      // as text: it may hold what PostgreSQL can keep in JSON, and cannot read
-      provider: block.provider && JSON.stringify(block.provider)
-    }
-  })
-})
-
-const storedCredentials = ({ accessToken, ...others }: PhoneNumberStep.SealedCredentials) => ({
-  ...others,
-  keyId: accessToken.keyId,
-  nonce: Hex.encode(accessToken.nonce),
-  ciphertext: Hex.encode(accessToken.ciphertext)
-})
-
-const credentialsOf = (row: Row): PhoneNumberStep.SealedCredentials => ({
+const credentialsOf = (row: Row): Step.SealedCredentials => ({
   version: plain(row, "version"),
   accessToken: {
     keyId: plain(row, "key_id"),
@@ -56,28 +38,18 @@ const credentialsOf = (row: Row): PhoneNumberStep.SealedCredentials => ({
 
 export const layer = Layer.effect(
   PhoneNumberStore.PhoneNumberStore,
-  Effect.map(Database, ({ query }) =>
-    PhoneNumberStore.PhoneNumberStore.of({
-      add: (number) =>
-        Effect.map(
-          query("PhoneNumberStore.add", "select wac_add_phone_number($1::text::json) as added", [
-            JSON.stringify(number)
-          ]),
-          ([row]) => plain<boolean>(row!, "added")
-        ),
-      remove: (id) =>
-        Effect.map(
-          query("PhoneNumberStore.remove", "select wac_remove_phone_number($1) as found", [id]),
-          ([row]) => plain<boolean>(row!, "found")
-        ),
-      assign: (id, { provider, providerAccountId }) =>
-        Effect.asVoid(
-          query("PhoneNumberStore.assign", "select wac_assign_phone_number($1, $2, $3)", [
-            id,
-            provider,
-            providerAccountId
-          ])
-        ),
+  Effect.gen(function*() {
+    const { query, stepped } = yield* Database
+    const add = yield* stepped("PhoneNumberStore.add", PhoneNumberStep.add)
+    const remove = yield* stepped("PhoneNumberStore.remove", PhoneNumberStep.remove)
+    const assign = yield* stepped("PhoneNumberStore.assign", PhoneNumberStep.assign)
+    const observe = yield* stepped("PhoneNumberStore.observe", PhoneNumberStep.observe)
+    const setCredentials = yield* stepped("PhoneNumberStore.setCredentials", PhoneNumberStep.setCredentials)
+
+    return PhoneNumberStore.PhoneNumberStore.of({
+      add,
+      remove,
+      assign: (id, to) => Effect.asVoid(assign({ id, ...to })),
       list: (id) =>
         Effect.map(
           query(
@@ -100,19 +72,7 @@ export const layer = Layer.effect(
         )
       },
       configure: configuring(query, "PhoneNumberStore.configure", "phone_numbers", settingColumns),
-      observe: ({ at, change, name }) => {
-        const [condition, ...params] = isNamed(name)
-        const { length } = params
-        return Effect.map(
-          query(
-            "PhoneNumberStore.observe",
-            `select wac_observe_phone_numbers(array(select id from phone_numbers where ${condition}), $${length + 1},
-              $${length + 2}::text::json) as count`,
-            [...params, at, JSON.stringify(changeOf(change))]
-          ),
-          ([row]) => plain<number>(row!, "count")
-        )
-      },
+      observe,
       credentials: (id) =>
         Effect.map(
           query(
@@ -124,14 +84,7 @@ export const layer = Layer.effect(
           ),
           ([row]) => Option.map(Option.fromUndefinedOr(row), credentialsOf)
         ),
-      setCredentials: ({ credentials, id, now }) =>
-        Effect.map(
-          query("PhoneNumberStore.setCredentials", "select wac_set_credentials($1, $2, $3::text::json) as found", [
-            id,
-            now,
-            JSON.stringify(credentials && storedCredentials(credentials))
-          ]),
-          ([row]) => plain<boolean>(row!, "found")
-        )
-    }))
+      setCredentials
+    })
+  })
 )

@@ -1,49 +1,21 @@
-import { Page, Template, TemplateStore } from "@wac/core"
+import { Page, type Template, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import * as TemplateStep from "./TemplateStep.ts"
 
 const filters = ["status", "category", "language", "name"] as const
 
-/** Of a template that is listed twice the first takes an id, and the last says what it is. */
-const distinct = (
-  { ids, listed }: Parameters<TemplateStore.TemplateStore["Service"]["replaceAll"]>[0]
-): ReadonlyArray<unknown> => {
-  const byName = new Map<
-    string,
-    Template.ProviderTemplate & Pick<Template.Template, "id" | "unfillable" | "variables">
-  >()
-  listed.forEach((template, i) => {
-    const name = `${template.language} ${template.name}`
-    const id = byName.get(name)?.id ?? ids[i]!
-    byName.set(name, {
-      ...template,
-      id,
-      variables: Template.variablesOf(template.components),
-      unfillable: Template.unfillableOf(template)
-    })
-  })
-  return [...byName.values()]
-}
-
 export const layer = Layer.effect(
   TemplateStore.TemplateStore,
-  Effect.map(Database, ({ query }) =>
-    TemplateStore.TemplateStore.of({
-      replaceAll: (command) =>
-        Effect.asVoid(query("TemplateStore.replaceAll", "select wac_replace_templates($1, $2, $3, $4::text::json)", [
-          command.workspaceId,
-          command.providerAccountId,
-          command.listedAt,
-          JSON.stringify(distinct(command))
-        ])),
-      update: ({ at, now, ...told }) =>
-        Effect.map(
-          query("TemplateStore.update", "select wac_update_template($1::text::json) as many", [
-            JSON.stringify({ ...told, at: Math.min(at, now) })
-          ]),
-          ([row]) => plain<number>(row!, "many")
-        ),
+  Effect.gen(function*() {
+    const { query, stepped } = yield* Database
+    const replaceAll = yield* stepped("TemplateStore.replaceAll", TemplateStep.replaceAll)
+    const update = yield* stepped("TemplateStore.update", TemplateStep.update)
+
+    return TemplateStore.TemplateStore.of({
+      replaceAll,
+      update,
       list: (workspaceId, filter, page) => {
         const conditions = ["workspace_id = $1"]
         const params: Array<unknown> = [workspaceId, page.limit + 1]
@@ -75,5 +47,6 @@ export const layer = Layer.effect(
             Page.fromOverread(rows.map((row) => plain<Template.Template>(row, "template")), page, ({ id }) => id)
         )
       }
-    }))
+    })
+  })
 )

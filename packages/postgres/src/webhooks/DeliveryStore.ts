@@ -1,11 +1,14 @@
-import { Delivery, DeliveryStore, type Event, type Id, Page, type Time, type Webhook } from "@wac/core"
+import { Delivery, DeliveryStep, DeliveryStore, type Event, type Id, Page, type Time, Webhook } from "@wac/core"
 import { Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import { Hint } from "../Hint.ts"
 import type { Row } from "../Statement.ts"
-import { secretOf, type StoredSecret } from "./WebhookStore.ts"
+import * as BeginTest from "./BeginTest.ts"
+import * as Complete from "./Complete.ts"
+import * as Rounds from "./Rounds.ts"
+import { secretOf, type StoredSecret } from "./StoredWebhook.ts"
 
 type Store = DeliveryStore.DeliveryStore["Service"]
 
@@ -118,45 +121,6 @@ const claimedOf = ({ at, deliveries, nextDueAt, webhooks }: ClaimAnswer): Delive
   return { deliveries: deliveries.map((row) => claimedDelivery(row, senders, at)), at, nextDueAt }
 }
 
-/** What a begun test answers. */
-interface TestAnswer {
-  readonly delivery: Delivery.Delivery
-  readonly event: Event.Event
-  readonly url: string
-  readonly at: Time.Instant
-  readonly standing: Webhook.Standing
-  readonly secrets: ReadonlyArray<StoredSecret>
-}
-
-/** A command for `wac_complete`. */
-const commandOf = (
-  { attempt, delivery, jitter, token }: Parameters<Store["complete"]>[0],
-  now: Time.Instant | undefined
-) => ({
-  now,
-  delivery_id: delivery.id,
-  webhook_id: delivery.webhookId,
-  token,
-  jitter,
-  attempt_id: attempt.id,
-  number: attempt.number,
-  trigger: attempt.trigger,
-  started_at: attempt.startedAt,
-  duration_ms: attempt.durationMs,
-  outcome: attempt.outcome,
-  status_code: attempt.statusCode,
-  // PostgreSQL's text holds neither of what these replace
-  message: attempt.message.toWellFormed().replaceAll("\0", "\uFFFD"),
-  url: attempt.url,
-  address: attempt.address,
-  timings: attempt.timings,
-  // as text: what is escaped in it is PostgreSQL's to keep, not to read
-  response: attempt.response === null ? null : JSON.stringify(attempt.response),
-  retry_after_ms: attempt.retryAfter === null
-    ? null
-    : Math.min(Math.ceil(Duration.toMillis(attempt.retryAfter)), Number.MAX_SAFE_INTEGER)
-})
-
 interface StoredAttempt extends Omit<Delivery.Attempt, "retryAfter"> {
   readonly retryAfterMs: number | null
 }
@@ -197,14 +161,9 @@ const shown = (more = "") =>
 const viewOf = (row: Row): DeliveryStore.DeliveryView => {
   const stored = plain<Delivery.Delivery>(row, "delivery")
   const skippedAt = plain<Time.Instant | null>(row, "skipped_at")
-  const delivery: Delivery.Delivery = skippedAt !== null
-    ? { ...stored, status: "skipped", nextAttemptAt: null, completedAt: skippedAt }
-    : stored
-  const webhook = { id: delivery.webhookId, pausedAt: plain<Time.Instant | null>(row, "paused_at") }
-  return { delivery, status: Delivery.statusShown(delivery, webhook), webhook }
+  const delivery = skippedAt === null ? stored : Delivery.end(stored, "skipped", skippedAt)
+  return DeliveryStore.viewOf(delivery, { id: delivery.webhookId, pausedAt: plain(row, "paused_at") })
 }
-
-const oneText = `${shown()} where d.workspace_id = $1 and d.id = $2`
 
 /**
  * Newest first. What is pending or held is that of the present webhook, in an index of its own: its like may be a
@@ -238,16 +197,21 @@ const present = (pausedAt: string): string => {
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
   Effect.gen(function*() {
-    const { batched, listen, query } = yield* Database
+    const { direct, listen, query, stepped } = yield* Database
     const askedAt = yield* asked
-    const complete = yield* batched<ReturnType<typeof commandOf>, 0 | 1 | 2>(
-      "DeliveryStore.complete",
-      "wac_complete",
-      // whoever gets it waits for all who come meanwhile, not for a place among them
-      { size: 256 }
-    )
+    const outright = yield* direct("DeliveryStore.complete", Complete.outright)
+    const record = yield* stepped("DeliveryStore.complete", Complete.complete)
+    const beginTest = yield* stepped("DeliveryStore.beginTest", BeginTest.beginTest)
+    const retry = yield* stepped("DeliveryStore.retry", Rounds.retry)
     const claiming = yield* Semaphore.make(1)
     const hint = new Hint()
+
+    /** Whether an attempt was recorded; claimers are told what they might wait for. */
+    const told = (recorded: Complete.Recorded): boolean => {
+      if (recorded === "hint") hint.tell()
+      return recorded !== "no"
+    }
+    const complete = (command: DeliveryStep.Complete) => Effect.map(record(command), told)
 
     /** What the last claim saw; null when it must look at everything. */
     let seen: number | null = null
@@ -265,7 +229,15 @@ export const layer = Layer.effect(
       hint.claiming()
       const before = seen
       const [row] = yield* query("DeliveryStore.claimDue", "select wac_claim_due($1::text::json) as answer", [
-        JSON.stringify({ ...claim, now: askedAt(now), lease: leaseUntil - now, seen, again })
+        JSON.stringify({
+          ...claim,
+          now: askedAt(now),
+          lease: leaseUntil - now,
+          seen,
+          again,
+          maxDraining: Webhook.maxDraining,
+          drainGap: Duration.toMillis(Webhook.drainGap)
+        })
       ])
       const answer = plain<ClaimAnswer>(row!, "answer")
       // unless it was forgotten meanwhile
@@ -277,30 +249,19 @@ export const layer = Layer.effect(
     return DeliveryStore.DeliveryStore.of({
       // claims wait for each other in the database, and need not do so with a connection each
       claimDue: (command) => claiming.withPermit(claimDue(command)),
-      beginTest: ({ event, leaseUntil, now, ...test }) =>
+      beginTest: (command) =>
         Effect.map(
-          query("DeliveryStore.beginTest", "select wac_begin_test($1::text::json) as test", [
-            JSON.stringify({
-              ...test,
-              now: askedAt(now),
-              lease: leaseUntil - now,
-              event: { ...event, createdAt: askedAt(event.createdAt) }
-            })
-          ]),
-          ([row]) =>
-            Option.map(Option.fromNullOr(plain<TestAnswer | null>(row!, "test")), ({ secrets, ...test }) => ({
-              ...test,
-              secrets: secrets.map(secretOf),
-              isBacklog: false
-            }))
+          beginTest(command),
+          (begun) => Option.map(Option.fromUndefinedOr(begun), (begun) => DeliveryStore.claimedOf(begun, begun.at))
         ),
-      complete: (command) =>
-        complete(commandOf(command, askedAt(command.now))).pipe(
-          Effect.map((answer) => {
-            if (answer === 2) hint.tell()
-            return answer !== 0
-          })
-        ),
+      complete: (command) => {
+        const after = DeliveryStep.outright(command)
+        if (after === undefined) return complete(command)
+        return Effect.flatMap(
+          outright({ command, after, now: askedAt(command.now) }),
+          (recorded) => recorded === "no" ? complete(command) : Effect.succeed(told(recorded))
+        )
+      },
       release: (token, deliveries) =>
         deliveries.length === 0 ? Effect.void : Effect.map(
           query("DeliveryStore.release", "select wac_release($1, $2, $3)", [
@@ -311,20 +272,11 @@ export const layer = Layer.effect(
           hint.tell
         ),
       retry: (workspaceId, id, now) =>
-        Effect.gen(function*() {
-          const [row] = yield* query(
-            "DeliveryStore.retry",
-            "select wac_retry($1, $2, coalesce($3, wac_now())) as retried",
-            [
-              workspaceId,
-              id,
-              askedAt(now) ?? null
-            ]
-          )
-          if (!plain<boolean>(row!, "retried")) return Option.none()
-          const [retried] = yield* query("DeliveryStore.retry", oneText, [workspaceId, id])
-          return Option.map(Option.fromUndefinedOr(retried), viewOf)
-        }),
+        Effect.map(retry({ workspaceId, id, now }), (retried) =>
+          Option.map(
+            Option.fromUndefinedOr(retried),
+            ({ delivery, webhook }) => DeliveryStore.viewOf(delivery, webhook)
+          )),
       awaitHint: hint.wait,
       tidySkipped: (now, limit) =>
         Effect.map(
@@ -336,9 +288,10 @@ export const layer = Layer.effect(
         ),
       backlog: (now) =>
         Effect.map(
-          query("DeliveryStore.backlog", "select wac_backlog(coalesce($1, wac_now()), $2) as report", [
+          query("DeliveryStore.backlog", "select wac_backlog(coalesce($1, wac_now()), $2, $3) as report", [
             askedAt(now) ?? null,
-            DeliveryStore.backlogSizes
+            DeliveryStore.backlogSizes,
+            DeliveryStore.countedExactly
           ]),
           ([row]) => plain<DeliveryStore.BacklogReport>(row!, "report")
         ),

@@ -1,29 +1,21 @@
-import { Page, Replay, ReplayStore } from "@wac/core"
-import { Duration, Effect, Layer, Option } from "effect"
+import { Page, type Replay, ReplayStore } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
-import type { Row } from "../Statement.ts"
-
-const replayOf = (row: Row | undefined): Option.Option<Replay.Replay> =>
-  Option.fromNullOr(row === undefined ? null : plain<Replay.Replay | null>(row, "replay"))
+import * as ReplayStep from "./ReplayStep.ts"
 
 export const layer = Layer.effect(
   ReplayStore.ReplayStore,
-  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
-    ReplayStore.ReplayStore.of({
-      create: ({ now, until, ...command }) =>
-        Effect.map(
-          query("ReplayStore.create", "select wac_create_replay($1::text::json) as replay", [
-            JSON.stringify({
-              ...command,
-              now: askedAt(now),
-              until: until < now ? until : askedAt(now),
-              counted: Replay.countedAtOnce
-            })
-          ]),
-          ([row]) => replayOf(row)
-        ),
+  Effect.gen(function*() {
+    const { query, stepped } = yield* Database
+    const askedAt = yield* asked
+    const create = yield* stepped("ReplayStore.create", ReplayStep.create)
+    const cancel = yield* stepped("ReplayStore.cancel", ReplayStep.cancel)
+    const step = yield* stepped("ReplayStore.step", ReplayStep.step)
+
+    return ReplayStore.ReplayStore.of({
+      create: (command) => Effect.map(create(command), Option.fromUndefinedOr),
       get: (workspaceId, id) =>
         Effect.map(
           query(
@@ -31,7 +23,7 @@ export const layer = Layer.effect(
             "select wac_replay(r) as replay from replays r where r.workspace_id = $1 and r.id = $2",
             [workspaceId, id]
           ),
-          ([row]) => replayOf(row)
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Replay.Replay>(row, "replay"))
         ),
       list: (workspaceId, page) =>
         Effect.map(
@@ -44,24 +36,8 @@ export const layer = Layer.effect(
           ),
           (rows) => Page.fromOverread(rows.map((row) => plain<Replay.Replay>(row, "replay")), page, ({ id }) => id)
         ),
-      cancel: (workspaceId, id, now) =>
-        Effect.map(
-          query("ReplayStore.cancel", "select wac_cancel_replay($1, $2, coalesce($3, wac_now())) as replay", [
-            workspaceId,
-            id,
-            askedAt(now) ?? null
-          ]),
-          ([row]) => replayOf(row)
-        ),
-      step: (now, limit) =>
-        Effect.map(
-          query("ReplayStore.step", "select wac_step_replay(coalesce($1, wac_now()), $2, $3, $4) as worked", [
-            askedAt(now) ?? null,
-            limit,
-            Replay.maxWaiting,
-            Duration.toMillis(Replay.pause)
-          ]),
-          ([row]) => plain<boolean>(row!, "worked")
-        )
-    }))
+      cancel: (workspaceId, id, now) => Effect.map(cancel({ workspaceId, id, now }), Option.fromUndefinedOr),
+      step: (now, limit) => step({ now, limit, asked: askedAt(now) })
+    })
+  })
 )

@@ -1,43 +1,11 @@
-import { type Id, type StoreError, type Time, type Webhook, WebhookStore } from "@wac/core"
-import { Effect, Layer, Option, Result } from "effect"
-import { Hex } from "effect/encoding"
-import { asked } from "../Asked.ts"
+import { WebhookStore } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
-
-/** A secret in JSON: bytes in hexadecimal. */
-export interface StoredSecret {
-  readonly keyId: string
-  readonly nonce: string
-  readonly ciphertext: string
-  readonly expiresAt: Time.Instant | null
-}
-
-export const secretOf = ({ ciphertext, expiresAt, keyId, nonce }: StoredSecret): Webhook.WebhookSecret => ({
-  sealed: { keyId, nonce: bytes(nonce), ciphertext: bytes(ciphertext) },
-  expiresAt
-})
-
-const bytes = (hex: string): Uint8Array => Result.getOrThrow(Hex.decode(hex))
-
-const storedSecret = ({ expiresAt, sealed }: Webhook.WebhookSecret): StoredSecret => ({
-  keyId: sealed.keyId,
-  nonce: Hex.encode(sealed.nonce),
-  ciphertext: Hex.encode(sealed.ciphertext),
-  expiresAt
-})
-
-interface StoredWebhook extends Omit<Webhook.Webhook, "secrets"> {
-  readonly secrets: ReadonlyArray<StoredSecret>
-}
-
-const webhookOf = ({ secrets, ...webhook }: StoredWebhook): Webhook.Webhook => ({
-  ...webhook,
-  secrets: secrets.map(secretOf)
-})
-
-const optional = (stored: StoredWebhook | null): Option.Option<Webhook.Webhook> =>
-  Option.map(Option.fromNullishOr(stored), webhookOf)
+import * as Remove from "./Remove.ts"
+import * as Resume from "./Resume.ts"
+import { type StoredWebhook, webhookOf } from "./StoredWebhook.ts"
+import * as WebhookStep from "./WebhookStep.ts"
 
 const held = "d.webhook_id = w.id and d.status = 'pending'"
 
@@ -75,71 +43,36 @@ export const getText = `
 
 export const layer = Layer.effect(
   WebhookStore.WebhookStore,
-  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
-    WebhookStore.WebhookStore.of({
-      put: (candidate) =>
-        Effect.map(
-          query("WebhookStore.put", "select wac_put_webhook($1::text::json) as put", [
-            JSON.stringify({ ...candidate, secrets: candidate.secrets.map(storedSecret) })
-          ]),
-          ([row]) => {
-            const put = plain<{ readonly webhook: StoredWebhook; readonly created: boolean }>(row!, "put")
-            return { webhook: webhookOf(put.webhook), created: put.created }
-          }
-        ),
+  Effect.gen(function*() {
+    const { query, stepped } = yield* Database
+    const put = yield* stepped("WebhookStore.put", WebhookStep.put)
+    const rotateSecret = yield* stepped("WebhookStore.rotateSecret", WebhookStep.rotateSecret)
+    const pause = yield* stepped("WebhookStore.pause", WebhookStep.pause)
+    const resume = yield* stepped("WebhookStore.resume", Resume.resume)
+    const remove = yield* stepped("WebhookStore.remove", Remove.remove)
+
+    return WebhookStore.WebhookStore.of({
+      put,
       find: (workspaceId) =>
-        Effect.map(query("WebhookStore.find", findText, [workspaceId]), ([row]) =>
-          row === undefined ? Option.none() : optional(plain(row, "webhook"))),
+        Effect.map(
+          query("WebhookStore.find", findText, [workspaceId]),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => webhookOf(plain<StoredWebhook>(row, "webhook")))
+        ),
       get: (workspaceId) =>
-        Effect.map(query("WebhookStore.get", getText, [workspaceId]), ([row]) =>
-          Option.map(Option.fromUndefinedOr(row), (row): WebhookStore.WebhookState => ({
-            webhook: webhookOf(plain(row, "webhook")),
-            heldCount: plain(row, "held_count"),
-            oldestHeldAt: plain(row, "oldest_held_at"),
-            oldestTriedAt: plain(row, "oldest_tried_at")
-          }))),
-      rotateSecret: ({ now, previousExpiresAt, secret, ...command }) =>
         Effect.map(
-          query("WebhookStore.rotateSecret", "select wac_rotate_secret($1::text::json) as webhook", [
-            JSON.stringify({
-              ...command,
-              now: askedAt(now),
-              overlap: previousExpiresAt - now,
-              secret: storedSecret({ sealed: secret, expiresAt: null })
-            })
-          ]),
+          query("WebhookStore.get", getText, [workspaceId]),
           ([row]) =>
-            optional(plain(row!, "webhook"))
+            Option.map(Option.fromUndefinedOr(row), (row): WebhookStore.WebhookState => ({
+              webhook: webhookOf(plain(row, "webhook")),
+              heldCount: plain(row, "held_count"),
+              oldestHeldAt: plain(row, "oldest_held_at"),
+              oldestTriedAt: plain(row, "oldest_tried_at")
+            }))
         ),
-      pause: (workspaceId, now) =>
-        Effect.map(
-          query("WebhookStore.pause", "select wac_pause_webhook($1, coalesce($2, wac_now())) as webhook", [
-            workspaceId,
-            askedAt(now) ?? null
-          ]),
-          ([row]) =>
-            optional(plain(row!, "webhook"))
-        ),
-      resume: ({ now, replay, workspaceId }) =>
-        Effect.map(
-          query("WebhookStore.resume", "select wac_resume_webhook($1::text::json) as webhook", [
-            JSON.stringify({
-              workspaceId,
-              now: askedAt(now),
-              ...typeof replay === "string" ? { replay } : { replay: "since", ...replay }
-            })
-          ]),
-          ([row]) =>
-            optional(plain(row!, "webhook"))
-        ),
-      remove: (workspaceId: Id.WorkspaceId, now: Time.Instant): Effect.Effect<boolean, StoreError.StoreError> =>
-        Effect.map(
-          query("WebhookStore.remove", "select wac_remove_webhook($1, coalesce($2, wac_now())) as removed", [
-            workspaceId,
-            askedAt(now) ?? null
-          ]),
-          ([row]) =>
-            plain(row!, "removed")
-        )
-    }))
+      rotateSecret: (command) => Effect.map(rotateSecret(command), Option.fromUndefinedOr),
+      pause: (workspaceId, now) => Effect.map(pause({ workspaceId, now }), Option.fromUndefinedOr),
+      resume: (command) => Effect.map(resume(command), Option.fromUndefinedOr),
+      remove: (workspaceId, now) => remove({ workspaceId, now })
+    })
+  })
 )

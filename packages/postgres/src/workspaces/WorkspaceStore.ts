@@ -1,9 +1,10 @@
-import { type Workspace, WorkspaceStore } from "@wac/core"
+import { StoreError, type Workspace, type WorkspaceStep, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
 import type { Row } from "../Statement.ts"
+import * as Create from "./Create.ts"
 
 /** The columns that {@link workspaceOf} reads, of the table under that name. */
 export const workspaceColumns = (table: string): string =>
@@ -23,21 +24,24 @@ export const workspaceOf = (row: Row): Workspace.Workspace => ({
 /** The columns behind the fields of the operator's settings. */
 const settingColumns = { tier: "tier", monthlyQuota: "monthly_quota", suspended: "suspended" } as const
 
+/** Whether a workspace was made, unless its number is another one's. */
+const made = (created: WorkspaceStep.Created): Effect.Effect<boolean, StoreError.StoreError> =>
+  created === "number_known"
+    ? Effect.andThen(
+      Effect.logWarning("WorkspaceStore.create failed: the phone number belongs to a workspace already"),
+      Effect.fail(new StoreError.StoreError({ operation: "WorkspaceStore.create" }))
+    )
+    : Effect.succeed(created === "created")
+
 export const layer = Layer.effect(
   WorkspaceStore.WorkspaceStore,
-  Effect.map(Database, ({ query }) =>
-    WorkspaceStore.WorkspaceStore.of({
-      createFirst: (first) =>
-        Effect.map(
-          query("WorkspaceStore.createFirst", "select wac_create_first_workspace($1::text::json) as created", [
-            JSON.stringify(first)
-          ]),
-          ([row]) => plain<boolean>(row!, "created")
-        ),
-      create: (created) =>
-        Effect.asVoid(
-          query("WorkspaceStore.create", "select wac_create_workspace($1::text::json)", [JSON.stringify(created)])
-        ),
+  Effect.gen(function*() {
+    const { query, stepped } = yield* Database
+    const create = yield* stepped("WorkspaceStore.create", Create.create)
+
+    return WorkspaceStore.WorkspaceStore.of({
+      createFirst: (first) => Effect.flatMap(create(first), made),
+      create: (created) => Effect.asVoid(Effect.flatMap(create(created), made)),
       get: (id) =>
         Effect.map(
           query("WorkspaceStore.get", `select ${workspaceColumns("w")} from workspaces w where id = $1`, [id]),
@@ -48,5 +52,6 @@ export const layer = Layer.effect(
         (rows) => rows.map(workspaceOf)
       ),
       configure: configuring(query, "WorkspaceStore.configure", "workspaces", settingColumns)
-    }))
+    })
+  })
 )

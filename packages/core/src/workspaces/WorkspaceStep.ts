@@ -1,0 +1,65 @@
+/**
+ * What the transitions of workspaces decide: each begins with a number, and the first one with its owner.
+ */
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
+import * as PhoneNumberStep from "../numbers/PhoneNumberStep.ts"
+import type { Member } from "../people/Member.ts"
+import type { Decide, Known } from "../Step.ts"
+import type { Workspace } from "./Workspace.ts"
+
+/** A workspace with its first number. */
+export interface Create {
+  readonly workspace: Workspace
+  readonly phoneNumber: PhoneNumber
+}
+
+/** The first workspace of all, with its owner. */
+export interface CreateFirst extends Create {
+  readonly owner: Member
+}
+
+/** What making workspaces loads, under a lock on the making of any. */
+export interface Loaded extends Known {
+  /** Whether there is a workspace. */
+  readonly isAny: boolean
+  /** Whether a workspace has a number of that name with the provider. */
+  readonly isKnown: PhoneNumberStep.LoadedWorkspaces["isKnown"]
+}
+
+/** What becomes of a workspace that is to be made. */
+export type Created =
+  | "created"
+  /** The number belongs to a workspace already. */
+  | "number_known"
+  /** There is a workspace already, so that this is not the first. */
+  | "not_first"
+
+export interface Writes {
+  readonly workspaces: ReadonlyArray<Workspace>
+  readonly numbers: ReadonlyArray<PhoneNumber>
+  readonly owners: ReadonlyArray<Member>
+}
+
+/** Makes workspaces; the first one, which has an owner, only if there is none. */
+export const create: Decide<Create | CreateFirst, Loaded, Created, Writes> = (loaded, commands) => {
+  const made: Array<Create | CreateFirst> = []
+  const answers = commands.map((command): Created => {
+    if ("owner" in command && (loaded.isAny || made.length > 0)) return "not_first"
+    const isMade = made.some(({ phoneNumber }) => phoneNumber.providerNumberId === command.phoneNumber.providerNumberId)
+    if (isMade || loaded.isKnown(command.phoneNumber.providerNumberId)) return "number_known"
+    made.push(command)
+    return "created"
+  })
+  const { writes: { numbers } } = PhoneNumberStep.add(
+    { now: loaded.now, byId: () => undefined, ofWorkspace: () => [], isKnown: () => false },
+    made.map(({ phoneNumber }) => phoneNumber)
+  )
+  return {
+    answers,
+    writes: {
+      workspaces: made.map(({ workspace }) => workspace),
+      numbers,
+      owners: made.flatMap((one) => "owner" in one ? [one.owner] : [])
+    }
+  }
+}

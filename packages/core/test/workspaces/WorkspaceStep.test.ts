@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Member } from "../../src/people/Member.ts"
+import type { Workspace } from "../../src/workspaces/Workspace.ts"
+import { create, type Loaded } from "../../src/workspaces/WorkspaceStep.ts"
+import { id, sender, start } from "../samples.ts"
+
+const workspace = (n: number): Workspace => ({
+  id: id("ws", n),
+  name: "W",
+  createdAt: start,
+  tier: null,
+  monthlyQuota: null,
+  suspended: false
+})
+
+const made = (n: number, providerNumberId = String(n)) => ({
+  workspace: workspace(n),
+  phoneNumber: sender({ id: id("pn", n), workspaceId: id("ws", n), providerNumberId, isDefault: false })
+})
+
+const owner: Member = {
+  userId: id("usr"),
+  workspaceId: id("ws"),
+  email: "owner@example.com",
+  passwordHash: "h",
+  role: "owner",
+  createdAt: start
+}
+
+const loaded = (isAny: boolean, ...known: ReadonlyArray<string>): Loaded => ({
+  now: (asked) => asked,
+  isAny,
+  isKnown: (providerNumberId) => known.includes(providerNumberId)
+})
+
+describe("making workspaces", () => {
+  it("the number of a workspace is its default one", () => {
+    const { answers, writes } = create(loaded(true), [made(1), made(2)])
+    assert.deepStrictEqual(answers, ["created", "created"])
+    assert.deepStrictEqual(writes.workspaces, [workspace(1), workspace(2)])
+    assert.deepStrictEqual(writes.numbers.map(({ isDefault }) => isDefault), [true, true])
+    assert.deepStrictEqual(writes.owners, [])
+  })
+
+  it("a number that belongs to a workspace already makes no other, also within a batch", () => {
+    const { answers, writes } = create(loaded(true, "1"), [made(1), made(2), made(3, "2")])
+    assert.deepStrictEqual(answers, ["number_known", "created", "number_known"])
+    assert.deepStrictEqual(writes.workspaces, [workspace(2)])
+  })
+
+  it("the first one is made once, with its owner", () => {
+    const first = { ...made(1), owner }
+    const { answers, writes } = create(loaded(false), [first, { ...made(2), owner }, made(3)])
+    assert.deepStrictEqual(answers, ["created", "not_first", "created"])
+    assert.deepStrictEqual(writes.owners, [owner])
+    assert.deepStrictEqual(create(loaded(true), [first]), {
+      answers: ["not_first"],
+      writes: { workspaces: [], numbers: [], owners: [] }
+    })
+  })
+})

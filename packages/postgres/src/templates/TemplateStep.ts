@@ -1,0 +1,107 @@
+/**
+ * Steps of templates (`TemplateStep` of the core) in PostgreSQL: what they load, and what they write.
+ */
+import { type Id, type Template, TemplateStep } from "@wac/core"
+import { plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import { texts } from "../Parameter.ts"
+import type { Row, Statement } from "../Statement.ts"
+
+const keptOf = (row: Row): TemplateStep.Kept => ({ template: plain(row, "template"), told: plain(row, "told") })
+
+/** One listing of a workspace at a time; its own row stays free for sends. */
+const lockText = `select pg_advisory_xact_lock(hashtext('templates'), l.name)
+  from (select distinct hashtext(w.id) as name from unnest($1::text[]) w (id) order by 1) l`
+
+const accountsText = `select p.workspace_id, p.provider_account_id from phone_numbers p
+  where p.workspace_id = any ($1::text[])`
+
+const allText = `select wac_template(t) as template, t.told from templates t where t.workspace_id = any ($1::text[])
+  order by t.id for no key update`
+
+const keepText = `insert into templates (id, workspace_id, provider_account_id, name, language, category, status,
+    parameter_format, components, variables, unfillable, quality, rejection_reason, provider_template_id, synced_at, told)
+  select k.template ->> 'id', k.template ->> 'workspaceId', k.template ->> 'providerAccountId', k.template ->> 'name',
+    k.template ->> 'language', k.template ->> 'category', k.template ->> 'status', k.template ->> 'parameterFormat',
+    k.template -> 'components', array(select json_array_elements_text(k.template -> 'variables')),
+    k.template ->> 'unfillable', k.template ->> 'quality', k.template ->> 'rejectionReason',
+    k.template ->> 'providerTemplateId', (k.template ->> 'syncedAt')::bigint, k.told
+  from json_to_recordset($1::text::json) k (template json, told jsonb)
+  on conflict (id) do update set category = excluded.category, status = excluded.status,
+    parameter_format = excluded.parameter_format, components = excluded.components, variables = excluded.variables,
+    unfillable = excluded.unfillable, quality = excluded.quality, rejection_reason = excluded.rejection_reason,
+    provider_template_id = excluded.provider_template_id, synced_at = excluded.synced_at, told = excluded.told`
+
+const write = ({ gone, kept }: TemplateStep.Writes): ReadonlyArray<Statement> => [
+  ...gone.length === 0 ? [] : [{
+    text: "delete from templates t where t.id = any ($1::text[])",
+    params: [texts(gone.map(({ id }) => id))]
+  }],
+  ...kept.length === 0 ? [] : [{ text: keepText, params: [JSON.stringify(kept)] }]
+]
+
+/** What is carried out of `TemplateStore.replaceAll`. */
+export const replaceAll: StepOptions<
+  TemplateStep.ReplaceAll,
+  TemplateStep.LoadedWorkspaces,
+  void,
+  TemplateStep.Writes
+> = {
+  load: (commands) => {
+    const params = [texts(commands.map(({ workspaceId }) => workspaceId))]
+    return [lockText, accountsText, allText].map((text) => ({ text, params }))
+  },
+  read: ([, accountRows, templates], now) => {
+    const accounts = new Map<Id.WorkspaceId, Set<string>>()
+    for (const row of accountRows!) {
+      const workspaceId = plain<Id.WorkspaceId>(row, "workspace_id")
+      const own = accounts.get(workspaceId) ?? new Set()
+      accounts.set(workspaceId, own.add(plain(row, "provider_account_id")))
+    }
+    const all = templates!.map(keptOf)
+    return {
+      now,
+      accounts: (id) => accounts.get(id) ?? new Set(),
+      ofWorkspace: (id) => all.filter(({ template }) => template.workspaceId === id)
+    }
+  },
+  decide: TemplateStep.replaceAll,
+  write
+}
+
+const namedText = `select wac_template(t) as template, t.told
+  from templates t
+  where t.id = any (array(
+    select t.id from unnest($1::text[], $2::text[], $3::text[]) n (account, name, language)
+    cross join lateral (
+      select distinct p.workspace_id from phone_numbers p where p.provider_account_id = n.account offset 0
+    ) p
+    cross join lateral (
+      select t.id from templates t
+      where t.workspace_id = p.workspace_id and t.provider_account_id = n.account and t.name = n.name
+        and t.language = n.language offset 0
+    ) t
+  ))
+  order by t.id for no key update`
+
+type Name = Pick<Template.Template, "providerAccountId" | "name" | "language">
+
+const nameOf = ({ language, name, providerAccountId }: Name) => `${language} ${name} ${providerAccountId}`
+
+/** What is carried out of `TemplateStore.update`. */
+export const update: StepOptions<TemplateStep.Update, TemplateStep.LoadedNames, number, TemplateStep.Writes> = {
+  load: (commands) => [{
+    text: namedText,
+    params: [
+      texts(commands.map(({ providerAccountId }) => providerAccountId)),
+      texts(commands.map(({ name }) => name)),
+      texts(commands.map(({ language }) => language))
+    ]
+  }],
+  read: ([rows], now) => {
+    const all = rows!.map(keptOf)
+    return { now, named: (name) => all.filter(({ template }) => nameOf(template) === nameOf(name)) }
+  },
+  decide: TemplateStep.update,
+  write
+}

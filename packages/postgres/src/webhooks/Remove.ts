@@ -1,0 +1,41 @@
+/**
+ * Removing webhooks (`WebhookStep.remove` of the core). Their deliveries stay as they are, and `webhook_skips` says what has
+ * become of the pending ones.
+ */
+import { WebhookStep } from "@wac/core"
+import type { StepOptions } from "../Database.ts"
+import { instants, texts } from "../Parameter.ts"
+import { lockHealth } from "./Health.ts"
+import { loadPresent, readPresent } from "./WebhookStep.ts"
+
+/** The greatest place, which nothing will ever have. */
+const everything = "9223372036854775807"
+
+const skipsText = `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
+  select r.id, ${everything}, r.at, ${everything} from unnest($1::text[], $2::bigint[]) r (id, at)`
+
+/** Tests that are being made, which are never skipped by place. */
+const testsText = `update deliveries d set status = 'skipped', completed_at = r.at
+  from unnest($1::text[], $2::bigint[]) r (id, at) where d.webhook_id = r.id and d.status = 'testing'`
+
+/** What is carried out of `WebhookStore.remove`. */
+export const remove: StepOptions<WebhookStep.Named, WebhookStep.Loaded, boolean, WebhookStep.RemoveWrites> = {
+  load: (commands) => {
+    const workspaces = commands.map(({ workspaceId }) => workspaceId)
+    return [lockHealth(workspaces, "update"), loadPresent(workspaces)]
+  },
+  read: (rows, now) => readPresent(rows.at(-1)!, now),
+  decide: WebhookStep.remove,
+  write: ({ removed }) => {
+    if (removed.length === 0) return []
+    const ids = texts(removed.map(({ webhook }) => webhook.id))
+    const at = instants(removed.map(({ at }) => at))
+    return [
+      { text: "delete from webhooks w where w.id = any ($1::text[])", params: [ids] },
+      { text: skipsText, params: [ids, at] },
+      { text: "delete from delivery_claims k where k.webhook_id = any ($1::text[])", params: [ids] },
+      { text: testsText, params: [ids, at] },
+      { text: "delete from webhook_drains n where n.webhook_id = any ($1::text[])", params: [ids] }
+    ]
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * Steps of replay jobs (`ReplayStep` of the core). Whoever holds a job waits for the webhook's health, and nobody who holds
+ * that waits for a job.
+ */
+import { type Delivery, type Id, Replay, ReplayStep } from "@wac/core"
+import { instant, plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import { instants, integers, texts } from "../Parameter.ts"
+import type { Row, Statement } from "../Statement.ts"
+import { writeRounds } from "./Rounds.ts"
+
+const jobOf = (row: Row): ReplayStep.Job => ({
+  replay: plain(row, "replay"),
+  reached: plain<string>(row, "reached_id") === "" ? null : {
+    id: plain(row, "reached_id"),
+    createdAt: instant(row, "reached_at")
+  },
+  stepAt: instant(row, "step_at")
+})
+
+const jobColumns = "wac_replay(r) as replay, r.reached_at, r.reached_id, r.step_at"
+
+const makeText =
+  `insert into replays (id, workspace_id, webhook_id, since, until, status, total, created_at, reached_at,
+    step_at)
+  select r.id, r.workspace_id, r.webhook_id, r.since, r.until, r.status, r.total, r.created_at, r.since, r.step_at
+  from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::integer[], $8::bigint[],
+    $9::bigint[]) r (id, workspace_id, webhook_id, since, until, status, total, created_at, step_at)`
+
+const keepText = `update replays r set state = g.state, total = g.total, replayed = g.replayed,
+    completed_at = g.completed_at, reached_at = coalesce(g.reached_at, r.reached_at),
+    reached_id = coalesce(g.reached_id, r.reached_id), step_at = g.step_at
+  from unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::bigint[], $6::bigint[], $7::text[], $8::bigint[])
+    g (id, state, total, replayed, completed_at, reached_at, reached_id, step_at)
+  where r.id = g.id`
+
+const keep = (jobs: ReadonlyArray<ReplayStep.Job>): ReadonlyArray<Statement> =>
+  jobs.length === 0 ? [] : [{
+    text: keepText,
+    params: [
+      texts(jobs.map(({ replay }) => replay.id)),
+      texts(jobs.map(({ replay }) => replay.state)),
+      integers(jobs.map(({ replay }) => replay.total)),
+      integers(jobs.map(({ replay }) => replay.replayed)),
+      instants(jobs.map(({ replay }) => replay.completedAt)),
+      instants(jobs.map(({ reached }) => reached && reached.createdAt)),
+      texts(jobs.map(({ reached }) => reached && reached.id)),
+      instants(jobs.map(({ stepAt }) => stepAt))
+    ]
+  }]
+
+/**
+ * The range is counted if it holds few enough (`Replay.covers`). What is still to be written as skipped cannot be told yet.
+ */
+const coveredText = `select a.id, a.workspace_id, w.id as webhook_id, (
+    select case when count(*) <= $6::integer and not exists (select from webhook_skips s where s.webhook_id = w.id)
+      then count(*) filter (where o.is_covered)
+    end
+    from (
+      select d.trigger not in ('test', 'probe') and (a.status is null or d.status = a.status) as is_covered
+      from deliveries d
+      where d.webhook_id = w.id and d.created_at >= a.since and d.created_at < coalesce(a.until, 9223372036854775807)
+        and d.status in ('delivered', 'exhausted', 'skipped')
+      order by d.created_at, d.id limit $6::integer + 1
+    ) o
+  )::double precision as covered
+  from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) a (id, workspace_id, since, until, status)
+  cross join lateral (select w.id from webhooks w where w.workspace_id = a.workspace_id offset 0) w`
+
+/** What is carried out of `ReplayStore.create`. */
+export const create: StepOptions<
+  ReplayStep.Create,
+  ReplayStep.LoadedRanges,
+  Replay.Replay | undefined,
+  ReplayStep.Writes
+> = {
+  load: (commands) => [{
+    text: coveredText,
+    params: [
+      texts(commands.map(({ id }) => id)),
+      texts(commands.map(({ workspaceId }) => workspaceId)),
+      instants(commands.map(({ since }) => since)),
+      // nothing was recorded later than now
+      instants(commands.map(({ now, until }) => until < now ? until : null)),
+      texts(commands.map(({ status }) => status)),
+      Replay.countedAtOnce
+    ]
+  }],
+  read: ([rows], now) => {
+    const webhooks = new Map(rows!.map((row) => [plain<Id.WorkspaceId>(row, "workspace_id"), row]))
+    const covered = new Map(rows!.map((row) => [plain<Id.ReplayId>(row, "id"), plain<number | null>(row, "covered")]))
+    return {
+      now,
+      present: (workspaceId) => {
+        const row = webhooks.get(workspaceId)
+        return row && plain<Id.WebhookId>(row, "webhook_id")
+      },
+      covered: (_, job) => covered.get(job) ?? null
+    }
+  },
+  decide: ReplayStep.create,
+  write: ({ jobs }) =>
+    jobs.length === 0 ? [] : [{
+      text: makeText,
+      params: [
+        texts(jobs.map(({ replay }) => replay.id)),
+        texts(jobs.map(({ replay }) => replay.workspaceId)),
+        texts(jobs.map(({ replay }) => replay.webhookId)),
+        instants(jobs.map(({ replay }) => replay.since)),
+        instants(jobs.map(({ replay }) => replay.until)),
+        texts(jobs.map(({ replay }) => replay.status)),
+        integers(jobs.map(({ replay }) => replay.total)),
+        instants(jobs.map(({ replay }) => replay.createdAt)),
+        instants(jobs.map(({ stepAt }) => stepAt))
+      ]
+    }]
+}
+
+/** A step that is under way is waited for. */
+const jobsText = `select ${jobColumns} from replays r where r.id = any ($1::text[]) order by r.id for no key update`
+
+/** What is carried out of `ReplayStore.cancel`. */
+export const cancel: StepOptions<
+  ReplayStep.Cancel,
+  ReplayStep.LoadedJobs,
+  Replay.Replay | undefined,
+  ReplayStep.Writes
+> = {
+  load: (commands) => [{ text: jobsText, params: [texts(commands.map(({ id }) => id))] }],
+  read: ([rows], now) => {
+    const jobs = new Map(rows!.map(jobOf).map((job) => [job.replay.id, job]))
+    return {
+      now,
+      job: (workspaceId, id) => {
+        const job = jobs.get(id)
+        return job?.replay.workspaceId === workspaceId ? job : undefined
+      }
+    }
+  },
+  decide: ReplayStep.cancel,
+  write: ({ jobs }) => keep(jobs)
+}
+
+/** The statements after this one know which job it has chosen. */
+const chooseText = `select set_config('wac.job', coalesce((
+    select r.id from replays r
+    where r.state = 'running' and r.step_at <= coalesce($1::bigint, wac_now())
+    order by r.step_at limit 1
+    for no key update skip locked
+  ), ''), true)`
+
+const chosen = "current_setting('wac.job')"
+
+const lockText = `select h.webhook_id from webhook_health h
+  where h.webhook_id = (select r.webhook_id from replays r where r.id = ${chosen}) for no key update`
+
+const jobText = `select ${jobColumns},
+    exists (select from webhooks w where w.id = r.webhook_id) as is_present,
+    not exists (select from webhook_skips s where s.webhook_id = r.webhook_id) as is_written,
+    (
+      select count(*) from (
+        select from deliveries d
+        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at is not null
+          and d.round_attempts = 0 and d.trigger = 'replay'
+        limit $1::integer
+      ) d
+    )::double precision as waiting
+  from replays r where r.id = ${chosen}`
+
+const endedText = `select wac_delivery(d) as delivery
+  from replays r cross join lateral (
+    select d.* from deliveries d
+    where d.webhook_id = r.webhook_id and (d.created_at, d.id) > (r.reached_at, r.reached_id) and d.created_at < r.until
+      and d.status in ('delivered', 'exhausted', 'skipped')
+      -- of a job that is to wait nothing is looked at
+      and exists (select from webhooks w where w.id = r.webhook_id)
+      and not exists (select from webhook_skips s where s.webhook_id = r.webhook_id)
+    order by d.created_at, d.id limit $1::integer
+  ) d
+  where r.id = ${chosen} order by d.created_at, d.id`
+
+/** A step, and its asker's time where that is the storage's. */
+export interface StepCommand extends ReplayStep.Step {
+  readonly asked: number | undefined
+}
+
+interface LoadedStep {
+  readonly now: ReplayStep.LoadedStep["now"]
+  /** Undefined where no job is due. */
+  readonly due: ReplayStep.LoadedStep | undefined
+}
+
+/** What is carried out of `ReplayStore.step`. Of those who come at once one works, and all hear that there was work. */
+export const step: StepOptions<StepCommand, LoadedStep, boolean, ReplayStep.StepWrites | undefined> = {
+  load: ([first]) => [
+    { text: chooseText, params: [first!.asked ?? null] },
+    { text: lockText },
+    { text: jobText, params: [Replay.maxWaiting] },
+    { text: endedText, params: [first!.limit] }
+  ],
+  read: ([, , jobs, ended], now) => {
+    const [job] = jobs!
+    const due = job === undefined ? undefined : {
+      now,
+      job: jobOf(job),
+      isPresent: plain<boolean>(job, "is_present"),
+      isWritten: plain<boolean>(job, "is_written"),
+      waiting: plain<number>(job, "waiting"),
+      ended: ended!.map((row) => plain<Delivery.Delivery>(row, "delivery")),
+      // nobody waits for what has ended and is written so
+      order: () => []
+    }
+    return { now, due }
+  },
+  decide: ({ due }, commands) => ({
+    answers: commands.map(() => due !== undefined),
+    writes: due && ReplayStep.step(due, commands[0]!)
+  }),
+  write: (writes) => writes === undefined ? [] : [...keep(writes.jobs), ...writeRounds(writes)]
+}

@@ -1,0 +1,113 @@
+/**
+ * New rounds of deliveries (`DeliveryStep.retry` of the core, and the steps of replays): whoever begins them holds the
+ * webhook's health, so that whoever is recording an attempt is through, or comes after.
+ */
+import { Delivery, DeliveryStep, type Id } from "@wac/core"
+import { plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import { instants, integers, texts } from "../Parameter.ts"
+import type { Statement } from "../Statement.ts"
+import { ordersOf } from "./Complete.ts"
+import { lockHealth } from "./Health.ts"
+import { loadPresent, readPresent } from "./WebhookStep.ts"
+
+/** A new place lets claimers notice that something is due. */
+const beginText = `update deliveries d set order_key = g.order_key, sequence = g.sequence, status = 'pending',
+    trigger = g.trigger, round_attempts = 0, first_attempt_at = null, next_attempt_at = g.next_attempt_at,
+    completed_at = null, position = wac_next_position()
+  from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::bigint[])
+    g (workspace_id, id, order_key, sequence, trigger, next_attempt_at)
+  where d.workspace_id = g.workspace_id and d.id = g.id`
+
+const freeText = `update deliveries d set next_attempt_at = g.next_attempt_at, position = wac_next_position()
+  from unnest($1::text[], $2::text[], $3::bigint[]) g (workspace_id, id, next_attempt_at)
+  where d.workspace_id = g.workspace_id and d.id = g.id`
+
+/** Writes rounds that have begun, and notifies claimers. */
+export const writeRounds = ({ begun, freed }: DeliveryStep.RoundWrites): ReadonlyArray<Statement> =>
+  begun.length === 0 ? [] : [
+    {
+      text: beginText,
+      params: [
+        texts(begun.map(({ workspaceId }) => workspaceId)),
+        texts(begun.map(({ id }) => id)),
+        texts(begun.map(({ orderKey }) => orderKey)),
+        integers(begun.map(({ sequence }) => sequence)),
+        texts(begun.map(({ trigger }) => trigger)),
+        instants(begun.map(({ nextAttemptAt }) => nextAttemptAt))
+      ]
+    },
+    ...freed.length === 0 ? [] : [{
+      text: freeText,
+      params: [
+        texts(freed.map(({ workspaceId }) => workspaceId)),
+        texts(freed.map(({ id }) => id)),
+        instants(freed.map(({ nextAttemptAt }) => nextAttemptAt))
+      ]
+    }],
+    { text: "select pg_notify('wac_deliveries', 'asked for again')" }
+  ]
+
+/** What a resume has skipped, and is not written so yet, has ended when it was skipped. */
+const deliveryText = `select wac_delivery(d) as delivery, (
+    select s.skipped_at from webhook_skips s
+    where d.status = 'pending' and s.webhook_id = d.webhook_id and s.until >= d.position
+    order by s.until limit 1
+  )::double precision as skipped_at
+  from unnest($1::text[], $2::text[]) g (workspace_id, id)
+  cross join lateral (
+    select d.* from deliveries d where d.workspace_id = g.workspace_id and d.id = g.id offset 0
+  ) d`
+
+const orderText = `select distinct on (n.workspace_id, n.id) wac_delivery(n) as delivery
+  from unnest($1::text[], $2::text[]) g (workspace_id, id)
+  cross join lateral (
+    select d.order_key, d.webhook_id from deliveries d
+    where d.workspace_id = g.workspace_id and d.id = g.id and d.order_key is not null offset 0
+  ) d
+  cross join lateral (select w.skipped_until from webhooks w where w.id = d.webhook_id offset 0) w
+  cross join lateral (
+    select n.* from deliveries n
+    where n.order_key = d.order_key and n.webhook_id = d.webhook_id and n.status = 'pending'
+      and n.position > w.skipped_until
+    order by n.sequence offset 0
+  ) n`
+
+/** What is carried out of `DeliveryStore.retry`. */
+export const retry: StepOptions<
+  DeliveryStep.Retry,
+  DeliveryStep.LoadedRetry,
+  DeliveryStep.Retried | undefined,
+  DeliveryStep.RoundWrites
+> = {
+  load: (commands) => {
+    const workspaces = commands.map(({ workspaceId }) => workspaceId)
+    const names = [texts(workspaces), texts(commands.map(({ id }) => id))]
+    return [
+      lockHealth(workspaces, "no key update"),
+      loadPresent(workspaces),
+      { text: deliveryText, params: names },
+      { text: orderText, params: names }
+    ]
+  },
+  read: ([, present, found, orders], now) => {
+    const deliveries = new Map(found!.map((row): [Id.DeliveryId, Delivery.Delivery] => {
+      const delivery = plain<Delivery.Delivery>(row, "delivery")
+      const skippedAt = plain<number | null>(row, "skipped_at")
+      return [
+        delivery.id,
+        skippedAt === null ? delivery : Delivery.end(delivery, "skipped", skippedAt)
+      ]
+    }))
+    return {
+      ...readPresent(present!, now),
+      delivery: (workspaceId, id) => {
+        const delivery = deliveries.get(id)
+        return delivery?.workspaceId === workspaceId ? delivery : undefined
+      },
+      order: ordersOf(orders!.map((row) => plain<Delivery.Delivery>(row, "delivery")))
+    }
+  },
+  decide: DeliveryStep.retry,
+  write: writeRounds
+}
