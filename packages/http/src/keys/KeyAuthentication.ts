@@ -59,9 +59,9 @@ export const layer = Layer.effect(
       const request = yield* HttpServerRequest.HttpServerRequest
       const principal = yield* keys.authenticate(tokenOf(request.headers["authorization"]))
       KnownCallers.note(request)
-      const body = yield* readBody(endpoint, request)
+      const read = yield* readBody(endpoint, request)
       if (Traits.takesSignature(endpoint) && (principal.key.requireSignature || signatureOf(request) !== undefined)) {
-        yield* checkSignature(request, principal, body)
+        yield* checkSignature(request, principal, read.bytes)
       }
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       const missing = access?._tag === "ApiKey"
@@ -71,14 +71,16 @@ export const layer = Layer.effect(
       if (!Traits.has(endpoint, Traits.Sends)) yield* spend(principal)
       const keyless = IdempotencyHeader.refusal(endpoint, request.headers)
       if (keyless !== undefined) return yield* keyless
-      return principal
+      return Context.make(Caller.Caller, principal).pipe(
+        Context.add(HttpServerRequest.HttpServerRequest, read.request)
+      )
     })
 
     return Caller.ApiKeyAuthentication.of({
       apiKey: (httpEffect, { endpoint }) =>
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
-          (principal) => Effect.provideService(httpEffect, Caller.Caller, principal)
+          (caller) => Effect.provideContext(httpEffect, caller)
         )
     })
   })
