@@ -17,7 +17,7 @@ const limit = ByteSize.toNumberUnsafe(maxSize)
 /** From when the body is first asked for; 64 KiB come in this time over the slowest of lines. */
 const timeout = Duration.seconds(30)
 
-export const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
+const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
 
 /** What is said of a body of which there are no bytes. */
 export const refusal = (
@@ -62,7 +62,7 @@ const unsupported = (header: string, message: string) =>
 const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
 
 /** A body that was read. */
-export interface Read {
+interface Read {
   /** As it came; none for an endpoint that takes no body. */
   readonly bytes: Uint8Array
   /** The request for who decodes it next: its body is `bytes`. */
