@@ -24,8 +24,3 @@ export const apiKey = (scope: ApiScope.ApiScope): Access => ({ _tag: "ApiKey", s
 
 /** For members with at least the role, in a dashboard session. */
 export const session = (role: Member.Role): Access => ({ _tag: "Session", role })
-
-/** Whether a request must bring an Idempotency-Key; its syntax is checked before the body is looked into. */
-export const NeedsIdempotencyKey = Context.Reference<boolean>("@wac/api/Access/NeedsIdempotencyKey", {
-  defaultValue: () => false
-})

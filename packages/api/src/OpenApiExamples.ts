@@ -2,12 +2,16 @@
  * Examples for the OpenAPI document: a request and an answer of every operation, by its id.
  */
 import type { Schema } from "effect"
+import type { OperationId } from "./Endpoints.ts"
 
 /** What one operation is shown with: nothing of what has no body. */
 export interface Example {
   readonly request?: Schema.Json
   readonly response?: Schema.Json
 }
+
+/** A request's own id. */
+export const requestId = "req_01K8ZQ4V5S8WV1K2M4N6P7Q9AB"
 
 const message = {
   status: "delivered",
@@ -178,8 +182,8 @@ const storedMessage = {
   played_at: null
 }
 
-/** By operation id. */
-export const byOperation: { readonly [operationId: string]: Example } = {
+/** Of every operation, by its id. */
+export const byOperation: { readonly [id in OperationId]: Example } = {
   "messages.send": {
     request: {
       to: "+15551234567",

@@ -39,7 +39,9 @@ export const layer = Layer.effect(
         ? crossSite.check(endpoint).pipe(
           Effect.andThen(HttpServerRequest.HttpServerRequest),
           Effect.flatMap((request) => readBody(endpoint, request)),
-          Effect.andThen(httpEffect)
+          Effect.flatMap(({ request }) =>
+            Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+          )
         )
         : httpEffect
       return Effect.catch(checked, answer)

@@ -11,6 +11,8 @@ export interface Exchange {
   requestId: Id.RequestId
   /** Where the page of errors is, for `doc_url` in the body of an error. */
   readonly errorsPage: string
+  /** The request's body, once it was read. */
+  body: Uint8Array | undefined
   /** What each limiter said that was consulted. */
   readonly readings: Array<RateLimit.Reading>
   /** Whether the answer is another request's, which this one was given. */
@@ -24,6 +26,7 @@ export interface Exchange {
 export const make = (requestId: Id.RequestId, errorsPage: string): Exchange => ({
   requestId,
   errorsPage,
+  body: undefined,
   readings: [],
   isReplayed: false,
   error: undefined,

@@ -11,6 +11,11 @@ export class GatheredBytes {
     return this.#length
   }
 
+  /** How many bytes of memory they are held in. */
+  get capacity(): number {
+    return this.#bytes.length
+  }
+
   /** Takes one more piece. Returns false, and takes nothing, if there would be more than `limit` bytes in all. */
   take(piece: Uint8Array, limit: number): boolean {
     const length = this.#length + piece.length
@@ -18,7 +23,7 @@ export class GatheredBytes {
       return false
     }
     if (length > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(length, 2 * this.#bytes.length))
+      const larger = new Uint8Array(Math.min(limit, Math.max(length, 2 * this.#bytes.length)))
       larger.set(this.#bytes)
       this.#bytes = larger
     }

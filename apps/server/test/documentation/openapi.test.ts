@@ -2,7 +2,7 @@
  * The OpenAPI document: well-formed, and the same as what is served.
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { Access, Api } from "@wac/api"
+import { Access, Api, Traits } from "@wac/api"
 import { Event } from "@wac/core"
 import { Context, Effect } from "effect"
 import * as checks from "../checks.ts"
@@ -165,7 +165,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           operation.parameters.find((parameter: Json) =>
             parameter.in === "header" && parameter.name === "idempotency-key"
           )?.required,
-          method === "POST" ? Context.get(annotations, Access.NeedsIdempotencyKey) : undefined,
+          method === "POST" ? Context.get(annotations, Traits.NeedsIdempotencyKey) : undefined,
           name
         )
         for (const [status, response] of Object.entries<Json>(operation.responses)) {

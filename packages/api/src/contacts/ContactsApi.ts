@@ -8,7 +8,9 @@ import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { byContactId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
+import { IsPaged } from "../Traits.ts"
 
 /** A customer, as seen from one of the workspace's numbers. */
 export const Contact = Schema.Struct({
@@ -38,14 +40,14 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     query: { ...filter, ...pageQuery },
     success: internalListOf(Contact),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List contacts",
     description:
       "Customers who have written or said whether they want to be written to. In the order of their ids, so " +
       "that following the cursor misses nobody, whoever writes meanwhile."
   })),
   HttpApiEndpoint.get("get", "/internal/contacts/:id", {
-    params: { id: Schema.String },
+    params: byContactId,
     query: noQuery,
     success: Contact,
     error: reading

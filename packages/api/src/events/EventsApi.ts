@@ -8,7 +8,9 @@ import { Access, apiKey, session } from "../Access.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { listOf, noQuery, pageQuery } from "../Lists.ts"
+import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
+import { IsPaged } from "../Traits.ts"
 
 /** An event in combined form: the same id and body as webhooks with that envelope are sent. */
 export const RecordedEvent = Schema.Struct({
@@ -41,7 +43,7 @@ export class EventsApi extends HttpApiGroup.make("events").add(
     success: listOf(RecordedEvent),
     error: reading
   })
-    .annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
+    .annotate(Access, apiKey("messages:send")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
       summary: "List events",
       description:
         "Oldest first, with the ids and bodies that webhooks deliver, so that a receiver can reconcile after " +
@@ -56,12 +58,12 @@ export class EventsApi extends HttpApiGroup.make("events").add(
 /** The same events for the dashboard, newest first. */
 export class EventsDashboardApi extends HttpApiGroup.make("eventsDashboard").add(
   HttpApiEndpoint.get("list", "/internal/events", { query, success: listOf(RecordedEvent), error: reading })
-    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    .annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
       summary: "List events",
       description: "Newest first."
     })),
   HttpApiEndpoint.get("get", "/internal/events/:id", {
-    params: { id: Schema.String },
+    params: byId,
     query: noQuery,
     success: RecordedEvent,
     error: reading

@@ -4,11 +4,13 @@
 import { ApiScope, PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, NeedsIdempotencyKey, session } from "../Access.ts"
+import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
+import { IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
 
 /** A key in the listing: these four fields and no other. */
 export const ListedApiKey = Schema.Struct({
@@ -52,29 +54,25 @@ export const CreatedApiKey = Schema.Struct({
   createdAt: Timestamp
 }).annotate({ identifier: "CreatedApiKey" })
 
-const byId = { params: { id: Schema.String }, query: noQuery }
+const one = { params: byId, query: noQuery }
 
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
   HttpApiEndpoint.get("list", "/internal/api-keys", {
     query: pageQuery,
     success: internalListOf(ListedApiKey),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(
     OpenApi.annotations({
       summary: "List active API keys",
       description: "Newest first, without those that were revoked. `lastUsedAt` is at most a minute behind."
     })
   ),
-  HttpApiEndpoint.get("get", "/internal/api-keys/:id", { ...byId, success: ApiKey, error: reading })
+  HttpApiEndpoint.get("get", "/internal/api-keys/:id", { ...one, success: ApiKey, error: reading })
     .annotate(Access, session("member")).annotateMerge(
       OpenApi.annotations({ summary: "Get an API key", description: "Revoked keys too; never a secret." })
     ),
   HttpApiEndpoint.post("create", "/internal/api-keys", {
-    headers: {
-      "idempotency-key": Schema.String.annotate({
-        description: "1 to 255 visible ASCII characters; the same again never makes a second key"
-      })
-    },
+    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again never makes a second key"),
     payload: CreateApiKey,
     success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
     error: writing
@@ -87,7 +85,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
       })
     ),
   HttpApiEndpoint.delete("revoke", "/internal/api-keys/:id", {
-    ...byId,
+    ...one,
     success: HttpApiSchema.NoContent,
     error: reading
   }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({

@@ -4,11 +4,13 @@
 import { Errors, Idempotency, Message, MessageStore, PhoneNumber } from "@wac/core"
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, apiKey, NeedsIdempotencyKey, session } from "../Access.ts"
+import { Access, apiKey, session } from "../Access.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { reading, sending } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
+import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
+import { IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
 
 /** The body of a send, in the wire's names: snake_case, but for `bodyParams`, which the specification writes so. */
 export const SendMessage = Schema.Union([
@@ -123,29 +125,29 @@ const pageMayBeShort = "With a filter a page ends at the latest after looking at
 
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
-    headers: {
-      "idempotency-key": Schema.String.annotate({
-        description: "1 to 255 visible ASCII characters, unique per send; the same again for a retry of the same send"
-      })
-    },
+    headers: idempotencyKey(
+      "1 to 255 visible ASCII characters, unique per send; the same again for a retry of the same send"
+    ),
     payload: SendMessage,
     success: SentMessage,
     error: sending
-  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotateMerge(OpenApi.annotations({
-    summary: "Send a message",
-    description: "Sends an approved template, or free-form text within 24 hours after the recipient last wrote. " +
-      `A retry with the same ${Idempotency.header} is never sent twice.`
-  })),
+  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(Sends, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Send a message",
+      description: "Sends an approved template, or free-form text within 24 hours after the recipient last wrote. " +
+        `A retry with the same ${Idempotency.header} is never sent twice.`
+    })
+  ),
   HttpApiEndpoint.get("list", "/v1/messages", {
     query: { ...publicFilter, ...pageQuery },
     success: listOf(StoredMessage),
     error: reading
-  }).annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, apiKey("messages:send")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List messages",
     description: `Messages of the workspace as they stand now, newest first, whoever sent them. ${pageMayBeShort}`
   })),
   HttpApiEndpoint.get("get", "/v1/messages/:id", {
-    params: { id: Schema.String },
+    params: byId,
     query: noQuery,
     success: StoredMessage,
     error: reading
@@ -165,12 +167,12 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
     query: { ...filter, ...pageQuery },
     success: internalListOf(ListedMessage),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List messages",
     description: `Newest first. ${pageMayBeShort}`
   })),
   HttpApiEndpoint.get("get", "/internal/messages/:id", {
-    params: { id: Schema.String },
+    params: byId,
     query: noQuery,
     success: MessageDetail,
     error: reading

@@ -9,6 +9,7 @@ import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
+import { IsPaged } from "../Traits.ts"
 
 /** Why upstream lets nothing be sent. `message` says it for people. */
 export const Block = Schema.Struct({
@@ -50,7 +51,7 @@ export class PhoneNumbersApi extends HttpApiGroup.make("phoneNumbers").add(
     query: pageQuery,
     success: internalListOf(PhoneNumber),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List phone numbers",
     description: "Newest first, each with the limits in force and, if upstream lets nothing be sent from it, why."
   }))

@@ -8,6 +8,7 @@ import { Access, anybody, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { asking, reading, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
+import { SignsIn } from "../Traits.ts"
 
 /** Who is signed in, where, and as what. */
 export const Session = Schema.Struct({
@@ -40,7 +41,7 @@ export const SetUp = Schema.Struct({
 /** Signing in and out, and the first owner. Answers that sign somebody in set the session's cookie. */
 export class SignInApi extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.post("signIn", "/internal/session", { payload: SignIn, success: Session, error: writing })
-    .annotate(Access, anybody).annotateMerge(
+    .annotate(Access, anybody).annotate(SignsIn, true).annotateMerge(
       OpenApi.annotations({
         summary: "Sign in",
         description: "Sets the session's cookie. Failures are limited per account and per address."
@@ -50,7 +51,7 @@ export class SignInApi extends HttpApiGroup.make("signIn").add(
     payload: SetUp,
     success: Session.pipe(HttpApiSchema.status(201)),
     error: asking
-  }).annotate(Access, anybody).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, anybody).annotate(SignsIn, true).annotateMerge(OpenApi.annotations({
     summary: "Set up the first workspace",
     description: "Takes the one-time token of the link in the log, creates workspace and owner, and signs the owner in."
   }))

@@ -9,6 +9,7 @@ import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { reading, readingProvider } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
+import { IsPaged } from "../Traits.ts"
 
 /** A template of any status. `variables` are the body's placeholders, in the order in which `bodyParams` fills them. */
 export const Template = Schema.Struct({
@@ -59,7 +60,7 @@ export class TemplatesApi extends HttpApiGroup.make("templates").add(
     query,
     success: listOf(Template),
     error: reading
-  }).annotate(Access, apiKey("messages:send")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, apiKey("messages:send")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List templates",
     description: "Templates of every status, newest first."
   }))
@@ -77,7 +78,7 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     query,
     success: internalListOf(ShownTemplate),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List templates",
     description: "Templates of every status, newest first."
   })),

@@ -8,7 +8,9 @@ import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
+import { IsPaged } from "../Traits.ts"
 
 /** `pending` is on its way, `held` waits for the webhook's resume; the others are ends. */
 export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"])
@@ -74,25 +76,25 @@ export const DeliveryDetail = Schema.Struct({
 /** Which deliveries a list holds. */
 export const filter = { status: Schema.optionalKey(DeliveryStatus) }
 
-const byId = { params: { id: Schema.String }, query: noQuery }
+const one = { params: byId, query: noQuery }
 
 export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
   HttpApiEndpoint.get("list", "/internal/webhook/deliveries", {
     query: { ...filter, ...pageQuery },
     success: internalListOf(ListedDelivery),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List deliveries",
     description: "Newest first."
   })),
-  HttpApiEndpoint.get("get", "/internal/webhook/deliveries/:id", { ...byId, success: DeliveryDetail, error: reading })
+  HttpApiEndpoint.get("get", "/internal/webhook/deliveries/:id", { ...one, success: DeliveryDetail, error: reading })
     .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
       summary: "Get a delivery with its attempts",
       description: "`curl` holds a valid signature, so it is null for members, and when the webhook is gone or its " +
         "secret cannot be opened."
     })),
   HttpApiEndpoint.post("retry", "/internal/webhook/deliveries/:id/retry", {
-    ...byId,
+    ...one,
     success: ListedDelivery,
     error: reading
   }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({

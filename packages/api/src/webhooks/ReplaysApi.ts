@@ -8,7 +8,9 @@ import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
+import { IsPaged, NeedsWebhook } from "../Traits.ts"
 
 const Ended = Schema.Literals(Job.statuses)
 
@@ -38,14 +40,14 @@ export const Replay = Schema.Struct({
   completedAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "Replay" })
 
-const byId = { params: { id: Schema.String }, query: noQuery }
+const one = { params: byId, query: noQuery }
 
 export class ReplaysApi extends HttpApiGroup.make("replays").add(
   HttpApiEndpoint.post("create", "/internal/webhook/replays", {
     payload: CreateReplay,
     success: Replay.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
     summary: "Replay events",
     description: "Delivers what was recorded for the webhook in a range of time again, oldest first, at a bounded rate."
   })),
@@ -53,10 +55,10 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
     query: pageQuery,
     success: internalListOf(Replay),
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(
     OpenApi.annotations({ summary: "List replays", description: "Newest first." })
   ),
-  HttpApiEndpoint.get("get", "/internal/webhook/replays/:id", { ...byId, success: Replay, error: reading })
+  HttpApiEndpoint.get("get", "/internal/webhook/replays/:id", { ...one, success: Replay, error: reading })
     .annotate(Access, session("member")).annotateMerge(
       OpenApi.annotations({
         summary: "Get a replay's progress",
@@ -64,7 +66,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
       })
     ),
   HttpApiEndpoint.delete("cancel", "/internal/webhook/replays/:id", {
-    ...byId,
+    ...one,
     success: HttpApiSchema.NoContent,
     error: reading
   }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({

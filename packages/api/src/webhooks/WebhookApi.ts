@@ -9,6 +9,7 @@ import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
+import { NeedsWebhook } from "../Traits.ts"
 import { Attempt } from "./DeliveriesApi.ts"
 
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -125,7 +126,7 @@ export const VerifiedDelivery = Schema.Struct({
 
 export class WebhookApi extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })
-    .annotate(Access, session("member")).annotateMerge(
+    .annotate(Access, session("member")).annotate(NeedsWebhook, true).annotateMerge(
       OpenApi.annotations({
         summary: "Get the webhook",
         description: "Its configuration and its health; never a secret. 404 before one is set."
@@ -143,7 +144,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("developer")).annotateMerge(
+  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(
     OpenApi.annotations({
       summary: "Remove the webhook",
       description: "Nothing is delivered any more; events go on being recorded. 404 if there is none."
@@ -153,17 +154,17 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     payload: RotateSecret,
     success: RotatedSecret,
     error: writing
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
     summary: "Rotate the signing secret",
     description: "During the overlap every delivery is signed with both, so receivers can change at their leisure."
   })),
   HttpApiEndpoint.post("test", "/internal/webhook/test", { query: noQuery, success: Attempt, error: reading })
-    .annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    .annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
       summary: "Send a test event",
       description: "Attempted once, also while paused; the answer says how it went."
     })),
   HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: WebhookStatus, error: reading })
-    .annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+    .annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
       summary: "Pause the webhook",
       description: "Events go on being recorded, and are held until a person resumes it. How many, getting it tells."
     })),
@@ -171,7 +172,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     payload: ResumeWebhook,
     success: ResumedWebhook,
     error: writing
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
     summary: "Resume the webhook",
     description:
       "A test event is sent first: if it fails, the webhook stays paused, unless `force` is set. Then what " +
@@ -181,7 +182,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     payload: VerifyDelivery,
     success: VerifiedDelivery,
     error: writing
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
     summary: "Find out why a signature does not verify",
     description: "Takes what a receiver had and tells which part is wrong, and by which mistake. It tells no secret."
   }))

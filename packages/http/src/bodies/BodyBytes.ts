@@ -1,6 +1,6 @@
 /**
- * The bytes of a request's body, straight from where they come from: to have `HttpServerRequest` gather them takes a
- * fiber and a dozen listeners, as long as much else of a send together.
+ * The one reader of requests' bodies: their bytes, straight from where they come from, in bounds. To have
+ * `HttpServerRequest` gather them takes a fiber and a dozen listeners, as long as much else of a send together.
  */
 import { GatheredBytes } from "@wac/verifier/GatheredBytes"
 import { Effect, Stream } from "effect"
@@ -8,49 +8,74 @@ import type { HttpServerRequest } from "effect/http"
 import { Readable } from "node:stream"
 
 /** Why there are none. */
-type Missing = "too large" | "not whole" | "late"
+export type Missing = "too large" | "not whole" | "late" | "no room"
 
 /** Has a function called when the time is over, unless what it answers was called until then. */
 export type Deadline = (miss: () => void) => () => void
 
-const endless: Deadline = () => () => {}
+/** What a body may take. */
+export interface Bounds {
+  /** In bytes: no more are kept. */
+  readonly limit: number
+  /** Until when it has come; any time by default. */
+  readonly deadline?: Deadline
+  /** Whether so many more bytes of memory may be taken for it; always by default. */
+  readonly room?: (bytes: number) => boolean
+}
 
 type Bytes = Effect.Effect<Uint8Array<ArrayBuffer>, Missing>
 
-const ofReadable = (source: Readable, limit: number, deadline: Deadline): Bytes =>
+const endless: Deadline = () => () => {}
+
+/** Gathers a body; each piece may show that it is out of bounds. */
+const gathering = ({ limit, room = () => true }: Bounds) => {
+  const gathered = new GatheredBytes()
+  return {
+    take: (piece: Uint8Array): Missing | undefined => {
+      const before = gathered.capacity
+      if (!gathered.take(piece, limit)) return "too large"
+      return room(gathered.capacity - before) ? undefined : "no room"
+    },
+    all: () => gathered.all()
+  }
+}
+
+const ofReadable = (source: Readable, bounds: Bounds): Bytes =>
   Effect.callback((resume) => {
     if (source.destroyed) return resume(Effect.fail("not whole"))
-    const gathered = new GatheredBytes()
+    const gathered = gathering(bounds)
     const leave = (bytes: Bytes) => {
       meet()
       source.off("data", take).off("end", end).off("error", lose).off("close", lose)
       resume(bytes)
     }
     const take = (piece: Uint8Array) => {
+      const missing = gathered.take(piece)
       // flows on, to nobody
-      if (!gathered.take(piece, limit)) leave(Effect.fail("too large"))
+      if (missing !== undefined) leave(Effect.fail(missing))
     }
     const end = () => leave(Effect.succeed(gathered.all()))
     const lose = () => leave(Effect.fail("not whole"))
-    const meet = deadline(() => leave(Effect.fail("late")))
+    const meet = (bounds.deadline ?? endless)(() => leave(Effect.fail("late")))
     source.on("data", take).on("end", end).on("error", lose).on("close", lose)
     return Effect.sync(lose)
   })
 
-const ofStream = (source: ReadableStream<Uint8Array>, limit: number, deadline: Deadline): Bytes =>
+const ofStream = (source: ReadableStream<Uint8Array>, bounds: Bounds): Bytes =>
   Effect.callback((resume) => {
     const reader = source.getReader()
     const leave = () => void reader.cancel().catch(() => {})
-    const meet = deadline(() => {
+    const meet = (bounds.deadline ?? endless)(() => {
       resume(Effect.fail("late"))
       leave()
     })
     const read = async (): Promise<Bytes> => {
-      const gathered = new GatheredBytes()
+      const gathered = gathering(bounds)
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
-        if (!gathered.take(next.value, limit)) {
+        const missing = gathered.take(next.value)
+        if (missing !== undefined) {
           leave()
-          return Effect.fail("too large")
+          return Effect.fail(missing)
         }
       }
       return Effect.succeed(gathered.all())
@@ -60,36 +85,31 @@ const ofStream = (source: ReadableStream<Uint8Array>, limit: number, deadline: D
   })
 
 /** Of a request whose caller waits to be told to go on: the request does that once its own stream is asked for. */
-const onceTold = (
-  stream: HttpServerRequest.HttpServerRequest["stream"],
-  limit: number,
-  deadline: Deadline
-): Bytes =>
+const onceTold = (stream: HttpServerRequest.HttpServerRequest["stream"], bounds: Bounds): Bytes =>
   Effect.suspend(() => {
-    const gathered = new GatheredBytes()
-    const take = (piece: Uint8Array): Effect.Effect<void, Missing> =>
-      gathered.take(piece, limit) ? Effect.void : Effect.fail("too large")
+    const gathered = gathering(bounds)
+    const take = (piece: Uint8Array): Effect.Effect<void, Missing> => {
+      const missing = gathered.take(piece)
+      return missing === undefined ? Effect.void : Effect.fail(missing)
+    }
     return Stream.runForEach(stream, take).pipe(
       Effect.catchTag("HttpServerError", (): Effect.Effect<void, Missing> => Effect.fail("not whole")),
       Effect.map(() => gathered.all()),
       Effect.raceFirst(
-        Effect.callback<never, Missing>((resume) => Effect.sync(deadline(() => resume(Effect.fail("late")))))
+        Effect.callback<never, Missing>((resume) =>
+          Effect.sync((bounds.deadline ?? endless)(() => resume(Effect.fail("late"))))
+        )
       )
     )
   })
 
-/** Reads the body, which nobody has read before; no more than `limit` bytes of it are kept, and none after the deadline. */
-export const read = (
-  request: HttpServerRequest.HttpServerRequest,
-  limit: number,
-  deadline: Deadline = endless
-): Bytes => {
-  const { source } = request
+/** Reads the body, which nobody has read before; none of one that says of itself that it is too large. */
+export const read = (request: HttpServerRequest.HttpServerRequest, bounds: Bounds): Bytes => {
+  const { headers, source } = request
+  if (Number(headers["content-length"] ?? 0) > bounds.limit) return Effect.fail("too large")
   if (source instanceof Readable) {
-    return request.headers["expect"] === undefined
-      ? ofReadable(source, limit, deadline)
-      : onceTold(request.stream, limit, deadline)
+    return headers["expect"] === undefined ? ofReadable(source, bounds) : onceTold(request.stream, bounds)
   }
   const { body } = source as Partial<Request>
-  return body ? ofStream(body, limit, deadline) : Effect.succeed(new Uint8Array())
+  return body ? ofStream(body, bounds) : Effect.succeed(new Uint8Array())
 }

@@ -2,9 +2,10 @@
  * Room in memory for bodies that anybody can send: they are held before it is known who did, so there is a bound to how
  * many bytes of them are held at once, and to how long one may take to come.
  */
-import { Errors } from "@wac/core"
-import { ByteSize, Context, Duration, Effect, Predicate, Stream } from "effect"
+import { Deadlines, type Errors } from "@wac/core"
+import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import * as BodyBytes from "./BodyBytes.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /**
@@ -16,20 +17,7 @@ export const Capacity = Context.Reference<ByteSize.ByteSize>("@wac/http/BodyRoom
 })
 
 /** Upstream sends a post within a second; who takes longer than this holds place that others need. */
-const deadline = Duration.seconds(20)
-
-/** What the first bytes of a body get; it then grows by doubling, so that many small pieces cost no more than their bytes. */
-const smallest = 16 * 1024
-
-const full = () =>
-  new Errors.ServerError({
-    reason: "overloaded",
-    message: "too much is being sent to this address at the moment; send it again",
-    retryAfter: Duration.seconds(1)
-  })
-
-const late = () =>
-  new Errors.InvalidBody({ reason: "malformed_json", message: "the body did not arrive whole in time" })
+const timeout = Duration.seconds(20)
 
 export interface BodyRoom {
   /**
@@ -43,50 +31,27 @@ export interface BodyRoom {
   ) => Effect.Effect<A, E | Errors.InvalidBody | Errors.ServerError, R>
 }
 
-/** Requests of the web's kind have no stream when they have no body. */
-const isEmpty = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
-  Predicate.hasProperty(source, "body") && source.body === null
-
 /** A room of {@link Capacity}. */
-export const make: Effect.Effect<BodyRoom> = Effect.gen(function*() {
+export const make: Effect.Effect<BodyRoom, never, Scope.Scope> = Effect.gen(function*() {
   const capacity = ByteSize.toNumberUnsafe(yield* Capacity)
+  const deadlines = yield* Deadlines.make
   let held = 0
 
   const hold: BodyRoom["hold"] = (request, limit, use) =>
     Effect.suspend(() => {
-      const most = ByteSize.toNumberUnsafe(limit)
-      if (Number(request.headers["content-length"] ?? 0) > most) return Effect.fail(RequestBody.tooLarge(limit))
-      let buffer = new Uint8Array()
-      let length = 0
-
-      const take = (chunk: Uint8Array): Effect.Effect<void, Errors.InvalidBody | Errors.ServerError> => {
-        const needed = length + chunk.length
-        if (needed > most) return Effect.fail(RequestBody.tooLarge(limit))
-        if (needed > buffer.length) {
-          const size = Math.min(most, Math.max(smallest, 2 * buffer.length, needed))
-          if (held + size - buffer.length > capacity) return Effect.fail(full())
-          held += size - buffer.length
-          const larger = new Uint8Array(size)
-          larger.set(buffer.subarray(0, length))
-          buffer = larger
-        }
-        buffer.set(chunk, length)
-        length = needed
-        return Effect.void
+      let own = 0
+      const room = (bytes: number): boolean => {
+        if (held + bytes > capacity) return false
+        held += bytes
+        own += bytes
+        return true
       }
-
-      // what nobody takes off the connection would keep it from its next request
-      const drop = Effect.forkDetach(Effect.ignore(Effect.timeout(Stream.runDrain(request.stream), deadline)))
-
-      const read = isEmpty(request) ? Effect.void : Stream.runForEach(request.stream, take).pipe(
-        Effect.catchTag("HttpServerError", () => Effect.fail(RequestBody.malformed("the body did not arrive whole"))),
-        Effect.timeoutOrElse({ duration: deadline, orElse: () => Effect.fail(late()) }),
-        Effect.tapError(() => drop)
-      )
-      return read.pipe(
-        Effect.andThen(() => use(buffer.subarray(0, length))),
+      const deadline: BodyBytes.Deadline = (miss) => deadlines.set(timeout, miss)
+      return BodyBytes.read(request, { limit: ByteSize.toNumberUnsafe(limit), deadline, room }).pipe(
+        Effect.mapError((missing) => RequestBody.refusal(missing, limit, timeout)),
+        Effect.flatMap(use),
         Effect.ensuring(Effect.sync(() => {
-          held -= buffer.length
+          held -= own
         }))
       )
     })

@@ -1,7 +1,7 @@
 /**
  * The public API's caller: key, body in bounds, signature, scope, limit, Idempotency-Key, in the order of contract §3.
  */
-import { Access, Caller } from "@wac/api"
+import { Access, Caller, Traits } from "@wac/api"
 import { ApiKeys, ApiScope, Errors, Limits, RateLimit, RateLimitStore, Signature, StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -15,13 +15,8 @@ import { MountPath } from "../MountPath.ts"
 const tokenOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1] ?? ""
 
-/** A send spends the workspace's token itself, inside *accept*. */
-const spendsInAccept = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.identifier === "send"
-
 const signatureOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
   headers["x-service-signature"]
-
-const mutates = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.method !== "GET"
 
 export const layer = Layer.effect(
   Caller.ApiKeyAuthentication,
@@ -64,26 +59,28 @@ export const layer = Layer.effect(
       const request = yield* HttpServerRequest.HttpServerRequest
       const principal = yield* keys.authenticate(tokenOf(request.headers["authorization"]))
       KnownCallers.note(request)
-      const body = yield* readBody(endpoint, request)
-      if (mutates(endpoint) && (principal.key.requireSignature || signatureOf(request) !== undefined)) {
-        yield* checkSignature(request, principal, body)
+      const read = yield* readBody(endpoint, request)
+      if (Traits.takesSignature(endpoint) && (principal.key.requireSignature || signatureOf(request) !== undefined)) {
+        yield* checkSignature(request, principal, read.bytes)
       }
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       const missing = access?._tag === "ApiKey"
         ? ApiScope.missing(principal.key.scopes, access.scope)
         : new Errors.Forbidden({ reason: "missing_scope", message: "no API key may call this" })
       if (missing !== undefined) return yield* missing
-      if (!spendsInAccept(endpoint)) yield* spend(principal)
+      if (!Traits.has(endpoint, Traits.Sends)) yield* spend(principal)
       const keyless = IdempotencyHeader.refusal(endpoint, request.headers)
       if (keyless !== undefined) return yield* keyless
-      return principal
+      return Context.make(Caller.Caller, principal).pipe(
+        Context.add(HttpServerRequest.HttpServerRequest, read.request)
+      )
     })
 
     return Caller.ApiKeyAuthentication.of({
       apiKey: (httpEffect, { endpoint }) =>
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
-          (principal) => Effect.provideService(httpEffect, Caller.Caller, principal)
+          (caller) => Effect.provideContext(httpEffect, caller)
         )
     })
   })

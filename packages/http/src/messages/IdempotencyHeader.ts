@@ -1,15 +1,15 @@
 /**
  * The header `Idempotency-Key`, before the body is decoded (contract §3 *Order of checks*).
  */
-import { Access } from "@wac/api"
+import { Traits } from "@wac/api"
 import { type Errors, Idempotency } from "@wac/core"
-import { Context, Result } from "effect"
+import { Result } from "effect"
 import type { Headers } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 
 /** The error for a request without a well-formed key where the endpoint needs one, or nothing. */
 export const refusal = (endpoint: HttpApiEndpoint.Top, headers: Headers.Headers): Errors.InvalidBody | undefined => {
-  if (!Context.get(endpoint.annotations, Access.NeedsIdempotencyKey)) return undefined
+  if (!Traits.has(endpoint, Traits.NeedsIdempotencyKey)) return undefined
   const key = Idempotency.parseKey(headers["idempotency-key"])
   return Result.isFailure(key) ? key.failure : undefined
 }

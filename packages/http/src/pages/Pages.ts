@@ -1,7 +1,7 @@
 /**
  * The few pages for people: what is here, and the set-up of the first owner.
  */
-import { OpenApiDocument } from "@wac/api"
+import { ErrorAddress } from "@wac/api"
 import { Setup } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
@@ -14,7 +14,7 @@ import * as PageHeaders from "./PageHeaders.ts"
 const iconPaths = ["/favicon.ico", "/favicon.svg"] as const
 
 /** Every page; `Routes` knows them by this. */
-export const paths = ["/", "/setup", OpenApiDocument.errorsPath, ...Documentation.paths, ...iconPaths] as const
+export const paths = ["/", "/setup", ErrorAddress.path, ...Documentation.paths, ...iconPaths] as const
 
 /** A page, from which `root` leads to `/`. */
 const page = (title: string, body: string, root = ""): string =>
@@ -164,6 +164,6 @@ export const layer = Layer.mergeAll(
       })
     )
   ),
-  HttpRouter.add("GET", OpenApiDocument.errorsPath, html(page("Errors", ErrorsPage.body, "../"))),
+  HttpRouter.add("GET", ErrorAddress.path, html(page("Errors", ErrorsPage.body, "../"))),
   Documentation.layer
 )

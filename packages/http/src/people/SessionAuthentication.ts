@@ -42,17 +42,19 @@ export const layer = Layer.effect(
         ? Member.roleRefusal(session.value.role, access.role)
         : new Errors.Forbidden({ reason: "role_not_allowed", message: "no role may call this" })
       if (forbidden !== undefined) return yield* forbidden
-      yield* readBody(endpoint, request)
+      const read = yield* readBody(endpoint, request)
       const keyless = IdempotencyHeader.refusal(endpoint, headers)
       if (keyless !== undefined) return yield* keyless
-      return session.value
+      return Context.make(Caller.CurrentSession, session.value).pipe(
+        Context.add(HttpServerRequest.HttpServerRequest, read.request)
+      )
     })
 
     return Caller.SessionAuthentication.of({
       session: (httpEffect, { endpoint }) =>
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
-          (session) => Effect.provideService(httpEffect, Caller.CurrentSession, session)
+          (caller) => Effect.provideContext(httpEffect, caller)
         )
     })
   })

@@ -32,7 +32,7 @@ const kinds = {
 }
 
 describe.each(Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>)("a body by %s", (kind) => {
-  const read = (pieces: ReadonlyArray<string>) => BodyBytes.read(kinds[kind](pieces), limit)
+  const read = (pieces: ReadonlyArray<string>) => BodyBytes.read(kinds[kind](pieces), { limit })
 
   it.effect("is read whole, as far as the limit", () =>
     Effect.gen(function*() {
@@ -50,6 +50,32 @@ describe.each(Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>)("a body b
     Effect.gen(function*() {
       assert.strictEqual(yield* Effect.flip(read(["0123", "456", "7890"])), "too large")
     }))
+
+  it.effect("asks for the memory that it is held in, and is refused where there is none", () =>
+    Effect.gen(function*() {
+      const asked: Array<number> = []
+      const room = (most: number) => (bytes: number) => asked.push(bytes) > 0 && bytes <= most
+      const pieces = ["0123", "4", "56789"]
+      yield* BodyBytes.read(kinds[kind](pieces), { limit, room: room(10) })
+      assert.strictEqual(asked.reduce((sum, bytes) => sum + bytes, 0), limit)
+      assert.strictEqual(
+        yield* Effect.flip(BodyBytes.read(kinds[kind](pieces), { limit, room: room(3) })),
+        "no room"
+      )
+    }))
+})
+
+describe("a body that says of itself that it is too large", () => {
+  it.effect("is refused before any of it is read", () =>
+    Effect.gen(function*() {
+      const source = new PassThrough()
+      const request = { ...nodeRequest(source), headers: { "content-length": `${limit + 1}` } }
+      assert.strictEqual(
+        yield* Effect.flip(BodyBytes.read(request as unknown as HttpServerRequest.HttpServerRequest, { limit })),
+        "too large"
+      )
+      assert.strictEqual(source.listenerCount("data"), 0)
+    }))
 })
 
 describe("a body that comes byte by byte", () => {
@@ -59,7 +85,9 @@ describe("a body that comes byte by byte", () => {
   it.effect("by node is gathered without keeping the pieces", () =>
     Effect.gen(function*() {
       const source = new PassThrough()
-      const reading = yield* Effect.forkChild(BodyBytes.read(nodeRequest(source), limit), { startImmediately: true })
+      const reading = yield* Effect.forkChild(BodyBytes.read(nodeRequest(source), { limit }), {
+        startImmediately: true
+      })
       for (const each of bytes) {
         byte[0] = each
         source.emit("data", byte)
@@ -77,7 +105,7 @@ describe("a body that comes byte by byte", () => {
         }
       }
       const request = expectant(Stream.fromIterable(again(), { chunkSize: 1 }))
-      assert.deepStrictEqual(yield* BodyBytes.read(request, limit), bytes)
+      assert.deepStrictEqual(yield* BodyBytes.read(request, { limit }), bytes)
     }))
 
   it.effect("by web is gathered without keeping the pieces", () =>
@@ -91,7 +119,7 @@ describe("a body that comes byte by byte", () => {
           controller.enqueue(byte)
         }
       }, { highWaterMark: 0 })
-      assert.deepStrictEqual(yield* BodyBytes.read(webRequest(source), limit), bytes)
+      assert.deepStrictEqual(yield* BodyBytes.read(webRequest(source), { limit }), bytes)
     }))
 })
 
@@ -100,18 +128,18 @@ describe("a body that breaks off", () => {
     Effect.gen(function*() {
       for (const cut of [new Error("reset"), undefined]) {
         const source = new PassThrough()
-        const reading = yield* Effect.forkChild(Effect.flip(BodyBytes.read(nodeRequest(source), limit)), {
+        const reading = yield* Effect.forkChild(Effect.flip(BodyBytes.read(nodeRequest(source), { limit })), {
           startImmediately: true
         })
         source.write("01")
         source.destroy(cut)
         assert.strictEqual(yield* Fiber.join(reading), "not whole")
-        assert.strictEqual(yield* Effect.flip(BodyBytes.read(nodeRequest(source), limit)), "not whole")
+        assert.strictEqual(yield* Effect.flip(BodyBytes.read(nodeRequest(source), { limit })), "not whole")
       }
       const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) })
-      assert.strictEqual(yield* Effect.flip(BodyBytes.read(webRequest(broken), limit)), "not whole")
+      assert.strictEqual(yield* Effect.flip(BodyBytes.read(webRequest(broken), { limit })), "not whole")
       const { stream } = webRequest(new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) }))
-      assert.strictEqual(yield* Effect.flip(BodyBytes.read(expectant(stream), limit)), "not whole")
+      assert.strictEqual(yield* Effect.flip(BodyBytes.read(expectant(stream), { limit })), "not whole")
     }))
 })
 
@@ -124,18 +152,18 @@ describe("a body that nobody wants any more", () => {
           pull: (controller) => controller.enqueue(piece("01234")),
           cancel: () => void cancelled++
         })
-      assert.strictEqual(yield* Effect.flip(BodyBytes.read(webRequest(endless()), limit)), "too large")
+      assert.strictEqual(yield* Effect.flip(BodyBytes.read(webRequest(endless()), { limit })), "too large")
       assert.strictEqual(cancelled, 1)
 
       const silent = new ReadableStream<Uint8Array>({ cancel: () => void cancelled++ })
-      const reading = yield* Effect.forkChild(BodyBytes.read(webRequest(silent), limit), { startImmediately: true })
+      const reading = yield* Effect.forkChild(BodyBytes.read(webRequest(silent), { limit }), { startImmediately: true })
       yield* Fiber.interrupt(reading)
       assert.strictEqual(cancelled, 2)
 
       const source = new PassThrough()
       const listeners = () => ["data", "end", "error", "close"].map((name) => source.listenerCount(name))
       const before = listeners()
-      const other = yield* Effect.forkChild(BodyBytes.read(nodeRequest(source), limit), { startImmediately: true })
+      const other = yield* Effect.forkChild(BodyBytes.read(nodeRequest(source), { limit }), { startImmediately: true })
       assert.notDeepEqual(listeners(), before)
       yield* Fiber.interrupt(other)
       assert.deepStrictEqual(listeners(), before)

@@ -1,0 +1,52 @@
+/**
+ * Every endpoint, by groups.
+ */
+import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { ContactsApi } from "./contacts/ContactsApi.ts"
+import { EventsApi, EventsDashboardApi } from "./events/EventsApi.ts"
+import { HealthApi } from "./HealthApi.ts"
+import { ApiKeysApi } from "./keys/ApiKeysApi.ts"
+import { MessagesApi, MessagesDashboardApi } from "./messages/MessagesApi.ts"
+import { PhoneNumbersApi } from "./numbers/PhoneNumbersApi.ts"
+import { SessionApi, SignInApi } from "./people/SessionApi.ts"
+import { TemplatesApi, TemplatesDashboardApi } from "./templates/TemplatesApi.ts"
+import { DeliveriesApi } from "./webhooks/DeliveriesApi.ts"
+import { ReplaysApi } from "./webhooks/ReplaysApi.ts"
+import { WebhookApi } from "./webhooks/WebhookApi.ts"
+
+/** All groups of endpoints. A group that is added here needs handlers and examples, or it does not compile. */
+export class Endpoints extends HttpApi.make("wac")
+  .add(
+    MessagesApi,
+    MessagesDashboardApi,
+    TemplatesApi,
+    TemplatesDashboardApi,
+    ApiKeysApi,
+    SignInApi,
+    SessionApi,
+    PhoneNumbersApi,
+    ContactsApi,
+    WebhookApi,
+    DeliveriesApi,
+    ReplaysApi,
+    EventsApi,
+    EventsDashboardApi,
+    HealthApi
+  )
+{}
+
+type Groups = (typeof Endpoints)["groups"][keyof (typeof Endpoints)["groups"]]
+
+type IdIn<Group> = Group extends HttpApiGroup.Constraint
+  ? `${HttpApiGroup.Identifier<Group>}.${HttpApiEndpoint.Identifier<HttpApiGroup.Endpoints<Group>>}`
+  : never
+
+/** The id of an endpoint's operation: `messages.send`. */
+export type OperationId = IdIn<Groups>
+
+/** Each endpoint, by the id of its operation. */
+export const byOperation: ReadonlyMap<string, HttpApiEndpoint.Top> = new Map(
+  Object.values(Endpoints.groups).flatMap((group) =>
+    Object.values(group.endpoints).map((endpoint) => [`${group.identifier}.${endpoint.identifier}`, endpoint] as const)
+  )
+)

@@ -1,0 +1,118 @@
+/**
+ * The errors of the OpenAPI document: which of them requests to an endpoint can end in, with an example of each. Endpoints
+ * share lists of errors; one that an endpoint cannot meet is not promised. Pure.
+ */
+import { Context } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Access } from "./Access.ts"
+import * as ErrorAddress from "./ErrorAddress.ts"
+import type { ErrorBody } from "./ErrorBody.ts"
+import { anchorOf, type Item, items } from "./ErrorReference.ts"
+import * as Examples from "./OpenApiExamples.ts"
+import * as Traits from "./Traits.ts"
+
+type Endpoint = HttpApiEndpoint.Top
+
+/** Whether requests to an endpoint can end in an error, given that it has the error's status. */
+const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
+  const caller = Context.getOrUndefined(endpoint.annotations, Access)?._tag
+  const hasBody = endpoint.payload.size > 0
+  const sends = Traits.has(endpoint, Traits.Sends)
+  const signsIn = Traits.has(endpoint, Traits.SignsIn)
+  switch (code) {
+    case "invalid_body":
+      switch (reason) {
+        case "missing_idempotency_key":
+        case "invalid_idempotency_key":
+          return Traits.has(endpoint, Traits.NeedsIdempotencyKey)
+        case "template_params_mismatch":
+        case "undeliverable":
+          return sends
+        case "invalid_field":
+        case "unknown_field":
+          return hasBody || caller !== "Public"
+        default:
+          return hasBody
+      }
+    case "unauthorized":
+      switch (reason) {
+        case "missing_session":
+          return caller === "Session"
+        case "invalid_credentials":
+          return signsIn
+        case "invalid_signature":
+        case "stale_signature":
+        case "missing_signature":
+          return Traits.takesSignature(endpoint)
+        default:
+          return caller === "ApiKey"
+      }
+    case "forbidden":
+      switch (reason) {
+        case "missing_scope":
+          return caller === "ApiKey"
+        case "role_not_allowed":
+          return caller === "Session"
+        case "cross_site":
+          return (caller === "Session" || signsIn) && Traits.mutates(endpoint)
+        default:
+          return sends
+      }
+    case "rate_limited":
+      return sends ? reason !== "login" : reason === "workspace" ? caller === "ApiKey" : reason === "login" && signsIn
+    case "server_error":
+      // only a send waits for another, or is turned away before it has begun
+      return status !== 503 || reason === "storage_unavailable" || sends
+    case "idempotency_conflict":
+      return Traits.has(endpoint, Traits.NeedsIdempotencyKey)
+    case "not_found":
+      return endpoint.path.includes(":") || Traits.has(endpoint, Traits.NeedsWebhook)
+  }
+}
+
+/** The body of an answer with this error. */
+const bodyOf = ({ code, entry, reason }: Item): ErrorBody => ({
+  error: {
+    code,
+    message: entry.example.message,
+    ...(reason === undefined ? {} : { reason }),
+    ...(entry.example.param === undefined ? {} : { param: entry.example.param }),
+    request_id: Examples.requestId,
+    doc_url: ErrorAddress.of(`https://wac.example.com${ErrorAddress.path}`, { code, reason }),
+    ...(entry.example.provider === undefined ? {} : { provider: entry.example.provider })
+  }
+})
+
+/**
+ * Reasons that no operation of the document meets: the address that the provider posts to is not part of it; no operation
+ * takes media or a customer's user id yet, and recipients of campaigns are no requests.
+ */
+const elsewhere = new Set(["failed_handshake", "phone_number_required", "media_quota", "frequency_cap", "holdout"])
+
+const documented = items.filter(({ reason }) => reason === undefined || !elsewhere.has(reason))
+
+/** An example of each error that is documented, by its anchor on the page of errors. */
+export const examples = Object.fromEntries(
+  documented.map((
+    item
+  ) => [anchorOf(item), { summary: item.entry.when, description: item.entry.remedy, value: bodyOf(item) }])
+)
+
+/** The answer with a status, without its headers; nothing where the endpoint has no such error. */
+export const answerOf = (endpoint: Endpoint, status: number) => {
+  const met = documented.filter((item) => item.status === status && meets(endpoint, item))
+  const [first] = met
+  return first === undefined ? undefined : {
+    description: `\`${first.code}\`` +
+      (first.reason === undefined ? "" : `, by reason: ${met.map(({ reason }) => `\`${reason}\``).join(", ")}`) +
+      `. [What to do](${ErrorAddress.path.slice(1)}#${first.code})`,
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/Error" },
+        examples: Object.fromEntries(
+          met.map((item) => [item.reason ?? item.code, { $ref: `#/components/examples/${anchorOf(item)}` }])
+        )
+      }
+    }
+  }
+}

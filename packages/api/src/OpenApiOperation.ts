@@ -1,0 +1,157 @@
+/**
+ * What the OpenAPI document says of an operation beyond its endpoint's schemas: the headers of answers, the errors that it
+ * can meet, and examples, as the endpoint's annotations have it (`Access`, `Traits`). Pure.
+ */
+import { Idempotency, Page } from "@wac/core"
+import { Context, Predicate } from "effect"
+import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { Access } from "./Access.ts"
+import * as OpenApiErrors from "./OpenApiErrors.ts"
+import * as Examples from "./OpenApiExamples.ts"
+import { idempotencyKeyJsonSchema } from "./Parameters.ts"
+import * as Traits from "./Traits.ts"
+
+/** The headers of answers. */
+export const headers = {
+  "Request-Id": {
+    description: "The request's id, as in an error's body and in the log.",
+    required: true,
+    schema: { type: "string", pattern: "^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$" },
+    example: Examples.requestId
+  },
+  "Retry-After": {
+    description: "Seconds to wait before the same request can succeed.",
+    required: true,
+    schema: { type: "integer", format: "int32", minimum: 1, maximum: 2_147_483_647 },
+    example: 1
+  },
+  "RateLimit-Policy": {
+    description:
+      "Every limiter that was consulted: its name, how much it holds (`q`) and the seconds in which it fills (`w`). " +
+      "A structured field (IETF draft RateLimit header fields).",
+    schema: { type: "string" },
+    example: "\"workspace\";q=200;w=2"
+  },
+  RateLimit: {
+    description:
+      "What is left of each (`r`), and the seconds until it is full, or has one again after a refusal (`t`).",
+    schema: { type: "string" },
+    example: "\"workspace\";r=199;t=1"
+  },
+  "Idempotent-Replayed": {
+    description: "There, and `true`, when this is the answer that an earlier request with the same key got.",
+    schema: { type: "string", const: "true" },
+    example: "true"
+  },
+  "WWW-Authenticate": {
+    description: "How to show who you are.",
+    required: true,
+    schema: { type: "string", const: "Bearer" },
+    example: "Bearer"
+  },
+  "Set-Cookie": {
+    description: "The session's cookie: HttpOnly, SameSite=Lax, and `Secure` with the prefix `__Host-` over https.",
+    required: true,
+    schema: { type: "string" },
+    example: "__Host-wac_session=…; Path=/; HttpOnly; Secure; SameSite=Lax"
+  }
+} as const
+
+const reference = (name: keyof typeof headers) => ({ [name]: { $ref: `#/components/headers/${name}` } })
+
+const headersOf = (endpoint: HttpApiEndpoint.Top, status: number) => {
+  const signsIn = Traits.has(endpoint, Traits.SignsIn)
+  const spendsALimit = signsIn || Context.getOrUndefined(endpoint.annotations, Access)?._tag === "ApiKey"
+  return {
+    ...reference("Request-Id"),
+    ...(spendsALimit ? { ...reference("RateLimit-Policy"), ...reference("RateLimit") } : {}),
+    ...(Traits.has(endpoint, Traits.NeedsIdempotencyKey) ? reference("Idempotent-Replayed") : {}),
+    ...(status === 429 || status === 503 ? reference("Retry-After") : {}),
+    ...(status === 401 ? reference("WWW-Authenticate") : {}),
+    ...(signsIn && status < 300 ? reference("Set-Cookie") : {})
+  }
+}
+
+/** Of a POST that needs none: clients that send one with every POST may (specification §4). */
+const spareIdempotencyKey = {
+  name: Idempotency.header.toLowerCase(),
+  in: "header",
+  required: false,
+  description: "Accepted, as with every POST, and not needed: nothing is kept under it.",
+  schema: idempotencyKeyJsonSchema
+} as const
+
+/** A number, though an address is text: what is generated from the schema says how text is read as one. */
+const limit = {
+  description: "How many items at most",
+  type: "integer",
+  format: "int32",
+  minimum: 1,
+  maximum: Page.maxLimit,
+  default: Page.defaultLimit
+} as const
+
+const signature = {
+  name: "x-service-signature",
+  in: "header",
+  required: false,
+  description: "`t=<unix seconds>,v1=<hex>`: the request's signature with the key's signing secret. Needed where the " +
+    "key has `requireSignature`, and never wrong where it is there.",
+  schema: { type: "string", maxLength: 4096, pattern: "^t=[0-9]+,v1=[0-9a-f]{64}$" }
+} as const
+
+const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: unknown) =>
+  content === undefined || example === undefined
+    ? {}
+    : { content: Object.fromEntries(Object.entries(content).map(([type, media]) => [type, { ...media, example }])) }
+
+/** What is said of a value is said of the parameter that has it: that is where pages and generators look. */
+const describedBy = (schema: object) =>
+  Predicate.hasProperty(schema, "description") ? { description: schema.description } : {}
+
+const isIdempotencyKey = ({ in: place, name }: OpenApi.OpenAPISpecParameter): boolean =>
+  place === "header" && name === Idempotency.header.toLowerCase()
+
+const responsesOf = (
+  endpoint: HttpApiEndpoint.Top,
+  { responses }: OpenApi.OpenAPISpecOperation,
+  example: Examples.Example
+) =>
+  Object.entries(responses).flatMap(([key, response]): Array<[string, object]> => {
+    const status = Number(key)
+    const headers = headersOf(endpoint, status)
+    if (status < 400) {
+      const description = status === 204 ? "Done." : response.description
+      return [[key, { ...response, description, headers, ...exampled(response.content, example.response) }]]
+    }
+    const answer = OpenApiErrors.answerOf(endpoint, status)
+    return answer === undefined ? [] : [[key, { ...answer, headers }]]
+  })
+
+/** The operation of an endpoint, completed. */
+export const complete = (
+  endpoint: HttpApiEndpoint.Top,
+  operation: OpenApi.OpenAPISpecOperation,
+  example: Examples.Example
+) => {
+  const needsKey = Traits.has(endpoint, Traits.NeedsIdempotencyKey)
+  const isPaged = Traits.has(endpoint, Traits.IsPaged)
+  return {
+    ...operation,
+    parameters: [
+      ...operation.parameters.map((parameter) =>
+        isIdempotencyKey(parameter)
+          ? { ...parameter, ...describedBy(parameter.schema) }
+          : isPaged && parameter.name === "limit"
+          ? { ...parameter, schema: limit }
+          : parameter
+      ),
+      ...(endpoint.method === "POST" && !needsKey ? [spareIdempotencyKey] : []),
+      ...(Traits.takesSignature(endpoint) ? [signature] : [])
+    ],
+    ...(operation.requestBody === undefined
+      ? {}
+      : { requestBody: { ...operation.requestBody, ...exampled(operation.requestBody.content, example.request) } }),
+    responses: Object.fromEntries(responsesOf(endpoint, operation, example))
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Parameters outside of bodies and queries: identifiers in paths, and the header `Idempotency-Key`. What the schemas say
+ * of their form is for readers of the OpenAPI document: a path without such an identifier is one where nothing is (404),
+ * and the key has checks of its own (`Idempotency.parseKey`).
+ */
+import { Schema } from "effect"
+
+type Form = { readonly minLength?: number; readonly maxLength: number; readonly pattern: string }
+
+const shown = (form: Form, description?: string) =>
+  Schema.String.annotate(description === undefined ? {} : { description }).check(
+    Schema.makeFilter((_: string) => true, { toJsonSchema: () => form })
+  )
+
+/** A prefix and a ULID; a contact's has the customer's key after it. */
+const pattern = "^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}(:.+)?$"
+
+/** The parameter `:id` of a path. */
+export const byId = { id: shown({ maxLength: 200, pattern }) }
+
+/** That of a contact: the id of the phone number, and the customer's number or the provider's identifier of them. */
+export const byContactId = { id: shown({ maxLength: 255, pattern: pattern.replace("$", ":.+$") }) }
+
+const keyForm = {
+  minLength: 1,
+  maxLength: 255,
+  // visible ASCII; the quoted form is unquoted, and of two quotes nothing is left
+  pattern: "^(?:[!#-~][!-~]*|\"(?:[!#-~][!-~]*)?|\"\"[!-~]+)$"
+} as const
+
+/** The form of an Idempotency-Key. */
+export const idempotencyKeyJsonSchema = { type: "string", ...keyForm } as const
+
+/** The header of an endpoint that needs an Idempotency-Key (`Traits.NeedsIdempotencyKey`). */
+export const idempotencyKey = (description: string) => ({ "idempotency-key": shown(keyForm, description) })

@@ -1,0 +1,101 @@
+/**
+ * What servers post, in the OpenAPI document: deliveries of events to the webhook (specification §6, contract §6).
+ */
+import { Event } from "@wac/core"
+
+const names = (fields: ReadonlyArray<string>) => Object.fromEntries(fields.map((name) => [name, { type: "string" }]))
+
+const times = (fields: ReadonlyArray<string>) =>
+  Object.fromEntries(fields.map((name) => [name, { $ref: "#/components/schemas/Timestamp" }]))
+
+const ofMessage = (time: string) => ({
+  type: "object",
+  properties: {
+    ...names(["message_id", "to", "status", "client_reference"]),
+    // `null` of a message that failed before the provider named it
+    provider_message_id: { type: ["string", "null"] },
+    sequence: { type: "integer", format: "int32", minimum: 1, maximum: 2_147_483_647 },
+    ...times([time])
+  },
+  required: ["message_id", "provider_message_id", "to", "status", "sequence", time]
+})
+
+/** What is known of `data` by type, in combined form; of a type that is not here, that it is an object. */
+const eventData: { readonly [Type in Event.EventType]?: object } = {
+  "message.sent": ofMessage("sent_at"),
+  "message.delivered": ofMessage("delivered_at"),
+  "message.read": ofMessage("read_at"),
+  "message.failed": ofMessage("failed_at"),
+  "message.received": {
+    type: "object",
+    properties: {
+      ...names(["message_id", "provider_message_id", "to", "type", "from_user_id"]),
+      from: { type: ["string", "null"] },
+      late: { type: "boolean" },
+      ...times(["received_at"])
+    },
+    required: ["message_id", "provider_message_id", "from", "to", "type", "received_at", "late"]
+  },
+  "campaign.completed": {
+    type: "object",
+    properties: names(["campaign_id", "name"]),
+    required: ["campaign_id", "name"]
+  },
+  "webhook.test": {
+    type: "object",
+    properties: { ...names(["webhook_id"]), ...times(["tested_at"]) },
+    required: ["webhook_id", "tested_at"]
+  }
+}
+
+/** The headers of a delivery, in both styles of signature (specification §6, contract §5). */
+const deliveryHeaders = [
+  ["x-service-signature", "`t=<unix seconds>,v1=<hex>`, once more `v1` for each other live secret"],
+  ["webhook-id", "The event's id, the same at every attempt (Standard Webhooks)"],
+  ["webhook-timestamp", "Unix seconds of the attempt (Standard Webhooks)"],
+  ["webhook-signature", "`v1,<base64>`, one for each live secret (Standard Webhooks)"]
+].map(([name, description]) => ({
+  name,
+  in: "header",
+  required: true,
+  description,
+  schema: { type: "string", maxLength: 4096 }
+}))
+
+/** One entry for each type of event. */
+export const webhooks = Object.fromEntries(
+  Event.EventType.literals.map((type) => [type, {
+    post: {
+      operationId: `event.${type}`,
+      tags: ["Events"],
+      summary: type,
+      description:
+        "Posted to the URL that the workspace's webhook is set to, signed afresh at every attempt. This is " +
+        "the combined form; with `envelope` `a` or `b` it has the fields of that variant alone.",
+      security: [],
+      parameters: deliveryHeaders,
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: {
+              allOf: [
+                { $ref: "#/components/schemas/Event" },
+                {
+                  type: "object",
+                  properties: {
+                    type: { type: "string", enum: [type] },
+                    data: eventData[type] ?? { type: "object" }
+                  }
+                }
+              ]
+            }
+          }
+        }
+      },
+      responses: {
+        200: { description: "Delivered. Any other status, and none within 5 seconds, is a failure, and tried again." }
+      }
+    }
+  }])
+)

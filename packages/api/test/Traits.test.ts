@@ -1,0 +1,44 @@
+import { Context } from "effect"
+import { OpenApi } from "effect/http-api"
+import { assert, describe, it } from "vitest"
+import { Access } from "../src/Access.ts"
+import { byOperation, Endpoints } from "../src/Endpoints.ts"
+import * as Traits from "../src/Traits.ts"
+
+/** As it is generated from the schemas alone. */
+const generated = new Map(
+  Object.values(OpenApi.fromApi(Endpoints).paths)
+    .flatMap((methods) => Object.values(methods) as ReadonlyArray<OpenApi.OpenAPISpecOperation>)
+    .map((operation) => [operation.operationId, operation] as const)
+)
+
+const takes = (id: string, place: string, name: string): boolean =>
+  generated.get(id)!.parameters.some((parameter) => parameter.in === place && parameter.name === name)
+
+describe.each([...byOperation])("%s", (id, endpoint) => {
+  it("says who may call it, and is reached by that kind of caller alone", () => {
+    const access = Context.getOrUndefined(endpoint.annotations, Access)
+    assert.isDefined(access)
+    assert.deepStrictEqual(
+      generated.get(id)!.security,
+      access._tag === "ApiKey" ? [{ apiKey: [] }] : access._tag === "Session" ? [{ session: [] }] : []
+    )
+  })
+
+  it("takes an Idempotency-Key, a limit and a cursor just if its traits say so", () => {
+    assert.strictEqual(takes(id, "header", "idempotency-key"), Traits.has(endpoint, Traits.NeedsIdempotencyKey))
+    assert.strictEqual(takes(id, "query", "limit"), Traits.has(endpoint, Traits.IsPaged))
+    assert.strictEqual(takes(id, "query", "cursor"), Traits.has(endpoint, Traits.IsPaged))
+  })
+})
+
+const sends = [...byOperation].filter(([, endpoint]) => Traits.has(endpoint, Traits.Sends))
+
+it.each(sends)("%s sends, so it is for API keys, and a retry is known by its Idempotency-Key", (_, endpoint) => {
+  assert.isTrue(Traits.has(endpoint, Traits.NeedsIdempotencyKey))
+  assert.strictEqual(Context.getOrUndefined(endpoint.annotations, Access)?._tag, "ApiKey")
+})
+
+it("there is one operation for each endpoint", () => {
+  assert.deepStrictEqual([...generated.keys()].toSorted(), [...byOperation.keys()].toSorted())
+})
