@@ -67,6 +67,7 @@ export interface Resumption {
   readonly skip: { readonly from: Instant | null } | undefined
 }
 
+/** What resuming webhooks writes. */
 export interface ResumeWrites {
   readonly resumed: ReadonlyArray<Resumption>
 }
@@ -78,6 +79,7 @@ export interface Removal {
   readonly at: Instant
 }
 
+/** What removing webhooks writes. */
 export interface RemoveWrites {
   readonly removed: ReadonlyArray<Removal>
 }
