@@ -462,7 +462,7 @@ for (const { layer: database, name } of databases) {
               yield* client`delete from webhook_skips where webhook_id <> ${paused.webhook}`
               for (let i = 0; i < 3; i++) {
                 const before = (yield* counters).get("deliveries") ?? nothing
-                yield* client`select wac_tidy_skipped(${now}, 500)`
+                yield* client`select wac_tidy_skipped(${now}, 500, ${hour})`
                 const after = (yield* counters).get("deliveries") ?? nothing
                 assert.strictEqual(after.written - before.written, 500)
                 assert.isAtMost(after.read - before.read, 3 * 500 + 3 * 500)
@@ -506,7 +506,13 @@ for (const { layer: database, name } of databases) {
         options: { readonly after?: string; readonly since?: number; readonly types?: ReadonlyArray<string> }
       ) =>
         touched(eventsText, [
-          JSON.stringify({ workspaceId: paused.workspace, types: Event.EventType.literals, limit: 26, ...options })
+          JSON.stringify({
+            workspaceId: paused.workspace,
+            types: Event.EventType.literals,
+            limit: 26,
+            clockSpread: hour,
+            ...options
+          })
         ])
 
       it.effect("a page of events is read from wherever, and of a rare type too, at the cost of a page", () =>

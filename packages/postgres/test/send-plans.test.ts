@@ -129,7 +129,7 @@ const found = [
   values ('tpl', 'ws', 'a', 't', 'en', 'utility', 'approved', 'positional', '[]', '{}', 'p', 0)`,
   `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
   values ('whk', 'ws', 'https://receiver.example/', 'combined', '{message.sent,message.delivered}', 0, 0)`,
-  "insert into webhook_health (webhook_id) values ('whk')"
+  "insert into webhook_health (webhook_id, doubtful, slots) values ('whk', true, 1)"
 ]
 
 /** As after so many sends, half of which wait for their deliveries. */

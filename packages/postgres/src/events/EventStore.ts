@@ -1,5 +1,6 @@
 import { Event, EventStore, type Id, Page, type StoreError, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
+import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 
@@ -37,7 +38,7 @@ export const latestText = `
     select
       coalesce(
         (
-          select e.position from events e where e.workspace_id = $1 and e.created_at < $3::bigint - 3600000
+          select e.position from events e where e.workspace_id = $1 and e.created_at < $3::bigint - ${Clocks.spread}
           order by e.created_at desc limit 1
         ),
         0
@@ -68,7 +69,9 @@ export const layer = Layer.effect(
       waited = Duration.zero
     ): Effect.Effect<ReadonlyArray<Event.Event>, StoreError.StoreError> =>
       Effect.flatMap(
-        query("EventStore.list", "select wac_list_events($1::text::json) as listed", [JSON.stringify(command)]),
+        query("EventStore.list", "select wac_list_events($1::text::json) as listed", [
+          JSON.stringify({ ...command, clockSpread: Clocks.spread })
+        ]),
         ([row]) => {
           const { heldBack, items, until } = plain<Listed>(row!, "listed")
           const isDone = items.length === command.limit || !heldBack ||

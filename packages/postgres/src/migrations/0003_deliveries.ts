@@ -85,7 +85,7 @@ return (
 );
 
 -- Writes out what a resume or a removal has skipped: up to so many deliveries of one webhook.
-create function wac_tidy_skipped(at_time bigint, most integer) returns integer
+create function wac_tidy_skipped(at_time bigint, most integer, clock_spread bigint) returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -123,7 +123,7 @@ begin
 
     if ids = '{}' then
       -- a recording that read a webhook before its removal may take effect after it, but not as late as this
-      if s.until < 9223372036854775807 or s.skipped_at < at_time - 3600000 then
+      if s.until < 9223372036854775807 or s.skipped_at < at_time - clock_spread then
         delete from webhook_skips t where t.webhook_id = s.webhook_id and t.until = s.until;
         update webhooks w set replayed_from = null
         where w.id = s.webhook_id and not exists (select from webhook_skips t where t.webhook_id = s.webhook_id);
@@ -766,8 +766,7 @@ $$;
 
 -- A page of events, in the order of their places and no further than what is settled, so that following the pages
 -- skips nothing. It begins after the place of the event 'after' or, while there is none, of the last event that is
--- certainly older than 'since': processes' clocks agree to within an hour, so of two events that are further apart by
--- their times, the later one was written later too.
+-- certainly older than 'since': further apart by its time than processes' clocks may be.
 --
 -- heldBack tells that events were left out though they are committed, of those written up to 'until' or, if that is
 -- not given, up to now.
@@ -783,6 +782,7 @@ declare
   since constant bigint := command ->> 'since';
   wanted constant text[] := array(select json_array_elements_text(command -> 'types'));
   most constant bigint := command ->> 'limit';
+  clock_spread constant bigint := command ->> 'clockSpread';
   until bigint := command ->> 'until';
   settled bigint;
   begins bigint;
@@ -796,7 +796,7 @@ begin
     (select e.position from events e where e.id = command ->> 'after' and e.workspace_id = workspace),
     (
       select e.position from events e
-      where e.workspace_id = workspace and e.created_at < since - 3600000
+      where e.workspace_id = workspace and e.created_at < since - clock_spread
       order by e.created_at desc limit 1
     ),
     0

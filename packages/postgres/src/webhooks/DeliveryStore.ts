@@ -1,6 +1,7 @@
 import { Delivery, DeliveryStep, DeliveryStore, type Event, type Id, Page, type Time, Webhook } from "@wac/core"
 import { Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
+import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import { Hint } from "../Hint.ts"
@@ -280,9 +281,10 @@ export const layer = Layer.effect(
       awaitHint: hint.wait,
       tidySkipped: (now, limit) =>
         Effect.map(
-          query("DeliveryStore.tidySkipped", "select wac_tidy_skipped(coalesce($1, wac_now()), $2) as written", [
+          query("DeliveryStore.tidySkipped", "select wac_tidy_skipped(coalesce($1, wac_now()), $2, $3) as written", [
             askedAt(now) ?? null,
-            limit
+            limit,
+            Clocks.spread
           ]),
           ([row]) => plain<number>(row!, "written")
         ),

@@ -4,14 +4,12 @@
  */
 import { type Id, type Time, type Webhook, WebhookStep } from "@wac/core"
 import { Duration } from "effect"
+import * as Clocks from "../Clocks.ts"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { instants, texts } from "../Parameter.ts"
 import { lockHealth } from "./Health.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
-
-/** Processes' clocks agree to within this. */
-const clockSpread = Duration.toMillis(Duration.hours(1))
 
 /** What was recorded so much before the time from which on deliveries are replayed is not gone through. */
 const margin = Duration.toMillis(Duration.minutes(1))
@@ -78,7 +76,7 @@ const skipOf = ({ first, places }: Loaded, { at, skip, webhook: { id } }: Webhoo
     id,
     until,
     at,
-    createdBefore: begins + clockSpread,
+    createdBefore: begins + Clocks.spread,
     replayedFrom: from === null || replayedFrom === null ? begins - margin : Math.max(begins - margin, replayedFrom)
   }]
 }
