@@ -34,6 +34,7 @@ export type Created =
   /** There is a workspace already, so that this is not the first. */
   | "not_first"
 
+/** The rows to insert: workspaces, their first numbers, and the owner of the first workspace of all. */
 export interface Writes {
   readonly workspaces: ReadonlyArray<Workspace>
   readonly numbers: ReadonlyArray<PhoneNumber>
