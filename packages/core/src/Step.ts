@@ -23,11 +23,16 @@ export interface Decided<Answer, Writes> {
   readonly writes: Writes
 }
 
+/** What a rare case must load besides. Then the batch is decided again, with that. */
+export interface Needs<Need> {
+  readonly needs: ReadonlyArray<Need>
+}
+
 /**
  * Decides a batch of commands. Each is decided as if those before it had been written already. Pure: the same commands
- * over the same rows decide the same.
+ * over the same rows decide the same. Where a step has a `Need`, it may ask for more instead of deciding.
  */
-export type Decide<Command, Loaded extends Known, Answer, Writes> = (
+export type Decide<Command, Loaded extends Known, Answer, Writes, Need = never> = (
   loaded: Loaded,
   commands: ReadonlyArray<Command>
-) => Decided<Answer, Writes>
+) => Decided<Answer, Writes> | ([Need] extends [never] ? never : Needs<Need>)

@@ -94,5 +94,14 @@ export const phoneNumberBucket = (id: PhoneNumberId): string => `phone_number:${
 /** That of a phone number and one of its customers. */
 export const pairBucket = (id: PhoneNumberId, customer: Contact["key"]): string => `pair:${id}:${customer}`
 
+/** The workspace or the phone number that a bucket of that name is of; nothing for any other bucket. */
+export const ownerOf = (
+  bucket: string
+): { readonly workspace: WorkspaceId } | { readonly phoneNumber: PhoneNumberId } | undefined => {
+  const [, kind, id] = /^(workspace|phone_number):(.*)$/s.exec(bucket) ?? []
+  if (kind === undefined) return undefined
+  return kind === "workspace" ? { workspace: id as WorkspaceId } : { phoneNumber: id as PhoneNumberId }
+}
+
 /** Whether *accept* spends from the bucket of that name. */
 export const isSpentBySends = (bucket: string): boolean => /^(workspace|phone_number|pair):/.test(bucket)

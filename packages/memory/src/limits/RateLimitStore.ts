@@ -1,23 +1,27 @@
-import { type RateLimit, RateLimitStore, type Time } from "@wac/core"
+import { RateLimitStore, type Time, TokenStep } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { type Memory, State } from "../State.ts"
-import * as Buckets from "./Buckets.ts"
 
-const spend = (
-  memory: Memory,
-  wanted: ReadonlyArray<Buckets.Bucket>,
-  now: Time.Instant
-): ReadonlyArray<RateLimit.Reading> => {
-  const decided = Buckets.decide(memory.buckets, wanted, now)
-  if (decided.refused.length === 0) decided.spend()
-  return decided.readings
+const loaded = (memory: Memory): TokenStep.Loaded => ({ now: memory.now, fullAt: (key) => memory.buckets.get(key) })
+
+const write = (memory: Memory, writes: TokenStep.Writes, now: Time.Instant): void => {
+  for (const { fullAt, key } of writes) memory.buckets.set(key, fullAt, now)
 }
 
 export const layer = Layer.effect(
   RateLimitStore.RateLimitStore,
   Effect.map(State, (memory) =>
     RateLimitStore.RateLimitStore.of({
-      spend: (buckets, now) => Effect.sync(() => spend(memory, buckets, memory.now(now))),
-      giveBack: (buckets, now) => Effect.sync(() => Buckets.giveBack(memory.buckets, buckets, memory.now(now)))
+      spend: (buckets, now) =>
+        Effect.sync(() => {
+          const { answers: [readings], writes } = TokenStep.spend(loaded(memory), [{ now, buckets }])
+          write(memory, writes, memory.now(now))
+          return readings!
+        }),
+      giveBack: (buckets, now) =>
+        Effect.sync(() => {
+          const { writes } = TokenStep.giveBack(loaded(memory), [{ now, buckets }])
+          write(memory, writes, memory.now(now))
+        })
     }))
 )

@@ -5,7 +5,7 @@ export class WrittenTo {
   /** In the order of time, so that what no longer counts is at the front. */
   #lastAt = new Map<Contact.Contact["key"], Time.Instant>()
 
-  /** How many customers count. */
+  /** How many customers count; the others are forgotten. */
   count(now: Time.Instant): number {
     for (const [customer, at] of this.#lastAt) {
       if (MessagingLimit.counts(at, now)) break
@@ -14,18 +14,15 @@ export class WrittenTo {
     return this.#lastAt.size
   }
 
-  has(customer: Contact.Contact["key"], now: Time.Instant): boolean {
-    const at = this.#lastAt.get(customer)
-    return at !== undefined && MessagingLimit.counts(at, now)
+  /** When a customer of theirs was written to last, as far as that is remembered. */
+  lastAt(customer: Contact.Contact["key"]): Time.Instant | null {
+    return this.#lastAt.get(customer) ?? null
   }
 
-  /** Notes that a customer was written to; answers with the time before. */
-  note(customer: Contact.Contact["key"], now: Time.Instant): Time.Instant | null {
-    this.count(now)
-    const before = this.#lastAt.get(customer) ?? null
+  /** Notes that a customer was written to. */
+  note(customer: Contact.Contact["key"], now: Time.Instant): void {
     this.#lastAt.delete(customer)
     this.#lastAt.set(customer, now)
-    return before
   }
 
   /** Takes back what was noted at `at`, unless the customer was written to again since. */

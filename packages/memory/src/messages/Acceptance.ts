@@ -2,112 +2,97 @@
  * Accepting a send, and taking that back (contract §3, *Order of checks*).
  */
 import {
-  ApiKey,
+  AcceptStep,
   Contact,
   Limits,
   type Message,
-  MessageStore,
+  type MessageStore,
   PhoneNumber,
-  Policy,
-  Quota,
-  RateLimit,
   type Template,
-  Workspace
+  type Time,
+  type Workspace
 } from "@wac/core"
 import { contactOf } from "../contacts/ContactStore.ts"
 import * as Buckets from "../limits/Buckets.ts"
 import { WrittenTo } from "../limits/WrittenTo.ts"
 import { type Memory, type Send, templateName } from "../State.ts"
-import { bind, forget, giveQuotaBack, judge, messageOf, nameOf, quotaCounter, spendQuota, unclaim } from "./Sends.ts"
+import { bind, forget, giveQuotaBack, messageOf, nameOf, quotaCounter, unclaim } from "./Sends.ts"
 
-/** `MessageStore.accept`: everything is worked out first, and written only once nothing can refuse any more. */
-export const accept = (memory: Memory, command: MessageStore.AcceptSend): MessageStore.Accepted => {
-  const { limits, message: content, now, request } = command
+/** What is found for a send. */
+const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Found => {
+  const { message: content, request } = command
+  const now = memory.now(command.now)
   const customer = Contact.keyOf(content.to)
-  const refused = (
-    readings: ReadonlyArray<RateLimit.Reading>,
-    error: Extract<MessageStore.Accepted, { readonly _tag: "Refused" }>["error"]
-  ): MessageStore.Accepted => ({ _tag: "Refused", readings, error })
-
   const workspace = memory.workspaces.get(request.workspaceId)
-  const key = memory.apiKeys.of(request.workspaceId, command.apiKeyId)
-  if (workspace === undefined || key === undefined) {
-    return refused([], ApiKey.invalid())
-  }
-  const barred = ApiKey.refusal(key, now) ?? Workspace.suspension(workspace)
-  if (barred !== undefined) return refused([], barred)
-
-  const own = [workspaceBucket(limits, workspace)]
-  const asked = Buckets.decide(memory.buckets, own, now)
-  const tooFast = RateLimit.refusal(asked.readings)
-  if (tooFast !== undefined) return refused(asked.readings, tooFast)
-
-  const verdict = judge(memory, request, now)
-  if (verdict._tag !== "Unbound" && verdict._tag !== "Released") {
-    asked.spend()
-    return { ...verdict, readings: asked.readings }
-  }
-  const known = memory.sends.get(nameOf(request))
-  const again = verdict._tag === "Released" ? known : undefined
-
-  const sender = senderOf(memory, workspace.id, command.provider, content.from)
-  const template = templateOf(memory, sender, content)
-  const contact = sender && contactOf(memory, sender.id, customer)
-  const writtenTo = sender && memory.writtenTo.get(sender.id)
-  const month = Quota.monthOf(now)
-  const refusal = Policy.refusal({
-    now,
-    message: content,
-    provider: command.provider,
-    sender,
-    template,
-    contact,
-    // a message that has spent its quota already needs no more of it
-    quota: again !== undefined && again.quotaMonth !== null
-      ? null
-      : workspace.monthlyQuota ?? limits.defaults.monthlyQuota,
-    quotaUsed: memory.quotaUsed.get(quotaCounter(workspace.id, month)) ?? 0,
-    messagingLimit: (sender && PhoneNumber.messagingLimitOf(sender)) ?? limits.defaults.messagingLimit,
-    customersCounted: writtenTo?.count(now) ?? 0,
-    customerCounted: writtenTo?.has(customer, now) ?? false
-  })
-  if (refusal !== undefined) return refused(asked.readings, refusal)
-  // a missing sender is the first thing that the policy refuses
-  const from = sender!
-
-  const spent = Buckets.decide(memory.buckets, [...own, ...callBuckets(limits, from, customer)], now)
-  const stillTooFast = RateLimit.refusal(spent.readings)
-  if (stillTooFast !== undefined) return refused(spent.readings, stillTooFast)
-
-  spent.spend()
-  const before = again && messageOf(memory, again)
-  const message = MessageStore.claimedMessage(command, from, before)
-  memory.messages.set(message)
-  const claim = { token: command.claimToken, leaseUntil: command.leaseUntil }
-  const lastTry: Send["lastTry"] = {
-    at: now,
-    statusAtBefore: before?.statusAt ?? null,
-    writtenTo: Policy.countsAgainstMessagingLimit({ contact, now })
-      ? { before: customersOf(memory, from).note(customer, now) }
-      : null
-  }
-  const send = again ?? keep(memory, known, {
-    name: nameOf(request),
-    binding: {
-      fingerprint: request.fingerprint,
-      messageId: message.id,
-      claim,
-      answer: null,
-      lastFailure: null,
-      expiresAt: null
+  const number = senderOf(memory, request.workspaceId, command.provider, content.from)
+  const writtenTo = number && memory.writtenTo.get(number.id)
+  const send = memory.sends.get(nameOf(request))
+  return {
+    workspace: workspace && { workspace, fullAt: fullAt(memory, Limits.workspaceBucket(workspace.id)) ?? 0 },
+    apiKey: memory.apiKeys.of(request.workspaceId, command.apiKeyId),
+    sender: number && {
+      number,
+      fullAt: fullAt(memory, Limits.phoneNumberBucket(number.id)) ?? 0,
+      customers: writtenTo?.count(now) ?? 0,
+      isExact: true
     },
-    quotaMonth: null,
-    lastTry
-  })
-  send.lastTry = lastTry
-  bind(memory, send, { claim })
-  spendQuota(memory, send, month)
-  return { _tag: "Claimed", readings: spent.readings, message, sender: from, template, contact }
+    template: templateOf(memory, number, content),
+    contact: number && contactOf(memory, number.id, customer),
+    pair: {
+      fullAt: number && fullAt(memory, Limits.pairBucket(number.id, customer)),
+      countedAt: writtenTo?.lastAt(customer) ?? null
+    },
+    bound: send &&
+      { binding: send.binding, message: messageOf(memory, send), quotaMonth: send.quotaMonth, isBusy: false },
+    quotaUsed: (month) => memory.quotaUsed.get(quotaCounter(request.workspaceId, month)) ?? 0
+  }
+}
+
+const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): void => {
+  const fill = (bucket: string, fullAt: Time.Instant) => memory.buckets.set(bucket, fullAt, now)
+  for (const { fullAt, id } of writes.workspaces) fill(Limits.workspaceBucket(id), fullAt)
+  for (const { fullAt, id } of writes.numbers) fill(Limits.phoneNumberBucket(id), fullAt)
+  for (const { countedAt, customer, fullAt, phoneNumberId } of writes.pairs) {
+    fill(Limits.pairBucket(phoneNumberId, customer), fullAt)
+    if (countedAt !== null) customersOf(memory, phoneNumberId).note(customer, countedAt)
+  }
+  for (const { messages, month, workspaceId } of writes.quotas) {
+    const counter = quotaCounter(workspaceId, month)
+    memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) + messages)
+  }
+  for (const id of writes.unbound) forget(memory, memory.sendOf.get(id)!)
+  for (const { before, claim, counted, message, quotaMonth, request } of writes.claims) {
+    memory.messages.set(message)
+    const lastTry: Send["lastTry"] = {
+      at: message.statusAt,
+      statusAtBefore: before?.statusAt ?? null,
+      writtenTo: counted
+    }
+    const send = memory.sendOf.get(message.id) ?? keep(memory, {
+      name: nameOf(request),
+      binding: {
+        fingerprint: request.fingerprint,
+        messageId: message.id,
+        claim,
+        answer: null,
+        lastFailure: null,
+        expiresAt: null
+      },
+      quotaMonth,
+      lastTry
+    })
+    send.quotaMonth = quotaMonth
+    send.lastTry = lastTry
+    bind(memory, send, { claim })
+  }
+}
+
+/** `MessageStore.accept`. */
+export const accept = (memory: Memory, command: MessageStore.AcceptSend): MessageStore.Accepted => {
+  const decided = AcceptStep.accept({ now: memory.now, found: (command) => found(memory, command) }, [command])
+  if ("needs" in decided) throw new Error("what is known of a number here is exact")
+  write(memory, decided.writes, memory.now(command.now))
+  return decided.answers[0]!
 }
 
 /** `MessageStore.abandon`: what *accept* wrote is taken back. */
@@ -132,7 +117,7 @@ export const abandon = (
     now
   )
   if (lastTry.writtenTo !== null && sender !== undefined) {
-    customersOf(memory, sender).takeBack(customer, lastTry.at, lastTry.writtenTo.before)
+    customersOf(memory, sender.id).takeBack(customer, lastTry.at, lastTry.writtenTo.before)
   }
   if (message.status !== "sending") return unclaim(memory, send, now)
   if (lastTry.statusAtBefore !== null) {
@@ -144,9 +129,8 @@ export const abandon = (
   memory.messages.delete(message)
 }
 
-/** Keeps a new send under its key; one whose key had expired makes room. */
-const keep = (memory: Memory, expired: Send | undefined, send: Send): Send => {
-  if (expired !== undefined) forget(memory, expired)
+/** Keeps a new send under its key. */
+const keep = (memory: Memory, send: Send): Send => {
   memory.sends.set(send.name, send)
   memory.sendOf.set(send.binding.messageId, send)
   return send
@@ -175,11 +159,13 @@ const templateOf = (
   return id && memory.templates.get(id)
 }
 
-const customersOf = (memory: Memory, sender: PhoneNumber.PhoneNumber): WrittenTo => {
-  const known = memory.writtenTo.get(sender.id) ?? new WrittenTo()
-  memory.writtenTo.set(sender.id, known)
+const customersOf = (memory: Memory, number: PhoneNumber.PhoneNumber["id"]): WrittenTo => {
+  const known = memory.writtenTo.get(number) ?? new WrittenTo()
+  memory.writtenTo.set(number, known)
   return known
 }
+
+const fullAt = (memory: Memory, bucket: string): Time.Instant | undefined => memory.buckets.get(bucket)
 
 const workspaceBucket = (limits: Limits.Limits, workspace: Workspace.Workspace): Buckets.Bucket => ({
   key: Limits.workspaceBucket(workspace.id),

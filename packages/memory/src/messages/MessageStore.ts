@@ -93,8 +93,7 @@ export const layer = Layer.effect(
     })
 
     return MessageStore.MessageStore.of({
-      accept: (command) =>
-        Effect.sync(() => accept(memory, StorageTime.judgedAt(command, memory.now(command.now), "leaseUntil"))),
+      accept: (command) => Effect.sync(() => accept(memory, command)),
       settle: (command) => Effect.sync(() => settle(memory, MessageStore.settledAt(command, memory.now(command.now)))),
       abandon: (command) => Effect.sync(() => abandon(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
       lookUp: (request, now) => Effect.sync(() => judge(memory, request, memory.now(now))),

@@ -56,28 +56,17 @@ export const forget = (memory: Memory, send: Send): void => {
   memory.sendOf.delete(send.binding.messageId)
 }
 
-/** Counts the message against its month's quota, once. */
-export const spendQuota = (memory: Memory, send: Send, month: string): void => {
-  if (send.quotaMonth !== null) return
-  send.quotaMonth = month
-  count(memory, send, 1)
-}
-
-/** Gives back what {@link spendQuota} took. */
+/** Gives the message's quota back. */
 export const giveQuotaBack = (memory: Memory, send: Send): void => {
   if (send.quotaMonth === null) return
-  count(memory, send, -1)
+  const counter = quotaCounter(messageOf(memory, send).workspaceId, send.quotaMonth)
+  memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) - 1)
   send.quotaMonth = null
 }
 
 /** The counter of a workspace's month. */
 export const quotaCounter = (workspaceId: Message.Message["workspaceId"], month: string): string =>
   `${workspaceId} ${month}`
-
-const count = (memory: Memory, send: Send, by: 1 | -1): void => {
-  const counter = quotaCounter(messageOf(memory, send).workspaceId, send.quotaMonth!)
-  memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) + by)
-}
 
 /** Whether somebody who knows has told how the send ended. */
 export const isSettled = (message: Message.Message): boolean =>

@@ -1,0 +1,75 @@
+/**
+ * What spending tokens outside a send decides (contract §7): one token from each of several buckets, or from none.
+ */
+import type { Decide, Known } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+import * as Bucket from "./Bucket.ts"
+import * as RateLimit from "./RateLimit.ts"
+
+/** A bucket by its name in storage, and how it fills. */
+export interface Named {
+  readonly key: string
+  readonly policy: RateLimit.Policy
+}
+
+/** One token is to be taken from each bucket, or to be given back to each. */
+export interface Tokens {
+  readonly now: Instant
+  readonly buckets: ReadonlyArray<Named>
+}
+
+/** What the steps load, all of it under locks. */
+export interface Loaded extends Known {
+  /** When the bucket of that name is full; `undefined`: it was never seen, or was forgotten when it was full. */
+  readonly fullAt: (key: string) => Instant | undefined
+}
+
+/** Buckets as they are after the step, each at most once. */
+export type Writes = ReadonlyArray<{ readonly key: string; readonly fullAt: Instant }>
+
+/** The buckets of a batch. */
+class Buckets {
+  private readonly loaded: Loaded
+  private readonly byKey = new Map<string, Bucket.Bucket>()
+
+  constructor(loaded: Loaded) {
+    this.loaded = loaded
+  }
+
+  of(key: string): Bucket.Bucket {
+    const known = this.byKey.get(key)
+    if (known !== undefined) return known
+    const bucket = new Bucket.Bucket(this.loaded.fullAt(key))
+    this.byKey.set(key, bucket)
+    return bucket
+  }
+
+  writes(): Writes {
+    return [...this.byKey].flatMap(([key, { fullAt, hasChanged }]) => hasChanged ? [{ key, fullAt }] : [])
+  }
+}
+
+/** Takes one token from each bucket if all of them have one, else from none. Answers with a reading of each. */
+export const spend: Decide<Tokens, Loaded, ReadonlyArray<RateLimit.Reading>, Writes> = (loaded, commands) => {
+  const all = new Buckets(loaded)
+  const answers = commands.map(({ buckets, now }) => {
+    const { readings, spend } = Bucket.ask(
+      buckets.map(({ key, policy }) => ({ bucket: all.of(key), policy })),
+      loaded.now(now)
+    )
+    if (readings.every(({ allowed }) => allowed)) spend()
+    return readings
+  })
+  return { answers, writes: all.writes() }
+}
+
+/** Gives one token back to each bucket; one that is not stored is full already. */
+export const giveBack: Decide<Tokens, Loaded, void, Writes> = (loaded, commands) => {
+  const all = new Buckets(loaded)
+  for (const { key, policy } of commands.flatMap(({ buckets }) => buckets)) {
+    if (loaded.fullAt(key) === undefined) continue
+    const bucket = all.of(key)
+    bucket.leave(RateLimit.giveBack(policy, bucket.fullAt))
+  }
+  return { answers: commands.map(() => undefined), writes: all.writes() }
+}

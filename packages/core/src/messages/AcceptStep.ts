@@ -1,0 +1,347 @@
+/**
+ * What *accept* decides (contract §3, *Order of checks*): whether a send may be given to the provider, and what it
+ * spends.
+ */
+import * as Contact from "../contacts/Contact.ts"
+import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import * as ApiKey from "../keys/ApiKey.ts"
+import * as Bucket from "../limits/Bucket.ts"
+import * as Limits from "../limits/Limits.ts"
+import * as MessagingLimit from "../limits/MessagingLimit.ts"
+import * as Quota from "../limits/Quota.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import * as PhoneNumber from "../numbers/PhoneNumber.ts"
+import type { Decide, Known } from "../Step.ts"
+import * as StorageTime from "../StorageTime.ts"
+import type { Template } from "../templates/Template.ts"
+import type { Instant } from "../Time.ts"
+import * as Workspace from "../workspaces/Workspace.ts"
+import * as Idempotency from "./Idempotency.ts"
+import type { Message } from "./Message.ts"
+import { type Accepted, type AcceptSend, claimedMessage, type KeyedRequest } from "./MessageStore.ts"
+import * as Policy from "./Policy.ts"
+
+/** A workspace and its rate limit. */
+export interface OfWorkspace {
+  readonly workspace: Workspace.Workspace
+  /** When its bucket is full. */
+  readonly fullAt: Instant
+}
+
+/** A phone number and what sends have spent of it. */
+export interface OfNumber {
+  readonly number: PhoneNumber.PhoneNumber
+  /** When its bucket is full. */
+  readonly fullAt: Instant
+  /** How many customers count against its messaging limit. */
+  readonly customers: number
+  /** Whether that is exact; else some of them may have lapsed (`MessagingLimit.lapsed`). */
+  readonly isExact: boolean
+}
+
+/** What sends from a number to one customer have spent. */
+export interface OfPair {
+  /** When the pair's bucket is full; `undefined`: it was never seen. */
+  readonly fullAt: Instant | undefined
+  /** When the customer was last counted against the messaging limit; `null`: they are not among those who are. */
+  readonly countedAt: Instant | null
+}
+
+/** What the key of a send is bound to. */
+export interface Bound {
+  readonly binding: Idempotency.Binding
+  readonly message: Message
+  /** The month whose quota it has spent; `null` when that was given back. */
+  readonly quotaMonth: string | null
+  /** Whether somebody else is at it: then what is known of it is a moment old, and it is not to be claimed. */
+  readonly isBusy: boolean
+}
+
+/** What is found for a send. All but the key, the template and the contact is locked, by the workspace's lock. */
+export interface Found {
+  readonly workspace: OfWorkspace | undefined
+  /** The API key that it came with, if the workspace has it. */
+  readonly apiKey: Pick<ApiKey.ApiKey, "expiresAt" | "revokedAt"> | undefined
+  /** The number that the message names, or the provider's default one of the workspace. */
+  readonly sender: OfNumber | undefined
+  /** The template of the sender's account. */
+  readonly template: Template | undefined
+  /** The customer, as seen from the sender. */
+  readonly contact: Contact.Contact | undefined
+  readonly pair: OfPair
+  readonly bound: Bound | undefined
+  /** How many messages the workspace has sent in a month. */
+  readonly quotaUsed: (month: string) => number
+}
+
+/** What the step loads. */
+export interface Loaded extends Known {
+  /** What is found for one of the commands. */
+  readonly found: (command: AcceptSend) => Found
+}
+
+/** How many customers of a number count must be known exactly, without those who have lapsed by then. */
+export interface Need {
+  readonly phoneNumberId: PhoneNumberId
+  /** `MessagingLimit.lapsed` of the time at which they are counted. */
+  readonly lapsed: Instant
+}
+
+/** A try of a send, which is claimed. */
+export interface Claim {
+  readonly request: KeyedRequest
+  /** As it is now. */
+  readonly message: Message
+  /** As it was after the try before; `undefined` in the first one. */
+  readonly before: Message | undefined
+  readonly claim: NonNullable<Idempotency.Binding["claim"]>
+  /** The month whose quota it has spent. */
+  readonly quotaMonth: string
+  /** Whether it counts against the messaging limit from now on, and when the customer had been counted before. */
+  readonly counted: { readonly before: Instant | null } | null
+}
+
+/** What has been spent, each place at most once, and the sends that are claimed. */
+export interface Writes {
+  readonly workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly fullAt: Instant }>
+  readonly numbers: ReadonlyArray<{
+    readonly id: PhoneNumberId
+    readonly fullAt: Instant
+    /** How many customers count besides those who did. */
+    readonly customers: number
+  }>
+  readonly pairs: ReadonlyArray<{
+    readonly phoneNumberId: PhoneNumberId
+    readonly customer: Contact.Contact["key"]
+    readonly fullAt: Instant
+    /** When the customer was counted just now; `null`: they were not. */
+    readonly countedAt: Instant | null
+  }>
+  readonly quotas: ReadonlyArray<{
+    readonly workspaceId: WorkspaceId
+    readonly month: string
+    /** How many messages more. */
+    readonly messages: number
+  }>
+  /** Messages whose keys have expired, and which others take. */
+  readonly unbound: ReadonlyArray<MessageId>
+  readonly claims: ReadonlyArray<Claim>
+}
+
+interface NumberState {
+  readonly bucket: Bucket.Bucket
+  readonly loaded: OfNumber
+  customers: number
+}
+
+interface PairState {
+  readonly bucket: Bucket.Bucket
+  readonly phoneNumberId: PhoneNumberId
+  readonly customer: Contact.Contact["key"]
+  countedAt: Instant | null
+  hasCounted: boolean
+}
+
+interface QuotaState {
+  readonly workspaceId: WorkspaceId
+  readonly month: string
+  readonly used: number
+  messages: number
+}
+
+type Refusal = Extract<Accepted, { readonly _tag: "Refused" }>["error"]
+
+const refused = (readings: ReadonlyArray<RateLimit.Reading>, error: Refusal): Accepted => ({
+  _tag: "Refused",
+  readings,
+  error
+})
+
+const known = <K, V>(all: Map<K, V>, key: K, make: () => V): V => {
+  const found = all.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  all.set(key, made)
+  return made
+}
+
+const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId}\n${route}\n${key}`
+
+/** What the commands so far have left. */
+class Batch {
+  private readonly workspaces = new Map<WorkspaceId, Bucket.Bucket>()
+  private readonly numbers = new Map<PhoneNumberId, NumberState>()
+  private readonly pairs = new Map<string, PairState>()
+  private readonly quotas = new Map<string, QuotaState>()
+  private readonly bounds = new Map<string, Bound>()
+  private readonly unbound: Array<MessageId> = []
+  private readonly claims: Array<Claim> = []
+  private readonly needed = new Map<PhoneNumberId, Need>()
+
+  accept(command: AcceptSend, found: Found): Accepted {
+    const { limits, message: content, now, request } = command
+    const { apiKey, contact, template, workspace: own } = found
+    if (own === undefined || apiKey === undefined) return refused([], ApiKey.invalid())
+    const barred = ApiKey.refusal(apiKey, now) ?? Workspace.suspension(own.workspace)
+    if (barred !== undefined) return refused([], barred)
+
+    const ofRequest = Bucket.ask([{
+      bucket: known(this.workspaces, own.workspace.id, () => new Bucket.Bucket(own.fullAt)),
+      policy: Limits.workspace(limits, own.workspace.tier)
+    }], now)
+    const tooFast = RateLimit.refusal(ofRequest.readings)
+    if (tooFast !== undefined) return refused(ofRequest.readings, tooFast)
+
+    const name = nameOf(request)
+    const bound = this.bounds.get(name) ?? found.bound
+    const verdict = judge(bound, request.fingerprint, now)
+    if (verdict._tag !== "Unbound" && verdict._tag !== "Released") {
+      ofRequest.spend()
+      return { ...verdict, readings: ofRequest.readings }
+    }
+    const again = verdict._tag === "Released" ? bound : undefined
+
+    const customer = Contact.keyOf(content.to)
+    const number = found.sender && this.number(found.sender)
+    const pair = found.sender && this.pair(found.sender.number.id, customer, found.pair)
+    const month = Quota.monthOf(now)
+    const quota = this.quota(request.workspaceId, month, found)
+    const refusal = Policy.refusal({
+      now,
+      message: content,
+      provider: command.provider,
+      sender: found.sender?.number,
+      template,
+      contact,
+      // a message that has spent its quota already needs no more of it
+      quota: again !== undefined && again.quotaMonth !== null
+        ? null
+        : own.workspace.monthlyQuota ?? limits.defaults.monthlyQuota,
+      quotaUsed: quota.used + quota.messages,
+      messagingLimit: (found.sender && PhoneNumber.messagingLimitOf(found.sender.number)) ??
+        limits.defaults.messagingLimit,
+      customersCounted: number?.customers ?? 0,
+      customerCounted: pair !== undefined && pair.countedAt !== null && MessagingLimit.counts(pair.countedAt, now)
+    })
+    if (refusal !== undefined) {
+      if (refusal.reason === "messaging_limit_reached") this.need(number!, now)
+      return refused(ofRequest.readings, refusal)
+    }
+    // a missing sender is the first thing that the policy refuses
+    const sender = found.sender!.number
+
+    const ofCall = Bucket.ask([
+      { bucket: number!.bucket, policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender)) },
+      { bucket: pair!.bucket, policy: Limits.pair(limits) }
+    ], now)
+    const readings = [...ofRequest.readings, ...ofCall.readings]
+    const stillTooFast = RateLimit.refusal(readings)
+    if (stillTooFast !== undefined) return refused(readings, stillTooFast)
+
+    ofRequest.spend()
+    ofCall.spend()
+    if (again === undefined && bound !== undefined) this.unbound.push(bound.message.id)
+    const message = claimedMessage(command, sender, again?.message)
+    const claim = { token: command.claimToken, leaseUntil: command.leaseUntil }
+    const quotaMonth = again?.quotaMonth ?? month
+    if (again === undefined || again.quotaMonth === null) quota.messages++
+    const counted = Policy.countsAgainstMessagingLimit({ contact, now }) ? { before: pair!.countedAt } : null
+    if (counted !== null) {
+      if (counted.before === null) number!.customers++
+      pair!.countedAt = now
+      pair!.hasCounted = true
+    }
+    this.claims.push({ request, message, before: again?.message, claim, quotaMonth, counted })
+    this.bounds.set(name, {
+      binding: again === undefined
+        ? {
+          fingerprint: request.fingerprint,
+          messageId: message.id,
+          claim,
+          answer: null,
+          lastFailure: null,
+          expiresAt: null
+        }
+        : { ...again.binding, claim },
+      message,
+      quotaMonth,
+      isBusy: false
+    })
+    return { _tag: "Claimed", readings, message, sender, template, contact }
+  }
+
+  get needs(): ReadonlyArray<Need> {
+    return [...this.needed.values()]
+  }
+
+  writes(): Writes {
+    return {
+      workspaces: [...this.workspaces].flatMap(([id, { fullAt, hasChanged }]) => hasChanged ? [{ id, fullAt }] : []),
+      numbers: [...this.numbers.values()].flatMap(({ bucket, customers, loaded: { customers: before, number } }) =>
+        bucket.hasChanged || customers !== before
+          ? [{ id: number.id, fullAt: bucket.fullAt, customers: customers - before }]
+          : []
+      ),
+      pairs: [...this.pairs.values()].flatMap(({ bucket, countedAt, customer, hasCounted, phoneNumberId }) =>
+        bucket.hasChanged || hasCounted
+          ? [{ phoneNumberId, customer, fullAt: bucket.fullAt, countedAt: hasCounted ? countedAt : null }]
+          : []
+      ),
+      quotas: [...this.quotas.values()].flatMap(({ messages, month, workspaceId }) =>
+        messages > 0 ? [{ workspaceId, month, messages }] : []
+      ),
+      unbound: this.unbound,
+      claims: this.claims
+    }
+  }
+
+  private need({ loaded: { isExact, number } }: NumberState, now: Instant): void {
+    if (isExact || this.needed.has(number.id)) return
+    this.needed.set(number.id, { phoneNumberId: number.id, lapsed: MessagingLimit.lapsed(now) })
+  }
+
+  private number(loaded: OfNumber): NumberState {
+    return known(this.numbers, loaded.number.id, () => ({
+      bucket: new Bucket.Bucket(loaded.fullAt),
+      loaded,
+      customers: loaded.customers
+    }))
+  }
+
+  private pair(phoneNumberId: PhoneNumberId, customer: Contact.Contact["key"], loaded: OfPair): PairState {
+    return known(this.pairs, Contact.idOf({ phoneNumberId, key: customer }), () => ({
+      bucket: new Bucket.Bucket(loaded.fullAt),
+      phoneNumberId,
+      customer,
+      countedAt: loaded.countedAt,
+      hasCounted: false
+    }))
+  }
+
+  private quota(workspaceId: WorkspaceId, month: string, { quotaUsed }: Found): QuotaState {
+    return known(this.quotas, `${workspaceId} ${month}`, () => ({
+      workspaceId,
+      month,
+      used: quotaUsed(month),
+      messages: 0
+    }))
+  }
+}
+
+/** `Idempotency.judge`; what might be claimed, if somebody else were not at it, is theirs: we came before they are done. */
+const judge = (bound: Bound | undefined, fingerprint: string, now: Instant): Idempotency.Verdict => {
+  const verdict = Idempotency.judge(bound?.binding, bound?.message, fingerprint, now)
+  return bound?.isBusy === true && (verdict._tag === "Unbound" || verdict._tag === "Released")
+    ? { _tag: "Running" }
+    : verdict
+}
+
+/** `MessageStore.accept`: everything is worked out first, and written only where nothing refuses. */
+export const accept: Decide<AcceptSend, Loaded, Accepted, Writes, Need> = (loaded, commands) => {
+  const batch = new Batch()
+  const answers = commands.map((asked) =>
+    batch.accept(StorageTime.judgedAt(asked, loaded.now(asked.now), "leaseUntil"), loaded.found(asked))
+  )
+  const { needs } = batch
+  return needs.length > 0 ? { needs } : { answers, writes: batch.writes() }
+}

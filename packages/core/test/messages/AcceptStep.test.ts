@@ -1,0 +1,369 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { type Contact, idOf, keyOf } from "../../src/contacts/Contact.ts"
+import { reasonOf } from "../../src/Errors.ts"
+import type { MessageId, WorkspaceId } from "../../src/Id.ts"
+import { pairBucket, phoneNumberBucket, standard, workspaceBucket } from "../../src/limits/Limits.ts"
+import { counts } from "../../src/limits/MessagingLimit.ts"
+import { monthOf } from "../../src/limits/Quota.ts"
+import { accept, type Bound, type Found, type Loaded, type Need, type OfNumber } from "../../src/messages/AcceptStep.ts"
+import type { IdempotencyKey } from "../../src/messages/Idempotency.ts"
+import type { OutboundMessage } from "../../src/messages/Message.ts"
+import type { Accepted, AcceptSend } from "../../src/messages/MessageStore.ts"
+import type { PhoneNumber } from "../../src/numbers/PhoneNumber.ts"
+import type { Workspace } from "../../src/workspaces/Workspace.ts"
+import { inBatches, sizes } from "../batches.ts"
+import { between, checks, day, hour, minute, second, upTo } from "../checks.ts"
+import { apiKey, binding, contact, id, message, sender, start, template, templated, text } from "../samples.ts"
+
+const nameOf = ({ request }: Pick<AcceptSend, "request">) => `${request.workspaceId} ${request.key}`
+
+/** What a storage keeps of the sends of some workspaces. */
+class World {
+  readonly workspaces = new Map<WorkspaceId, Workspace>()
+  readonly numbers: Array<PhoneNumber> = []
+  readonly contacts = new Map<string, Contact>()
+  readonly bounds = new Map<string, Bound>()
+  readonly buckets = new Map<string, number>()
+  readonly quotas = new Map<string, number>()
+  /** When customers were counted, by number and customer. */
+  readonly counted = new Map<string, number>()
+  /** Numbers of which some who have lapsed are counted with the others, and how many. */
+  readonly lapsed = new Map<string, number>()
+  readonly needed: Array<Need> = []
+
+  add(workspace: Partial<Workspace> = {}, number: Partial<PhoneNumber> = {}): this {
+    const own = {
+      id: id("ws"),
+      name: "W",
+      createdAt: start,
+      tier: null,
+      monthlyQuota: null,
+      suspended: false,
+      ...workspace
+    }
+    this.workspaces.set(own.id, own)
+    this.numbers.push(sender({ workspaceId: own.id, providerAccountId: "account-1", ...number }))
+    return this
+  }
+
+  accept(batch: ReadonlyArray<AcceptSend>, now: Loaded["now"] = (asked) => asked): ReadonlyArray<Accepted> {
+    const loaded = { now, found: (command: AcceptSend) => this.found(command) }
+    const decided = accept(loaded, batch)
+    if ("needs" in decided) {
+      this.needed.push(...decided.needs)
+      for (const { phoneNumberId } of decided.needs) this.lapsed.delete(phoneNumberId)
+      return this.accept(batch, now)
+    }
+    const { claims, numbers, pairs, quotas, unbound, workspaces } = decided.writes
+    for (const { fullAt, id } of workspaces) this.buckets.set(workspaceBucket(id), fullAt)
+    for (const { fullAt, id } of numbers) this.buckets.set(phoneNumberBucket(id), fullAt)
+    for (const { countedAt, customer, fullAt, phoneNumberId } of pairs) {
+      this.buckets.set(pairBucket(phoneNumberId, customer), fullAt)
+      if (countedAt !== null) this.counted.set(idOf({ phoneNumberId, key: customer }), countedAt)
+    }
+    for (const { messages, month, workspaceId } of quotas) {
+      const name = `${workspaceId} ${month}`
+      this.quotas.set(name, (this.quotas.get(name) ?? 0) + messages)
+    }
+    for (const [name, bound] of this.bounds) if (unbound.includes(bound.message.id)) this.bounds.delete(name)
+    for (const { claim, message, quotaMonth, request } of claims) {
+      const name = nameOf({ request })
+      const before = this.bounds.get(name)?.binding ??
+        binding({ messageId: message.id, fingerprint: request.fingerprint })
+      this.bounds.set(name, { binding: { ...before, claim }, message, quotaMonth, isBusy: false })
+    }
+    return decided.answers
+  }
+
+  /** The last try of a key sent nothing. */
+  release(command: AcceptSend): void {
+    const bound = this.bounds.get(nameOf(command))!
+    this.bounds.set(nameOf(command), { ...bound, binding: { ...bound.binding, claim: null } })
+  }
+
+  private found(command: AcceptSend): Found {
+    const { message: { from, to }, now, request: { workspaceId } } = command
+    const workspace = this.workspaces.get(workspaceId)
+    const number = this.numbers.find((one) =>
+      one.workspaceId === workspaceId && (from === undefined ? one.isDefault : from === one.id)
+    )
+    const pair = number && { phoneNumberId: number.id, key: keyOf(to) }
+    const countedAt = pair && this.counted.get(idOf(pair))
+    return {
+      workspace: workspace && { workspace, fullAt: this.buckets.get(workspaceBucket(workspaceId)) ?? 0 },
+      apiKey: command.apiKeyId === id("key") ? apiKey() : undefined,
+      sender: number && this.sender(number, now),
+      template: template({ variables: [] }),
+      contact: pair && this.contacts.get(idOf(pair)),
+      pair: {
+        fullAt: pair && this.buckets.get(pairBucket(pair.phoneNumberId, pair.key)),
+        countedAt: countedAt !== undefined && counts(countedAt, now) ? countedAt : null
+      },
+      bound: this.bounds.get(nameOf(command)),
+      quotaUsed: (month) => this.quotas.get(`${workspaceId} ${month}`) ?? 0
+    }
+  }
+
+  private sender(number: PhoneNumber, now: number): OfNumber {
+    const exact = [...this.counted].filter(([name, at]) => name.startsWith(`${number.id}:`) && counts(at, now)).length
+    const lapsed = this.lapsed.get(number.id)
+    return {
+      number,
+      fullAt: this.buckets.get(phoneNumberBucket(number.id)) ?? 0,
+      customers: exact + (lapsed ?? 0),
+      isExact: lapsed === undefined
+    }
+  }
+}
+
+interface Send {
+  readonly n?: number
+  readonly key?: string
+  readonly fingerprint?: string
+  readonly message?: OutboundMessage
+  readonly now?: number
+  readonly workspaceId?: WorkspaceId
+  readonly limits?: AcceptSend["limits"]
+}
+
+/** The `n`th send; each has a key and a customer of its own, unless said otherwise. */
+const send = (
+  { fingerprint = "one", key, limits = standard, message, n = 1, now = start, workspaceId = id("ws") }: Send = {}
+): AcceptSend => ({
+  now,
+  request: { workspaceId, route: "POST /v1/messages", key: (key ?? `key ${n}`) as IdempotencyKey, fingerprint },
+  apiKeyId: id("key"),
+  message: message ?? { ...templated([]), to: customerOf(n) },
+  messageId: id("msg", n),
+  claimToken: `t${n}`,
+  leaseUntil: now + 30 * second,
+  limits,
+  provider: "sandbox"
+})
+
+const customerOf = (n: number) => `+1202555${String(n).padStart(4, "0")}` as const
+
+/** What an answer says, in a word. */
+const said = (answer: Accepted): string => answer._tag === "Refused" ? reasonOf(answer.error)! : answer._tag
+
+const saidOf = (answers: ReadonlyArray<Accepted>) => answers.map(said)
+
+describe("accepting sends", () => {
+  it("a send is claimed with the storage's time, of which the lease keeps its length", () => {
+    const world = new World().add()
+    const [answer] = world.accept([send()], () => start + day)
+    assert(answer?._tag === "Claimed")
+    assert.deepStrictEqual([answer.message.createdAt, answer.message.status], [start + day, "sending"])
+    const { binding: { claim }, quotaMonth } = world.bounds.get(nameOf(send()))!
+    assert.deepStrictEqual(claim, { token: "t1", leaseUntil: start + day + 30 * second })
+    assert.strictEqual(quotaMonth, monthOf(start + day))
+    assert.lengthOf(answer.readings, 3)
+  })
+
+  it("of sends with one key in a batch one is claimed; the others join or conflict", () => {
+    const world = new World().add()
+    const one = { key: "k" }
+    assert.deepStrictEqual(
+      saidOf(world.accept([send(one), send({ ...one, n: 2 }), send({ ...one, n: 3, fingerprint: "two" })])),
+      ["Claimed", "Running", "Conflict"]
+    )
+    assert.strictEqual(world.bounds.get(nameOf(send(one)))?.message.id, id("msg"))
+    assert.deepStrictEqual([...world.quotas.values()], [1])
+  })
+
+  it("each limit counts what those before it in the batch have spent", () => {
+    const limits = (fields: Partial<typeof standard.defaults>) => ({
+      ...standard,
+      defaults: { ...standard.defaults, ...fields }
+    })
+    const three = (one: Send) => saidOf(new World().add().accept([1, 2, 3].map((n) => send({ n, ...one }))))
+    assert.deepStrictEqual(three({ limits: limits({ monthlyQuota: 2 }) }), ["Claimed", "Claimed", "quota_exhausted"])
+    assert.deepStrictEqual(three({ limits: limits({ messagingLimit: 2 }) }), [
+      "Claimed",
+      "Claimed",
+      "messaging_limit_reached"
+    ])
+    assert.deepStrictEqual(three({ limits: { ...standard, workspaceTiers: { standard: 1 } } }), [
+      "Claimed",
+      "Claimed",
+      "workspace"
+    ])
+    assert.deepStrictEqual(three({ limits: { ...standard, phoneNumberTiers: { standard: 1 } } }), [
+      "Claimed",
+      "Claimed",
+      "phone_number"
+    ])
+    assert.deepStrictEqual(
+      three({ limits: { ...standard, pair: { everySeconds: 6, burst: 2 } }, message: templated([]) }),
+      ["Claimed", "Claimed", "pair"]
+    )
+  })
+
+  it("a customer who counts already, or wrote, costs nothing of the messaging limit", () => {
+    const limits = { ...standard, defaults: { ...standard.defaults, messagingLimit: 1 } }
+    const world = new World().add()
+    const phoneNumberId = world.numbers[0]!.id
+    const written = { phoneNumberId, key: customerOf(3) }
+    world.contacts.set(idOf(written), contact({ ...written, lastInboundAt: start }))
+    const sends = [
+      send({ n: 1, limits }),
+      send({ n: 3, limits }),
+      send({ n: 1, key: "other", limits }),
+      send({ n: 2, limits })
+    ]
+    assert.deepStrictEqual(saidOf(world.accept(sends)), ["Claimed", "Claimed", "Claimed", "messaging_limit_reached"])
+    assert.deepStrictEqual([...world.counted], [[idOf({ phoneNumberId, key: customerOf(1) }), start]])
+  })
+
+  it("asks for an exact count only where the limit is reached, and decides again", () => {
+    const limits = { ...standard, defaults: { ...standard.defaults, messagingLimit: 2 } }
+    const world = new World().add()
+    const { id: phoneNumberId } = world.numbers[0]!
+    world.lapsed.set(phoneNumberId, 1)
+    assert.deepStrictEqual(saidOf(world.accept([send({ n: 1, limits })])), ["Claimed"])
+    assert.deepStrictEqual(world.needed, [])
+    const now = start + minute
+    assert.deepStrictEqual(saidOf(world.accept([2, 3].map((n) => send({ n, limits, now })))), [
+      "Claimed",
+      "messaging_limit_reached"
+    ])
+    assert.deepStrictEqual(world.needed, [{ phoneNumberId, lapsed: now - day }])
+  })
+
+  it("a refusal writes nothing", () => {
+    const world = new World().add()
+    const refused = { ...send(), message: text() }
+    const decided = accept({
+      now: (asked) => asked,
+      found: () => ({
+        workspace: { workspace: world.workspaces.get(id("ws"))!, fullAt: 0 },
+        apiKey: apiKey(),
+        sender: { number: world.numbers[0]!, fullAt: 0, customers: 0, isExact: true },
+        template: undefined,
+        contact: undefined,
+        pair: { fullAt: undefined, countedAt: null },
+        bound: undefined,
+        quotaUsed: () => 0
+      })
+    }, [refused])
+    assert(!("needs" in decided))
+    assert.deepStrictEqual(saidOf(decided.answers), ["outside_service_window"])
+    assert.deepStrictEqual(decided.writes, {
+      workspaces: [],
+      numbers: [],
+      pairs: [],
+      quotas: [],
+      unbound: [],
+      claims: []
+    })
+  })
+
+  it.each<[string, Partial<AcceptSend>, Partial<Workspace>]>([
+    ["invalid_key", { apiKeyId: id("key", 2) }, {}],
+    ["invalid_key", {}, { id: id("ws", 2) }],
+    ["workspace_suspended", {}, { suspended: true }]
+  ])("%s comes before everything else, without a reading", (reason, command, workspace) => {
+    const world = new World().add(workspace)
+    const [answer] = world.accept([{ ...send(), ...command }])
+    assert.strictEqual(said(answer!), reason)
+    assert.deepStrictEqual(answer!.readings, [])
+    assert.strictEqual(world.buckets.size, 0)
+  })
+})
+
+describe("accepting under a key that was used before", () => {
+  const used = (fields: Partial<Bound>): World => {
+    const world = new World().add()
+    world.bounds.set(nameOf(send()), {
+      binding: binding({ messageId: id("msg", 9) }),
+      message: message({ id: id("msg", 9) as MessageId, statusAt: start - hour, createdAt: start - hour }),
+      quotaMonth: "2026-01",
+      isBusy: false,
+      ...fields
+    })
+    return world
+  }
+
+  it("a message that was certainly not sent is tried again, and spends its quota once", () => {
+    const world = used({})
+    const limits = { ...standard, defaults: { ...standard.defaults, monthlyQuota: 0 } }
+    const [answer] = world.accept([send({ limits })])
+    assert(answer?._tag === "Claimed")
+    assert.strictEqual(answer.message.id, id("msg", 9))
+    assert.deepStrictEqual([answer.message.createdAt, answer.message.statusAt], [start - hour, start])
+    assert.strictEqual(world.quotas.size, 0)
+  })
+
+  it("a message whose quota was given back spends it again", () => {
+    const world = used({ quotaMonth: null })
+    assert.deepStrictEqual(saidOf(world.accept([send()])), ["Claimed"])
+    assert.deepStrictEqual([...world.quotas.values()], [1])
+  })
+
+  it("a key that has expired is another's to take", () => {
+    const world = used({ binding: binding({ messageId: id("msg", 9), expiresAt: start }) })
+    assert.deepStrictEqual(saidOf(world.accept([send({ fingerprint: "two" })])), ["Claimed"])
+    assert.strictEqual(world.bounds.get(nameOf(send()))?.message.id, id("msg"))
+  })
+
+  it("what somebody else is at is theirs: it runs", () => {
+    assert.deepStrictEqual(saidOf(used({ isBusy: true }).accept([send()])), ["Running"])
+    assert.deepStrictEqual(saidOf(used({ isBusy: true }).accept([send({ fingerprint: "two" })])), ["Conflict"])
+  })
+})
+
+const command = Schema.Struct({
+  kind: Schema.Literals(["send", "send", "send", "release"]),
+  workspace: between(1, 2),
+  key: between(1, 6),
+  fingerprint: Schema.Literals(["one", "one", "one", "two"]),
+  customer: between(1, 4),
+  content: Schema.Literals(["template", "template", "text", "unknown sender"]),
+  seconds: between(0, 90)
+})
+
+const limits: AcceptSend["limits"] = {
+  workspaceTiers: { standard: 2 },
+  phoneNumberTiers: { standard: 1 },
+  pair: { everySeconds: 6, burst: 2 },
+  defaults: { workspaceTier: "standard", phoneNumberTier: "standard", monthlyQuota: 8, messagingLimit: 3 }
+}
+
+it.prop("what batches decide is what their commands decide one by one", { commands: upTo(command, 30), sizes }, (_) => {
+  const play = (sizes: ReadonlyArray<number>) => {
+    const world = new World()
+      .add()
+      .add({ id: id("ws", 2), monthlyQuota: 3 }, { id: id("pn", 2) })
+    const counted = (n: number, at: number) =>
+      world.counted.set(idOf({ phoneNumberId: world.numbers[n - 1]!.id, key: customerOf(n) }), at)
+    counted(1, start - day)
+    counted(2, start - hour)
+    const phoneNumberId = world.numbers[0]!.id
+    const wrote = { phoneNumberId, key: customerOf(1) }
+    world.contacts.set(idOf(wrote), contact({ ...wrote, lastInboundAt: start - day + minute }))
+    let made = 0
+    const answers = inBatches(_.commands, sizes, ({ kind }) => kind, (kind, batch): ReadonlyArray<unknown> => {
+      const sends = batch.map(({ content, customer: n, fingerprint, key, seconds, workspace }) => ({
+        ...send({
+          n,
+          key: `key ${key}`,
+          fingerprint,
+          limits,
+          workspaceId: id("ws", workspace),
+          now: start + seconds * second,
+          message: content === "text"
+            ? { ...text(), to: customerOf(n) }
+            : { ...templated([], content === "template" ? {} : { from: "none" }), to: customerOf(n) }
+        }),
+        messageId: id("msg", 100 + ++made)
+      }))
+      if (kind === "send") return world.accept(sends)
+      for (const one of sends) if (world.bounds.has(nameOf(one))) world.release(one)
+      return batch.map(() => null)
+    })
+    const { bounds, buckets, quotas } = world
+    return { answers, bounds, buckets, quotas, counted: world.counted }
+  }
+  assert.deepStrictEqual(play(_.sizes), play([]))
+}, checks)
