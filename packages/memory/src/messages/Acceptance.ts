@@ -10,6 +10,7 @@ import {
   PhoneNumber,
   type Template,
   type Time,
+  type TokenStep,
   type Workspace
 } from "@wac/core"
 import { contactOf } from "../contacts/ContactStore.ts"
@@ -167,7 +168,7 @@ const customersOf = (memory: Memory, number: PhoneNumber.PhoneNumber["id"]): Wri
 
 const fullAt = (memory: Memory, bucket: string): Time.Instant | undefined => memory.buckets.get(bucket)
 
-const workspaceBucket = (limits: Limits.Limits, workspace: Workspace.Workspace): Buckets.Bucket => ({
+const workspaceBucket = (limits: Limits.Limits, workspace: Workspace.Workspace): TokenStep.Named => ({
   key: Limits.workspaceBucket(workspace.id),
   policy: Limits.workspace(limits, workspace.tier)
 })
@@ -177,7 +178,7 @@ const callBuckets = (
   limits: Limits.Limits,
   sender: PhoneNumber.PhoneNumber,
   customer: Contact.Contact["key"]
-): ReadonlyArray<Buckets.Bucket> => [
+): ReadonlyArray<TokenStep.Named> => [
   { key: Limits.phoneNumberBucket(sender.id), policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender)) },
   { key: Limits.pairBucket(sender.id, customer), policy: Limits.pair(limits) }
 ]
