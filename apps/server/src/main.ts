@@ -4,10 +4,13 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import * as Guide from "./Guide.ts"
+import * as Heap from "./Heap.ts"
 import { orphaned } from "./Orphaned.ts"
 import { run } from "./Run.ts"
 import * as StopDeadline from "./StopDeadline.ts"
 import { teardown } from "./Teardown.ts"
+
+Heap.bounded()
 
 const main = Effect.gen(function*() {
   const { guide } = yield* run(process.env)
