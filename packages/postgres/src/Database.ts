@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
 import { Deadline, statementTimeout } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
-import { LostBeforeCommit, Sessions } from "./Sessions.ts"
+import { LostBeforeCommit, type Next, Sessions } from "./Sessions.ts"
 import { describe, isOfContent, isPassing } from "./SqlFailure.ts"
 import type { Row, Rows, Statement } from "./Statement.ts"
 import * as Timely from "./Timely.ts"
@@ -64,7 +64,7 @@ export interface BatchOptions<Command, Answer> {
 }
 
 /** How PostgreSQL carries out a step (`Step`): loads, has it decided, and writes, all in one transaction. */
-export interface StepOptions<Command, Loaded extends Step.Known, Answer, Writes> {
+export interface StepOptions<Command, Loaded extends Step.Known, Answer, Writes, Need = never> {
   /** The most commands in one transaction, where {@link size} is not what serves it. */
   readonly size?: number
   /**
@@ -73,8 +73,14 @@ export interface StepOptions<Command, Loaded extends Step.Known, Answer, Writes>
    */
   readonly load: (commands: ReadonlyArray<Command>) => ReadonlyArray<Statement>
   /** What is loaded, from the rows of each statement. */
-  readonly read: (rows: ReadonlyArray<Rows>, now: Step.Known["now"]) => Loaded
-  readonly decide: Step.Decide<Command, Loaded, Answer, Writes>
+  readonly read: (rows: ReadonlyArray<Rows>, now: Step.Known["now"], commands: ReadonlyArray<Command>) => Loaded
+  readonly decide: Step.Decide<Command, Loaded, Answer, Writes, Need>
+  /** Loads what a decision needs besides, where it may: in one more round trip. */
+  readonly more?: {
+    readonly load: (needs: ReadonlyArray<Need>) => ReadonlyArray<Statement>
+    /** All that is loaded then. */
+    readonly read: (loaded: Loaded, needs: ReadonlyArray<Need>, rows: ReadonlyArray<Rows>) => Loaded
+  }
   /** Statements that write; none where nothing is to be written. What is loaded says where. */
   readonly write: (writes: Writes, loaded: Loaded) => ReadonlyArray<Statement>
 }
@@ -115,9 +121,9 @@ export class Database extends Context.Service<Database, {
    * Makes an operation that carries out the commands of many callers in one step, as {@link batched} does in one
    * statement. PostgreSQL's refusal of a row fails the command that it is of and no other.
    */
-  readonly stepped: <Command, Loaded extends Step.Known, Answer, Writes>(
+  readonly stepped: <Command, Loaded extends Step.Known, Answer, Writes, Need = never>(
     operation: string,
-    options: StepOptions<Command, Loaded, Answer, Writes>
+    options: StepOptions<Command, Loaded, Answer, Writes, Need>
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
   /** Makes an operation that carries out the commands of many callers in one round trip. Else as {@link stepped}. */
   readonly direct: <Command, Answer>(
@@ -262,16 +268,22 @@ const make = Effect.gen(function*() {
     )
   }
 
-  const stepping = <Command, Loaded extends Step.Known, Answer, Writes>(
-    { decide, load, read, write }: StepOptions<Command, Loaded, Answer, Writes>
+  const stepping = <Command, Loaded extends Step.Known, Answer, Writes, Need>(
+    { decide, load, more, read, write }: StepOptions<Command, Loaded, Answer, Writes, Need>
   ) =>
-  (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError> =>
-    settled(transaction([...load(commands), clock], (rows) => {
+  (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError> => {
+    const next = (loaded: Loaded): Next<ReadonlyArray<Answer>> => {
+      const decided: Step.Decided<Answer, Writes> | Step.Needs<Need> = decide(loaded, commands)
+      if (!("needs" in decided)) return { result: decided.answers, writes: write(decided.writes, loaded) }
+      if (more === undefined) throw new Error("the step needs more than is ever loaded")
+      const { needs } = decided
+      return { load: more.load(needs), next: (rows) => next(more.read(loaded, needs, rows)) }
+    }
+    return settled(transaction([...load(commands), clock], (rows) => {
       const at = rows.at(-1)![0]!["now"] as Time.Instant
-      const loaded = read(rows.slice(0, -1), (asked) => judge === "asker" ? asked : at)
-      const { answers, writes } = decide(loaded, commands)
-      return { result: answers, writes: write(writes, loaded) }
+      return next(read(rows.slice(0, -1), (asked) => judge === "asker" ? asked : at, commands))
     }))
+  }
 
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),

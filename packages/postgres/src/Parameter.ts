@@ -12,15 +12,26 @@ export const texts: (values: ReadonlyArray<string | null>) => PgTypes.Parameter 
 
 export const booleans: (values: ReadonlyArray<boolean | null>) => PgTypes.Parameter = array(PgTypes.OID.bool)
 
-export const integers: (values: ReadonlyArray<number | null>) => PgTypes.Parameter = array(PgTypes.OID.int4)
+/**
+ * Whole numbers. Where one is not, or is too large, PostgreSQL is given them all as text: so it refuses that row, and not
+ * we the statement, whose transaction would go on without it.
+ */
+const whole = (elementOid: number, limit: number, encode: (value: number) => unknown) => {
+  const elements = array(elementOid)
+  return (values: ReadonlyArray<number | null>): PgTypes.Parameter =>
+    values.every((value) => value === null || Number.isInteger(value) && value >= -limit && value < limit)
+      ? elements(values.map((value) => value === null ? null : encode(value)))
+      : texts(values.map((value) => value === null ? null : String(value)))
+}
+
+export const integers = whole(PgTypes.OID.int4, 2 ** 31, (value) => value)
+
+export const doubles: (values: ReadonlyArray<number | null>) => PgTypes.Parameter = array(PgTypes.OID.float8)
 
 /** Each is any JSON; `null` is no JSON, and not that of `null`. */
 export const jsons: (values: ReadonlyArray<unknown>) => PgTypes.Parameter = array(PgTypes.OID.json)
 
-const bigints = array(PgTypes.OID.int8)
-
 /** Instants, as `bigint`. */
-export const instants = (values: ReadonlyArray<number | null>): PgTypes.Parameter =>
-  bigints(values.map((value) => value === null ? null : BigInt(value)))
+export const instants = whole(PgTypes.OID.int8, 2 ** 63, BigInt)
 
 export const bytes: (values: ReadonlyArray<Uint8Array>) => PgTypes.Parameter = array(PgTypes.OID.bytea)

@@ -13,10 +13,19 @@ import type { Rows, Statement } from "./Statement.ts"
 export class LostBeforeCommit extends Data.TaggedError("LostBeforeCommit")<{ readonly error: SqlError }> {}
 
 /** What a transaction writes after it has loaded, and what its caller gets once that is committed. */
-export interface Next<A> {
+export interface Written<A> {
   readonly writes: ReadonlyArray<Statement>
   readonly result: A
 }
+
+/** What a transaction loads besides, in a round trip of its own, and what comes of the rows of each statement. */
+export interface Loading<A> {
+  readonly load: ReadonlyArray<Statement>
+  readonly next: (rows: ReadonlyArray<Rows>) => Next<A>
+}
+
+/** What follows once a transaction has loaded. */
+export type Next<A> = Written<A> | Loading<A>
 
 export class Sessions extends Context.Service<Sessions, {
   /**
@@ -110,8 +119,14 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
   ) =>
     Effect.gen(function*(): Effect.fn.Return<A, SqlError | LostBeforeCommit> {
       const rows = yield* uncommitted(connection, [...opening, ...load])
-      const loadedAt = performance.now()
-      const { result, writes } = next(rows.slice(opening.length))
+      let loadedAt = performance.now()
+      let decided = next(rows.slice(opening.length))
+      while ("load" in decided) {
+        const more: ReadonlyArray<Rows> = yield* uncommitted(connection, decided.load)
+        loadedAt = performance.now()
+        decided = decided.next(more)
+      }
+      const { result, writes } = decided
       if (writes.length === 0) {
         yield* send(connection, [rollback])
       } else if (performance.now() - loadedAt > doubtAfter) {

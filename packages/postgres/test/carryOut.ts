@@ -20,15 +20,18 @@ export const carryOutAll = (
   })
 
 /** A step that is judged at `now`, or else when each command was asked for. Answers with its answers. */
-export const carryOut = <Command, Loaded extends Step.Known, Answer, Writes>(
-  { decide, load, read, write }: StepOptions<Command, Loaded, Answer, Writes>,
+export const carryOut = <Command, Loaded extends Step.Known, Answer, Writes, Need = never>(
+  { decide, load, more, read, write }: StepOptions<Command, Loaded, Answer, Writes, Need>,
   commands: ReadonlyArray<Command>,
   now?: Time.Instant
 ): Effect.Effect<ReadonlyArray<Answer>, SqlError, PgClient.PgClient> =>
   Effect.gen(function*() {
+    const next = (loaded: Loaded): Effect.Effect<ReadonlyArray<Answer>, SqlError, PgClient.PgClient> => {
+      const decided: Step.Decided<Answer, Writes> | Step.Needs<Need> = decide(loaded, commands)
+      if (!("needs" in decided)) return Effect.as(carryOutAll(write(decided.writes, loaded)), decided.answers)
+      const { needs } = decided
+      return Effect.flatMap(carryOutAll(more!.load(needs)), (rows) => next(more!.read(loaded, needs, rows)))
+    }
     const rows = yield* carryOutAll(load(commands))
-    const loaded = read(rows, (asked) => now ?? asked)
-    const { answers, writes } = decide(loaded, commands)
-    yield* carryOutAll(write(writes, loaded))
-    return answers
+    return yield* next(read(rows, (asked) => now ?? asked, commands))
   })

@@ -3,7 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Event, type Id, Idempotency, Message, Quota, RateLimit, ServiceWindow, Time } from "@wac/core"
+import { Event, type Id, Idempotency, Message, Time } from "@wac/core"
 import { Effect } from "effect"
 import { databases } from "./servers.ts"
 
@@ -247,34 +247,7 @@ for (const { layer: database, name } of databases) {
         )
       }))
 
-    it.effect("wac_take is RateLimit.take", () =>
-      Effect.gen(function*() {
-        const cases = [0.001, 0.3, 1, 3, 7, 10, 80, 999, 1000, 123_456].flatMap((rate) => {
-          const policy = RateLimit.perSecond("workspace", rate)
-          const burst = policy.interval * policy.capacity
-          return [0, now, now - burst, now + burst, now + burst - policy.interval, now + burst - policy.interval / 2]
-            .flatMap((fullAt) => [-1, 0, 1 / 1024, 1].map((step) => ({ policy, fullAt: fullAt + step })))
-        })
-        const answers = yield* evaluate<number | null>(
-          "wac_take(wac_bounded(c.full_at, c.now, c.refill, c.capacity), c.now, c.refill, c.capacity)",
-          "full_at double precision, now double precision, refill double precision, capacity double precision",
-          cases.map(({ fullAt, policy }) => ({
-            full_at: fullAt,
-            now,
-            refill: policy.interval,
-            capacity: policy.capacity
-          }))
-        )
-        assert.deepStrictEqual(
-          answers,
-          cases.map(({ fullAt, policy }) => {
-            const { fullAt: next, reading } = RateLimit.take(policy, fullAt, now)
-            return reading.allowed ? next : null
-          })
-        )
-      }))
-
-    it.effect("times, months and windows are those of Time, Quota and ServiceWindow", () =>
+    it.effect("wac_iso is Time.iso", () =>
       Effect.gen(function*() {
         const times = [
           0,
@@ -287,22 +260,9 @@ for (const { layer: database, name } of databases) {
           Date.parse("2024-02-29T23:59:59.999Z"),
           Date.parse("9999-12-31T23:59:59.999Z")
         ]
-        const columns = "at bigint, last bigint"
         assert.deepStrictEqual(
-          yield* evaluate(
-            "json_build_array(wac_iso(c.at), left(wac_iso(c.at), 7))",
-            columns,
-            times.map((at) => ({ at }))
-          ),
-          times.map((at) => [Time.iso(at), Quota.monthOf(at)])
-        )
-        const pairs = combinations<{ readonly at: number; readonly last: number | null }>({
-          at: times,
-          last: [null, now, now - 86_400_000, now - 1]
-        })
-        assert.deepStrictEqual(
-          yield* evaluate("wac_window_is_open(c.last, c.at)", columns, pairs),
-          pairs.map(({ at, last }) => ServiceWindow.isOpen(last, at))
+          yield* evaluate("wac_iso(c.at)", "at bigint", times.map((at) => ({ at }))),
+          times.map(Time.iso)
         )
       }))
   })

@@ -4,14 +4,19 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import { type Id, type Idempotency, Limits, type MessageStore, type TokenStep } from "@wac/core"
 import { Effect } from "effect"
+import * as Tokens from "../src/limits/Tokens.ts"
+import * as Accept from "../src/messages/Accept.ts"
+import { carryOut } from "./carryOut.ts"
 import { databases } from "./servers.ts"
 
 const now = 1_800_000_000_000
 const stored = 20_000
 const batch = 64
 
-const limits = {
+/** As the functions take limits. */
+const written = {
   workspaceTiers: {},
   workspace: [1, 1000],
   numberTiers: {},
@@ -21,36 +26,45 @@ const limits = {
   messagingLimit: null
 }
 
-const customer = (n: number) => `+1202${String(n).padStart(7, "0")}`
-
-const kind = {
-  workspace_id: "ws",
-  route: "r",
-  api_key_id: "key",
-  month: "2027-01",
-  provider: "sandbox",
-  sender: null,
-  template: "t",
-  language: "en",
-  given_values: 0,
-  limits: 0
+const limits: Limits.Limits = {
+  ...Limits.standard,
+  workspaceTiers: { standard: 1000 },
+  phoneNumberTiers: { standard: 1000 },
+  defaults: { ...Limits.standard.defaults, monthlyQuota: 1_000_000 }
 }
 
-const sends = (first: number, count: number) =>
+const customer = (n: number) => `+1202${String(n).padStart(7, "0")}` as const
+
+const sends = (first: number, count: number): ReadonlyArray<MessageStore.AcceptSend> =>
   Array.from({ length: count }, (_, i) => ({
-    kind: 0,
     now,
-    key: `key ${first + i}`,
-    fingerprint: "f",
-    message_id: `msg ${first + i}`,
-    claim_token: "mine",
-    lease: 1000,
-    content: { to: customer(first + i) },
-    customer: customer(first + i)
+    request: {
+      workspaceId: "ws" as Id.WorkspaceId,
+      route: "r",
+      key: `key ${first + i}` as Idempotency.IdempotencyKey,
+      fingerprint: "f"
+    },
+    apiKeyId: "key" as Id.ApiKeyId,
+    message: { type: "template", to: customer(first + i), template: { name: "t", language: "en" } },
+    messageId: `msg ${first + i}` as Id.MessageId,
+    claimToken: "mine",
+    leaseUntil: now + 1000,
+    limits,
+    provider: "sandbox"
   }))
 
+const tokens: ReadonlyArray<TokenStep.Tokens> = ["workspace:ws", "phone_number:pn"]
+  .concat(Array.from({ length: batch }, (_, i) => `login:account:${i}`))
+  .map((key) => ({ now, buckets: [{ key, policy: { name: "pair", interval: 1, capacity: 1000 } }] }))
+
 const requests = (first: number, count: number) =>
-  sends(first, count).map(({ fingerprint, key }) => ({ now, workspace_id: "ws", route: "r", key, fingerprint }))
+  sends(first, count).map(({ request: { fingerprint, key } }) => ({
+    now,
+    workspace_id: "ws",
+    route: "r",
+    key,
+    fingerprint
+  }))
 
 const settlements = (first: number, count: number) =>
   Array.from({ length: count }, (_, i) => ({
@@ -99,14 +113,14 @@ const ends = (first: number, count: number) =>
   }))
 
 const abandoned = (first: number, count: number) =>
-  sends(first, count).map(({ customer, key }) => ({
+  sends(first, count).map(({ message, request: { key } }) => ({
     now,
     workspace_id: "ws",
     route: "r",
     key,
-    customer,
+    customer: message.to,
     claim_token: "mine",
-    limits
+    limits: written
   }))
 
 const sweep = (at: number) => ({
@@ -171,26 +185,29 @@ const reads = Effect.gen(function*() {
 
 const call = (name: string, commands: unknown) =>
   Effect.map(
-    PgClient.PgClient.use((client) => {
-      const given = name === "wac_accept" ? [commands, [kind], [limits]] : [commands]
-      return client.unsafe<{ readonly answers: unknown }>(
-        `select ${name}(${given.map((_, i) => `$${i + 1}::text::json`).join(", ")}) as answers`,
-        given.map((value) => JSON.stringify(value))
-      )
-    }),
+    PgClient.PgClient.use((client) =>
+      client.unsafe<{ readonly answers: unknown }>(`select ${name}($1::text::json) as answers`, [
+        JSON.stringify(commands)
+      ])
+    ),
     ([row]) => row!.answers
   )
 
-/** Asserts that a call reads at most so many rows of any table. */
-const assertReads = (name: string, commands: unknown, most: number) =>
+const accept = (commands: ReadonlyArray<MessageStore.AcceptSend>) => carryOut(Accept.accept, commands)
+
+/** Asserts that a step reads at most so many rows of any table. */
+const reading = <A, E, R>(name: string, step: Effect.Effect<A, E, R>, most: number) =>
   Effect.gen(function*() {
     const before = yield* reads
-    const answers = yield* call(name, commands)
+    const answers = yield* step
     for (const [table, read] of yield* reads) {
       assert.isAtMost(read - (before.get(table) ?? 0), most, `rows of ${table} that ${name} read`)
     }
     return answers
   })
+
+/** The same of a call. */
+const assertReads = (name: string, commands: unknown, most: number) => reading(name, call(name, commands), most)
 
 /** Those that are filled. */
 const tables = "messages, message_deadlines, message_names, contacts, buckets, quota_usage, events, deliveries"
@@ -212,23 +229,22 @@ for (
           yield* client`set local statement_timeout = 0`
           for (const statement of found) yield* client.unsafe(statement)
           if (belief === "seen") yield* client.unsafe(`analyze ${tables}`)
-          yield* call("wac_accept", sends(0, 1))
+          yield* accept(sends(0, 1))
+          yield* carryOut(Tokens.spend, tokens.slice(0, 3))
+          yield* carryOut(Tokens.giveBack, tokens.slice(0, 3))
           yield* call("wac_settle", settlements(0, 1))
           yield* call("wac_apply_reports", reports(0, 1))
-          yield* call("wac_accept", sends(200, 4))
+          yield* accept(sends(200, 4))
           yield* call("wac_settle_any", ends(200, 3))
           yield* call("wac_abandon", abandoned(203, 1))
           yield* call("wac_sweep", sweep(now))
           for (const statement of fill) yield* client.unsafe(statement)
 
           const few = 6 * batch
-          const accepted = yield* assertReads("wac_accept", sends(1, batch), few)
-          assert.deepStrictEqual(
-            (accepted as { readonly answers: ReadonlyArray<{ readonly _tag: string }> }).answers.map(({ _tag }) =>
-              _tag
-            ),
-            Array(batch).fill("Claimed")
-          )
+          const accepted = yield* reading("accept", accept(sends(1, batch)), few)
+          assert.deepStrictEqual(accepted.map(({ _tag }) => _tag), Array(batch).fill("Claimed"))
+          yield* reading("spending tokens", carryOut(Tokens.spend, tokens), few)
+          yield* reading("giving tokens back", carryOut(Tokens.giveBack, tokens), few)
           assert.deepStrictEqual(yield* assertReads("wac_settle", settlements(1, batch), few), Array(batch).fill(true))
           assert.deepStrictEqual(
             yield* assertReads("wac_apply_reports", reports(1, batch), few),
@@ -236,7 +252,7 @@ for (
           )
           yield* assertReads("wac_look_up", requests(1, batch), few)
 
-          yield* call("wac_accept", sends(300, 2 * batch))
+          yield* accept(sends(300, 2 * batch))
           assert.deepStrictEqual(yield* assertReads("wac_settle_any", ends(300, batch), few), Array(batch).fill(true))
           yield* assertReads("wac_abandon", abandoned(300 + batch, batch), few)
           const left = yield* client`select 1 from messages where key is not null and claim_token is not null`

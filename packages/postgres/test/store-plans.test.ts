@@ -1,5 +1,5 @@
 /**
- * What one key, session, person, message, bucket or page of sealed secrets costs: the rows that it is about, whatever
+ * What one key, session, person, message or page of sealed secrets costs: the rows that it is about, whatever
  * else is stored, and whatever the planner believes of the tables. Every statement is first repeated while they are
  * empty, until its plan is one that stays.
  */
@@ -62,8 +62,7 @@ const fill = [
   `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
     created_at, sent_at)
   select 'msg ' || i, 'ws ' || i, 'key ' || i, 'pn ' || i, '+1', '{}', 'sent', 1, 1, 1
-  from generate_series(1, ${stored}) i`,
-  `insert into buckets (key, full_at) select 'login:account:' || i, ${now} from generate_series(1, ${stored}) i`
+  from generate_series(1, ${stored}) i`
 ]
 
 const tables = [
@@ -76,8 +75,7 @@ const tables = [
   "phone_number_credentials",
   "webhooks",
   "webhook_secrets",
-  "messages",
-  "buckets"
+  "messages"
 ]
 
 const workspace = `ws ${some}` as Id.WorkspaceId
@@ -89,25 +87,6 @@ const session: Sessions.StoredSession = {
   createdAt: now,
   idleUntil: now + 1000,
   absoluteUntil: now + 1000
-}
-
-const spend = (count: number) => {
-  const keys = Array.from({ length: count }, (_, i) => `login:account:${some + i}`)
-  const commands = ["workspace:ws 7", "phone_number:pn 7", ...keys].map((key) => ({
-    now,
-    buckets: [{ key, interval: 1, capacity: 10 }]
-  }))
-  return PgClient.PgClient.use((client) =>
-    client.unsafe("select wac_spend_tokens($1::text::json)", [JSON.stringify(commands)])
-  )
-}
-
-const giveBack = (count: number) => {
-  const keys = Array.from({ length: count }, (_, i) => `login:account:${some + i}`)
-  const spent = ["workspace:ws 7", "phone_number:pn 7", ...keys].map((key) => ({ key, interval: 1 }))
-  return PgClient.PgClient.use((client) =>
-    client.unsafe("select wac_give_tokens_back($1::text::json)", [JSON.stringify(spent)])
-  )
 }
 
 /** What is done, and the most rows of each table that it may read. */
@@ -136,8 +115,6 @@ const steps = Effect.gen(function*() {
     "a person by their id": [members.findByUserId(`usr ${some}` as Id.UserId), { members: 1, workspaces: 1 }],
     "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
     "a message": [messages.get(workspace, `msg ${some}` as Id.MessageId), { messages: 1 }],
-    "tokens of 64 buckets": [spend(64), { workspaces: 3, phone_numbers: 3, buckets: 4 * 64 }],
-    "tokens given back to 64 buckets": [giveBack(64), { workspaces: 2, phone_numbers: 2, buckets: 64 }],
     "the first secrets under a master key": [secrets.under("newer", { after: null, limit: 32 }), {
       peppers: 1,
       api_keys: 32,

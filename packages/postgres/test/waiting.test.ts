@@ -7,6 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { Contact, DeliveryStore, Limits, MessageStore, PhoneNumberStore, RateLimitStore } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Deferred, Effect, Fiber } from "effect"
+import * as Tokens from "../src/limits/Tokens.ts"
 import * as Accept from "../src/messages/Accept.ts"
 import * as PhoneNumberStep from "../src/numbers/PhoneNumberStep.ts"
 import { carryOut } from "./carryOut.ts"
@@ -39,9 +40,9 @@ const call = (fn: string, ...params: ReadonlyArray<unknown>) =>
 /** Accepts sends in one batch, of which none is refused. */
 const accept = (sends: ReadonlyArray<MessageStore.AcceptSend>) =>
   Effect.gen(function*() {
-    const { params, read } = Accept.batch((now) => now)(sends)
-    const [row] = yield* call("wac_accept", ...params)
-    assert.deepStrictEqual(read(row!.answers).map(({ answer }) => answer._tag), sends.map(() => "Claimed"))
+    const client = yield* PgClient.PgClient
+    const answers = yield* client.withTransaction(carryOut(Accept.accept, sends))
+    assert.deepStrictEqual(answers.map(({ _tag }) => _tag), sends.map(() => "Claimed"))
   })
 
 /** A transaction that takes one step, and another when it is told to. */
@@ -189,8 +190,9 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
         for (const bucket of buckets) yield* RateLimitStore.RateLimitStore.use(({ spend }) => spend([bucket], start))
         const lock = (key: string) => client`select from buckets where key = ${key} for no key update`
         const spend = yield* inTwoSteps(lock(first), lock(last))
-        const given = buckets.map(({ key }) => ({ key, interval: second }))
-        const giving = yield* beginAndWait(call("wac_give_tokens_back", given))
+        const giving = yield* beginAndWait(
+          client.withTransaction(carryOut(Tokens.giveBack, [{ now: start, buckets }]))
+        )
         yield* spend.end
         yield* Fiber.join(giving)
         const left = yield* client<{ full_at: number }>`select full_at from buckets where key in ${client.in(keys)}`

@@ -40,10 +40,14 @@ class Survivor extends Context.Service<Survivor, Effect.Success<typeof survivor>
   static readonly layer = Layer.effect(Survivor, survivor)
 }
 
-/** Has the database's part of a send stop there. */
-const statementOf = (fn: "wac_accept" | "wac_settle", point: PostgresProxy.Point) =>
+/** What the database's parts of a send are known by. */
+const accepting = "insert into messages ("
+const settling = "wac_settle("
+
+/** Has a part of a send stop there. */
+const statementOf = (words: string, point: PostgresProxy.Point) =>
   Effect.map(Survivor, ({ proxy }) => {
-    const reached = proxy.stopAt(`${fn}(`, point)
+    const reached = proxy.stopAt(words, point)
     return Effect.promise(() => reached)
   })
 
@@ -135,14 +139,14 @@ const assertSettledByReport = Effect.fnUntraced(function*({ asked, process, retr
 layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
   it.effect("before the claim has reached the database: judged anew, one call", () =>
     Effect.gen(function*() {
-      const killed = yield* killedAt("+15557770001", statementOf("wac_accept", "sent"))
+      const killed = yield* killedAt("+15557770001", statementOf(accepting, "sent"))
       assert.deepStrictEqual([yield* killed.bound, yield* killed.asked], [[], []])
       yield* assertJudgedAnew(killed)
     }))
 
   it.effect("before the claim commits: judged anew, one call", () =>
     Effect.gen(function*() {
-      const killed = yield* killedAt("+15557770002", statementOf("wac_accept", "executed"))
+      const killed = yield* killedAt("+15557770002", statementOf(accepting, "executed"))
       assert.deepStrictEqual([yield* killed.bound, yield* killed.asked], [[], []])
       yield* assertJudgedAnew(killed)
     }))
@@ -151,7 +155,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
     "after the claim has committed, before the provider is called: unknown, no call, for ever",
     () =>
       Effect.gen(function*() {
-        const killed = yield* killedAt("+15557770003", statementOf("wac_accept", "committed"))
+        const killed = yield* killedAt("+15557770003", statementOf(accepting, "committed"))
         const messageId = yield* assertUnknown(killed, 0)
         yield* killed.pass(Message.unknownTimeout)
         yield* checks.untilStatus({ url: killed.process.url, key: killed.key }, messageId, "failed")
@@ -177,7 +181,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
     "after the provider's answer, before the end is sent: unknown, one call, until upstream reports",
     () =>
       Effect.gen(function*() {
-        const killed = yield* killedAt("+15557770005", statementOf("wac_settle", "sent"))
+        const killed = yield* killedAt("+15557770005", statementOf(settling, "sent"))
         const messageId = yield* assertUnknown(killed, 1)
         yield* assertSettledByReport(killed, messageId)
       })
@@ -185,7 +189,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
 
   it.effect("before the end commits: unknown, one call, until upstream reports", () =>
     Effect.gen(function*() {
-      const killed = yield* killedAt("+15557770006", statementOf("wac_settle", "executed"))
+      const killed = yield* killedAt("+15557770006", statementOf(settling, "executed"))
       const messageId = yield* assertUnknown(killed, 1)
       yield* assertSettledByReport(killed, messageId)
     }))
@@ -194,7 +198,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
     "with upstream's report before the lease is over: answered from it once the lease is over, one call",
     () =>
       Effect.gen(function*() {
-        const killed = yield* killedAt("+15557770007", statementOf("wac_settle", "sent"))
+        const killed = yield* killedAt("+15557770007", statementOf(settling, "sent"))
         const [messageId] = yield* killed.bound
         yield* killed.process.order({
           _tag: "Report",
@@ -210,7 +214,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
 
   it.effect("after the end has committed, before the answer leaves: replayed, one call", () =>
     Effect.gen(function*() {
-      const killed = yield* killedAt("+15557770008", statementOf("wac_settle", "committed"))
+      const killed = yield* killedAt("+15557770008", statementOf(settling, "committed"))
       const [messageId] = yield* killed.bound
       const answers = yield* Effect.all([killed.retry, killed.retry], { concurrency: 2 })
       for (const answer of answers) assertSent(answer, messageId!, true)

@@ -219,7 +219,7 @@ layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => 
     () =>
       Effect.gen(function*() {
         const { provider, proxy } = yield* Served
-        const reached = proxy.stopAt("wac_accept(", "committed")
+        const reached = proxy.stopAt("insert into messages (", "committed")
         const lost = yield* sendOnce()
         yield* Effect.promise(() => reached)
         checks.assertError(lost.answer, 503, unavailable)

@@ -69,7 +69,8 @@ const pairs = (rows: ReadonlyArray<readonly [string, string]>) => [
   texts(rows.map(([, second]) => second))
 ]
 
-const contactOf = (row: Row): Contact.Contact => ({
+/** A contact, from the columns of its row. */
+export const contactOf = (row: Row): Contact.Contact => ({
   workspaceId: plain(row, "workspace_id"),
   phoneNumberId: plain(row, "phone_number_id"),
   key: plain(row, "key"),

@@ -1,219 +1,432 @@
 /**
- * *accept* as `wac_accept` takes and answers it: what the sends of a batch have in common is told once, in both
- * directions.
+ * Accepting sends (`AcceptStep` of the core): what is loaded and written. The lock of a workspace makes its sends come
+ * one after the other: it guards all that they spend of it, of its numbers and of their customers.
  */
 import {
-  ApiKey,
+  AcceptStep,
   Contact,
   Limits,
-  type Message,
-  MessageStore,
-  PhoneNumber,
-  Policy,
+  type MessageStore,
+  type PhoneNumber,
   Quota,
-  RateLimit,
-  StorageTime,
+  type Step,
   type Template,
   type Time,
-  Workspace
+  type Workspace
 } from "@wac/core"
-import type { Asked } from "../Asked.ts"
-import type { Given } from "../Database.ts"
-import { limitsOf } from "../limits/WrittenLimits.ts"
-import { type StoredVerdict, verdictOf } from "./StoredVerdict.ts"
+import { instant, instantOrNull, plain } from "../Column.ts"
+import { contactOf } from "../contacts/ContactStep.ts"
+import type { StepOptions } from "../Database.ts"
+import { doubles, instants, integers, jsons, texts } from "../Parameter.ts"
+import type { Row, Rows, Statement } from "../Statement.ts"
+import { boundOf, type StoredSend } from "./StoredSend.ts"
 
-/** What sends of a batch have in common; `limits` is where theirs are among those of the batch. */
-const kindOf = (
-  { apiKeyId, message, now, provider, request }: MessageStore.AcceptSend,
-  limits: number,
-  asked: Asked
-) => ({
-  workspace_id: request.workspaceId,
-  route: request.route,
-  api_key_id: apiKeyId,
-  month: asked(now) === undefined ? null : Quota.monthOf(now),
-  provider,
-  sender: message.from,
-  template: message.type === "template" ? message.template.name : null,
-  language: message.type === "template" ? message.template.language : null,
-  given_values: message.type === "template" ? message.template.bodyParams?.length ?? 0 : null,
-  limits
-})
+const lockText = `select w.id, w.name, w.created_at, w.suspended, w.tier, w.bucket_full_at, w.monthly_quota
+  from workspaces w where w.id = any ($1::text[]) order by w.id for no key update`
 
-type Kind = ReturnType<typeof kindOf>
+/** The number that a message names by digits or id, else the default one of the provider that runs. */
+const senderOf = (what: string): string =>
+  `left join lateral (
+    select ${what} from phone_numbers p
+    where k.sender is null and p.workspace_id = k.workspace_id and p.provider = k.provider and p.is_default
+    union all
+    select ${what} from phone_numbers p where p.workspace_id = k.workspace_id and p.phone_number = k.sender
+    union all
+    select ${what} from phone_numbers p where p.id = k.sender and p.workspace_id = k.workspace_id
+    limit 1
+  ) p on true`
 
-const isSameKind = (one: Kind, other: Kind): boolean =>
-  one.workspace_id === other.workspace_id && one.template === other.template && one.sender === other.sender &&
-  one.provider === other.provider &&
-  one.api_key_id === other.api_key_id && one.route === other.route && one.month === other.month &&
-  one.language === other.language && one.given_values === other.given_values && one.limits === other.limits
+/**
+ * What the sends of a kind have in common. Of quotas the newest two months, since it is one of them whatever the asker's
+ * clock says, and the months that the asker names, which count where time passes as a test says.
+ */
+const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_at,
+    case when (p.p).id is not null then wac_phone_number(p.p) end as sender,
+    (p.p).bucket_full_at, (p.p).customers_counted,
+    case when (t.t).id is not null then wac_template(t.t) end as template,
+    (
+      select json_object_agg(q.month, q.used) from (
+        (
+          select q.month, q.used from quota_usage q
+          where q.workspace_id = k.workspace_id order by q.month desc limit 2
+        )
+        union all
+        select q.month, q.used from quota_usage q where q.workspace_id = k.workspace_id and q.month = any ($7::text[])
+      ) q
+    ) as used
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+    with ordinality k (workspace_id, api_key_id, provider, sender, template, language, place)
+  left join lateral (
+    select a.id, a.revoked_at, a.expires_at from api_keys a
+    where a.id = k.api_key_id and a.workspace_id = k.workspace_id offset 0
+  ) a on true
+  ${senderOf("p")}
+  left join lateral (
+    select t from templates t
+    where t.workspace_id = k.workspace_id and t.provider_account_id = (p.p).provider_account_id
+      and t.name = k.template and t.language = k.language offset 0
+  ) t on true
+  order by k.place`
 
-/** Where a value is in a list, to whose end it goes if it is not there yet. */
-const placeIn = <A>(list: Array<A>, value: A, isSame: (one: A, other: A) => boolean = Object.is): number => {
-  const place = list.findIndex((one) => isSame(one, value))
-  return place < 0 ? list.push(value) - 1 : place
-}
-
-/** A command for `wac_accept`. */
-const sendOf = (
-  { claimToken, leaseUntil, message, messageId, now, request }: MessageStore.AcceptSend,
-  kind: number,
-  hasTwin: boolean,
-  asked: Asked
-) => ({
-  kind,
-  now: asked(now),
-  key: request.key,
-  fingerprint: request.fingerprint,
-  message_id: messageId,
-  claim_token: claimToken,
-  lease: leaseUntil - now,
-  content: message,
-  customer: Contact.keyOf(message.to),
-  ...(hasTwin ? { has_twin: true } : {})
-})
-
-/** What the database found for a kind. */
-interface Found {
-  readonly tier: Workspace.Workspace["tier"]
-  readonly sender: PhoneNumber.PhoneNumber | null
-  readonly template: Template.Template | null
-}
-
-/** The state of each bucket that was consulted, before a token was asked for. */
-interface Consulted {
-  readonly workspaceFullAt: Time.Instant
-}
-
-interface CallConsulted extends Consulted {
-  readonly numberFullAt: Time.Instant
-  readonly pairFullAt: Time.Instant
-}
-
-/** What `wac_accept` answers for a send. */
-type Answer =
-  | { readonly _tag: "Stranger" }
-  | {
-    readonly _tag: "Barred"
-    readonly revokedAt: Time.Instant | null
-    readonly expiresAt: Time.Instant | null
-    readonly suspended: boolean
-  }
-  | { readonly _tag: "Limited" } & (Consulted & { readonly numberFullAt?: never } | CallConsulted)
-  | { readonly _tag: "Judged"; readonly verdict: StoredVerdict } & Consulted
-  | {
-    readonly _tag: "Refused"
-    readonly contact: Contact.Contact | null
-    readonly quota: number | null
-    readonly quotaUsed: number
-    readonly messagingLimit: number | null
-    readonly customersCounted: number
-    readonly customerCounted: boolean
-  } & Consulted
-  | {
-    readonly _tag: "Claimed"
-    readonly contact: Contact.Contact | null
-    /** The message of the try before. */
-    readonly before: Message.Message | null
-  } & CallConsulted
-
-type Refusal = Extract<MessageStore.Accepted, { readonly _tag: "Refused" }>["error"]
-
-/** What `wac_accept` answers. */
-interface Told {
-  /** The time at which the batch was judged, unless its commands bring theirs. */
-  readonly at: Time.Instant
-  /** By kind. */
-  readonly found: ReadonlyArray<Found>
-  readonly answers: ReadonlyArray<Answer>
-}
-
-/** What `wac_accept` says of a send. */
-export interface Answered {
-  readonly at: Time.Instant
-  readonly found: Found
-  readonly answer: Answer
-}
-
-/** The answer in the domain's words: the database says what it found, core what that means. */
-export const acceptedOf = (asked: MessageStore.AcceptSend, { answer, at, found }: Answered): MessageStore.Accepted => {
-  const command = StorageTime.judgedAt(asked, at)
-  const { limits, message: content, now } = command
-  const { sender, template, tier } = found
-  const reading = (policy: RateLimit.Policy, fullAt: Time.Instant) => RateLimit.take(policy, fullAt, now).reading
-  const ofWorkspace = ({ workspaceFullAt }: Consulted) => reading(Limits.workspace(limits, tier), workspaceFullAt)
-  const ofCall = (consulted: CallConsulted) => [
-    ofWorkspace(consulted),
-    reading(Limits.phoneNumber(limits, sender === null ? null : PhoneNumber.tierOf(sender)), consulted.numberFullAt),
-    reading(Limits.pair(limits), consulted.pairFullAt)
-  ]
-  const refused = (readings: ReadonlyArray<RateLimit.Reading>, error: Refusal | undefined): MessageStore.Accepted => {
-    if (error === undefined) throw new Error("the database refused what core's rules allow")
-    return { _tag: "Refused", readings, error }
-  }
-  switch (answer._tag) {
-    case "Stranger":
-      return refused([], ApiKey.invalid())
-    case "Barred":
-      return refused([], ApiKey.refusal(answer, now) ?? Workspace.suspension(answer))
-    case "Limited": {
-      const readings = answer.numberFullAt === undefined ? [ofWorkspace(answer)] : ofCall(answer)
-      return refused(readings, RateLimit.refusal(readings))
-    }
-    case "Judged": {
-      const verdict = verdictOf(answer.verdict)
-      if (verdict._tag === "Unbound" || verdict._tag === "Released") {
-        throw new Error("the database did not claim a key that is free")
-      }
-      return { ...verdict, readings: [ofWorkspace(answer)] }
-    }
-    case "Refused":
-      return refused(
-        [ofWorkspace(answer)],
-        Policy.refusal({
-          ...answer,
-          now,
-          message: content,
-          provider: command.provider,
-          sender: sender ?? undefined,
-          template: template ?? undefined,
-          contact: answer.contact ?? undefined
-        })
-      )
-    case "Claimed": {
-      if (sender === null) throw new Error("the database claimed a send without a sender")
-      return {
-        _tag: "Claimed",
-        readings: ofCall(answer),
-        message: MessageStore.claimedMessage(command, sender, answer.before ?? undefined),
-        sender,
-        template: template ?? undefined,
-        contact: answer.contact ?? undefined
-      }
-    }
-  }
-}
-
-/** A batch of sends. */
-export const batch = (asked: Asked) => (commands: ReadonlyArray<MessageStore.AcceptSend>): Given<Answered> => {
-  const limits: Array<ReturnType<typeof limitsOf>> = []
-  const kinds: Array<Kind> = []
-  const keys = new Set<string>()
-  const twins = new Set<string>()
-  for (const { request } of commands) (keys.has(request.key) ? twins : keys).add(request.key)
-  const sends = commands.map((command) =>
-    sendOf(
-      command,
-      placeIn(kinds, kindOf(command, placeIn(limits, limitsOf(command.limits)), asked), isSameKind),
-      twins.has(command.request.key),
-      asked
-    )
+/**
+ * What is found of each send; of most nothing is. A message that nobody has claimed is locked, if nobody else is at it:
+ * then it may be claimed again, or lose its key.
+ */
+const sendsText = `with k as materialized (
+    select k.place, k.workspace_id, k.route, p.id as number_id
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+      with ordinality k (workspace_id, provider, sender, route, place)
+    ${senderOf("p.id")}
   )
+  select s.place, b.full_at, b.counted_at, n.workspace_id, n.phone_number_id, n.key, n.phone, n.user_id,
+    n.last_inbound_at, n.opted_out, n.preference_at, to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
+  from unnest($5::integer[], $6::text[], $7::text[]) with ordinality s (kind, key, customer, place)
+  join k on k.place = s.kind
+  left join lateral (
+    select m from messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = s.key offset 0
+  ) m on true
+  left join lateral (
+    select l from messages l where l.id = (m.m).id and l.claim_token is null for update skip locked
+  ) l on true
+  left join lateral (
+    select n.* from contacts n where n.phone_number_id = k.number_id and n.key = s.customer offset 0
+  ) n on true
+  left join lateral (
+    select b.full_at, b.counted_at from buckets b where b.key = 'pair:' || k.number_id || ':' || s.customer offset 0
+  ) b on true
+  where (m.m).id is not null or n.key is not null or b.full_at is not null`
+
+/** What sends have in common. */
+interface Kind {
+  readonly place: number
+  readonly first: MessageStore.AcceptSend
+}
+
+/** The sends of a batch by what they have in common: the kinds, and the place of each send's. */
+const kindsOf = (commands: ReadonlyArray<MessageStore.AcceptSend>) => {
+  const kinds = new Map<string, Kind>()
+  const places = commands.map((command) => {
+    const { apiKeyId, message, provider, request: { route, workspaceId } } = command
+    const ofTemplate = message.type === "template" ? `${message.template.name}\n${message.template.language}` : ""
+    const name = `${workspaceId}\n${apiKeyId}\n${route}\n${provider}\n${message.from ?? ""}\n${ofTemplate}`
+    const known = kinds.get(name)
+    if (known !== undefined) return known.place
+    const kind = { place: kinds.size, first: command }
+    kinds.set(name, kind)
+    return kind.place
+  })
+  return { kinds: [...kinds.values()].map(({ first }) => first), places }
+}
+
+const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<Statement> => {
+  const { kinds, places } = kindsOf(commands)
+  const templates = kinds.map(({ message }) => message.type === "template" ? message.template : null)
+  const workspaces = texts(kinds.map(({ request }) => request.workspaceId))
+  const providers = texts(kinds.map(({ provider }) => provider))
+  const senders = texts(kinds.map(({ message }) => message.from ?? null))
+  return [
+    { text: lockText, params: [texts([...new Set(kinds.map(({ request }) => request.workspaceId))])] },
+    {
+      text: kindsText,
+      params: [
+        workspaces,
+        texts(kinds.map(({ apiKeyId }) => apiKeyId)),
+        providers,
+        senders,
+        texts(templates.map((template) => template && template.name)),
+        texts(templates.map((template) => template && template.language)),
+        texts([...new Set([...new Set(commands.map(({ now }) => now))].map(Quota.monthOf))])
+      ]
+    },
+    {
+      text: sendsText,
+      params: [
+        workspaces,
+        providers,
+        senders,
+        texts(kinds.map(({ request }) => request.route)),
+        integers(places.map((place) => place + 1)),
+        texts(commands.map(({ request }) => request.key)),
+        texts(commands.map(({ message }) => Contact.keyOf(message.to)))
+      ]
+    }
+  ]
+}
+
+const workspaceOf = (row: Row): AcceptStep.OfWorkspace => ({
+  workspace: {
+    id: plain(row, "id"),
+    name: plain(row, "name"),
+    createdAt: instant(row, "created_at"),
+    suspended: plain(row, "suspended"),
+    tier: plain(row, "tier"),
+    monthlyQuota: plain(row, "monthly_quota")
+  } satisfies Workspace.Workspace,
+  fullAt: plain(row, "bucket_full_at")
+})
+
+type OfKind = Pick<AcceptStep.Found, "apiKey" | "sender" | "template" | "quotaUsed">
+
+const ofKind = (row: Row): OfKind => {
+  const number = plain<PhoneNumber.PhoneNumber | null>(row, "sender")
+  const used = plain<Readonly<Record<string, number>> | null>(row, "used")
   return {
-    params: [sends, kinds, limits],
-    read: (told) => {
-      const { answers, at, found } = told as Told
-      return answers.map((answer, i) => ({ answer, at: sends[i]!.now ?? at, found: found[sends[i]!.kind]! }))
+    apiKey: plain<boolean>(row, "is_known")
+      ? { revokedAt: instantOrNull(row, "revoked_at"), expiresAt: instantOrNull(row, "expires_at") }
+      : undefined,
+    sender: number === null ? undefined : {
+      number,
+      fullAt: plain(row, "bucket_full_at"),
+      customers: plain(row, "customers_counted"),
+      isExact: false
+    },
+    template: plain<Template.Template | null>(row, "template") ?? undefined,
+    quotaUsed: (month) => used?.[month] ?? 0
+  }
+}
+
+type OfSend = Pick<AcceptStep.Found, "contact" | "pair" | "bound">
+
+/** Of a send of which nothing is found. */
+const nothing: OfSend = { contact: undefined, pair: { fullAt: undefined, countedAt: null }, bound: undefined }
+
+const ofSend = (row: Row): OfSend => {
+  const bound = plain<StoredSend | null>(row, "bound")
+  return {
+    contact: row["key"] === null ? undefined : contactOf(row),
+    pair: {
+      fullAt: plain<Time.Instant | null>(row, "full_at") ?? undefined,
+      countedAt: instantOrNull(row, "counted_at")
+    },
+    bound: bound === null ? undefined : boundOf(bound, plain(row, "is_busy"))
+  }
+}
+
+/** What is loaded, and which customers are let go of: names of their pairs' buckets. */
+interface Loaded extends AcceptStep.Loaded {
+  readonly letGo: ReadonlyArray<string>
+}
+
+const read = (
+  [workspaceRows, kindRows, sendRows]: ReadonlyArray<Rows>,
+  now: Step.Known["now"],
+  commands: ReadonlyArray<MessageStore.AcceptSend>
+): Loaded => {
+  const { places } = kindsOf(commands)
+  const workspaces = new Map(workspaceRows!.map((row) => [plain<string>(row, "id"), workspaceOf(row)]))
+  const kinds = kindRows!.map(ofKind)
+  const sends = new Map(sendRows!.map((row) => [Number(row["place"]) - 1, ofSend(row)]))
+  const found = new Map(commands.map((command, i) => [
+    command,
+    {
+      workspace: workspaces.get(command.request.workspaceId),
+      ...kinds[places[i]!]!,
+      ...sends.get(i) ?? nothing
+    }
+  ]))
+  return { now, found: (command) => found.get(command)!, letGo: [] }
+}
+
+/** At most so many of a number are let go of at once, so that it does not take long. */
+const letGoAtOnce = 1000
+
+/** Customers who no longer count. Where there are more of them, those who do are counted. */
+const lapsedText = `select n.phone_number_id, g.keys, case when cardinality(g.keys) = $3 then (
+      select count(*)::integer from buckets b
+      where b.phone_number_id = n.phone_number_id and b.counted_at > n.lapsed
+    ) end as counted
+  from unnest($1::text[], $2::bigint[]) n (phone_number_id, lapsed)
+  cross join lateral (
+    select coalesce(array_agg(o.key), '{}') as keys from (
+      select b.key from buckets b
+      where b.phone_number_id = n.phone_number_id and b.counted_at <= n.lapsed
+      order by b.counted_at limit $3
+      for update skip locked
+    ) o
+  ) g`
+
+const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need>["more"]> = {
+  load: (needs) => [{
+    text: lapsedText,
+    params: [
+      texts(needs.map(({ phoneNumberId }) => phoneNumberId)),
+      instants(needs.map(({ lapsed }) => lapsed)),
+      letGoAtOnce
+    ]
+  }],
+  read: ({ found, letGo, now }, _, [rows]) => {
+    const counted = new Map(rows!.map((row) => [
+      plain<string>(row, "phone_number_id"),
+      { keys: plain<ReadonlyArray<string>>(row, "keys"), counted: plain<number | null>(row, "counted") }
+    ]))
+    const gone = new Set([...letGo, ...[...counted.values()].flatMap(({ keys }) => keys)])
+    return {
+      now,
+      letGo: [...gone],
+      found: (command) => {
+        const { pair, sender, ...others } = found(command)
+        const exact = sender && counted.get(sender.number.id)
+        if (exact === undefined) return { pair, sender, ...others }
+        const name = Limits.pairBucket(sender!.number.id, Contact.keyOf(command.message.to))
+        return {
+          ...others,
+          sender: {
+            ...sender!,
+            customers: exact.counted ?? sender!.customers - exact.keys.length,
+            isExact: true
+          },
+          pair: gone.has(name) ? { ...pair, countedAt: null } : pair
+        }
+      }
     }
   }
 }
+
+const letGoText = `with gone as (
+    update buckets b set counted_at = null where b.key = any ($1::text[])
+    returning b.phone_number_id
+  )
+  update phone_numbers p set customers_counted = p.customers_counted - g.customers
+  from (select g.phone_number_id, count(*) as customers from gone g group by g.phone_number_id) g
+  where p.id = g.phone_number_id`
+
+const unbindText = `update messages m set route = null, key = null, fingerprint = null, claim_token = null,
+    lease_until = null, answer = null, last_failure = null, expires_at = null
+  where m.id = any ($1::text[])`
+
+const limitText = `update workspaces w set bucket_full_at = s.full_at
+  from unnest($1::text[], $2::double precision[]) s (id, full_at) where w.id = s.id`
+
+/**
+ * One statement, since to begin six of them takes longer than one does for a batch. In which order PostgreSQL carries
+ * its parts out it does not say, and it does not matter: the workspaces are locked. Who gives quotas back has not
+ * locked them, and takes several quotas in the order of their keys.
+ */
+const spendText = `with of_workspaces as (
+    ${limitText}
+  ), of_pairs as (
+    insert into buckets as b (key, full_at, phone_number_id, counted_at)
+    select s.key, s.full_at, s.phone_number_id, s.counted_at
+    from unnest($6::text[], $7::double precision[], $8::text[], $9::bigint[])
+      s (key, full_at, phone_number_id, counted_at)
+    on conflict (key) do update set full_at = excluded.full_at, phone_number_id = excluded.phone_number_id,
+      counted_at = coalesce(excluded.counted_at, b.counted_at)
+  ), of_numbers as (
+    update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
+    from unnest($10::text[], $11::double precision[], $12::integer[]) s (id, full_at, customers)
+    where p.id = s.id
+  ), of_months as (
+    insert into quota_usage as q (workspace_id, month, used)
+    select s.workspace_id, s.month, s.messages
+    from unnest($3::text[], $4::text[], $5::integer[]) s (workspace_id, month, messages) order by 1, 2
+    on conflict (workspace_id, month) do update set used = q.used + excluded.used
+  ), claims as materialized (
+    select c.*
+    from unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::json[], $19::text[], $20::bigint[],
+      $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::bigint[], $27::bigint[], $28::bigint[])
+      c (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, now, month, route, key,
+        fingerprint, claim_token, lease_until, counted_at, counted_before)
+  ), deadlines as (
+    insert into message_deadlines (workspace_id, due_at, message_ids)
+    select c.workspace_id, min(c.lease_until), array_agg(c.id) from claims c group by c.workspace_id
+  )
+  insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
+    created_at, quota_month, route, key, fingerprint, claim_token, lease_until, counted_at, counted_before)
+  select c.id, c.workspace_id, c.api_key_id, c.phone_number_id, c.from_number, c.content, c.status, c.now, c.now,
+    c.month, c.route, c.key, c.fingerprint, c.claim_token, c.lease_until, c.counted_at, c.counted_before
+  from claims c`
+
+const retryText = `with retried as (
+    update messages m set status = s.status, status_at = s.now, api_key_id = s.api_key_id, quota_month = s.month,
+      claim_token = s.claim_token, lease_until = s.lease_until, tried_before = s.tried_before,
+      counted_at = s.counted_at, counted_before = s.counted_before
+    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],
+      $9::bigint[], $10::bigint[])
+      s (id, status, now, api_key_id, month, claim_token, lease_until, tried_before, counted_at, counted_before)
+    where m.id = s.id
+    returning m.workspace_id, m.lease_until, m.id
+  )
+  insert into message_deadlines (workspace_id, due_at, message_ids)
+  select r.workspace_id, r.lease_until, array[r.id] from retried r`
+
+const countedAt = ({ counted, message }: AcceptStep.Claim) => counted && message.statusAt
+const countedBefore = ({ counted }: AcceptStep.Claim) => counted && counted.before
+
+const retry = (claims: ReadonlyArray<AcceptStep.Claim>): ReadonlyArray<Statement> =>
+  claims.length === 0 ? [] : [{
+    text: retryText,
+    params: [
+      texts(claims.map(({ message }) => message.id)),
+      texts(claims.map(({ message }) => message.status)),
+      instants(claims.map(({ message }) => message.statusAt)),
+      texts(claims.map(({ message }) => message.apiKeyId)),
+      texts(claims.map(({ quotaMonth }) => quotaMonth)),
+      texts(claims.map(({ claim }) => claim.token)),
+      instants(claims.map(({ claim }) => claim.leaseUntil)),
+      instants(claims.map(({ before }) => before!.statusAt)),
+      instants(claims.map(countedAt)),
+      instants(claims.map(countedBefore))
+    ]
+  }]
+
+const spend = (
+  { numbers, pairs, quotas, workspaces }: AcceptStep.Writes,
+  claims: ReadonlyArray<AcceptStep.Claim>
+): ReadonlyArray<Statement> => {
+  const limits = [texts(workspaces.map(({ id }) => id)), doubles(workspaces.map(({ fullAt }) => fullAt))]
+  if (numbers.length === 0 && pairs.length === 0 && claims.length === 0) {
+    return workspaces.length === 0 ? [] : [{ text: limitText, params: limits }]
+  }
+  const messages = claims.map(({ message }) => message)
+  return [{
+    text: spendText,
+    params: [
+      ...limits,
+      texts(quotas.map(({ workspaceId }) => workspaceId)),
+      texts(quotas.map(({ month }) => month)),
+      integers(quotas.map(({ messages }) => messages)),
+      texts(pairs.map(({ customer, phoneNumberId }) => Limits.pairBucket(phoneNumberId, customer))),
+      doubles(pairs.map(({ fullAt }) => fullAt)),
+      texts(pairs.map(({ phoneNumberId }) => phoneNumberId)),
+      instants(pairs.map(({ countedAt }) => countedAt)),
+      texts(numbers.map(({ id }) => id)),
+      doubles(numbers.map(({ fullAt }) => fullAt)),
+      integers(numbers.map(({ customers }) => customers)),
+      texts(messages.map(({ id }) => id)),
+      texts(messages.map(({ workspaceId }) => workspaceId)),
+      texts(messages.map(({ apiKeyId }) => apiKeyId)),
+      texts(messages.map(({ phoneNumberId }) => phoneNumberId)),
+      texts(messages.map(({ from }) => from)),
+      jsons(messages.map(({ content }) => content)),
+      texts(messages.map(({ status }) => status)),
+      instants(messages.map(({ createdAt }) => createdAt)),
+      texts(claims.map(({ quotaMonth }) => quotaMonth)),
+      texts(claims.map(({ request }) => request.route)),
+      texts(claims.map(({ request }) => request.key)),
+      texts(claims.map(({ request }) => request.fingerprint)),
+      texts(claims.map(({ claim }) => claim.token)),
+      instants(claims.map(({ claim }) => claim.leaseUntil)),
+      instants(claims.map(countedAt)),
+      instants(claims.map(countedBefore))
+    ]
+  }]
+}
+
+const write = (writes: AcceptStep.Writes, { letGo }: Loaded): ReadonlyArray<Statement> => {
+  const isRetry = ({ before }: AcceptStep.Claim) => before !== undefined
+  return [
+    ...letGo.length === 0 ? [] : [{ text: letGoText, params: [texts(letGo)] }],
+    ...writes.unbound.length === 0 ? [] : [{ text: unbindText, params: [texts(writes.unbound)] }],
+    ...retry(writes.claims.filter(isRetry)),
+    ...spend(writes, writes.claims.filter((claim) => !isRetry(claim)))
+  ]
+}
+
+/** What is carried out of `MessageStore.accept`. */
+export const accept: StepOptions<
+  MessageStore.AcceptSend,
+  Loaded,
+  MessageStore.Accepted,
+  AcceptStep.Writes,
+  AcceptStep.Need
+> = { load, read, decide: AcceptStep.accept, more, write }

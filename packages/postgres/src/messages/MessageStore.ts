@@ -169,12 +169,10 @@ const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
-    const { batched, query } = yield* Database
+    const { batched, query, stepped } = yield* Database
     const asked = yield* Asked.asked
     const random = yield* SecureRandom.SecureRandom
-    const accept = yield* batched<MessageStore.AcceptSend, Accept.Answered>("MessageStore.accept", "wac_accept", {
-      given: Accept.batch(asked)
-    })
+    const accept = yield* stepped("MessageStore.accept", Accept.accept)
     const settle = yield* batched<ReturnType<typeof sentOf>, boolean>("MessageStore.settle", "wac_settle")
     const settleAny = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle_any")
     const abandon = yield* batched<unknown, true>("MessageStore.abandon", "wac_abandon")
@@ -204,7 +202,7 @@ export const layer = Layer.effect(
     })
 
     return MessageStore.MessageStore.of({
-      accept: (command) => Effect.map(accept(command), (answered) => Accept.acceptedOf(command, answered)),
+      accept,
       settle: (command) => {
         const { end } = command
         const any = Effect.suspend(() => settleAny(settlementOf(command, asked)))

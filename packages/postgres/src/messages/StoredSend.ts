@@ -1,0 +1,45 @@
+/**
+ * Messages and their idempotency keys, as rows of `messages` in JSON.
+ */
+import type { AcceptStep, Message } from "@wac/core"
+import { storedAnswerOf } from "./StoredVerdict.ts"
+
+/** A row of `messages` as `to_json` writes it. */
+export interface StoredSend {
+  readonly [column: string]: unknown
+}
+
+const messageOf = (row: StoredSend): Message.Message =>
+  ({
+    id: row["id"],
+    workspaceId: row["workspace_id"],
+    apiKeyId: row["api_key_id"],
+    phoneNumberId: row["phone_number_id"],
+    from: row["from_number"],
+    content: row["content"],
+    status: row["status"],
+    statusAt: row["status_at"],
+    providerMessageId: row["provider_message_id"],
+    createdAt: row["created_at"],
+    sentAt: row["sent_at"],
+    deliveredAt: row["delivered_at"],
+    readAt: row["read_at"],
+    failedAt: row["failed_at"],
+    error: row["error"],
+    sequence: row["sequence"]
+  }) as Message.Message
+
+/** What a key is bound to. */
+export const boundOf = (row: StoredSend, isBusy: boolean): AcceptStep.Bound => ({
+  message: messageOf(row),
+  binding: {
+    fingerprint: row["fingerprint"],
+    messageId: row["id"],
+    claim: row["claim_token"] === null ? null : { token: row["claim_token"], leaseUntil: row["lease_until"] },
+    answer: storedAnswerOf(row["answer"]),
+    lastFailure: storedAnswerOf(row["last_failure"]),
+    expiresAt: row["expires_at"]
+  } as AcceptStep.Bound["binding"],
+  quotaMonth: row["quota_month"] as string | null,
+  isBusy
+})
