@@ -48,21 +48,6 @@ const firstPause = "20 millis"
  */
 const size = 64
 
-/** A batch as its function is given it, and how to read what that returns. */
-export interface Given<Answer> {
-  /** Each is given as JSON. */
-  readonly params: readonly [unknown, ...ReadonlyArray<unknown>]
-  /** The answers, in the order of the commands. */
-  readonly read: (told: unknown) => ReadonlyArray<Answer>
-}
-
-export interface BatchOptions<Command, Answer> {
-  /** The most commands in one statement, where {@link size} is not what serves it. */
-  readonly size?: number
-  /** Where `fn` is not from the commands alone to their answers alone: what they share need be told once. */
-  readonly given?: (commands: ReadonlyArray<Command>) => Given<Answer>
-}
-
 /** How PostgreSQL carries out a step (`Step`): loads, has it decided, and writes, all in one transaction. */
 export interface StepOptions<Command, Loaded extends Step.Known, Answer, Writes, Need = never> {
   /** The most commands in one transaction, where {@link size} is not what serves it. */
@@ -107,15 +92,14 @@ export class Database extends Context.Service<Database, {
    * batch is under way go into the next one; a lone caller leaves at once.
    *
    * `fn` is an SQL function from a JSON array of commands to a JSON array of answers in the same order:
-   * `fn(commands json) returns json`, or as {@link BatchOptions.given} says. An answer
+   * `fn(commands json) returns json`. An answer
    * `{"_tag": "StoreError", "cause": "…"}` fails its own caller alone. An error that PostgreSQL raises for what is in a
    * command (a value, a constraint, `raise`) fails the command that it is raised for and no other: the batch is split
    * until that one is found, so no function needs to catch.
    */
   readonly batched: <Command, Answer>(
     operation: string,
-    fn: string,
-    options?: BatchOptions<Command, Answer>
+    fn: string
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
   /**
    * Makes an operation that carries out the commands of many callers in one step, as {@link batched} does in one
@@ -248,25 +232,17 @@ const make = Effect.gen(function*() {
       unavailable: () => new StoreError.StoreError({ operation })
     })
 
-  const calling = <Command, Answer>(
-    fn: string,
-    given: BatchOptions<Command, Answer>["given"] = (commands) => ({
-      params: [commands],
-      read: (told) => told as ReadonlyArray<Answer>
-    })
-  ) =>
-  (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError> => {
-    const { params, read } = given(commands)
-    const places = params.map((_, i) => `$${i + 1}::text::json`)
-    const answers = `${fn}(${places.join(", ")})`
-    return Effect.map(
-      run(
-        isBare ? guarded(answers, statementTimeout(deadline)) : `select ${answers} as answers`,
-        params.map((param) => JSON.stringify(param))
-      ),
-      ([row]) => read(row!["answers"])
-    )
-  }
+  const calling =
+    <Command, Answer>(fn: string) =>
+    (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError> => {
+      const answers = `${fn}($1::text::json)`
+      return Effect.map(
+        run(isBare ? guarded(answers, statementTimeout(deadline)) : `select ${answers} as answers`, [
+          JSON.stringify(commands)
+        ]),
+        ([row]) => row!["answers"] as ReadonlyArray<Answer>
+      )
+    }
 
   const stepping = <Command, Loaded extends Step.Known, Answer, Writes, Need>(
     { decide, load, more, read, write }: StepOptions<Command, Loaded, Answer, Writes, Need>
@@ -287,7 +263,7 @@ const make = Effect.gen(function*() {
 
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
-    batched: (operation, fn, { given, size } = {}) => batches(operation, calling(fn, given), size),
+    batched: (operation, fn) => batches(operation, calling(fn)),
     direct: (operation, { read, size, write }) =>
       batches(
         operation,

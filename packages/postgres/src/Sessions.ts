@@ -13,13 +13,13 @@ import type { Rows, Statement } from "./Statement.ts"
 export class LostBeforeCommit extends Data.TaggedError("LostBeforeCommit")<{ readonly error: SqlError }> {}
 
 /** What a transaction writes after it has loaded, and what its caller gets once that is committed. */
-export interface Written<A> {
+interface Written<A> {
   readonly writes: ReadonlyArray<Statement>
   readonly result: A
 }
 
 /** What a transaction loads besides, in a round trip of its own, and what comes of the rows of each statement. */
-export interface Loading<A> {
+interface Loading<A> {
   readonly load: ReadonlyArray<Statement>
   readonly next: (rows: ReadonlyArray<Rows>) => Next<A>
 }
