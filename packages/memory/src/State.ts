@@ -2,6 +2,7 @@
  * All that the storage holds. Its methods are single synchronous steps, so no other fiber sees one half done.
  */
 import {
+  type AbandonStep,
   type ApiKey,
   type Contact,
   type Event,
@@ -37,14 +38,7 @@ export interface Send {
   binding: Idempotency.Binding
   /** The month whose quota it has spent; `null` when it was given back. */
   quotaMonth: string | null
-  /** What its last try changed, for taking it back. */
-  lastTry: {
-    readonly at: Time.Instant
-    /** When the message took its status before; `null` when this was the first try. */
-    readonly statusAtBefore: Time.Instant | null
-    /** Whether the messaging limit was spent, and when the customer had been written to before. */
-    readonly writtenTo: { readonly before: Time.Instant | null } | null
-  }
+  lastTry: AbandonStep.Tried["lastTry"]
 }
 
 /** An API key that was issued under an idempotency key. */

@@ -188,11 +188,14 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
 
     const settle = Effect.gen(function*() {
       const commands: Array<MessageStore.SettleSend> = []
-      for (const { claimToken, messageId, request } of pickClaims()) {
+      for (const command of pickClaims()) {
+        const { claimToken, request } = command
         commands.push({
           now,
-          workspaceId: random.often(request.workspaceId, worlds[0]!.workspace.id),
-          messageId,
+          message: {
+            ...MessageFixture.asClaimed(command),
+            workspaceId: random.often(request.workspaceId, worlds[0]!.workspace.id)
+          },
           claimToken: random.often(claimToken, yield* Fixture.word),
           end: yield* endOf(),
           ids: yield* Fixture.eventIds
@@ -202,7 +205,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
         commands.map((command) => MessageStore.MessageStore.use((store) => store.settle(command)))
       )
       answers.forEach((settled, i) => {
-        const { end, messageId } = commands[i]!
+        const { end, message: { id: messageId } } = commands[i]!
         note(`${end._tag} ${settled}`)
         if (settled && end._tag === "Accepted" && !owners.has(end.providerMessageId)) {
           owners.set(end.providerMessageId, messageId)

@@ -97,8 +97,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
       assert.strictEqual(_tag, "Claimed")
       const settlement = {
         now,
-        workspaceId,
-        messageId,
+        message: MessageFixture.asClaimed(command),
         claimToken,
         end: yield* MessageFixture.tookIt,
         ids: yield* Fixture.eventIds

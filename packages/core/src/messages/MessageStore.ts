@@ -94,6 +94,9 @@ export type Accepted =
     | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError }
   )
 
+/** Asks to take an *accept* back. */
+export type AbandonSend = Pick<AcceptSend, "now" | "request" | "message" | "claimToken" | "limits">
+
 /** How a claimed send ended. */
 export type SendEnd =
   /** The provider took it and named it. */
@@ -108,8 +111,8 @@ export type SendEnd =
 /** How a claimed send ended, by who holds its claim. */
 export interface SettleSend {
   readonly now: Instant
-  readonly workspaceId: WorkspaceId
-  readonly messageId: MessageId
+  /** As *accept* claimed it. */
+  readonly message: Message
   readonly claimToken: string
   readonly end: SendEnd
   /** One of each is enough: a send ends as sent or as failed, or tells of nothing. */
@@ -150,6 +153,13 @@ export interface Swept {
   /** Idempotency keys that were forgotten. */
   readonly forgotten: number
 }
+
+/** What two sweeps did together. */
+export const sum = (a: Swept, b: Swept): Swept => ({
+  unknown: a.unknown + b.unknown,
+  failed: a.failed + b.failed,
+  forgotten: a.forgotten + b.forgotten
+})
 
 /** Which messages: of a status, and to a number exactly as it was given, where these are given. */
 export interface MessageFilter {
@@ -196,7 +206,7 @@ export class MessageStore extends Context.Service<MessageStore, {
    * so it is also for an *accept* whose answer was lost. Safe to repeat.
    */
   readonly abandon: (
-    command: Pick<AcceptSend, "now" | "request" | "message" | "claimToken" | "limits">
+    command: AbandonSend
   ) => Effect.Effect<void, StoreError>
   /** Judges a key and spends nothing: how those who join a running send learn its end. */
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>

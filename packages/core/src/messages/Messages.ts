@@ -147,18 +147,17 @@ export class Messages extends Context.Service<Messages, {
       const settle = Effect.fnUntraced(
         function*(claimed: ClaimedSend, claimToken: string, outcome: ProviderOutcome, requestId: Id.RequestId) {
           const now = yield* Clock.currentTimeMillis
-          const { id: messageId, workspaceId } = claimed.message
+          const { message } = claimed
           const settle = store.settle({
             now,
-            workspaceId,
-            messageId,
+            message,
             claimToken,
             end: endOf(outcome, now, requestId),
             ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
           })
           const settled = yield* settle.pipe(
             // whatever kept it from being recorded, the message may be out
-            Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(messageId, settle, cause)), false))
+            Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(message.id, settle, cause)), false))
           )
           if (!settled || outcome._tag === "Unknown") {
             yield* Metrics.sendEnded("unknown", "outcome_unknown")

@@ -360,7 +360,8 @@ const elsewhere = (request: SendRequest) =>
       limits: standard,
       provider: "stub"
     })
-    assert.strictEqual(accepted._tag, "Claimed")
+    if (accepted._tag !== "Claimed") return assert.fail(accepted._tag)
+    const { message } = accepted
     const ids = {
       events: yield* Effect.replicateEffect(newId("evt"), maxPerReport),
       deliveries: yield* Effect.replicateEffect(newId("dlv"), maxPerReport)
@@ -369,8 +370,7 @@ const elsewhere = (request: SendRequest) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
         store.settle({
           now,
-          workspaceId: request.workspaceId,
-          messageId,
+          message,
           claimToken: "elsewhere",
           end,
           ids

@@ -1,7 +1,7 @@
 /**
  * Recording events, each in the step that makes the change it tells of, with its delivery.
  */
-import { Event, type Message, type MessageStore, type Time } from "@wac/core"
+import type { Event, MessageStore } from "@wac/core"
 import type { Memory } from "../State.ts"
 
 /** Writes events to the log, and a delivery of each that the workspace's webhook wants. */
@@ -24,17 +24,4 @@ export const log = (memory: Memory, event: Event.Event): void => {
   memory.events.set(event.workspaceId, events)
   memory.eventPosition.set(event.id, events.push(event) - 1)
   memory.eventHint.notify()
-}
-
-/** Keeps a message as it is after its steps, and records them. */
-export const keepMoved = (
-  memory: Memory,
-  { message, transitions }: Message.Moved,
-  ids: MessageStore.EventIds,
-  now: Time.Instant
-): Message.Message => {
-  const told = Event.ofTransitions(message, transitions, ids.events, now)
-  memory.messages.set(told.message)
-  record(memory, told.events, ids.deliveries)
-  return told.message
 }

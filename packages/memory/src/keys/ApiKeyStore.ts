@@ -1,6 +1,5 @@
-import { ApiKey, ApiKeyStore, type Id, type Time } from "@wac/core"
+import { ApiKey, ApiKeyStore, type Id, Send, type Time } from "@wac/core"
 import { Clock, Effect, Layer, Option, Queue } from "effect"
-import { expiryFrom } from "../messages/Sends.ts"
 import { type Memory, State } from "../State.ts"
 
 type Idempotency = Parameters<ApiKeyStore.ApiKeyStore["Service"]["issue"]>[1]
@@ -16,7 +15,7 @@ const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: Idempotency): Ap
   }
   memory.apiKeys.set(key)
   memory.apiKeyByTokenHash.set(key.tokenHash, key.id)
-  const issuance = { fingerprint: idempotency.fingerprint, apiKeyId: key.id, expiresAt: expiryFrom(now) }
+  const issuance = { fingerprint: idempotency.fingerprint, apiKeyId: key.id, expiresAt: Send.expiryFrom(now) }
   memory.issuances.set(name, issuance, now)
   return { _tag: "Created", key }
 }

@@ -25,12 +25,12 @@ export class WrittenTo {
     this.#lastAt.set(customer, now)
   }
 
-  /** Takes back what was noted at `at`, unless the customer was written to again since. */
-  takeBack(customer: Contact.Contact["key"], at: Time.Instant, before: Time.Instant | null): void {
-    if (this.#lastAt.get(customer) !== at) return
+  /** Puts back when a customer had been written to; `null`: they had not been. */
+  restore(customer: Contact.Contact["key"], at: Time.Instant | null): void {
+    if (this.lastAt(customer) === at) return
     this.#lastAt.delete(customer)
-    if (before === null) return
-    this.#lastAt.set(customer, before)
+    if (at === null) return
+    this.#lastAt.set(customer, at)
     this.#lastAt = new Map([...this.#lastAt].sort(([, a], [, b]) => a - b))
   }
 }

@@ -2,22 +2,21 @@
  * Accepting a send, and taking that back (contract §3, *Order of checks*).
  */
 import {
+  AbandonStep,
   AcceptStep,
   Contact,
   Limits,
   type Message,
   type MessageStore,
-  PhoneNumber,
+  type PhoneNumber,
   type Template,
   type Time,
-  type TokenStep,
   type Workspace
 } from "@wac/core"
 import { contactOf } from "../contacts/ContactStore.ts"
-import * as Buckets from "../limits/Buckets.ts"
 import { WrittenTo } from "../limits/WrittenTo.ts"
 import { type Memory, type Send, templateName } from "../State.ts"
-import { bind, forget, giveQuotaBack, messageOf, nameOf, quotaCounter, unclaim } from "./Sends.ts"
+import { awaitDeadline, forget, nameOf, quotaCounter, sendOf, write as writeSends } from "./Sends.ts"
 
 /** What is found for a send. */
 const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Found => {
@@ -44,7 +43,12 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
       countedAt: writtenTo?.lastAt(customer) ?? null
     },
     bound: send &&
-      { binding: send.binding, message: messageOf(memory, send), quotaMonth: send.quotaMonth, isBusy: false },
+      {
+        binding: send.binding,
+        message: memory.messages.get(send.binding.messageId)!,
+        quotaMonth: send.quotaMonth,
+        isBusy: false
+      },
     quotaUsed: (month) => memory.quotaUsed.get(quotaCounter(request.workspaceId, month)) ?? 0
   }
 }
@@ -65,9 +69,8 @@ const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): vo
   for (const { before, claim, counted, message, quotaMonth, request } of writes.claims) {
     memory.messages.set(message)
     const lastTry: Send["lastTry"] = {
-      at: message.statusAt,
       statusAtBefore: before?.statusAt ?? null,
-      writtenTo: counted
+      counted: counted && { at: message.statusAt, before: counted.before }
     }
     const send = memory.sendOf.get(message.id) ?? keep(memory, {
       name: nameOf(request),
@@ -84,7 +87,8 @@ const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): vo
     })
     send.quotaMonth = quotaMonth
     send.lastTry = lastTry
-    bind(memory, send, { claim })
+    send.binding = { ...send.binding, claim }
+    awaitDeadline(memory, send, { message, binding: send.binding, quotaMonth })
   }
 }
 
@@ -96,38 +100,41 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
   return decided.answers[0]!
 }
 
-/** `MessageStore.abandon`: what *accept* wrote is taken back. */
-export const abandon = (
-  memory: Memory,
-  command: Parameters<MessageStore.MessageStore["Service"]["abandon"]>[0]
-): void => {
-  const { limits, now, request: { workspaceId } } = command
-  const send = memory.sends.get(nameOf(command.request))
-  if (send === undefined || send.binding.claim?.token !== command.claimToken) return
-  const { lastTry } = send
-  const message = messageOf(memory, send)
-  // undefined once the number was removed
-  const sender = memory.phoneNumbers.get(message.phoneNumberId)
-  const customer = Contact.keyOf(message.content.to)
-  Buckets.giveBack(
-    memory.buckets,
-    [
-      workspaceBucket(limits, memory.workspaces.get(workspaceId)!),
-      ...(sender === undefined ? [] : callBuckets(limits, sender, customer))
-    ],
-    now
-  )
-  if (lastTry.writtenTo !== null && sender !== undefined) {
-    customersOf(memory, sender.id).takeBack(customer, lastTry.at, lastTry.writtenTo.before)
+/** What is found for a send that is to be abandoned. */
+const foundTried = (memory: Memory, command: MessageStore.AbandonSend): AbandonStep.Found | undefined => {
+  const kept = memory.sends.get(nameOf(command.request))
+  const workspace = memory.workspaces.get(command.request.workspaceId)
+  if (kept === undefined || workspace === undefined) return undefined
+  const send = sendOf(memory, kept.binding.messageId)!
+  const customer = Contact.keyOf(command.message.to)
+  const number = memory.phoneNumbers.get(send.message.phoneNumberId)
+  return {
+    send: { ...send, lastTry: kept.lastTry },
+    workspace,
+    workspaceFullAt: fullAt(memory, Limits.workspaceBucket(workspace.id)),
+    number,
+    numberFullAt: number && fullAt(memory, Limits.phoneNumberBucket(number.id)),
+    pair: {
+      fullAt: number && fullAt(memory, Limits.pairBucket(number.id, customer)),
+      countedAt: number === undefined ? null : customersOf(memory, number.id).lastAt(customer)
+    }
   }
-  if (message.status !== "sending") return unclaim(memory, send, now)
-  if (lastTry.statusAtBefore !== null) {
-    memory.messages.set({ ...message, statusAt: lastTry.statusAtBefore })
-    return unclaim(memory, send, now)
+}
+
+/** `MessageStore.abandon`. */
+export const abandon = (memory: Memory, command: MessageStore.AbandonSend): void => {
+  const now = memory.now(command.now)
+  const { writes } = AbandonStep.abandon({ now: memory.now, found: (command) => foundTried(memory, command) }, [
+    command
+  ])
+  const fill = (bucket: string, fullAt: Time.Instant) => memory.buckets.set(bucket, fullAt, now)
+  for (const { fullAt, id } of writes.workspaces) fill(Limits.workspaceBucket(id), fullAt)
+  for (const { fullAt, id } of writes.numbers) fill(Limits.phoneNumberBucket(id), fullAt)
+  for (const { countedAt, customer, fullAt, phoneNumberId } of writes.pairs) {
+    fill(Limits.pairBucket(phoneNumberId, customer), fullAt)
+    customersOf(memory, phoneNumberId).restore(customer, countedAt)
   }
-  giveQuotaBack(memory, send)
-  forget(memory, send)
-  memory.messages.delete(message)
+  writeSends(memory, writes)
 }
 
 /** Keeps a new send under its key. */
@@ -167,18 +174,3 @@ const customersOf = (memory: Memory, number: PhoneNumber.PhoneNumber["id"]): Wri
 }
 
 const fullAt = (memory: Memory, bucket: string): Time.Instant | undefined => memory.buckets.get(bucket)
-
-const workspaceBucket = (limits: Limits.Limits, workspace: Workspace.Workspace): TokenStep.Named => ({
-  key: Limits.workspaceBucket(workspace.id),
-  policy: Limits.workspace(limits, workspace.tier)
-})
-
-/** What one call of the provider spends. */
-const callBuckets = (
-  limits: Limits.Limits,
-  sender: PhoneNumber.PhoneNumber,
-  customer: Contact.Contact["key"]
-): ReadonlyArray<TokenStep.Named> => [
-  { key: Limits.phoneNumberBucket(sender.id), policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender)) },
-  { key: Limits.pairBucket(sender.id, customer), policy: Limits.pair(limits) }
-]

@@ -1,82 +1,88 @@
 /**
- * Sends and their idempotency keys: what accepting, settling, reporting and sweeping have in common.
+ * Sends and their idempotency keys: loading them for the steps of the core, and keeping what comes of those.
  */
-import { Idempotency, Message, type MessageStore, type Time } from "@wac/core"
-import { Duration } from "effect"
-import type { Memory, Send } from "../State.ts"
+import { type Message, type MessageStore, Send, type Sends, type SendStep, type Time } from "@wac/core"
+import { record } from "../events/Journal.ts"
+import type { Memory, Send as Kept } from "../State.ts"
 
 /** An idempotency key with its scope. */
 export const nameOf = ({ key, route, workspaceId }: MessageStore.KeyedRequest): string =>
   `${workspaceId}\n${route}\n${key}`
 
-/** The message of a send. */
-export const messageOf = (memory: Memory, send: Send): Message.Message => memory.messages.get(send.binding.messageId)!
-
-/** What the key means to a request. */
-export const judge = (memory: Memory, request: MessageStore.KeyedRequest, now: Time.Instant): Idempotency.Verdict => {
-  const send = memory.sends.get(nameOf(request))
-  return Idempotency.judge(send?.binding, send && messageOf(memory, send), request.fingerprint, now)
+/** A message with its key. */
+export const sendOf = (memory: Memory, id: Message.Message["id"]): Send.Send | undefined => {
+  const message = memory.messages.get(id)
+  const kept = memory.sendOf.get(id)
+  return message && { message, binding: kept?.binding ?? null, quotaMonth: kept?.quotaMonth ?? null }
 }
 
-/** The send that the claim's owner speaks of, unless the claim was lost. */
-export const owned = (
-  memory: Memory,
-  claim: Pick<MessageStore.SettleSend, "workspaceId" | "messageId" | "claimToken">
-): Send | undefined => {
-  const send = memory.sendOf.get(claim.messageId)
-  return send !== undefined && send.binding.claim?.token === claim.claimToken &&
-      messageOf(memory, send).workspaceId === claim.workspaceId
-    ? send
-    : undefined
-}
+/** What the steps load. */
+export const loaded = (memory: Memory): SendStep.LoadedReports => ({
+  now: memory.now,
+  send: (id) => sendOf(memory, id),
+  named: (providerMessageId) => memory.messageByProviderId.get(providerMessageId),
+  number: (providerNumberId) => memory.phoneNumberByProviderId.get(providerNumberId)
+})
 
-/** Changes what is kept of the key, and sees to it that the sweep comes back in time. */
-export const bind = (memory: Memory, send: Send, change: Partial<Idempotency.Binding>): void => {
-  send.binding = { ...send.binding, ...change }
-  const at = deadlineOf(send.binding, messageOf(memory, send))
+/** Sees to it that the sweep comes back in time. */
+export const awaitDeadline = (memory: Memory, { name }: Kept, send: Send.Send): void => {
+  const at = Send.deadlineOf(send)
   if (at === null) return
-  memory.deadlines.push({ at, name: send.name })
+  memory.deadlines.push({ at, name })
   if (memory.deadlines.peek()!.at >= at) memory.deadlineHint.notify()
 }
 
-/** When a key that was answered at `now` is forgotten. */
-export const expiryFrom = (now: Time.Instant): Time.Instant => now + Duration.toMillis(Idempotency.retention)
-
-/** Ends a claim without an answer of its own; upstream's reports may have given one. */
-export const unclaim = (memory: Memory, send: Send, now: Time.Instant, change?: Partial<Idempotency.Binding>): void =>
-  bind(memory, send, {
-    ...change,
-    claim: null,
-    expiresAt: isSettled(messageOf(memory, send)) ? expiryFrom(now) : null
-  })
-
 /** Forgets the key; the message stays. */
-export const forget = (memory: Memory, send: Send): void => {
+export const forget = (memory: Memory, send: Kept): void => {
   memory.sends.delete(send.name)
   memory.sendOf.delete(send.binding.messageId)
 }
 
-/** Gives the message's quota back. */
-export const giveQuotaBack = (memory: Memory, send: Send): void => {
-  if (send.quotaMonth === null) return
-  const counter = quotaCounter(messageOf(memory, send).workspaceId, send.quotaMonth)
-  memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) - 1)
-  send.quotaMonth = null
+const keep = (memory: Memory, send: Send.Send): void => {
+  const { binding, message, quotaMonth } = send
+  memory.messages.set(message)
+  const kept = memory.sendOf.get(message.id)
+  if (kept === undefined) return
+  if (binding === null) return forget(memory, kept)
+  kept.binding = binding
+  kept.quotaMonth = quotaMonth
+  awaitDeadline(memory, kept, send)
+}
+
+/** Writes what comes of a step. */
+export const write = (memory: Memory, { events, names, quotas, removed, sends }: Sends.Writes): void => {
+  for (const { messageId, providerMessageId } of names) {
+    if (!memory.messageByProviderId.has(providerMessageId)) memory.messageByProviderId.set(providerMessageId, messageId)
+  }
+  for (const { messages, month, workspaceId } of quotas) {
+    const counter = quotaCounter(workspaceId, month)
+    memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) - messages)
+  }
+  for (const send of sends) keep(memory, send)
+  for (const id of removed) {
+    forget(memory, memory.sendOf.get(id)!)
+    memory.messages.delete(memory.messages.get(id)!)
+  }
+  record(memory, events.map(({ event }) => event), events.map(({ deliveryId }) => deliveryId))
 }
 
 /** The counter of a workspace's month. */
 export const quotaCounter = (workspaceId: Message.Message["workspaceId"], month: string): string =>
   `${workspaceId} ${month}`
 
-/** Whether somebody who knows has told how the send ended. */
-export const isSettled = (message: Message.Message): boolean =>
-  message.status !== "sending" && message.status !== "unknown" && !Message.isDeliveryUnknown(message)
+/** Whether a sweep would find something to look at. */
+export const isDue = (memory: Memory, now: Time.Instant): boolean => {
+  const next = memory.deadlines.peek()
+  return next !== undefined && next.at <= now
+}
 
-/** When silence, or the key's age, means something next; `null`: never. */
-export const deadlineOf = (binding: Idempotency.Binding, message: Message.Message): Time.Instant | null =>
-  binding.expiresAt ?? binding.claim?.leaseUntil ??
-    (message.status === "unknown"
-      ? message.statusAt + Duration.toMillis(Message.unknownTimeout)
-      : message.status === "sending"
-      ? message.statusAt + Duration.toMillis(Message.retryTimeout)
-      : null)
+/** At most so many sends whose deadline has come; those that have moved on since have a later one in line. */
+export const due = (memory: Memory, most: number, now: Time.Instant): ReadonlyArray<Send.Send> => {
+  const found = new Map<string, Send.Send>()
+  while (found.size < most && isDue(memory, now)) {
+    const { name } = memory.deadlines.pop()!
+    const kept = memory.sends.get(name)
+    if (kept !== undefined) found.set(name, sendOf(memory, kept.binding.messageId)!)
+  }
+  return [...found.values()]
+}

@@ -41,7 +41,7 @@ const reportedOf = (
 
 /** A command for `wac_settle`: upstream took the send. */
 const sentOf = (
-  { claimToken, ids, messageId, now, workspaceId }: MessageStore.SettleSend,
+  { claimToken, ids, message: { id: messageId, workspaceId }, now }: MessageStore.SettleSend,
   providerMessageId: string,
   asked: Asked.Asked
 ) => ({
@@ -62,7 +62,7 @@ const firstOf = ({ deliveries, events }: MessageStore.EventIds): MessageStore.Ev
 
 /** A command for `wac_settle_any`. */
 const settlementOf = (
-  { claimToken, end, ids, messageId, now, workspaceId }: MessageStore.SettleSend,
+  { claimToken, end, ids, message: { id: messageId, workspaceId }, now }: MessageStore.SettleSend,
   asked: Asked.Asked
 ) => {
   /** Of what happened now, the database says when that was. */

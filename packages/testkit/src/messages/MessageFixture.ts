@@ -99,9 +99,13 @@ export const accept = (world: Fixture.World, options: SendOptions = {}) =>
     return { command, accepted }
   })
 
-/** A send that was accepted. `command.messageId` is its message's id, also for a later try under the key. */
+/** A send that was accepted, and its message as it was claimed, whose id is `messageId`, even for a later try. */
+export interface Accepted extends MessageStore.AcceptSend {
+  readonly claimed: Message.Message
+}
+
 export interface Claim {
-  readonly command: MessageStore.AcceptSend
+  readonly command: Accepted
   readonly accepted: MessageStore.ClaimedSend & { readonly readings: MessageStore.Accepted["readings"] }
 }
 
@@ -112,7 +116,8 @@ export const claimed = (
 ): Fixture.Step<Claim> =>
   Effect.map(accept(world, options), ({ accepted, command }) => {
     if (accepted._tag !== "Claimed") return assert.fail(`expected a claim, got ${describe(accepted)}`)
-    return { command: { ...command, messageId: accepted.message.id }, accepted }
+    const { message: claimed } = accepted
+    return { command: { ...command, messageId: claimed.id, claimed }, accepted }
   })
 
 /** The readings of the first send of a workspace under the usual limits. */
@@ -142,14 +147,25 @@ export const describe = (accepted: MessageStore.Accepted): string =>
   accepted._tag === "Refused" ? `${accepted.error.code}/${Errors.reasonOf(accepted.error)}` : accepted._tag
 
 /** Settles a claim; at the time of its accept when nothing else is said. */
-export const settle = (command: MessageStore.AcceptSend, end: MessageStore.SendEnd, now: Time.Instant = command.now) =>
+export const settle = (
+  command: MessageStore.AcceptSend & Partial<Accepted>,
+  end: MessageStore.SendEnd,
+  now: Time.Instant = command.now
+) =>
   Effect.gen(function*() {
     const ids = yield* Fixture.eventIds
-    const { claimToken, messageId, request } = command
-    return yield* MessageStore.MessageStore.use((store) =>
-      store.settle({ now, workspaceId: request.workspaceId, messageId, claimToken, end, ids })
-    )
+    const { claimToken, messageId: id, request: { workspaceId } } = command
+    const message = { ...command.claimed ?? asClaimed(command), id, workspaceId }
+    return yield* MessageStore.MessageStore.use((store) => store.settle({ now, message, claimToken, end, ids }))
   })
+
+/** A message as the first try of a send claims it, of whatever number. */
+export const asClaimed = (command: MessageStore.AcceptSend): Message.Message =>
+  MessageStore.claimedMessage(
+    command,
+    { id: "pn_0", phoneNumber: "+12025550000" } as PhoneNumber.PhoneNumber,
+    undefined
+  )
 
 /** The end of a send that the provider took, under a fresh name. */
 export const tookIt = Effect.map(

@@ -36,8 +36,7 @@ export const tests = (it: Fixture.It): void => {
       const now = own.start + 2 * second
       const settled = yield* store.settle({
         now,
-        workspaceId: own.workspace.id,
-        messageId: command.messageId,
+        message: command.claimed,
         claimToken: command.claimToken,
         end: { _tag: "Accepted", providerMessageId },
         ids
@@ -231,8 +230,7 @@ export const tests = (it: Fixture.It): void => {
         const { command } = yield* claimed(own)
         const settling = {
           now: own.start,
-          workspaceId: own.workspace.id,
-          messageId: command.messageId,
+          message: command.claimed,
           claimToken: command.claimToken,
           end,
           ids: yield* Fixture.eventIds

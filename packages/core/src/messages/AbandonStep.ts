@@ -1,0 +1,171 @@
+/**
+ * What abandoning a send decides: everything that *accept* wrote is taken back, as if it had refused.
+ */
+import * as Contact from "../contacts/Contact.ts"
+import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
+import * as Bucket from "../limits/Bucket.ts"
+import * as Limits from "../limits/Limits.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import * as PhoneNumber from "../numbers/PhoneNumber.ts"
+import type { Decide, Known } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+import type { Workspace } from "../workspaces/Workspace.ts"
+import type { AbandonSend } from "./MessageStore.ts"
+import * as Send from "./Send.ts"
+import { Sends, type Writes as SendWrites } from "./Sends.ts"
+
+/** A send, and what its last try changed. */
+export interface Tried extends Send.Send {
+  readonly lastTry: {
+    /** When the message took its status before; `null` when this was the first try. */
+    readonly statusAtBefore: Instant | null
+    /** When the customer was counted against the messaging limit, and when they had been before; `null`: they were not. */
+    readonly counted: { readonly at: Instant; readonly before: Instant | null } | null
+  }
+}
+
+/** What is found for a send that is to be abandoned; all of it is locked. */
+export interface Found {
+  /** The send under the key. */
+  readonly send: Tried | undefined
+  readonly workspace: Pick<Workspace, "tier">
+  /** When the workspace's bucket is full; `undefined`: it was forgotten when it was full. So for the others. */
+  readonly workspaceFullAt: Instant | undefined
+  /** Its number, unless that was removed. */
+  readonly number: PhoneNumber.PhoneNumber | undefined
+  readonly numberFullAt: Instant | undefined
+  readonly pair: {
+    readonly fullAt: Instant | undefined
+    /** When the customer was last counted against the messaging limit; `null`: they are not among those who are. */
+    readonly countedAt: Instant | null
+  }
+}
+
+/** What the step loads. */
+export interface Loaded extends Known {
+  readonly found: (command: AbandonSend) => Found | undefined
+}
+
+/** What is given back, each place at most once, and the sends that have lost their claims. */
+export interface Writes extends SendWrites {
+  readonly workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly fullAt: Instant }>
+  readonly numbers: ReadonlyArray<{
+    readonly id: PhoneNumberId
+    readonly fullAt: Instant
+    /** How many customers count no longer. */
+    readonly customers: number
+  }>
+  readonly pairs: ReadonlyArray<{
+    readonly phoneNumberId: PhoneNumberId
+    readonly customer: Contact.Contact["key"]
+    readonly fullAt: Instant
+    readonly countedAt: Instant | null
+  }>
+}
+
+/** A bucket that may have been forgotten when it was full: then there is nothing to give back to. */
+class Kept {
+  readonly bucket: Bucket.Bucket
+  private readonly isStored: boolean
+
+  constructor(fullAt: Instant | undefined) {
+    this.bucket = new Bucket.Bucket(fullAt)
+    this.isStored = fullAt !== undefined
+  }
+
+  giveBack(policy: RateLimit.Policy): void {
+    if (this.isStored) this.bucket.leave(RateLimit.giveBack(policy, this.bucket.fullAt))
+  }
+}
+
+interface NumberState {
+  readonly id: PhoneNumberId
+  readonly kept: Kept
+  customers: number
+}
+
+interface PairState {
+  readonly phoneNumberId: PhoneNumberId
+  readonly customer: Contact.Contact["key"]
+  readonly kept: Kept
+  readonly countedBefore: Instant | null
+  countedAt: Instant | null
+}
+
+const known = <K, V>(all: Map<K, V>, key: K, make: () => V): V => {
+  const found = all.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  all.set(key, made)
+  return made
+}
+
+/** `MessageStore.abandon`. */
+export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, commands) => {
+  const workspaces = new Map<WorkspaceId, Kept>()
+  const numbers = new Map<PhoneNumberId, NumberState>()
+  const pairs = new Map<string, PairState>()
+  const all = commands.map((command) => loaded.found(command))
+  const stored = new Map(all.flatMap((found) => found?.send === undefined ? [] : [[found.send.message.id, found.send]]))
+  const sends = new Sends({ now: loaded.now, send: (id) => stored.get(id) })
+
+  commands.forEach(({ claimToken, limits, message: { to }, now: asked, request: { workspaceId } }, i) => {
+    const found = all[i]
+    const send = found?.send && sends.of(found.send.message.id)
+    if (found?.send === undefined || send?.binding?.claim?.token !== claimToken) return
+    const { counted, statusAtBefore } = found.send.lastTry
+    known(workspaces, workspaceId, () => new Kept(found.workspaceFullAt))
+      .giveBack(Limits.workspace(limits, found.workspace.tier))
+    const { number } = found
+    if (number !== undefined) {
+      const customer = Contact.keyOf(to)
+      const { id: phoneNumberId } = number
+      const ofNumber = known(
+        numbers,
+        phoneNumberId,
+        () => ({ id: phoneNumberId, kept: new Kept(found.numberFullAt), customers: 0 })
+      )
+      const ofPair = known(pairs, Contact.idOf({ phoneNumberId, key: customer }), () => ({
+        phoneNumberId,
+        customer,
+        kept: new Kept(found.pair.fullAt),
+        countedBefore: found.pair.countedAt,
+        countedAt: found.pair.countedAt
+      }))
+      ofNumber.kept.giveBack(Limits.phoneNumber(limits, PhoneNumber.tierOf(number)))
+      ofPair.kept.giveBack(Limits.pair(limits))
+      // the customer's place, unless they were written to again since
+      if (counted !== null && ofPair.countedAt === counted.at) {
+        ofPair.countedAt = counted.before
+        if (counted.before === null) ofNumber.customers++
+      }
+    }
+    const { message } = send
+    const now = loaded.now(asked)
+    if (message.status === "sending" && statusAtBefore === null) {
+      return sends.remove(Send.giveQuotaBack(Send.unchanged(send)))
+    }
+    const restored = message.status === "sending" && statusAtBefore !== null
+      ? { ...send, message: { ...message, statusAt: statusAtBefore } }
+      : send
+    sends.keep(Send.unchanged(Send.unclaim(restored, now)), { events: [], deliveries: [] })
+  })
+
+  return {
+    answers: commands.map(() => undefined),
+    writes: {
+      ...sends.writes(),
+      workspaces: [...workspaces].flatMap(([id, { bucket: { fullAt, hasChanged } }]) =>
+        hasChanged ? [{ id, fullAt }] : []
+      ),
+      numbers: [...numbers.values()].flatMap(({ customers, id, kept: { bucket } }) =>
+        bucket.hasChanged || customers > 0 ? [{ id, fullAt: bucket.fullAt, customers }] : []
+      ),
+      pairs: [...pairs.values()].flatMap(({ countedAt, countedBefore, customer, kept: { bucket }, phoneNumberId }) =>
+        bucket.hasChanged || countedAt !== countedBefore
+          ? [{ phoneNumberId, customer, fullAt: bucket.fullAt, countedAt }]
+          : []
+      )
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * What the transitions of sends decide after *accept* (contract §3): how they end, what the provider reports, and what
+ * silence means.
+ */
+import type * as Event from "../events/Event.ts"
+import type { MessageId, PhoneNumberId } from "../Id.ts"
+import type { Decide, Known } from "../Step.ts"
+import * as StorageTime from "../StorageTime.ts"
+import type { Instant } from "../Time.ts"
+import type { Message } from "./Message.ts"
+import { type ApplyReport, type EventIds, settledAt, type SettleSend, type Swept } from "./MessageStore.ts"
+import * as Send from "./Send.ts"
+import { type Loaded, Sends, type Writes } from "./Sends.ts"
+
+/** What a report needs to find its message. */
+export interface LoadedReports extends Loaded {
+  /** The message that bears the provider's name. */
+  readonly named: (providerMessageId: string) => MessageId | undefined
+  /** The phone number that bears the provider's name. It may be a moment old. */
+  readonly number: (providerNumberId: string) => PhoneNumberId | undefined
+}
+
+const owns = (send: Send.Send | undefined, { claimToken, message }: SettleSend): send is Send.Send =>
+  send?.binding?.claim?.token === claimToken && send.message.workspaceId === message.workspaceId
+
+/** `MessageStore.settle`. */
+export const settle: Decide<SettleSend, Loaded, boolean, Writes> = (loaded, commands) => {
+  const sends = new Sends(loaded)
+  const answers = commands.map((asked): boolean => {
+    const command = settledAt(asked, loaded.now(asked.now))
+    const send = sends.of(command.message.id)
+    if (!owns(send, command)) return false
+    sends.keep(Send.settle(send, command.end, command.ids, command.now), command.ids)
+    return true
+  })
+  return { answers, writes: sends.writes() }
+}
+
+/** A send that ended as most do. */
+export interface Outright {
+  readonly message: Message
+  readonly event: Event.Recorded
+  /** When its key is forgotten. */
+  readonly expiresAt: Instant
+}
+
+/**
+ * What becomes of a send that the provider took, as far as its message is still as it was claimed: it is written outright
+ * under the condition that {@link isUntold} of what is stored, and that the claim is the owner's. `undefined` when that
+ * cannot be said: then it is loaded and decided ({@link settle}). Quota, names of others and the key's answer stay as
+ * they are.
+ */
+export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Instant): Outright | undefined => {
+  if (end._tag !== "Accepted" || !isUntold(message)) return undefined
+  const claimed: Send.Send = {
+    message,
+    // neither what is asked under the key nor the end of its lease says anything here
+    binding: {
+      fingerprint: "",
+      messageId: message.id,
+      claim: { token: claimToken, leaseUntil: now },
+      answer: null,
+      lastFailure: null,
+      expiresAt: null
+    },
+    quotaMonth: null
+  }
+  const { events: [event], send } = Send.settle(claimed, end, ids, now)
+  return {
+    message: send.message,
+    event: { event: event!, deliveryId: ids.deliveries[0]! },
+    expiresAt: send.binding!.expiresAt!
+  }
+}
+
+/** Whether nothing is known of a message but that it is being sent. */
+export const isUntold = ({ providerMessageId, sequence, status }: Message): boolean =>
+  status === "sending" && providerMessageId === null && sequence === 0
+
+/** `MessageStore.applyReport`: by our reference, then by the provider's name; of the number that is spoken of. */
+export const applyReport: Decide<ApplyReport, LoadedReports, boolean, Writes> = (loaded, commands) => {
+  const sends = new Sends(loaded)
+  const find = (
+    { providerNumberId, reference, report: { providerMessageId } }: ApplyReport
+  ): Send.Send | undefined => {
+    const number = providerNumberId === null ? undefined : loaded.number(providerNumberId)
+    const ofNumber = (id: MessageId | null | undefined): Send.Send | undefined => {
+      const send = id ? sends.of(id) : undefined
+      return providerNumberId === null || send?.message.phoneNumberId === number ? send : undefined
+    }
+    return ofNumber(reference) ??
+      ofNumber(providerMessageId === null ? null : loaded.named(providerMessageId) ?? sends.named(providerMessageId))
+  }
+  const answers = commands.map((asked): boolean => {
+    const { ids, now, report } = StorageTime.judgedAt(asked, loaded.now(asked.now))
+    const send = find(asked)
+    if (send === undefined) return false
+    sends.keep(Send.report(send, report, ids, now), ids)
+    return true
+  })
+  return { answers, writes: sends.writes() }
+}
+
+/** Asks what silence means by now. */
+export interface Sweep {
+  readonly now: Instant
+  /** As many sends are concluded with an event as there are identifiers. */
+  readonly ids: EventIds
+}
+
+/** What a sweep loads: sends whose deadline may have passed, under locks. */
+export interface LoadedSweep extends Known {
+  readonly candidates: ReadonlyArray<Send.Send>
+}
+
+/** `MessageStore.sweep`, of some candidates: one step of each that is due. */
+export const sweep: Decide<Sweep, LoadedSweep, Swept, Writes> = ({ candidates, now: judged }, commands) => {
+  const loaded = new Map(candidates.map((send) => [send.message.id, send]))
+  const sends = new Sends({ now: judged, send: (id) => loaded.get(id) })
+  const answers = commands.map(({ ids, now: asked }): Swept => {
+    const now = judged(asked)
+    const swept = { unknown: 0, failed: 0, forgotten: 0 }
+    let used = 0
+    for (const id of loaded.keys()) {
+      const send = sends.of(id)!
+      const dueAt = Send.deadlineOf(send)
+      if (dueAt === null || dueAt > now) continue
+      const isTold = Send.concludesWithEvent(send)
+      if (isTold && used === ids.events.length) continue
+      const own = { events: ids.events.slice(used, used + 1), deliveries: ids.deliveries.slice(used, used + 1) }
+      if (isTold) used++
+      const { conclusions, moved } = Send.conclude(send, own, now)
+      for (const conclusion of conclusions) swept[conclusion]++
+      sends.keep(moved, own)
+    }
+    return swept
+  })
+  return { answers, writes: sends.writes() }
+}
