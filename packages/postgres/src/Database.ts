@@ -4,7 +4,19 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { type Step, StorageTime, StoreError, type Time } from "@wac/core"
-import { Context, Effect, Exit, FiberSet, Layer, Predicate, type Queue, Schedule, type Scope } from "effect"
+import {
+  Context,
+  Data,
+  Effect,
+  Exit,
+  FiberSet,
+  Layer,
+  Predicate,
+  type Queue,
+  Result,
+  Schedule,
+  type Scope
+} from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
 import { Deadline, statementTimeout } from "./Deadline.ts"
@@ -74,8 +86,15 @@ export interface StepOptions<Command, Loaded extends Step.Known, Answer, Writes,
 export interface DirectOptions<Command, Answer> {
   /** The most commands in one transaction, where {@link size} is not what serves it. */
   readonly size?: number
-  /** Each statement sees what was committed before it began, and what those before it have written. */
-  readonly write: (commands: ReadonlyArray<Command>) => ReadonlyArray<Statement>
+  /**
+   * Each statement sees what was committed before it began, and what those before it have written. `now` is the
+   * database's time as far as this process knows it: the last step's, and what has passed since; `undefined` before the
+   * first.
+   */
+  readonly write: (
+    commands: ReadonlyArray<Command>,
+    now: (asked: Time.Instant) => Time.Instant | undefined
+  ) => ReadonlyArray<Statement>
   /** The answers in the order of the commands, from the rows of each statement. */
   readonly read: (rows: ReadonlyArray<Rows>, commands: ReadonlyArray<Command>) => ReadonlyArray<Answer>
 }
@@ -103,7 +122,8 @@ export class Database extends Context.Service<Database, {
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
   /**
    * Makes an operation that carries out the commands of many callers in one step, as {@link batched} does in one
-   * statement. PostgreSQL's refusal of a row fails the command that it is of and no other.
+   * statement. PostgreSQL's refusal of a row fails the command that it is of and no other,
+   * and so does what a decision dies of.
    */
   readonly stepped: <Command, Loaded extends Step.Known, Answer, Writes, Need = never>(
     operation: string,
@@ -128,6 +148,27 @@ export class Database extends Context.Service<Database, {
 
 /** Whether a function's answer fails its caller. */
 const isFailure = Predicate.isTagged("StoreError")
+
+/** A decision died of what is in one of the commands, such as a date that is none. Nothing was written. */
+class Undecided extends Data.TaggedError("Undecided")<{ readonly defect: unknown }> {}
+
+/** What comes of a decision, or what it died of. */
+const decided = <A>(decide: () => Next<Result.Result<A, Undecided>>): Next<Result.Result<A, Undecided>> => {
+  try {
+    return decide()
+  } catch (defect) {
+    return { result: Result.fail(new Undecided({ defect })), writes: [] }
+  }
+}
+
+/** Whether another command of the same batch may be at fault; it left nothing behind. */
+const isOfCommand = (error: SqlError | Undecided): boolean => error instanceof Undecided || isOfContent(error)
+
+/** What happened, for a log. What a decision died of may quote a command: only its kind is told. */
+const cause = (error: SqlError | Undecided): string =>
+  error instanceof Undecided
+    ? `the step could not be decided: ${error.defect instanceof Error ? error.defect.name : typeof error.defect}`
+    : describe(error)
 
 /** Whether it certainly left nothing behind, and may succeed when it is tried again. */
 const isUndone = (error: SqlError | LostBeforeCommit): boolean => error instanceof LostBeforeCommit || isPassing(error)
@@ -175,18 +216,19 @@ const make = Effect.gen(function*() {
       })
     )
 
-  const failed = (operation: string) => (error: SqlError | "late"): Effect.Effect<never, StoreError.StoreError> =>
-    Effect.andThen(
-      Effect.logWarning(
-        `${operation} failed: ${error === "late" ? `no answer within ${deadline} ms` : describe(error)}`
-      ),
-      Effect.fail(new StoreError.StoreError({ operation }))
-    )
+  const failed =
+    (operation: string) => (error: SqlError | Undecided | "late"): Effect.Effect<never, StoreError.StoreError> =>
+      Effect.andThen(
+        Effect.logWarning(
+          `${operation} failed: ${error === "late" ? `no answer within ${deadline} ms` : cause(error)}`
+        ),
+        Effect.fail(new StoreError.StoreError({ operation }))
+      )
 
   /** Carries out commands together; where that fails for what is in one of them, in halves, until that one is alone. */
   const divided = <Command, Answer>(
     operation: string,
-    together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError>
+    together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError | Undecided>
   ) => {
     const all = (
       commands: ReadonlyArray<Command>
@@ -195,7 +237,7 @@ const make = Effect.gen(function*() {
         onSuccess: (answers) =>
           answers.some(isFailure) ? Effect.forEach(answers, one) : Effect.succeed(answers.map(Exit.succeed)),
         onFailure: (error) => {
-          if (commands.length === 1 || !isOfContent(error)) return failed(operation)(error)
+          if (commands.length === 1 || !isOfCommand(error)) return failed(operation)(error)
           const half = commands.length >> 1
           return Effect.map(
             Effect.forEach(
@@ -221,7 +263,7 @@ const make = Effect.gen(function*() {
   /** {@link divided} commands of many callers. */
   const batches = <Command, Answer>(
     operation: string,
-    together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError>,
+    together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError | Undecided>,
     maxSize = size
   ) =>
     Batch.make({
@@ -244,21 +286,30 @@ const make = Effect.gen(function*() {
       )
     }
 
+  /** By how much the database's clock is ahead of this process's monotonic one, by the last step. */
+  let ahead: number | undefined
+  const known = (asked: Time.Instant): Time.Instant | undefined =>
+    judge === "asker" ? asked : ahead === undefined ? undefined : Math.floor(performance.now() + ahead)
+
   const stepping = <Command, Loaded extends Step.Known, Answer, Writes, Need>(
     { decide, load, more, read, write }: StepOptions<Command, Loaded, Answer, Writes, Need>
   ) =>
-  (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError> => {
-    const next = (loaded: Loaded): Next<ReadonlyArray<Answer>> => {
-      const decided: Step.Decided<Answer, Writes> | Step.Needs<Need> = decide(loaded, commands)
-      if (!("needs" in decided)) return { result: decided.answers, writes: write(decided.writes, loaded) }
-      if (more === undefined) throw new Error("the step needs more than is ever loaded")
-      const { needs } = decided
-      return { load: more.load(needs), next: (rows) => next(more.read(loaded, needs, rows)) }
-    }
-    return settled(transaction([...load(commands), clock], (rows) => {
+  (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError | Undecided> => {
+    const next = (load: () => Loaded): Next<Result.Result<ReadonlyArray<Answer>, Undecided>> =>
+      decided(() => {
+        const loaded = load()
+        const step: Step.Decided<Answer, Writes> | Step.Needs<Need> = decide(loaded, commands)
+        if (!("needs" in step)) return { result: Result.succeed(step.answers), writes: write(step.writes, loaded) }
+        if (more === undefined) throw new Error("the step needs more than is ever loaded")
+        const { needs } = step
+        return { load: more.load(needs), next: (rows) => next(() => more.read(loaded, needs, rows)) }
+      })
+    const transacted = transaction([...load(commands), clock], (rows) => {
       const at = rows.at(-1)![0]!["now"] as Time.Instant
-      return next(read(rows.slice(0, -1), (asked) => judge === "asker" ? asked : at, commands))
-    }))
+      ahead = at - performance.now()
+      return next(() => read(rows.slice(0, -1), (asked) => judge === "asker" ? asked : at, commands))
+    })
+    return Effect.flatMap(settled(transacted), Effect.fromResult)
   }
 
   return Database.of({
@@ -267,7 +318,14 @@ const make = Effect.gen(function*() {
     direct: (operation, { read, size, write }) =>
       batches(
         operation,
-        (commands) => Effect.map(settled(pipelined(write(commands))), (rows) => read(rows, commands)),
+        (commands) =>
+          Effect.flatMap(
+            Effect.try({ try: () => write(commands, known), catch: (defect) => new Undecided({ defect }) }),
+            (statements) =>
+              statements.length === 0
+                ? Effect.succeed(read([], commands))
+                : Effect.map(settled(pipelined(statements)), (rows) => read(rows, commands))
+          ),
         size
       ),
     stepped: (operation, options) => batches(operation, stepping(options), options.size),

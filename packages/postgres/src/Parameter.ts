@@ -8,7 +8,14 @@ import { Result } from "effect"
 const array = (elementOid: number) => (values: ReadonlyArray<unknown>): PgTypes.Parameter =>
   Result.getOrThrow(PgTypes.array(values, elementOid))
 
-export const texts: (values: ReadonlyArray<string | null>) => PgTypes.Parameter = array(PgTypes.OID.text)
+const strings = array(PgTypes.OID.text)
+
+/** What PostgreSQL refuses in a text. */
+const refused = "\u0000"
+
+/** Texts. What UTF-8 cannot express would be kept as something else: PostgreSQL is given what it refuses instead. */
+export const texts = (values: ReadonlyArray<string | null>): PgTypes.Parameter =>
+  strings(values.map((value) => value === null || value.isWellFormed() ? value : refused))
 
 export const booleans: (values: ReadonlyArray<boolean | null>) => PgTypes.Parameter = array(PgTypes.OID.bool)
 

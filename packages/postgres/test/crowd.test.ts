@@ -15,6 +15,7 @@ import {
 } from "@wac/core"
 import { DeliveryFixture, Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
 import { Effect } from "effect"
+import { deadline, timeouts } from "../src/messages/Sweep.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
 const { hour, minute, second } = Fixture
@@ -39,9 +40,10 @@ const wrong: { readonly [what: string]: string } = {
     where coalesce(e.sequences, '{}') <> array(select generate_series(1, m.sequence))`,
   // but for what clocks differ by, of those who come at once
   "messages that no sweep will look at in time": `
-    select m.id from messages m where wac_deadline(m) is not null and not exists (
+    select m.id from (select m.*, ${deadline(String(timeouts[0]), String(timeouts[1]))} as deadline from messages m) m
+    where m.deadline is not null and not exists (
       select from message_deadlines d
-      where d.workspace_id = m.workspace_id and d.due_at <= wac_deadline(m) + ${minute} and m.id = any (d.message_ids)
+      where d.workspace_id = m.workspace_id and d.due_at <= m.deadline + ${minute} and m.id = any (d.message_ids)
     )`,
   "orders of which not the first alone is due": `
     select d.order_key, json_agg(d.next_attempt_at order by d.sequence)

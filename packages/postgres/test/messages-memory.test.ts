@@ -27,6 +27,7 @@ import {
 } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Effect, Option, type Schema } from "effect"
+import { deadline, timeouts } from "../src/messages/Sweep.ts"
 import { all, ask, type Game, property, world } from "./agreement.ts"
 
 const { day, hour, minute, second } = Fixture
@@ -40,10 +41,12 @@ const horizon = 20 * day
 const unnoticed = ({ workspace: { id } }: Fixture.World) =>
   PgClient.PgClient.use((client) =>
     client`
-      select m.id, wac_deadline(m) as deadline from messages m
-      where m.workspace_id = ${id} and wac_deadline(m) is not null and not exists (
+      select m.id, m.deadline from (select m.*, ${
+      client.literal(deadline(String(timeouts[0]), String(timeouts[1])))
+    } as deadline from messages m) m
+      where m.workspace_id = ${id} and m.deadline is not null and not exists (
         select from message_deadlines d
-        where d.workspace_id = m.workspace_id and d.due_at <= wac_deadline(m) and m.id = any (d.message_ids)
+        where d.workspace_id = m.workspace_id and d.due_at <= m.deadline and m.id = any (d.message_ids)
       )`
   )
 

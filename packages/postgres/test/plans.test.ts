@@ -316,7 +316,7 @@ for (const { layer: database, name } of databases) {
             jitter: 0
           }))
           const records = commands.map((command) => ({ command, after: DeliveryStep.outright(command)!, now }))
-          const completed = yield* touchedBy(carryOutAll(Complete.outright.write(records)))
+          const completed = yield* touchedBy(carryOutAll(Complete.outright.write(records, (asked) => asked)))
           assertReads(completed, {
             // read, written, and looked for followers
             deliveries: 3 * 64,

@@ -4,27 +4,23 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { type Id, type Idempotency, Limits, type MessageStore, type TokenStep } from "@wac/core"
+import { Errors, type Id, type Idempotency, Limits, type MessageStore, type TokenStep } from "@wac/core"
+import { MessageFixture } from "@wac/testkit"
 import { Effect } from "effect"
+import type { DirectOptions } from "../src/Database.ts"
 import * as Tokens from "../src/limits/Tokens.ts"
+import * as Abandon from "../src/messages/Abandon.ts"
 import * as Accept from "../src/messages/Accept.ts"
-import { carryOut } from "./carryOut.ts"
+import * as ApplyReport from "../src/messages/ApplyReport.ts"
+import * as LookUp from "../src/messages/LookUp.ts"
+import * as Settle from "../src/messages/Settle.ts"
+import * as Sweep from "../src/messages/Sweep.ts"
+import { carryOut, carryOutAll } from "./carryOut.ts"
 import { databases } from "./servers.ts"
 
 const now = 1_800_000_000_000
 const stored = 20_000
 const batch = 64
-
-/** As the functions take limits. */
-const written = {
-  workspaceTiers: {},
-  workspace: [1, 1000],
-  numberTiers: {},
-  number: [1, 1000],
-  pair: [1, 1000],
-  monthlyQuota: null,
-  messagingLimit: null
-}
 
 const limits: Limits.Limits = {
   ...Limits.standard,
@@ -57,79 +53,66 @@ const tokens: ReadonlyArray<TokenStep.Tokens> = ["workspace:ws", "phone_number:p
   .concat(Array.from({ length: batch }, (_, i) => `login:account:${i}`))
   .map((key) => ({ now, buckets: [{ key, policy: { name: "pair", interval: 1, capacity: 1000 } }] }))
 
-const requests = (first: number, count: number) =>
-  sends(first, count).map(({ request: { fingerprint, key } }) => ({
+const lookUps = (first: number, count: number) => sends(first, count).map(({ request }) => ({ now, request }))
+
+/** Messages as their sends claimed them. */
+const claimedOf = (first: number, count: number) => sends(first, count).map(MessageFixture.asClaimed)
+
+const ids = (n: number | string, what = "") => ({
+  events: [`evt ${n}${what}` as Id.EventId],
+  deliveries: [`dlv ${n}${what}` as Id.DeliveryId]
+})
+
+const settlements = (
+  first: number,
+  count: number,
+  endOf: (i: number) => MessageStore.SendEnd = (i) => ({ _tag: "Accepted", providerMessageId: `wamid ${first + i}` })
+): ReadonlyArray<MessageStore.SettleSend> =>
+  claimedOf(first, count).map((message, i) => ({
     now,
-    workspace_id: "ws",
-    route: "r",
-    key,
-    fingerprint
+    message,
+    claimToken: "mine",
+    end: endOf(i),
+    ids: ids(first + i)
   }))
 
-const settlements = (first: number, count: number) =>
-  Array.from({ length: count }, (_, i) => ({
+const reports = (first: number, count: number): ReadonlyArray<MessageStore.ApplyReport> =>
+  claimedOf(first, count).map((message, i) => ({
     now,
-    workspace_id: "ws",
-    message_id: `msg ${first + i}`,
-    claim_token: "mine",
-    provider_message_id: `wamid ${first + i}`,
-    event: `evt ${first + i}`,
-    delivery: `dlv ${first + i}`
-  }))
-
-const reports = (first: number, count: number) =>
-  Array.from({ length: count }, (_, i) => ({
-    now,
-    provider_number_id: "p",
-    reference: i % 2 === 0 ? `msg ${first + i}` : null,
-    status: "delivered",
-    at: now,
-    provider_message_id: `wamid ${first + i}`,
-    events: [`evt ${first + i} delivered`],
-    deliveries: [`dlv ${first + i} delivered`]
+    providerNumberId: "p",
+    reference: i % 2 === 0 ? message.id : null,
+    report: { status: "delivered", at: now, providerMessageId: `wamid ${first + i}`, error: null },
+    ids: ids(first + i, " delivered")
   }))
 
 /** Ends of every other kind. */
 const ends = (first: number, count: number) =>
-  Array.from({ length: count }, (_, i) => ({
-    now,
-    workspace_id: "ws",
-    message_id: `msg ${first + i}`,
-    claim_token: "mine",
-    ...[
-      { end: "NotSent", answer: "{}" },
-      { end: "Unknown" },
-      {
-        end: "Refused",
-        answer: "{}",
-        status: "failed",
-        at: now,
-        error: "{}",
-        concludes: false,
-        events: [`evt ${first + i}`],
-        deliveries: [`dlv ${first + i}`]
-      }
-    ][i % 3]
-  }))
+  settlements(first, count, (i) => {
+    const kinds: ReadonlyArray<MessageStore.SendEnd> = [
+      { _tag: "NotSent", answer },
+      { _tag: "Unknown" },
+      { _tag: "Refused", answer, report: { status: "failed", at: now, providerMessageId: null, error: refused } }
+    ]
+    return kinds[i % kinds.length]!
+  })
 
-const abandoned = (first: number, count: number) =>
-  sends(first, count).map(({ message, request: { key } }) => ({
-    now,
-    workspace_id: "ws",
-    route: "r",
-    key,
-    customer: message.to,
-    claim_token: "mine",
-    limits: written
-  }))
+const refused = MessageFixture.refusedError
+const answer: Idempotency.Answer = {
+  _tag: "Failed",
+  error: new Errors.ServerError({ reason: "provider_unavailable", message: "…" }),
+  requestId: `req_${"0".repeat(26)}` as Id.RequestId
+}
 
-const sweep = (at: number) => ({
+const sweep = (at: number): Command<typeof Sweep.sweep> => ({
   now: at,
-  events: Array.from({ length: batch }, (_, i) => `evt swept ${i}`),
-  deliveries: Array.from({ length: batch }, (_, i) => `dlv swept ${i}`),
-  deliveryUnknown: {},
-  notSent: {}
+  at,
+  ids: {
+    events: Array.from({ length: batch }, (_, i) => `evt swept ${i}` as Id.EventId),
+    deliveries: Array.from({ length: batch }, (_, i) => `dlv swept ${i}` as Id.DeliveryId)
+  }
 })
+
+type Command<Step> = Step extends { readonly load: (commands: ReadonlyArray<infer A>) => unknown } ? A : never
 
 const found = [
   "insert into workspaces (id, name, created_at) values ('ws', 'one', 0)",
@@ -183,16 +166,6 @@ const reads = Effect.gen(function*() {
   return new Map(rows.map(({ name, read }) => [name, read]))
 })
 
-const call = (name: string, commands: unknown) =>
-  Effect.map(
-    PgClient.PgClient.use((client) =>
-      client.unsafe<{ readonly answers: unknown }>(`select ${name}($1::text::json) as answers`, [
-        JSON.stringify(commands)
-      ])
-    ),
-    ([row]) => row!.answers
-  )
-
 const accept = (commands: ReadonlyArray<MessageStore.AcceptSend>) => carryOut(Accept.accept, commands)
 
 /** Asserts that a step reads at most so many rows of any table. */
@@ -206,8 +179,11 @@ const reading = <A, E, R>(name: string, step: Effect.Effect<A, E, R>, most: numb
     return answers
   })
 
-/** The same of a call. */
-const assertReads = (name: string, commands: unknown, most: number) => reading(name, call(name, commands), most)
+/** Has commands carried out in one round trip. */
+const outright = <Command, Answer>(
+  { read, write }: DirectOptions<Command, Answer>,
+  commands: ReadonlyArray<Command>
+) => Effect.map(carryOutAll(write(commands, () => now)), (rows) => read(rows, commands))
 
 /** Those that are filled. */
 const tables = "messages, message_deadlines, message_names, contacts, buckets, quota_usage, events, deliveries"
@@ -232,12 +208,12 @@ for (
           yield* accept(sends(0, 1))
           yield* carryOut(Tokens.spend, tokens.slice(0, 3))
           yield* carryOut(Tokens.giveBack, tokens.slice(0, 3))
-          yield* call("wac_settle", settlements(0, 1))
-          yield* call("wac_apply_reports", reports(0, 1))
+          yield* outright(Settle.outright, settlements(0, 1))
+          yield* carryOut(ApplyReport.applyReport, reports(0, 1))
           yield* accept(sends(200, 4))
-          yield* call("wac_settle_any", ends(200, 3))
-          yield* call("wac_abandon", abandoned(203, 1))
-          yield* call("wac_sweep", sweep(now))
+          yield* carryOut(Settle.settle, ends(200, 3))
+          yield* carryOut(Abandon.abandon, sends(203, 1))
+          yield* carryOut(Sweep.sweep, [sweep(now)])
           for (const statement of fill) yield* client.unsafe(statement)
 
           const few = 6 * batch
@@ -245,25 +221,29 @@ for (
           assert.deepStrictEqual(accepted.map(({ _tag }) => _tag), Array(batch).fill("Claimed"))
           yield* reading("spending tokens", carryOut(Tokens.spend, tokens), few)
           yield* reading("giving tokens back", carryOut(Tokens.giveBack, tokens), few)
-          assert.deepStrictEqual(yield* assertReads("wac_settle", settlements(1, batch), few), Array(batch).fill(true))
-          assert.deepStrictEqual(
-            yield* assertReads("wac_apply_reports", reports(1, batch), few),
-            Array(batch).fill(true)
-          )
-          yield* assertReads("wac_look_up", requests(1, batch), few)
+          const all = Array(batch).fill(true)
+          const settled = yield* reading("settle", outright(Settle.outright, settlements(1, batch)), few)
+          assert.deepStrictEqual(settled, all)
+          const reported = yield* reading("reports", carryOut(ApplyReport.applyReport, reports(1, batch)), few)
+          assert.deepStrictEqual(reported, all)
+          yield* reading("looking up", outright(LookUp.lookUp, lookUps(1, batch)), few)
 
           yield* accept(sends(300, 2 * batch))
-          assert.deepStrictEqual(yield* assertReads("wac_settle_any", ends(300, batch), few), Array(batch).fill(true))
-          yield* assertReads("wac_abandon", abandoned(300 + batch, batch), few)
+          const ended = yield* reading("other ends", carryOut(Settle.settle, ends(300, batch)), few)
+          assert.deepStrictEqual(ended, all)
+          yield* reading("abandon", carryOut(Abandon.abandon, sends(300 + batch, batch)), few)
           const left = yield* client`select 1 from messages where key is not null and claim_token is not null`
           assert.lengthOf(left, 0)
           // when their leases would have ended, it looks at what was sent just now, and puts that off
           const none = { unknown: 0, failed: 0, forgotten: 0 }
-          assert.deepStrictEqual(yield* assertReads("wac_sweep", sweep(now + 1000), few), { ...none, more: true })
-          assert.deepStrictEqual(yield* assertReads("wac_sweep", sweep(now + 1000), 0), { ...none, more: false })
+          const swept = (at: number, most: number) => reading("a sweep", carryOut(Sweep.sweep, [sweep(at)]), most)
+          assert.deepStrictEqual(yield* swept(now + 1000, few), [{ ...none, more: true }])
+          assert.deepStrictEqual(yield* swept(now + 1000, 0), [{ ...none, more: false }])
           // of those that were sent long ago so many keys have expired
-          const swept = yield* assertReads("wac_sweep", sweep(now + 1000 + batch - 1), few)
-          assert.deepStrictEqual(swept, { ...none, forgotten: batch - 1, more: true })
+          assert.deepStrictEqual(
+            yield* swept(now + 1000 + batch - 1, few),
+            [{ ...none, forgotten: batch - 1, more: true }]
+          )
         }))
       }))
   })

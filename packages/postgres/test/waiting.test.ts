@@ -4,11 +4,13 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Contact, DeliveryStore, Limits, MessageStore, PhoneNumberStore, RateLimitStore } from "@wac/core"
+import { Contact, DeliveryStore, type Id, Limits, MessageStore, PhoneNumberStore, RateLimitStore } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Deferred, Effect, Fiber } from "effect"
 import * as Tokens from "../src/limits/Tokens.ts"
 import * as Accept from "../src/messages/Accept.ts"
+import * as ApplyReport from "../src/messages/ApplyReport.ts"
+import * as Sweep from "../src/messages/Sweep.ts"
 import * as PhoneNumberStep from "../src/numbers/PhoneNumberStep.ts"
 import { carryOut } from "./carryOut.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
@@ -27,15 +29,6 @@ const beginAndWait = <A, E, R>(step: Effect.Effect<A, E, R>, count = 1) =>
     yield* Effect.raceFirst(waiting(count), ended)
     return fiber
   })
-
-/** Calls a function itself, so that nobody tries again what PostgreSQL has undone. */
-const call = (fn: string, ...params: ReadonlyArray<unknown>) =>
-  PgClient.PgClient.use((client) =>
-    client.unsafe<{ readonly answers: unknown }>(
-      `select ${fn}(${params.map((_, i) => `$${i + 1}::text::json`).join(", ")}) as answers`,
-      params.map((param) => JSON.stringify(param))
-    )
-  )
 
 /** Accepts sends in one batch, of which none is refused. */
 const accept = (sends: ReadonlyArray<MessageStore.AcceptSend>) =>
@@ -77,11 +70,18 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
       const first = yield* putWebhook(one)
       const last = yield* putWebhook(two)
       const [ofFirst, ofLast] = [yield* MessageFixture.sent(one), yield* MessageFixture.sent(two)]
-      const report = Effect.fnUntraced(function*(reference: string, status: string, name: string | null) {
-        const now = one.start + second
-        const ids = yield* Fixture.eventIds
-        return { now, reference, status, at: now, provider_message_id: name, concludes: false, ...ids }
-      })
+      const report = Effect.fnUntraced(
+        function*(reference: Id.MessageId, status: "sent" | "delivered", providerMessageId: string | null) {
+          const now = one.start + second
+          return {
+            now,
+            providerNumberId: null,
+            reference,
+            report: { status, at: now, providerMessageId, error: null },
+            ids: yield* Fixture.eventIds
+          }
+        }
+      )
       // the last one's event is told first, by the first round of reports
       const commands = [
         yield* report(ofLast.messageId, "delivered", null),
@@ -89,7 +89,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
         yield* report(ofFirst.messageId, "delivered", "wamid.taken")
       ]
       const name = yield* open(client`insert into message_names values ('wamid.taken', ${ofLast.messageId})`)
-      const reporting = yield* beginAndWait(call("wac_apply_reports", commands))
+      const reporting = yield* beginAndWait(client.withTransaction(carryOut(ApplyReport.applyReport, commands)))
       const completing = yield* begin(healths(first.id, last.id))
       yield* Effect.raceFirst(waiting(2), Fiber.await(completing))
       yield* name.commit
@@ -168,7 +168,9 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
       const settings = yield* open(client`update phone_numbers set tier = 'roomy' where id = ${own.number.id}`)
       const accepting = yield* beginAndWait(accept(sends))
       const sweeping = yield* beginAndWait(
-        call("wac_sweep", { now: turn + hour, ...yield* Fixture.eventIds, deliveryUnknown: {}, notSent: {} }),
+        client.withTransaction(
+          carryOut(Sweep.sweep, [{ now: turn + hour, at: turn + hour, ids: yield* Fixture.eventIds }])
+        ),
         2
       )
       yield* settings.commit

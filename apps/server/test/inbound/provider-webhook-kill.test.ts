@@ -47,9 +47,9 @@ const points: ReadonlyArray<Killed> = [
   ["before the post is committed", "wac_keep_post(", "executed", false],
   ["when the post is kept, before it is answered", "wac_keep_post(", "committed", false],
   ["when it is answered, before it is claimed", "wac_claim_posts(", "sent", true],
-  ["before a report is applied", "wac_apply_reports(", "sent", true],
-  ["before a report is committed", "wac_apply_reports(", "executed", true],
-  ["when a report is applied", "wac_apply_reports(", "committed", true],
+  ["before a report is applied", "update messages m set", "sent", true],
+  ["before a report is committed", "update messages m set", "executed", true],
+  ["when a report is applied", "update messages m set", "committed", true],
   ["when a customer's message is recorded", "insert into inbound_messages", "committed", true],
   ["when all is applied, before the end is recorded", "update inbound_posts p set", "sent", true],
   ["when the end is recorded", "update inbound_posts p set", "committed", true]

@@ -42,7 +42,7 @@ class Survivor extends Context.Service<Survivor, Effect.Success<typeof survivor>
 
 /** What the database's parts of a send are known by. */
 const accepting = "insert into messages ("
-const settling = "wac_settle("
+const settling = "with settled as"
 
 /** Has a part of a send stop there. */
 const statementOf = (words: string, point: PostgresProxy.Point) =>

@@ -238,7 +238,7 @@ layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => 
     () =>
       Effect.gen(function*() {
         const { provider, proxy } = yield* Served
-        const reached = proxy.stopAt("wac_settle(", "committed")
+        const reached = proxy.stopAt("with settled as", "committed")
         const lost = yield* sendOnce()
         yield* Effect.promise(() => reached)
         checks.assertError(lost.answer, 504, unknown)

@@ -28,21 +28,19 @@ const waitText = `select h.webhook_id from webhook_health h
   order by h.webhook_id for share`
 
 /**
- * Claimers are told, but for what is held: there the resume tells. What is recorded while it does is found by the next
- * look. Not by an empty payload, which says that something may have been missed.
+ * Parts of a `with` that write the events of `source`, named `e`, and a delivery of each that the workspace's webhook
+ * wants; none of them waits for another, unless `waiting` says which do.
  */
-const recordText = (isFollowing: boolean): string =>
-  `with announced as materialized (
+export const recording = (source: string, waiting = "false"): string =>
+  `announced as materialized (
     ${announce}
   ), told as materialized (
-    select e.*, nextval('positions') as position
-    from announced, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::json[])
-      with ordinality e (id, delivery_id, workspace_id, type, created_at, order_key, sequence, data, place)
+    select e.*, nextval('positions') as position from announced, ${source}
   ), events as (
     insert into events (id, workspace_id, type, created_at, order_key, sequence, data, position)
     select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data, e.position from told e
   ), wanted as materialized (
-    select e.*, w.id as webhook_id, w.envelope, w.paused_at, ${isFollowing ? waits : "false"} as waits
+    select e.*, w.id as webhook_id, w.envelope, w.paused_at, ${waiting} as waits
     from told e
     cross join lateral (
       select w.id, w.envelope, w.paused_at, w.event_types, w.skipped_until from webhooks w
@@ -54,8 +52,23 @@ const recordText = (isFollowing: boolean): string =>
     select e.delivery_id, e.workspace_id, e.webhook_id, e.id, e.type, e.envelope, e.order_key, e.sequence, 'pending',
       case when not e.waits then e.created_at end, e.created_at, e.position
     from wanted e
-  )
-  select pg_notify('wac_deliveries', 'recorded') from (select from wanted e where e.paused_at is null limit 1) due`
+  )`
+
+/**
+ * Tells claimers of what {@link recording} wrote, but for what is held: there the resume tells. What is recorded while
+ * it does is found by the next look. Not by an empty payload, which says that something may have been missed.
+ */
+export const wake = `(select pg_notify('wac_deliveries', 'recorded') from wanted e where e.paused_at is null limit 1)`
+
+const recordText = (waiting?: string): string =>
+  `with ${
+    recording(
+      `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::json[])
+      with ordinality e (id, delivery_id, workspace_id, type, created_at, order_key, sequence, data, place)`,
+      waiting
+    )
+  }
+  select ${wake}`
 
 /** Whether an event waits for one of its message's before it, of this batch or pending. */
 const waits = `e.sequence > 1 and (
@@ -71,8 +84,8 @@ const waits = `e.sequence > 1 and (
       ) is not null
     )`
 
-const recordAlone = recordText(false)
-const recordFollowing = recordText(true)
+const recordAlone = recordText()
+const recordFollowing = recordText(waits)
 
 /** Writes events in their order. Whoever writes those of a message holds its row. */
 export const record = (recorded: ReadonlyArray<Event.Recorded>): ReadonlyArray<Statement> => {

@@ -1,108 +1,22 @@
-import { Contact, Id, Message, MessageStore, Page, type Time } from "@wac/core"
+import { Id, type Message, MessageStore, Page, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Asked from "../Asked.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
-import { limitsOf } from "../limits/WrittenLimits.ts"
 import type { Row } from "../Statement.ts"
+import * as Abandon from "./Abandon.ts"
 import * as Accept from "./Accept.ts"
-import { storedAnswer, type StoredVerdict, verdictOf } from "./StoredVerdict.ts"
+import * as ApplyReport from "./ApplyReport.ts"
+import * as LookUp from "./LookUp.ts"
+import * as Settle from "./Settle.ts"
+import { messageOf, type StoredSend } from "./StoredSend.ts"
+import * as Sweep from "./Sweep.ts"
 
 /** How many messages one step of a sweep looks at. */
 const sweepBatch = 256
 
-// settle and reports
-
-/** What a `wac_step` has of a report. */
-const reportOf = (
-  { at, error, providerMessageId, status }: Message.Report,
-  { deliveries, events }: MessageStore.EventIds
-) => ({
-  status,
-  at,
-  provider_message_id: providerMessageId,
-  ...(error === null ? {} : { error: JSON.stringify(error) }),
-  concludes: Message.isDeliveryUnknown({ status, error }),
-  events,
-  deliveries
-})
-
-/** A command for `wac_apply_reports`. */
-const reportedOf = (
-  { ids, now, providerNumberId, reference, report }: MessageStore.ApplyReport,
-  asked: Asked.Asked
-) => ({
-  now: asked(now),
-  provider_number_id: providerNumberId,
-  reference,
-  ...reportOf(report, ids)
-})
-
-/** A command for `wac_settle`: upstream took the send. */
-const sentOf = (
-  { claimToken, ids, message: { id: messageId, workspaceId }, now }: MessageStore.SettleSend,
-  providerMessageId: string,
-  asked: Asked.Asked
-) => ({
-  now: asked(now),
-  workspace_id: workspaceId,
-  message_id: messageId,
-  claim_token: claimToken,
-  provider_message_id: providerMessageId,
-  event: ids.events[0],
-  delivery: ids.deliveries[0]
-})
-
-/** An end makes one event at most. */
-const firstOf = ({ deliveries, events }: MessageStore.EventIds): MessageStore.EventIds => ({
-  events: events.slice(0, 1),
-  deliveries: deliveries.slice(0, 1)
-})
-
-/** A command for `wac_settle_any`. */
-const settlementOf = (
-  { claimToken, end, ids, message: { id: messageId, workspaceId }, now }: MessageStore.SettleSend,
-  asked: Asked.Asked
-) => {
-  /** Of what happened now, the database says when that was. */
-  const since = (at: Time.Instant) => at === now ? asked(at) : at
-  const claim = {
-    now: asked(now),
-    workspace_id: workspaceId,
-    message_id: messageId,
-    claim_token: claimToken,
-    end: end._tag
-  }
-  switch (end._tag) {
-    case "Accepted": {
-      const { providerMessageId } = end
-      return {
-        ...claim,
-        ...reportOf({ status: "sent", at: now, providerMessageId, error: null }, firstOf(ids)),
-        at: asked(now)
-      }
-    }
-    case "Refused":
-      return {
-        ...claim,
-        ...reportOf(end.report, firstOf(ids)),
-        at: since(end.report.at),
-        answer: storedAnswer(end.answer)
-      }
-    case "NotSent":
-      return { ...claim, answer: storedAnswer(end.answer) }
-    case "Unknown":
-      return claim
-  }
-}
-
-interface SweepAnswer extends MessageStore.Swept {
-  /** Whether there may be more to do. */
-  readonly more: boolean
-}
-
-const getText = "select wac_message(m) as message from messages m where m.id = $2 and m.workspace_id = $1"
+const getText = "select to_json(m) as message from messages m where m.id = $2 and m.workspace_id = $1"
 
 /**
  * Newest first, through `messages_list`, or through `messages_reference` for a client's reference; only a query that
@@ -127,7 +41,7 @@ export const listText = (isByReference: boolean): string => {
       and coalesce(m.created_at >= $8::bigint, true) and coalesce(m.created_at < $9::bigint, true)
     order by m.workspace_id desc, m.id desc limit $2
   )
-  (select wac_message(m) as message, null as reached from found m order by m.id desc)
+  (select to_json(m) as message, null as reached from found m order by m.id desc)
   union all
   select null, (select m.id ${newest} offset ${MessageStore.lookedAt - 1} limit 1)
   where $5::boolean and (select count(*) from found) < $2`
@@ -161,7 +75,10 @@ const highest = `msg_${"Z".repeat(26)}`
 const firstIdAt = (time: Time.Instant): string => Id.lowestAt("msg", time)
 
 const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Message.Message> => {
-  const found = rows.flatMap((row) => plain<Message.Message | null>(row, "message") ?? [])
+  const found = rows.flatMap((row) => {
+    const stored = plain<StoredSend | null>(row, "message")
+    return stored === null ? [] : [messageOf(stored)]
+  })
   const { items, next } = Page.fromOverread(found, request, ({ id }) => id)
   return { items, next: next ?? rows.map((row) => plain<string | null>(row, "reached")).at(-1) ?? null }
 }
@@ -169,18 +86,16 @@ const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
-    const { batched, query, stepped } = yield* Database
+    const { direct, query, stepped } = yield* Database
     const asked = yield* Asked.asked
     const random = yield* SecureRandom.SecureRandom
     const accept = yield* stepped("MessageStore.accept", Accept.accept)
-    const settle = yield* batched<ReturnType<typeof sentOf>, boolean>("MessageStore.settle", "wac_settle")
-    const settleAny = yield* batched<ReturnType<typeof settlementOf>, boolean>("MessageStore.settle", "wac_settle_any")
-    const abandon = yield* batched<unknown, true>("MessageStore.abandon", "wac_abandon")
-    const lookUp = yield* batched<unknown, StoredVerdict>("MessageStore.lookUp", "wac_look_up")
-    const applyReport = yield* batched<ReturnType<typeof reportedOf>, boolean>(
-      "MessageStore.applyReport",
-      "wac_apply_reports"
-    )
+    const outright = yield* direct("MessageStore.settle", Settle.outright)
+    const settle = yield* stepped("MessageStore.settle", Settle.settle)
+    const abandon = yield* stepped("MessageStore.abandon", Abandon.abandon)
+    const lookUp = yield* direct("MessageStore.lookUp", LookUp.lookUp)
+    const applyReport = yield* stepped("MessageStore.applyReport", ApplyReport.applyReport)
+    const sweep = yield* stepped("MessageStore.sweep", Sweep.sweep)
 
     const ids: Effect.Effect<MessageStore.EventIds> = Effect.all({
       events: Effect.replicateEffect(Id.generate(random, "evt"), sweepBatch),
@@ -188,48 +103,28 @@ export const layer = Layer.effect(
     })
 
     const sweepStep = Effect.fnUntraced(function*(now: Time.Instant) {
-      const { deliveries, events } = yield* ids
-      const [row] = yield* query("MessageStore.sweep", "select wac_sweep($1::text::json) as swept", [
-        JSON.stringify({
-          now: asked(now),
-          events,
-          deliveries,
-          deliveryUnknown: Message.deliveryUnknown,
-          notSent: Message.notSent
-        })
-      ])
-      return plain<SweepAnswer>(row!, "swept")
+      const swept = yield* sweep({ now, at: asked(now), ids: yield* ids })
+      const tidied = yield* Effect.forEach(
+        Sweep.tidy(asked(now)),
+        ({ params, text }) => Effect.map(query("MessageStore.sweep", text, params!), ([row]) => row!["tidied"])
+      )
+      return { ...swept, more: swept.more || tidied.includes(Sweep.tidied) }
     })
 
     return MessageStore.MessageStore.of({
       accept,
-      settle: (command) => {
-        const { end } = command
-        const any = Effect.suspend(() => settleAny(settlementOf(command, asked)))
-        if (end._tag !== "Accepted") return any
-        // in a statement of its own, since one that locked more messages after these might wait in a circle
-        return Effect.flatMap(
-          settle(sentOf(command, end.providerMessageId, asked)),
-          (isCommon) => isCommon ? Effect.succeed(true) : any
-        )
-      },
-      abandon: ({ claimToken, limits, message, now, request: { key, route, workspaceId } }) =>
-        Effect.asVoid(abandon({
-          now: asked(now),
-          workspace_id: workspaceId,
-          route,
-          key,
-          customer: Contact.keyOf(message.to),
-          claim_token: claimToken,
-          limits: limitsOf(limits)
-        })),
-      lookUp: ({ fingerprint, key, route, workspaceId }, now) =>
-        Effect.map(lookUp({ now: asked(now), workspace_id: workspaceId, route, key, fingerprint }), verdictOf),
-      applyReport: (command) => applyReport(reportedOf(command, asked)),
+      settle: (command) =>
+        Effect.flatMap(
+          command.end._tag === "Accepted" ? outright(command) : Effect.succeed(false),
+          (isWritten) => isWritten ? Effect.succeed(true) : settle(command)
+        ),
+      abandon,
+      lookUp: (request, now) => lookUp({ request, now: asked(now) }),
+      applyReport,
       get: (workspaceId, id) =>
         Effect.map(
           query("MessageStore.get", getText, [workspaceId, id]),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Message.Message>(row, "message"))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => messageOf(plain<StoredSend>(row, "message")))
         ),
       list: (workspaceId, filter, page) =>
         Effect.map(
@@ -241,18 +136,14 @@ export const layer = Layer.effect(
           (rows) => pageOf(rows, page)
         ),
       sweep: Effect.fnUntraced(function*(now) {
-        let swept: SweepAnswer = { unknown: 0, failed: 0, forgotten: 0, more: true }
-        while (swept.more) {
-          const { failed, forgotten, more, unknown } = yield* sweepStep(now)
-          swept = {
-            unknown: swept.unknown + unknown,
-            failed: swept.failed + failed,
-            forgotten: swept.forgotten + forgotten,
-            more
-          }
+        let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
+        let more = true
+        while (more) {
+          const step = yield* sweepStep(now)
+          swept = MessageStore.sum(swept, step)
+          more = step.more
         }
-        const { more: _, ...counts } = swept
-        return counts
+        return swept
       })
     })
   })

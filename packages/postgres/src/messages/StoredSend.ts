@@ -1,15 +1,16 @@
 /**
  * Messages and their idempotency keys, as rows of `messages` in JSON.
  */
-import type { AcceptStep, Message } from "@wac/core"
-import { storedAnswerOf } from "./StoredVerdict.ts"
+import type { AbandonStep, AcceptStep, Idempotency, Message, Send } from "@wac/core"
+import { storedAnswerOf } from "./StoredAnswer.ts"
 
 /** A row of `messages` as `to_json` writes it. */
 export interface StoredSend {
   readonly [column: string]: unknown
 }
 
-const messageOf = (row: StoredSend): Message.Message =>
+/** The message of a row. */
+export const messageOf = (row: StoredSend): Message.Message =>
   ({
     id: row["id"],
     workspaceId: row["workspace_id"],
@@ -29,17 +30,35 @@ const messageOf = (row: StoredSend): Message.Message =>
     sequence: row["sequence"]
   }) as Message.Message
 
-/** What a key is bound to. */
-export const boundOf = (row: StoredSend, isBusy: boolean): AcceptStep.Bound => ({
-  message: messageOf(row),
-  binding: {
+const bindingOf = (row: StoredSend): Idempotency.Binding =>
+  ({
     fingerprint: row["fingerprint"],
     messageId: row["id"],
     claim: row["claim_token"] === null ? null : { token: row["claim_token"], leaseUntil: row["lease_until"] },
     answer: storedAnswerOf(row["answer"]),
     lastFailure: storedAnswerOf(row["last_failure"]),
     expiresAt: row["expires_at"]
-  } as AcceptStep.Bound["binding"],
-  quotaMonth: row["quota_month"] as string | null,
+  }) as Idempotency.Binding
+
+/** A message with its key, unless that was forgotten. */
+export const sendOf = (row: StoredSend): Send.Send => ({
+  message: messageOf(row),
+  binding: row["key"] === null ? null : bindingOf(row),
+  quotaMonth: row["quota_month"] as string | null
+})
+
+/** What a key is bound to. */
+export const boundOf = (row: StoredSend, isBusy: boolean): AcceptStep.Bound => ({
+  ...sendOf(row),
+  binding: bindingOf(row),
   isBusy
+})
+
+/** A send, and what its last try changed. */
+export const triedOf = (row: StoredSend): AbandonStep.Tried => ({
+  ...sendOf(row),
+  lastTry: {
+    statusAtBefore: row["tried_before"],
+    counted: row["counted_at"] === null ? null : { at: row["counted_at"], before: row["counted_before"] }
+  } as AbandonStep.Tried["lastTry"]
 })

@@ -418,7 +418,7 @@ create table message_deadlines (
   primary key (due_at, workspace_id, id)
 );
 comment on table message_deadlines is
-  'When to look whether silence, or a key''s age, means something: at or before wac_deadline of each message. Whoever '
+  'When to look whether silence, or a key''s age, means something: at or before Send.deadlineOf of each message. Whoever '
   'gives a message an earlier one adds a row; that it has a later one only who looks finds out. So a send writes one '
   'row for all of its batch, and settle none';
 comment on column message_deadlines.id is 'Tells apart what is due at the same time';

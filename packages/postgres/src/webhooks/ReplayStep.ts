@@ -144,7 +144,7 @@ export const cancel: StepOptions<
 /** The statements after this one know which job it has chosen. */
 const chooseText = `select set_config('wac.job', coalesce((
     select r.id from replays r
-    where r.state = 'running' and r.step_at <= coalesce($1::bigint, wac_now())
+    where r.state = 'running' and r.step_at <= (select coalesce($1::bigint, wac_now()))
     order by r.step_at limit 1
     for no key update skip locked
   ), ''), true)`

@@ -6,7 +6,9 @@ import type { Event, Id, Ports, Time } from "@wac/core"
 import { Fixture } from "@wac/testkit"
 import { Context, Deferred, Effect, Fiber, Layer, type Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { record as recordEvents } from "../../src/events/Recording.ts"
 import * as PostgresStorage from "../../src/PostgresStorage.ts"
+import { carryOutAll } from "../carryOut.ts"
 import { freshDatabase } from "../servers.ts"
 
 /** Starts a process on the database; it ends with the scope. */
@@ -80,30 +82,28 @@ export interface Recorded {
   readonly sequence?: number
 }
 
-/** Records events with their deliveries in one step, as the functions of the messages do. Their deliveries' ids. */
+/** Records events with their deliveries in one step, as what ends sends does. Their deliveries' ids. */
 export const record = (
   { start, workspace }: Fixture.World,
   ...events: ReadonlyArray<Recorded>
 ): Effect.Effect<ReadonlyArray<Id.DeliveryId>, SqlError, Fixture.Services | PgClient.PgClient> =>
   Effect.gen(function*() {
-    const client = yield* PgClient.PgClient
     const rows = yield* Effect.forEach(
       events,
       (event) =>
         Effect.map(Effect.all([Fixture.id("evt"), Fixture.id("dlv")]), ([id, deliveryId]) => ({
-          id,
-          delivery_id: deliveryId,
-          workspace_id: workspace.id,
-          type: event.type ?? "message.received",
-          created_at: event.now ?? start,
-          order_key: event.orderKey ?? null,
-          sequence: event.sequence ?? null,
-          data: {}
+          deliveryId,
+          event: {
+            id,
+            workspaceId: workspace.id,
+            type: event.type ?? "message.received",
+            createdAt: event.now ?? start,
+            orderKey: event.orderKey ?? null,
+            sequence: event.sequence ?? null,
+            data: {}
+          } as Event.Event
         }))
     )
-    yield* client.unsafe(
-      "select wac_record_events(array(select r from json_populate_recordset(null::wac_recorded, $1::text::json) r))",
-      [JSON.stringify(rows)]
-    )
-    return rows.map(({ delivery_id }) => delivery_id)
+    yield* carryOutAll(recordEvents(rows))
+    return rows.map(({ deliveryId }) => deliveryId)
   })

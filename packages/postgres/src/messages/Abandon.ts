@@ -1,0 +1,125 @@
+/**
+ * Abandoning sends (`AbandonStep` of the core): what is loaded and written. As for *accept* the lock of a workspace
+ * guards all that its sends spend.
+ */
+import { AbandonStep, Contact, Limits, type MessageStore, type PhoneNumber, type Time, type Workspace } from "@wac/core"
+import { instantOrNull, plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import { doubles, instants, integers, texts } from "../Parameter.ts"
+import type { Statement } from "../Statement.ts"
+import { awaitDeadlines, keepSends } from "./KeepSends.ts"
+import { type StoredSend, triedOf } from "./StoredSend.ts"
+
+const workspacesText = `select w.id, w.tier, w.bucket_full_at as full_at from workspaces w
+  where w.id = any ($1::text[]) order by w.id for no key update`
+
+/** The messages that are bound to keys. */
+const bound = (what: string): string =>
+  `unnest($1::text[], $2::text[], $3::text[], $4::text[]) k (workspace_id, route, key, customer)
+  cross join lateral (
+    select ${what} from messages t where t.workspace_id = k.workspace_id and t.route = k.route and t.key = k.key offset 0
+  ) t`
+
+const sendsText = `select to_json(m) as send from messages m
+  where m.id = any (array(select t.id from ${bound("t.id")}))
+  order by m.id for update`
+
+const numbersText = `select distinct on (p.id) p.id, wac_phone_number(p) as number, p.bucket_full_at as full_at
+  from ${bound("t.phone_number_id")}
+  cross join lateral (select p.* from phone_numbers p where p.id = t.phone_number_id offset 0) p`
+
+const pairsText = `select b.key, b.full_at, b.counted_at from ${bound("t.phone_number_id")}
+  cross join lateral (
+    select b.* from buckets b where b.key = 'pair:' || t.phone_number_id || ':' || k.customer offset 0
+  ) b`
+
+const keyName = (workspaceId: unknown, route: unknown, key: unknown): string => `${workspaceId}\n${route}\n${key}`
+
+const load = (commands: ReadonlyArray<MessageStore.AbandonSend>): ReadonlyArray<Statement> => {
+  const keys = [
+    texts(commands.map(({ request }) => request.workspaceId)),
+    texts(commands.map(({ request }) => request.route)),
+    texts(commands.map(({ request }) => request.key)),
+    texts(commands.map(({ message }) => Contact.keyOf(message.to)))
+  ]
+  return [
+    { text: workspacesText, params: [texts([...new Set(commands.map(({ request }) => request.workspaceId))])] },
+    { text: sendsText, params: keys },
+    { text: numbersText, params: keys },
+    { text: pairsText, params: keys }
+  ]
+}
+
+const read: StepOptions<MessageStore.AbandonSend, AbandonStep.Loaded, void, AbandonStep.Writes>["read"] = (
+  [workspaceRows, sendRows, numberRows, pairRows],
+  now
+) => {
+  const workspaces = new Map(workspaceRows!.map((row) => [plain<string>(row, "id"), row]))
+  const numbers = new Map(numberRows!.map((row) => [plain<string>(row, "id"), row]))
+  const pairs = new Map(pairRows!.map((row) => [plain<string>(row, "key"), row]))
+  const sends = new Map(sendRows!.map((row) => {
+    const stored = plain<StoredSend>(row, "send")
+    return [keyName(stored["workspace_id"], stored["route"], stored["key"]), triedOf(stored)]
+  }))
+  return {
+    now,
+    found: ({ message, request: { key, route, workspaceId } }) => {
+      const send = sends.get(keyName(workspaceId, route, key))
+      const workspace = workspaces.get(workspaceId)
+      if (send === undefined || workspace === undefined) return undefined
+      const number = numbers.get(send.message.phoneNumberId)
+      const pair = pairs.get(Limits.pairBucket(send.message.phoneNumberId, Contact.keyOf(message.to)))
+      return {
+        send,
+        workspace: { tier: plain<Workspace.Workspace["tier"]>(workspace, "tier") },
+        workspaceFullAt: plain<Time.Instant>(workspace, "full_at"),
+        number: number && plain<PhoneNumber.PhoneNumber>(number, "number"),
+        numberFullAt: number && plain<Time.Instant>(number, "full_at"),
+        pair: {
+          fullAt: pair && plain<Time.Instant>(pair, "full_at"),
+          countedAt: pair === undefined ? null : instantOrNull(pair, "counted_at")
+        }
+      }
+    }
+  }
+}
+
+const giveBackText = `with of_workspaces as (
+    update workspaces w set bucket_full_at = s.full_at
+    from unnest($1::text[], $2::double precision[]) s (id, full_at) where w.id = s.id
+  ), of_pairs as (
+    update buckets b set full_at = s.full_at, counted_at = s.counted_at
+    from unnest($6::text[], $7::double precision[], $8::bigint[]) s (key, full_at, counted_at) where b.key = s.key
+  )
+  update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted - s.customers
+  from unnest($3::text[], $4::double precision[], $5::integer[]) s (id, full_at, customers) where p.id = s.id`
+
+const write = (writes: AbandonStep.Writes): ReadonlyArray<Statement> => {
+  const { deadlines, numbers, pairs, removed, sends, workspaces } = writes
+  if (sends.length === 0 && removed.length === 0) return []
+  return [
+    ...keepSends(writes),
+    ...awaitDeadlines(deadlines),
+    {
+      text: giveBackText,
+      params: [
+        texts(workspaces.map(({ id }) => id)),
+        doubles(workspaces.map(({ fullAt }) => fullAt)),
+        texts(numbers.map(({ id }) => id)),
+        doubles(numbers.map(({ fullAt }) => fullAt)),
+        integers(numbers.map(({ customers }) => customers)),
+        texts(pairs.map(({ customer, phoneNumberId }) => Limits.pairBucket(phoneNumberId, customer))),
+        doubles(pairs.map(({ fullAt }) => fullAt)),
+        instants(pairs.map(({ countedAt }) => countedAt))
+      ]
+    }
+  ]
+}
+
+/** What is carried out of `MessageStore.abandon`. */
+export const abandon: StepOptions<MessageStore.AbandonSend, AbandonStep.Loaded, void, AbandonStep.Writes> = {
+  load,
+  read,
+  decide: AbandonStep.abandon,
+  write
+}

@@ -1,0 +1,178 @@
+/**
+ * Sweeping sends (`SendStep.sweep` of the core). It waits for nobody: what somebody else is at is theirs, or the next
+ * sweep's.
+ */
+import { Message, type MessageStore, type Send, type Sends, SendStep, type Time } from "@wac/core"
+import { Duration } from "effect"
+import { instant, plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import { instants, texts } from "../Parameter.ts"
+import type { Statement } from "../Statement.ts"
+import { keepSends } from "./KeepSends.ts"
+import { sendOf, type StoredSend } from "./StoredSend.ts"
+
+/** How many rows of deadlines one step takes: each is of the sends that one batch accepted. */
+const taken = 16
+
+/** `Send.deadlineOf`, to choose by: what is chosen is decided upon by the core. */
+export const deadline = (unknownTimeout: string, retryTimeout: string): string =>
+  `coalesce(m.expires_at, m.lease_until, m.status_at + case m.status
+      when 'unknown' then ${unknownTimeout}::bigint when 'sending' then ${retryTimeout}::bigint end)`
+
+/** The parameters of {@link deadline}. */
+export const timeouts: ReadonlyArray<number> = [
+  Duration.toMillis(Message.unknownTimeout),
+  Duration.toMillis(Message.retryTimeout)
+]
+
+/** Messages are read without a lock at first: whatever gives one an earlier deadline adds a row of its own. */
+const takeText = `with taken as materialized (
+    select o.* from message_deadlines o where o.due_at <= (select coalesce($1::bigint, wac_now()))
+    order by o.due_at, o.workspace_id, o.id limit ${taken}
+    for update skip locked
+  ), looked_at as materialized (
+    select t.id as entry, x.message_id, m.deadline
+    from taken t
+    cross join lateral unnest(t.message_ids) x (message_id)
+    cross join lateral (select ${deadline("$2", "$3")} as deadline from messages m where m.id = x.message_id offset 0) m
+  ), due as materialized (
+    select l.entry, l.message_id from looked_at l where l.deadline <= (select coalesce($1::bigint, wac_now()))
+    -- all of them, which the planner takes for few: else it may read every message to see which are due
+    limit (select sum(cardinality(t.message_ids)) from taken t)
+  )
+  select t.due_at, t.workspace_id, t.id::double precision as id, cardinality(t.message_ids) as messages, d.message_id,
+    to_json(m.m) as send
+  from taken t
+  left join due d on d.entry = t.id
+  left join lateral (select m from messages m where m.id = d.message_id for update skip locked) m on true`
+
+/** What is awaited still is in a row of its own, together with what is due at about the same time. */
+const awaitText = `with taken as (
+    delete from message_deadlines a using unnest($1::bigint[], $2::text[], $3::bigint[]) g (due_at, workspace_id, id)
+    where a.due_at = g.due_at and a.workspace_id = g.workspace_id and a.id = g.id
+    returning a.*
+  )
+  insert into message_deadlines (workspace_id, due_at, message_ids)
+  select a.workspace_id, min(a.deadline), array_agg(a.message_id)
+  from (
+    select t.id as entry, t.workspace_id, m.deadline, x.message_id
+    from taken t
+    cross join lateral unnest(t.message_ids) x (message_id)
+    cross join lateral (select ${deadline("$4", "$5")} as deadline from messages m where m.id = x.message_id offset 0) m
+    where m.deadline is not null
+  ) a
+  group by a.entry, a.workspace_id, a.deadline / 1000`
+
+/** A row of deadlines. */
+interface Entry {
+  readonly dueAt: Time.Instant
+  readonly workspaceId: string
+  readonly id: number
+}
+
+interface Loaded extends SendStep.LoadedSweep {
+  readonly entries: ReadonlyArray<Entry>
+  /** Whether the next step does not find the same again. */
+  readonly hasProgressed: boolean
+}
+
+interface Writes extends Sends.Writes {
+  readonly entries: ReadonlyArray<Entry>
+}
+
+/** What a step of a sweep did. */
+export interface Swept extends MessageStore.Swept {
+  /** Whether there may be more to do. */
+  readonly more: boolean
+}
+
+interface Command extends SendStep.Sweep {
+  /** Where time passes as a test says; else the database's. */
+  readonly at: Time.Instant | undefined
+}
+
+/** What is carried out of `MessageStore.sweep`, step by step. */
+export const sweep: StepOptions<Command, Loaded, Swept, Writes> = {
+  size: 1,
+  load: ([command]) => [{ text: takeText, params: [command!.at ?? null, ...timeouts] }],
+  read: ([rows], now) => {
+    const entries = new Map<number, Entry & { readonly messages: number }>()
+    const candidates: Array<Send.Send> = []
+    let busy = 0
+    for (const row of rows!) {
+      const id = plain<number>(row, "id")
+      entries.set(id, {
+        id,
+        dueAt: instant(row, "due_at"),
+        workspaceId: plain(row, "workspace_id"),
+        messages: plain(row, "messages")
+      })
+      if (row["message_id"] === null) continue
+      const stored = plain<StoredSend | null>(row, "send")
+      if (stored === null) busy++
+      else candidates.push(sendOf(stored))
+    }
+    const all = [...entries.values()]
+    const messages = all.reduce((sum, { messages }) => sum + messages, 0)
+    return { now, candidates, entries: all, hasProgressed: messages > busy }
+  },
+  decide: (loaded, commands) => {
+    const { answers, writes } = SendStep.sweep(loaded, commands)
+    return {
+      answers: answers.map((swept) => ({ ...swept, more: loaded.hasProgressed })),
+      writes: { ...writes, entries: loaded.entries }
+    }
+  },
+  write: ({ entries, ...writes }): ReadonlyArray<Statement> =>
+    entries.length === 0 ? [] : [
+      ...keepSends(writes),
+      {
+        text: awaitText,
+        params: [
+          instants(entries.map(({ dueAt }) => dueAt)),
+          texts(entries.map(({ workspaceId }) => workspaceId)),
+          instants(entries.map(({ id }) => id)),
+          ...timeouts
+        ]
+      }
+    ]
+}
+
+/** At most so many rows at once of what is tidied, so that nobody waits long. */
+export const tidied = 1000
+
+/** A bucket that is full is as good as none. For so long it is left, since the clocks of processes may differ. */
+const fullFor = Duration.toMillis(Duration.minutes(1))
+
+const tidyText = (table: string, name: string, isDone: string, at: string): string =>
+  `with gone as (
+    delete from ${table} t using (
+      select ${name} from ${table} o where ${isDone} order by o.${at} limit ${tidied} for update skip locked
+    ) o
+    where (${name.replaceAll("o.", "t.")}) = (${name})
+    returning 1
+  )
+  select count(*)::integer as tidied from gone`
+
+/** Statements that forget what means nothing any more, and say how much that was. */
+export const tidy = (now: Time.Instant | undefined): ReadonlyArray<Statement> => [
+  {
+    text: tidyText(
+      "buckets",
+      "o.key",
+      "o.full_at <= (select coalesce($1::bigint, wac_now())) - $2::bigint and o.counted_at is null",
+      "full_at"
+    ),
+    params: [now ?? null, fullFor]
+  },
+  {
+    // customers' messages that are too old to be told again (`InboundMessage.rememberedUntil`)
+    text: tidyText(
+      "inbound_messages",
+      "o.phone_number_id, o.provider_message_id",
+      "o.expires_at <= (select coalesce($1::bigint, wac_now()))",
+      "expires_at"
+    ),
+    params: [now ?? null]
+  }
+]
