@@ -195,6 +195,20 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   },
   "messages.list": { response: { data: [storedMessage], ...page } },
   "messages.get": { response: storedMessage },
+  "messagesDashboard.send": {
+    request: {
+      to: "+15551234567",
+      type: "template",
+      template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] }
+    },
+    response: {
+      status: "sent",
+      messageId: message.message_id,
+      providerMessageId: message.provider_message_id,
+      tenantId: message.tenant_id,
+      apiKeyId: null
+    }
+  },
   "messagesDashboard.list": { response: { data: [shownMessage], ...internalPage } },
   "messagesDashboard.get": {
     response: {

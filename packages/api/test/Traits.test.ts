@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 import { assert, describe, it } from "vitest"
-import { Access } from "../src/Access.ts"
+import { Access, apiKey, session } from "../src/Access.ts"
 import { byOperation, Endpoints } from "../src/Endpoints.ts"
 import * as Traits from "../src/Traits.ts"
 
@@ -34,9 +34,10 @@ describe.each([...byOperation])("%s", (id, endpoint) => {
 
 const sends = [...byOperation].filter(([, endpoint]) => Traits.has(endpoint, Traits.Sends))
 
-it.each(sends)("%s sends, so it is for API keys, and a retry is known by its Idempotency-Key", (_, endpoint) => {
+it.each(sends)("%s sends, so a retry is known by its Idempotency-Key, and no member may call it", (_, endpoint) => {
   assert.isTrue(Traits.has(endpoint, Traits.NeedsIdempotencyKey))
-  assert.strictEqual(Context.getOrUndefined(endpoint.annotations, Access)?._tag, "ApiKey")
+  const access = Context.getOrUndefined(endpoint.annotations, Access)
+  assert.deepInclude([apiKey("messages:send"), session("developer")], access)
 })
 
 it("there is one operation for each endpoint", () => {

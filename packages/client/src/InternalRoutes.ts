@@ -5,7 +5,7 @@
 import type { Event } from "./Event.ts"
 import type * as Wire from "./InternalWire.ts"
 import type { EventQuery, ListQuery, TemplateQuery } from "./Routes.ts"
-import type { MessageStatus, Page } from "./Wire.ts"
+import type { MessageStatus, Page, SendMessage } from "./Wire.ts"
 
 /** Which messages a list holds. */
 export interface InternalMessageQuery extends ListQuery {
@@ -72,6 +72,7 @@ export interface InternalRoutes {
   readonly "DELETE /internal/webhook/replays/:id": { readonly response: undefined }
   readonly "GET /internal/events": { readonly query: InternalEventQuery; readonly response: Page<Event> }
   readonly "GET /internal/events/:id": { readonly response: Event }
+  readonly "POST /internal/messages": { readonly body: SendMessage; readonly response: Wire.SentFromDashboard }
   readonly "GET /internal/messages": {
     readonly query: InternalMessageQuery
     readonly response: Wire.InternalPage<Wire.ListedMessage>

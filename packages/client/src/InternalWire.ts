@@ -244,12 +244,22 @@ export interface Replay {
   readonly completedAt: string | null
 }
 
+/** A message that was sent from the dashboard. */
+export interface SentFromDashboard {
+  readonly status: "sent"
+  readonly messageId: string
+  readonly providerMessageId: string
+  readonly tenantId: string
+  readonly apiKeyId: null
+}
+
 /** A message in the list. */
 export interface ListedMessage {
   readonly id: string
   readonly status: MessageStatus
   readonly providerMessageId: string | null
-  readonly apiKeyId: string
+  /** `null` if a person sent it from the dashboard. */
+  readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
   readonly type: MessageType

@@ -82,7 +82,8 @@ export interface Message {
   readonly message_id: string
   readonly provider_message_id: string | null
   readonly tenant_id: string
-  readonly api_key_id: string
+  /** `null` if a person sent it from the dashboard. */
+  readonly api_key_id: string | null
   readonly to: string
   readonly from: string
   readonly type: MessageType

@@ -16,7 +16,7 @@ import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
 import type { ListQuery, TemplateQuery } from "./Routes.ts"
 import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
-import type { Page } from "./Wire.ts"
+import type { Page, SendMessage } from "./Wire.ts"
 
 export { type ErrorCode, type ErrorReason, type ErrorReasons, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type * from "./InternalRoutes.ts"
@@ -30,9 +30,9 @@ export interface InternalClientOptions extends TransportOptions {
   readonly cookie?: string
 }
 
-/** What creating a key takes. */
+/** What creating a key and sending a message take. */
 export interface CreateOptions extends CallOptions {
-  /** 1 to 255 visible ASCII characters; the same again never makes a second key. One is made by default. */
+  /** 1 to 255 visible ASCII characters; the same again never creates or sends twice. One is made by default. */
   readonly idempotencyKey?: string
 }
 
@@ -98,6 +98,8 @@ export interface InternalClient {
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/events/:id">
   }
   readonly messages: {
+    /** Sends a message once per idempotency key, even if the call is repeated. */
+    readonly send: (message: SendMessage, options?: CreateOptions) => Returned<"POST /internal/messages">
     /** Newest first. */
     readonly list: (query?: InternalMessageQuery, options?: CallOptions) => InternalList<Wire.ListedMessage>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/messages/:id">
@@ -192,6 +194,8 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       get: (id, options) => call("GET /internal/events/:id", { id }, options)
     },
     messages: {
+      send: (body, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
+        call("POST /internal/messages", { body, idempotencyKey }, options),
       list: list((query?: InternalMessageQuery, options?) => call("GET /internal/messages", { query }, options)),
       get: (id, options) => call("GET /internal/messages/:id", { id }, options)
     },

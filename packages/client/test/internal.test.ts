@@ -94,11 +94,15 @@ describe("a session", () => {
 })
 
 describe("what is made again", () => {
-  it("is a key's creation, under one Idempotency-Key, and all that changes nothing a second time", async () => {
+  it("is a key's creation and a send, each under one Idempotency-Key, and all that changes nothing a second time", async () => {
     const { client, seen } = clientOf([broken, failing(500, "internal"), () => Response.json({ id: "key_1" })])
     await client.apiKeys.create({ name: "x" })
     assert.strictEqual(new Set(seen.map(({ headers }) => headers.get("idempotency-key"))).size, 1)
     assert.strictEqual(seen.length, 3)
+    const sending = clientOf([broken, failing(500, "internal"), () => Response.json({ messageId: "msg_1" })])
+    await sending.client.messages.send({ to: "+15551234567", type: "text", text: { body: "x" } })
+    assert.strictEqual(new Set(sending.seen.map(({ headers }) => headers.get("idempotency-key"))).size, 1)
+    assert.strictEqual(sending.seen.length, 3)
     for (const call of ["get", "remove", "pause"] as const) {
       const { client, seen } = clientOf([broken, () => Response.json({})])
       await client.webhook[call]()

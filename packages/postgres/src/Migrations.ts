@@ -12,6 +12,7 @@ import * as deliveries from "./migrations/0003_deliveries.ts"
 import * as stores from "./migrations/0004_stores.ts"
 import * as rounds from "./migrations/0005_rounds.ts"
 import * as inboundPosts from "./migrations/0006_inbound_posts.ts"
+import * as people from "./migrations/0007_people.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -29,7 +30,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "deliveries", sql: deliveries.sql },
   { name: "stores", sql: stores.sql },
   { name: "rounds", sql: rounds.sql },
-  { name: "inbound posts", sql: inboundPosts.sql }
+  { name: "inbound posts", sql: inboundPosts.sql },
+  { name: "people", sql: people.sql }
 ]
 
 /** What processes that migrate at once wait for; the number is arbitrary, and only has to stay. */

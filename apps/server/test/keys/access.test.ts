@@ -111,6 +111,7 @@ describe("the API definition", () => {
       "POST /v1/messages": "key: messages:send",
       "GET /v1/messages": "key: messages:send",
       "GET /v1/messages/:id": "key: messages:send",
+      "POST /internal/messages": "session: developer",
       "GET /internal/messages": "session: member",
       "GET /internal/messages/:id": "session: member",
       "GET /v1/templates": "key: messages:send",

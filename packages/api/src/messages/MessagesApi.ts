@@ -60,7 +60,7 @@ export const StoredMessage = Schema.Struct({
   message_id: Schema.String,
   provider_message_id: Schema.NullOr(Schema.String),
   tenant_id: Schema.String,
-  api_key_id: Schema.String,
+  api_key_id: Schema.NullOr(Schema.String).annotate({ description: "null if a person sent it from the dashboard" }),
   to: Schema.String,
   from: Schema.String,
   type: Type,
@@ -79,7 +79,7 @@ const listed = {
   id: Schema.String,
   status: Status,
   providerMessageId: Schema.NullOr(Schema.String),
-  apiKeyId: Schema.String,
+  apiKeyId: Schema.NullOr(Schema.String).annotate({ description: "null if a person sent it from the dashboard" }),
   to: Schema.String,
   from: Schema.String,
   type: Type,
@@ -99,6 +99,15 @@ export const MessageDetail = Schema.Struct({
   error: Schema.NullOr(Failure),
   clientReference: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "MessageDetail" })
+
+/** The response to a send from the dashboard. */
+export const SentFromDashboard = Schema.Struct({
+  status: Schema.Literal("sent"),
+  messageId: Schema.String,
+  providerMessageId: Schema.String,
+  tenantId: Schema.String,
+  apiKeyId: Schema.Null
+}).annotate({ identifier: "SentFromDashboard" })
 
 /** Which messages the dashboard's list holds. */
 export const filter = {
@@ -163,6 +172,19 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
 
 /** Messages as the dashboard shows them. */
 export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard").add(
+  HttpApiEndpoint.post("send", "/internal/messages", {
+    headers: idempotencyKey(
+      "1 to 255 visible ASCII characters, unique per send; the same again for a retry of the same send"
+    ),
+    payload: SendMessage,
+    success: SentFromDashboard,
+    error: sending
+  }).annotate(Access, session("developer")).annotate(NeedsIdempotencyKey, true).annotate(Sends, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Send a message from the dashboard",
+      description: "Checked and limited as a send with an API key. Idempotency-Keys of the two do not meet."
+    })
+  ),
   HttpApiEndpoint.get("list", "/internal/messages", {
     query: { ...filter, ...pageQuery },
     success: internalListOf(ListedMessage),
@@ -182,5 +204,5 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
   }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Messages (dashboard)",
-  description: "What was sent, and what became of it."
+  description: "Sending by a person, what was sent, and what became of it."
 })) {}

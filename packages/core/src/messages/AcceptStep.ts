@@ -60,7 +60,7 @@ export interface Bound {
 /** What is found for a send. All but the key, the template and the contact is locked, by the workspace's lock. */
 export interface Found {
   readonly workspace: OfWorkspace | undefined
-  /** The API key that it came with, if the workspace has it. */
+  /** The API key that it came with, if it came with one and the workspace has it. */
   readonly apiKey: Pick<ApiKey.ApiKey, "expiresAt" | "revokedAt"> | undefined
   /** The number that the message names, or the provider's default one of the workspace. */
   readonly sender: OfNumber | undefined
@@ -181,8 +181,8 @@ class Batch {
   accept(command: AcceptSend, found: Found): Accepted {
     const { limits, message: content, now, request } = command
     const { apiKey, contact, template, workspace: own } = found
-    if (own === undefined || apiKey === undefined) return refused([], ApiKey.invalid())
-    const barred = ApiKey.refusal(apiKey, now) ?? Workspace.suspension(own.workspace)
+    if (own === undefined || (command.apiKeyId !== null && apiKey === undefined)) return refused([], ApiKey.invalid())
+    const barred = (apiKey && ApiKey.refusal(apiKey, now)) ?? Workspace.suspension(own.workspace)
     if (barred !== undefined) return refused([], barred)
 
     const ofRequest = Bucket.ask([{

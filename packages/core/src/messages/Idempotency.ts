@@ -72,7 +72,7 @@ export const Answer = Schema.Union([
     messageId: MessageId,
     providerMessageId: Schema.String,
     workspaceId: WorkspaceId,
-    apiKeyId: ApiKeyId
+    apiKeyId: Schema.NullOr(ApiKeyId)
   }),
   /** `requestId` is of the request that got it first, so that the body is the same to the byte. */
   Schema.TaggedStruct("Failed", { error: DomainError, requestId: RequestId })

@@ -77,7 +77,8 @@ export type MessageStatus = keyof typeof ranks | "failed"
 export interface Message {
   readonly id: MessageId
   readonly workspaceId: WorkspaceId
-  readonly apiKeyId: ApiKeyId
+  /** The API key that asked for it; `null`: a person did, from the dashboard. */
+  readonly apiKeyId: ApiKeyId | null
   readonly phoneNumberId: PhoneNumberId
   readonly from: E164
   readonly content: OutboundMessage

@@ -20,7 +20,7 @@ import type { Message, MessageStatus, OutboundMessage, Report } from "./Message.
 /** A key as a request came with it: bound to workspace, route and value, not to the API key. */
 export interface KeyedRequest {
   readonly workspaceId: WorkspaceId
-  /** Method and route: `POST /v1/messages`. */
+  /** Method and route: `POST /v1/messages`, or `POST /internal/messages` from the dashboard. */
   readonly route: string
   readonly key: IdempotencyKey
   readonly fingerprint: string
@@ -36,7 +36,8 @@ export interface EventIds {
 export interface AcceptSend {
   readonly now: Instant
   readonly request: KeyedRequest
-  readonly apiKeyId: ApiKeyId
+  /** `null`: a person sends it, who was authenticated before; there is no key to look at. */
+  readonly apiKeyId: ApiKeyId | null
   readonly message: OutboundMessage
   /** The message's id, if this is the first try under the key. */
   readonly messageId: MessageId
@@ -184,7 +185,7 @@ export const lookedAt = 10_000
 
 export class MessageStore extends Context.Service<MessageStore, {
   /**
-   * Accepts a send (contract §3), in one atomic step and this order: the API key is live and the workspace not
+   * Accepts a send (contract §3), in one atomic step and this order: the API key, if it came with one, is live and the workspace not
    * suspended; the workspace's rate limit; then `Idempotency.judge`. For the one that may claim (unbound or released):
    * `Policy.refusal`, then the rate limits of the number and the pair. Only then is anything written: tokens,
    * quota (once per message), messaging limit, the message as `sending`, the key's binding with the claim.

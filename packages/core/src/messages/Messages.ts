@@ -52,12 +52,14 @@ const takingBack = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 
 const firstRepetition = Duration.seconds(1)
 
 /** Method and route, the scope of a send's idempotency key. */
-const route = "POST /v1/messages"
+const routeOf = ({ apiKeyId }: SendRequest): string =>
+  apiKeyId === null ? "POST /internal/messages" : "POST /v1/messages"
 
 /** A send as an authenticated caller asks for it. */
 export interface SendRequest {
   readonly workspaceId: Id.WorkspaceId
-  readonly apiKeyId: Id.ApiKeyId
+  /** `null`: a person sends it from the dashboard. */
+  readonly apiKeyId: Id.ApiKeyId | null
   readonly key: Idempotency.IdempotencyKey
   readonly requestId: Id.RequestId
   readonly message: Message.OutboundMessage
@@ -271,7 +273,7 @@ export class Messages extends Context.Service<Messages, {
       const acceptAndCarryOut = Effect.fnUntraced(function*(request: SendRequest) {
         const keyed: KeyedRequest = {
           workspaceId: request.workspaceId,
-          route,
+          route: routeOf(request),
           key: request.key,
           fingerprint: yield* Idempotency.fingerprint(digest, request.message)
         }

@@ -259,6 +259,17 @@ describe("accepting sends", () => {
     })
   })
 
+  it("a send by a person needs no API key, and is limited as one with a key", () => {
+    const world = new World().add()
+    const [answer] = world.accept([{ ...send(), apiKeyId: null }])
+    assert(answer?._tag === "Claimed")
+    assert.isNull(answer.message.apiKeyId)
+    const withKey = new World().add().accept([send()])
+    assert.deepStrictEqual(answer.readings, withKey[0]!.readings)
+    const [suspended] = new World().add({ suspended: true }).accept([{ ...send(), apiKeyId: null }])
+    assert.strictEqual(said(suspended!), "workspace_suspended")
+  })
+
   it.each<[string, Partial<AcceptSend>, Partial<Workspace>]>([
     ["invalid_key", { apiKeyId: id("key", 2) }, {}],
     ["invalid_key", {}, { id: id("ws", 2) }],

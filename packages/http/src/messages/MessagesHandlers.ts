@@ -73,7 +73,8 @@ const publicLayer = HandlerGroup.layer(
             message_id: sent.messageId,
             provider_message_id: sent.providerMessageId,
             tenant_id: sent.workspaceId,
-            api_key_id: sent.apiKeyId
+            // keys of this route are bound by API keys alone
+            api_key_id: sent.apiKeyId ?? key.id
           }
         }),
         list: Effect.fnUntraced(function*({ query }) {
@@ -101,6 +102,24 @@ const dashboardLayer = HandlerGroup.layer(
     const messages = yield* Messages.Messages
     return HttpApiBuilder.group(Api, "messagesDashboard", (handlers) =>
       handlers.handleAll({
+        send: Effect.fnUntraced(function*({ headers, payload }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const { requestId } = yield* Exchange
+          const sent = yield* messages.send({
+            workspaceId,
+            apiKeyId: null,
+            key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
+            requestId,
+            message: payload
+          })
+          return {
+            status: "sent" as const,
+            messageId: sent.messageId,
+            providerMessageId: sent.providerMessageId,
+            tenantId: sent.workspaceId,
+            apiKeyId: null
+          }
+        }),
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           return Paging.internalList(yield* messages.list(workspaceId, filter, yield* Paging.request(query)), listed)

@@ -29,7 +29,7 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
   const send = memory.sends.get(nameOf(request))
   return {
     workspace: workspace && { workspace, fullAt: fullAt(memory, Limits.workspaceBucket(workspace.id)) ?? 0 },
-    apiKey: memory.apiKeys.of(request.workspaceId, command.apiKeyId),
+    apiKey: command.apiKeyId === null ? undefined : memory.apiKeys.of(request.workspaceId, command.apiKeyId),
     sender: number && {
       number,
       fullAt: fullAt(memory, Limits.phoneNumberBucket(number.id)) ?? 0,

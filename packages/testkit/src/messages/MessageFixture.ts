@@ -58,7 +58,8 @@ export interface SendOptions {
   readonly key?: string
   readonly fingerprint?: string
   readonly route?: string
-  readonly apiKeyId?: Id.ApiKeyId
+  /** `null`: a person sends it. */
+  readonly apiKeyId?: Id.ApiKeyId | null
   readonly message?: Message.OutboundMessage
   readonly leaseUntil?: Time.Instant
   readonly limits?: Limits.Limits
@@ -81,7 +82,7 @@ export const send = (
         key: (options.key ?? (yield* Fixture.word)) as Idempotency.IdempotencyKey,
         fingerprint: options.fingerprint ?? "one"
       },
-      apiKeyId: options.apiKeyId ?? world.key.id,
+      apiKeyId: options.apiKeyId === undefined ? world.key.id : options.apiKeyId,
       message: options.message ?? template(),
       messageId: yield* Fixture.id("msg"),
       claimToken: yield* Fixture.word,

@@ -71,6 +71,22 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
+  it.effect("a send by a person is claimed without an API key, kept without one, and answered again without one", () =>
+    Effect.gen(function*() {
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const { accepted, command } = yield* MessageFixture.claimed(own, { apiKeyId: null })
+      assert.isNull(accepted.message.apiKeyId)
+      const stored = yield* messages.get(own.workspace.id, command.messageId)
+      assert.deepStrictEqual(Option.map(stored, ({ apiKeyId }) => apiKeyId), Option.some(null))
+      const end = yield* MessageFixture.tookIt
+      assert.isTrue(yield* MessageFixture.settle(command, end))
+      const again = yield* messages.accept({ ...command, claimToken: yield* Fixture.word })
+      assert.strictEqual(again._tag, "Answered")
+      if (again._tag !== "Answered" || again.answer._tag !== "Sent") return assert.fail("it is not answered")
+      assert.isNull(again.answer.apiKeyId)
+    }))
+
   it.effect("a key is live until the millisecond before it expires", () =>
     Effect.gen(function*() {
       const own = yield* world()

@@ -78,7 +78,8 @@ export interface Message {
   readonly status: MessageStatus
   readonly providerMessageId: string | null
   readonly workspaceId: string
-  readonly apiKeyId: string
+  /** `null` if a person sent it from the dashboard. */
+  readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
   readonly type: "template" | "text"
@@ -162,10 +163,14 @@ export const make = Effect.gen(function*() {
       let named: Id.RequestId | undefined
       const sent = Effect.flatMap(
         hostKeys.of(workspaceId),
-        (apiKeyId) =>
+        (own) =>
           Effect.flatMap(Id.generate(random, "req"), (requestId) => {
             named = requestId
-            return messages.send({ workspaceId, apiKeyId, key: key.success, requestId, message: content.success })
+            return Effect.map(
+              messages.send({ workspaceId, apiKeyId: own, key: key.success, requestId, message: content.success }),
+              // keys of this route are bound by API keys alone
+              ({ apiKeyId, ...sent }) => ({ ...sent, apiKeyId: apiKeyId ?? own })
+            )
           })
       )
       return running.run(
