@@ -2,7 +2,7 @@
  * Whether requests should be sent to this process (contract §1, `GET /readyz`): named conditions, which all have to hold.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
-import type { ServerError } from "./Errors.ts"
+import { ServerError } from "./Errors.ts"
 import { Storage } from "./Storage.ts"
 import * as StoreError from "./StoreError.ts"
 
@@ -17,7 +17,12 @@ export interface Condition {
   readonly check: Effect.Effect<void, ServerError | StoreError.StoreError>
 }
 
-/** Makes a service ready by conditions: that the storage can be reached is the first of them. */
+const readOnly = new ServerError({
+  reason: "storage_unavailable",
+  message: "storage takes no writes at the moment: the database is a standby, or set to read only"
+})
+
+/** Makes a service ready by conditions: that the storage can be written to is the first of them. */
 export class Readiness extends Context.Service<Readiness, {
   /** Adds a condition, for as long as the scope is open. */
   readonly require: (condition: Condition) => Effect.Effect<void, never, Scope.Scope>
@@ -28,7 +33,8 @@ export class Readiness extends Context.Service<Readiness, {
     Readiness,
     Effect.gen(function*() {
       const storage = yield* Storage
-      const conditions = new Set<Condition>([{ name: "storage", check: storage.ping }])
+      const isWritable = Effect.filterOrFail(storage.ping, (access) => access === "writable", () => readOnly)
+      const conditions = new Set<Condition>([{ name: "storage", check: Effect.asVoid(isWritable) }])
       const holds = ({ check, name }: Condition) =>
         check.pipe(
           StoreError.orUnavailable,

@@ -4,11 +4,14 @@
 import { Context, type Effect } from "effect"
 import type { StoreError } from "./StoreError.ts"
 
+/** A database that is a standby, or set to take no writes, is `read_only`. */
+export type Access = "writable" | "read_only"
+
 export class Storage extends Context.Service<Storage, {
   /** As the terminal and the log name it; holds no credentials. */
   readonly name: string
   /** Whether what it holds survives the process. */
   readonly durable: boolean
-  /** Whether it can be reached at this moment, and written to. */
-  readonly ping: Effect.Effect<void, StoreError>
+  /** What may be done with it at this moment; fails where it cannot be reached. */
+  readonly ping: Effect.Effect<Access, StoreError>
 }>()("@wac/core/Storage") {}

@@ -3,5 +3,5 @@ import { Effect, Layer } from "effect"
 
 export const layer = Layer.succeed(
   Storage.Storage,
-  Storage.Storage.of({ name: "memory", durable: false, ping: Effect.void })
+  Storage.Storage.of({ name: "memory", durable: false, ping: Effect.succeed("writable") })
 )

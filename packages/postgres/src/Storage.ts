@@ -16,19 +16,11 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
         durable,
         // a standby answers too, and so does a primary that takes no more writes
         ping: query(operation, "select current_setting('transaction_read_only')::boolean as read_only", []).pipe(
-          Effect.filterOrElse(
-            ([row]) => row?.["read_only"] === false,
-            () =>
-              Effect.andThen(
-                Effect.logWarning(`${operation} failed: PostgreSQL takes no writes (a standby, or set to read only)`),
-                Effect.fail(new StoreError.StoreError({ operation }))
-              )
-          ),
+          Effect.map(([row]): Storage.Access => row?.["read_only"] === false ? "writable" : "read_only"),
           Effect.timeoutOrElse({
             duration: deadline,
             orElse: () => Effect.fail(new StoreError.StoreError({ operation }))
-          }),
-          Effect.asVoid
+          })
         )
       })
     })

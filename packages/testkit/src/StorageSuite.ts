@@ -43,10 +43,10 @@ import * as WebhookStoreSuite from "./webhooks/WebhookStoreSuite.ts"
 import * as WorkspaceStoreSuite from "./workspaces/WorkspaceStoreSuite.ts"
 
 const tests = (it: Fixture.It): void => {
-  it.effect("a storage that was built can be reached, and has a name without credentials", () =>
+  it.effect("a storage that was built can be written to, and has a name without credentials", () =>
     Effect.gen(function*() {
       const storage = yield* Storage.Storage
-      yield* storage.ping
+      assert.strictEqual(yield* storage.ping, "writable")
       assert.isNotEmpty(storage.name)
       assert.notMatch(storage.name, /:\/\/[^/]*@/)
       assert.isBoolean(storage.durable)

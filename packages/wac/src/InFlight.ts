@@ -1,9 +1,11 @@
 /**
  * What is under way and must end before an instance is closed.
  */
+import { Stopping } from "@wac/core"
+import { Duration } from "effect"
 
-/** How long closing waits; sends end within the provider's 8 s. */
-const patience = 12_000
+/** How long closing waits (milliseconds), as a server's stop does; sends end within the provider's 8 s. */
+const patience = Duration.toMillis(Stopping.timeout)
 
 export class InFlight {
   #count = 0

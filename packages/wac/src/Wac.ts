@@ -5,6 +5,7 @@ import {
   type Id,
   Provider as ProviderPort,
   Setup,
+  Stopping,
   StorageTime,
   Vault,
   WebhookTransport,
@@ -79,7 +80,7 @@ export interface Wac extends Workspace {
    */
   readonly metrics: () => Promise<string>
   /**
-   * Ends it gracefully: requests and sends in flight end first (12 seconds at most), deliveries are given back, and
+   * Ends it gracefully: requests and sends in flight end first (9.5 seconds at most), deliveries are given back, and
    * the storage is closed. Operations are refused from the beginning of it. May be called again.
    */
   readonly close: () => Promise<void>
@@ -231,6 +232,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const owner = Auth.isLocal(options.auth) ? { ...Auth.ownerOf(options.auth), workspaceName } : undefined
   const scope = Scope.makeUnsafe()
   const inFlight = new InFlight()
+  const stopping = Stopping.make()
   const turn = Turns.make()
 
   const opening = Effect.gen(function*() {
@@ -252,6 +254,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           ),
           Layer.provideMerge(recorded),
           Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, publicUrl)),
+          Layer.provideMerge(Layer.succeed(Stopping.Stopping, stopping)),
           Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined))
         )
       )
@@ -260,6 +263,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
         const of = yield* operations
         const running = Running.make(context, inFlight, turn)
         return {
+          context,
           handlers: Handlers.counted(yield* Handlers.make(context, prefix, turn), inFlight),
           of: of(running, context, during),
           workspaces: (yield* Workspaces.make)(running),
@@ -279,11 +283,11 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
     await Effect.runPromise(Scope.close(scope, opened))
     throw openFailure(opened.cause)
   }
-  const { handlers, inbound, metrics, of, running, workspaces } = opened.value
+  const { context, handlers, inbound, metrics, of, running, workspaces } = opened.value
 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
-    await inFlight.stop()
+    await Promise.all([inFlight.stop(), Effect.runPromiseWith(context)(stopping.begin)])
     await Effect.runPromise(Scope.close(scope, Exit.void))
   }
   const shutDown = () => closing ??= steered === undefined ? close() : steered.runUntil(close())

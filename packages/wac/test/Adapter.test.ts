@@ -23,7 +23,7 @@ import { failure, fresh, hello, start, until } from "./instance.ts"
 /** A storage that notes each accepted send, and leaves the rest to another. */
 const noting = (noted: Array<string>, durable = false): Layer.Layer<Ports.Ports> =>
   Layer.mergeAll(
-    Layer.succeed(Storage.Storage, Storage.Storage.of({ name: "noting", durable, ping: Effect.void })),
+    Layer.succeed(Storage.Storage, Storage.Storage.of({ name: "noting", durable, ping: Effect.succeed("writable") })),
     Layer.effect(
       MessageStore.MessageStore,
       Effect.map(MessageStore.MessageStore, (store) => ({

@@ -179,6 +179,7 @@ layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => 
         ({ status }) => status !== 200
       )
       checks.assertError(ready, 503, unavailable)
+      assert.include(ready.text, "takes no writes")
       checks.assertError((yield* sendOnce()).answer, 503, unavailable)
       yield* writable("off")
       yield* recovered
