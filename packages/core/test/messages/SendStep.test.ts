@@ -1,0 +1,281 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { InvalidBody, ServerError } from "../../src/Errors.ts"
+import type { Recorded } from "../../src/events/Event.ts"
+import type { MessageId } from "../../src/Id.ts"
+import { monthOf } from "../../src/limits/Quota.ts"
+import type { Answer } from "../../src/messages/Idempotency.ts"
+import type { ApplyReport, EventIds, SendEnd, SettleSend, Swept } from "../../src/messages/MessageStore.ts"
+import * as Send from "../../src/messages/Send.ts"
+import type { Writes } from "../../src/messages/Sends.ts"
+import { applyReport, outright, settle, type Sweep, sweep } from "../../src/messages/SendStep.ts"
+import { inBatches, sizes } from "../batches.ts"
+import { between, checks, day, hour, second, upTo } from "../checks.ts"
+import { binding, id, message, report, start } from "../samples.ts"
+
+const messages = 4
+
+const claimOf = (n: number) => `claim ${n}`
+
+const claimed = (n: number): Send.Send => ({
+  message: message({ id: id("msg", n) }),
+  binding: binding({
+    messageId: id("msg", n),
+    claim: { token: claimOf(n), leaseUntil: start + 30 * second }
+  }),
+  quotaMonth: monthOf(start)
+})
+
+const ids = (n: number, count = 2): EventIds => ({
+  events: Array.from({ length: count }, (_, i) => id("evt", 100 * n + i)),
+  deliveries: Array.from({ length: count }, (_, i) => id("dlv", 100 * n + i))
+})
+
+/** What a storage keeps of the sends of one workspace, each of which is claimed at first. */
+class World {
+  readonly sends = new Map(Array.from({ length: messages }, (_, n) => [id("msg", n), claimed(n)]))
+  readonly names = new Map<string, MessageId>()
+  readonly events: Array<Recorded> = []
+  /** Messages that a sweep will look at, and when. */
+  readonly deadlines: Array<Writes["deadlines"][number]> = Array.from({ length: messages }, (_, n) => ({
+    workspaceId: id("ws"),
+    dueAt: start + 30 * second,
+    messageId: id("msg", n)
+  }))
+  quota = messages
+
+  settle(batch: ReadonlyArray<SettleSend>): ReadonlyArray<boolean> {
+    return this.write(settle({ now: (asked) => asked, send: (id) => this.sends.get(id) }, batch))
+  }
+
+  applyReport(batch: ReadonlyArray<ApplyReport>): ReadonlyArray<boolean> {
+    return this.write(applyReport({
+      now: (asked) => asked,
+      send: (id) => this.sends.get(id),
+      named: (name) => this.names.get(name),
+      number: (name) => name === "number" ? id("pn") : undefined
+    }, batch))
+  }
+
+  sweep(batch: ReadonlyArray<Sweep>): ReadonlyArray<Swept> {
+    return this.write(sweep({ now: (asked) => asked, candidates: [...this.sends.values()] }, batch))
+  }
+
+  private write<A>({ answers, writes }: { readonly answers: A; readonly writes: Writes }): A {
+    for (const send of writes.sends) this.sends.set(send.message.id, send)
+    for (const { messageId, providerMessageId } of writes.names) {
+      if (!this.names.has(providerMessageId)) this.names.set(providerMessageId, messageId)
+    }
+    for (const { messages } of writes.quotas) this.quota -= messages
+    this.events.push(...writes.events)
+    this.deadlines.push(...writes.deadlines)
+    return answers
+  }
+}
+
+const failure: Answer = {
+  _tag: "Failed",
+  error: new ServerError({ reason: "provider_unavailable", message: "away" }),
+  requestId: id("req")
+}
+const refusal: Answer = {
+  _tag: "Failed",
+  error: new InvalidBody({ reason: "undeliverable", param: "to", message: "cannot be reached" }),
+  requestId: id("req")
+}
+
+const ends: { readonly [Tag in SendEnd["_tag"]]: (n: number, now: number) => SendEnd } = {
+  Accepted: (n) => ({ _tag: "Accepted", providerMessageId: `wamid.${n}` }),
+  Refused: (_, now) => ({ _tag: "Refused", report: report("failed", now), answer: refusal }),
+  NotSent: () => ({ _tag: "NotSent", answer: failure }),
+  Unknown: () => ({ _tag: "Unknown" })
+}
+
+const ending = (n: number, tag: SendEnd["_tag"], now = start, at = n): SettleSend => ({
+  now,
+  message: message({ id: id("msg", n) }),
+  claimToken: claimOf(n),
+  end: ends[tag](n, now),
+  ids: ids(at)
+})
+
+const reporting = (
+  n: number,
+  status: "sent" | "delivered" | "read" | "failed",
+  fields: Partial<ApplyReport> & { readonly name?: string } = {}
+): ApplyReport => {
+  const { name = `wamid.${n}`, now = start, ...given } = fields
+  return {
+    now,
+    providerNumberId: "number",
+    reference: id("msg", n),
+    report: report(status, now, { providerMessageId: name }),
+    ids: ids(n),
+    ...given
+  }
+}
+
+const typesOf = (events: ReadonlyArray<Recorded>) => events.map(({ event: { sequence, type } }) => [type, sequence])
+
+describe("the end of a send", () => {
+  it.each<[SendEnd["_tag"], string, ReadonlyArray<string>, number]>([
+    ["Accepted", "sent", ["message.sent"], messages],
+    ["Refused", "failed", ["message.failed"], messages - 1],
+    ["NotSent", "sending", [], messages],
+    ["Unknown", "unknown", [], messages]
+  ])("%s leaves it %s", (tag, status, types, quota) => {
+    const world = new World()
+    assert.deepStrictEqual(world.settle([ending(1, tag)]), [true])
+    const after = world.sends.get(id("msg", 1))!
+    assert.strictEqual(after.message.status, status)
+    assert.isNull(after.binding!.claim)
+    assert.deepStrictEqual(world.events.map(({ event }) => event.type), types)
+    assert.strictEqual(world.quota, quota)
+  })
+
+  it("is told by the owner of the claim alone, and once", () => {
+    const world = new World()
+    const others = { ...ending(1, "Accepted"), claimToken: claimOf(2) }
+    const elsewhere = { ...ending(1, "Accepted"), message: message({ id: id("msg", 1), workspaceId: id("ws", 2) }) }
+    assert.deepStrictEqual(
+      world.settle([others, elsewhere, ending(9, "Accepted"), ending(1, "Unknown"), ending(1, "Accepted")]),
+      [false, false, false, true, false]
+    )
+    assert.strictEqual(world.sends.get(id("msg", 1))!.message.status, "unknown")
+  })
+
+  it("keeps what was reported before it, whose name answers for it", () => {
+    const world = new World()
+    world.applyReport([reporting(1, "delivered", { name: "wamid.first" })])
+    world.settle([ending(1, "Accepted")])
+    const { binding, message } = world.sends.get(id("msg", 1))!
+    assert.deepStrictEqual([message.status, message.providerMessageId], ["delivered", "wamid.first"])
+    assert.strictEqual(binding!.answer?._tag, "Sent")
+    assert.deepStrictEqual(typesOf(world.events), [["message.sent", 1], ["message.delivered", 2]])
+  })
+
+  it("written outright is the same as decided from what is stored", () => {
+    const world = new World()
+    const now = start + hour
+    const command = ending(1, "Accepted", now)
+    const decided = outright(command, now)!
+    world.settle([command])
+    const after = world.sends.get(id("msg", 1))!
+    assert.deepStrictEqual(decided.message, after.message)
+    assert.deepStrictEqual([decided.event], world.events)
+    assert.deepStrictEqual(after.binding, { ...claimed(1).binding!, claim: null, expiresAt: decided.expiresAt })
+  })
+
+  it.each<[string, SettleSend]>([
+    ["was refused", ending(1, "Refused")],
+    ["was not sent", ending(1, "NotSent")],
+    ["is unknown", ending(1, "Unknown")],
+    ["was told of before", { ...ending(1, "Accepted"), message: message({ status: "sent", sequence: 1 }) }]
+  ])("of one that %s is never written outright", (_, command) => {
+    assert.isUndefined(outright(command, start))
+  })
+})
+
+describe("a report", () => {
+  it("finds its message by our reference, then by the provider's name, and only of the number that it is about", () => {
+    const world = new World()
+    world.settle([ending(1, "Accepted")])
+    assert.deepStrictEqual(
+      world.applyReport([
+        reporting(2, "delivered"),
+        reporting(9, "delivered", { name: "wamid.1" }),
+        reporting(9, "read", { name: "wamid.2", reference: null }),
+        reporting(3, "delivered", { providerNumberId: "another" }),
+        reporting(9, "delivered", { name: "wamid.9", reference: null })
+      ]),
+      [true, true, true, false, false]
+    )
+    assert.deepStrictEqual(
+      [1, 2, 3].map((n) => world.sends.get(id("msg", n))!.message.status),
+      ["delivered", "read", "sending"]
+    )
+  })
+})
+
+describe("what silence means", () => {
+  it("follows step by step: the lease ends, the outcome is awaited, the send failed, the key is forgotten", () => {
+    const world = new World()
+    const one = { unknown: 0, failed: 0, forgotten: 0 }
+    const all = (count: number) => ({ now: start + count, ids: ids(1, messages) })
+    assert.deepStrictEqual(world.sweep([all(30 * second - 1)]), [one])
+    assert.deepStrictEqual(world.sweep([all(30 * second), all(30 * second)]), [{ ...one, unknown: messages }, one])
+    const [failed] = world.sweep([all(day)])
+    assert.deepStrictEqual(failed, { ...one, failed: messages })
+    assert.strictEqual(world.quota, messages)
+    const [forgotten] = world.sweep([all(2 * day)])
+    assert.deepStrictEqual(forgotten, { ...one, forgotten: messages })
+    assert.isTrue([...world.sends.values()].every(({ binding }) => binding === null))
+  })
+
+  it("concludes as many with an event as there are identifiers", () => {
+    const world = new World()
+    world.sweep([{ now: start + hour, ids: ids(1, 0) }])
+    const [first, second] = world.sweep([1, 2].map((n) => ({ now: start + day, ids: ids(n, messages - 1) })))
+    assert.deepStrictEqual([first!.failed, second!.failed], [messages - 1, 1])
+    assert.lengthOf(world.events, messages)
+  })
+})
+
+const command = Schema.Struct({
+  kind: Schema.Literals(["settle", "settle", "report", "report", "sweep"]),
+  n: between(0, messages),
+  end: Schema.Literals(["Accepted", "Refused", "NotSent", "Unknown"]),
+  status: Schema.Literals(["sent", "delivered", "read", "failed"]),
+  name: between(0, messages),
+  isReferred: Schema.Boolean,
+  elapsed: Schema.Literals([0, 1, second, 31 * second, hour, day])
+})
+type Command = typeof command.Type & { readonly place: number; readonly now: number }
+
+const carriedOut = (commands: ReadonlyArray<Command>, sizes: ReadonlyArray<number>) => {
+  const world = new World()
+  const answers = inBatches<Command, boolean | Swept>(commands, sizes, ({ kind }) => kind, (kind, batch) => {
+    if (kind === "sweep") return world.sweep(batch.map(({ now, place }) => ({ now, ids: ids(place, messages) })))
+    if (kind === "settle") return world.settle(batch.map(({ end, n, now, place }) => ending(n, end, now, place)))
+    return world.applyReport(batch.map(({ isReferred, n, name, now, place, status }) =>
+      reporting(n, status, {
+        now,
+        name: `wamid.${name}`,
+        ids: ids(place),
+        ...(isReferred ? {} : { reference: null })
+      })
+    ))
+  })
+  return { answers, world }
+}
+
+describe("whatever happens to sends", () => {
+  const timed = (commands: ReadonlyArray<typeof command.Type>): ReadonlyArray<Command> => {
+    let now = start
+    return commands.map((one, place) => ({ ...one, place: place + 1, now: now += one.elapsed }))
+  }
+
+  const given = { commands: upTo(command, 24), sizes }
+
+  it.prop("a batch decides what its commands would have decided one by one", given, (_) => {
+    const commands = timed(_.commands)
+    const together = carriedOut(commands, _.sizes)
+    const apart = carriedOut(commands, [])
+    assert.deepStrictEqual(together.answers, apart.answers)
+    for (const what of ["sends", "names", "quota", "events"] as const) {
+      assert.deepStrictEqual(together.world[what], apart.world[what], what)
+    }
+  }, checks)
+
+  it.prop("events are numbered without a gap, and a sweep will look at what awaits one in time", given, (_) => {
+    const { world } = carriedOut(timed(_.commands), _.sizes)
+    for (const send of world.sends.values()) {
+      const { id, sequence } = send.message
+      const told = world.events.flatMap(({ event }) => event.orderKey === id ? [event.sequence] : [])
+      assert.deepStrictEqual(told, Array.from({ length: sequence }, (_, i) => i + 1))
+      const deadline = Send.deadlineOf(send)
+      if (deadline === null) continue
+      assert.isTrue(world.deadlines.some(({ dueAt, messageId }) => messageId === id && dueAt <= deadline))
+    }
+  }, checks)
+})
