@@ -50,6 +50,10 @@ export interface ErrorReasons {
     | "sender_not_available"
     | "workspace_suspended"
     | "provider_policy"
+    | "phone_number_required"
+    | "media_quota"
+    | "frequency_cap"
+    | "holdout"
   readonly idempotency_conflict: "payload_mismatch"
   readonly rate_limited: "workspace" | "phone_number" | "pair" | "provider" | "login"
   readonly server_error:

@@ -36,10 +36,6 @@ export const SentMessage = Schema.Struct({
   api_key_id: Schema.String
 }).annotate({ identifier: "SentMessage" })
 
-const Status = Schema.Literals(["queued", "sending", "unknown", "sent", "delivered", "read", "failed"])
-
-const Type = Schema.Literals(["template", "text"])
-
 const Failure = Schema.Struct({
   code: Schema.String,
   reason: Schema.optionalKey(Schema.String),
@@ -56,14 +52,14 @@ const Pricing = Schema.Struct({
 
 /** A stored message. */
 export const StoredMessage = Schema.Struct({
-  status: Status,
+  status: Message.MessageStatus,
   message_id: Schema.String,
   provider_message_id: Schema.NullOr(Schema.String),
   tenant_id: Schema.String,
   api_key_id: Schema.NullOr(Schema.String).annotate({ description: "null if a person sent it from the dashboard" }),
   to: Schema.String,
   from: Schema.String,
-  type: Type,
+  type: Message.MessageType,
   created_at: Timestamp,
   sent_at: Schema.NullOr(Timestamp),
   delivered_at: Schema.NullOr(Timestamp),
@@ -77,12 +73,12 @@ export const StoredMessage = Schema.Struct({
 
 const listed = {
   id: Schema.String,
-  status: Status,
+  status: Message.MessageStatus,
   providerMessageId: Schema.NullOr(Schema.String),
   apiKeyId: Schema.NullOr(Schema.String).annotate({ description: "null if a person sent it from the dashboard" }),
   to: Schema.String,
   from: Schema.String,
-  type: Type,
+  type: Message.MessageType,
   createdAt: Timestamp
 }
 
@@ -111,7 +107,7 @@ export const SentFromDashboard = Schema.Struct({
 
 /** Which messages the dashboard's list holds. */
 export const filter = {
-  status: Schema.optionalKey(Status),
+  status: Schema.optionalKey(Message.MessageStatus),
   to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as it was given to the send" }))
 }
 

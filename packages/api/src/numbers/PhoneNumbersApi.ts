@@ -1,7 +1,7 @@
 /**
  * `/internal/phone-numbers` (contract §6): the numbers that a workspace sends from, and what is in force of each.
  */
-import { Errors, SenderBlock } from "@wac/core"
+import { Errors, PhoneNumbers, SenderBlock } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -35,7 +35,7 @@ export const PhoneNumber = Schema.Struct({
   providerNumberId: Schema.String,
   providerAccountId: Schema.String,
   /** `disabled` is the operator's doing, `blocked` upstream's: `block` says why. */
-  status: Schema.Literals(["available", "blocked", "disabled"]),
+  status: PhoneNumbers.NumberStatus,
   block: Schema.NullOr(Block),
   /** The tier in force, and its rate. */
   tier: Schema.String,

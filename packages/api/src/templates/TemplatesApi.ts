@@ -1,7 +1,7 @@
 /**
  * `/v1/templates` and `/internal/templates` (specification §4, contract §6 and §7).
  */
-import { PlainText } from "@wac/core"
+import { PlainText, Template as Core } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
@@ -18,7 +18,7 @@ export const Template = Schema.Struct({
   language: Schema.String,
   category: Schema.String,
   status: Schema.String,
-  parameter_format: Schema.Literals(["positional", "named"]),
+  parameter_format: Core.ParameterFormat,
   components: Schema.Array(Schema.Json),
   variables: Schema.Array(Schema.String),
   quality: Schema.NullOr(Schema.String),
@@ -34,7 +34,7 @@ export const ShownTemplate = Schema.Struct({
   language: Schema.String,
   category: Schema.String,
   status: Schema.String,
-  parameterFormat: Schema.Literals(["positional", "named"]),
+  parameterFormat: Core.ParameterFormat,
   components: Schema.Array(Schema.Json),
   variables: Schema.Array(Schema.String),
   /** Why `bodyParams` cannot fill it, for people; `null` when they can. */

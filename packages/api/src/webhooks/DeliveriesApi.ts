@@ -1,7 +1,7 @@
 /**
  * `/internal/webhook/deliveries` (contract §6): what became of each event on its way to the webhook.
  */
-import { Event } from "@wac/core"
+import { Delivery, Event } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -12,9 +12,6 @@ import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** `pending` is on its way, `held` waits for the webhook's resume; the others are ends. */
-export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"])
-
 const phase = Schema.NullOr(Schema.Finite)
 
 /** One POST to the receiver. Times are in milliseconds. */
@@ -22,19 +19,10 @@ export const Attempt = Schema.Struct({
   id: Schema.String,
   number: Schema.Int,
   /** What began its round: the event itself, a person, a replay, a test, or the probe before a resume. */
-  trigger: Schema.Literals(["automatic", "manual", "replay", "test", "probe"]),
+  trigger: Delivery.AttemptTrigger,
   startedAt: Timestamp,
   durationMs: Schema.Finite,
-  outcome: Schema.Literals([
-    "delivered",
-    "dns",
-    "connect",
-    "tls",
-    "timeout",
-    "status",
-    "redirect",
-    "blocked_address"
-  ]),
+  outcome: Delivery.AttemptOutcome,
   statusCode: Schema.NullOr(Schema.Int),
   /** One plain sentence. */
   message: Schema.String,
@@ -56,7 +44,8 @@ const delivery = {
   id: Schema.String,
   eventId: Schema.String,
   eventType: Event.EventType,
-  status: DeliveryStatus,
+  /** `pending` is on its way, `held` waits for the webhook's resume; the others are ends. */
+  status: Delivery.DeliveryStatus,
   attemptCount: Schema.Int,
   nextAttemptAt: Schema.NullOr(Timestamp),
   createdAt: Timestamp,
@@ -74,7 +63,7 @@ export const DeliveryDetail = Schema.Struct({
 }).annotate({ identifier: "DeliveryDetail" })
 
 /** Which deliveries a list holds. */
-export const filter = { status: Schema.optionalKey(DeliveryStatus) }
+export const filter = { status: Schema.optionalKey(Delivery.DeliveryStatus) }
 
 const one = { params: byId, query: noQuery }
 

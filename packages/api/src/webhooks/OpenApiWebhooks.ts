@@ -20,8 +20,8 @@ const ofMessage = (time: string) => ({
   required: ["message_id", "provider_message_id", "to", "status", "sequence", time]
 })
 
-/** What is known of `data` by type, in combined form; of a type that is not here, that it is an object. */
-const eventData: { readonly [Type in Event.EventType]?: object } = {
+/** What `data` holds by type, in combined form. */
+const eventData: { readonly [Type in Event.EventType]: object } = {
   "message.sent": ofMessage("sent_at"),
   "message.delivered": ofMessage("delivered_at"),
   "message.read": ofMessage("read_at"),
@@ -85,7 +85,7 @@ export const webhooks = Object.fromEntries(
                   type: "object",
                   properties: {
                     type: { type: "string", enum: [type] },
-                    data: eventData[type] ?? { type: "object" }
+                    data: eventData[type]
                   }
                 }
               ]

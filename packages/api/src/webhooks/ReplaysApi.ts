@@ -28,7 +28,7 @@ export const CreateReplay = Schema.Struct({
 /** A job. `status` is the one of deliveries that it was asked for. */
 export const Replay = Schema.Struct({
   id: Schema.String,
-  state: Schema.Literals(["running", "completed", "cancelled"]),
+  state: Job.ReplayState,
   since: Timestamp,
   until: Timestamp,
   status: Schema.NullOr(Ended),

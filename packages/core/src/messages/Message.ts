@@ -1,7 +1,7 @@
 /**
  * Messages: what is asked to be sent, what is stored of it, and how upstream's reports move it (contract §3).
  */
-import { Duration, Schema } from "effect"
+import { Duration, Schema, Struct } from "effect"
 import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
 import type { ApiKeyId, MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import { E164 } from "../numbers/PhoneNumber.ts"
@@ -48,6 +48,10 @@ export const OutboundText = Schema.Struct({ ...addressing, type: Schema.Literal(
 export const OutboundMessage = Schema.Union([OutboundTemplate, OutboundText])
 export type OutboundMessage = typeof OutboundMessage.Type
 
+/** What kinds of message can be sent. */
+export const MessageType = Schema.Literals(OutboundMessage.members.map(({ fields }) => fields.type.literal))
+export type MessageType = typeof MessageType.Type
+
 /** Why a message failed: the error's code and reason, in words, and what the provider said. */
 export interface MessageError {
   readonly code: string
@@ -71,7 +75,8 @@ export const errorOf = (error: DomainError): MessageError => {
 export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, delivered: 4, read: 5 } as const
 
 /** One of {@link ranks}, or `failed`. */
-export type MessageStatus = keyof typeof ranks | "failed"
+export const MessageStatus = Schema.Literals([...Struct.keys(ranks), "failed"])
+export type MessageStatus = typeof MessageStatus.Type
 
 /** A stored message. */
 export interface Message {

@@ -1,7 +1,7 @@
 /**
  * The numbers of a workspace: the one that the configuration names, and what is in force of each.
  */
-import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
@@ -17,11 +17,14 @@ import * as PhoneNumber from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import * as SenderBlock from "./SenderBlock.ts"
 
+/** Whether a number can be sent from: `disabled` is the operator's doing, `blocked` upstream's. */
+export const NumberStatus = Schema.Literals(["available", "blocked", "disabled"])
+export type NumberStatus = typeof NumberStatus.Type
+
 /** A number and what is in force of it at a moment: the operator's settings before what was learned, and defaults last. */
 export interface PhoneNumberState {
   readonly number: PhoneNumber.PhoneNumber
-  /** `disabled` is the operator's doing, `blocked` upstream's. */
-  readonly status: "available" | "blocked" | "disabled"
+  readonly status: NumberStatus
   readonly tier: string
   readonly messagesPerSecond: number
   /** Unique customers written to outside a window per rolling 24 h; `null`: no limit. */

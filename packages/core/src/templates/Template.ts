@@ -5,6 +5,10 @@ import { Predicate, Schema } from "effect"
 import type { TemplateId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
+/** How placeholders are named: by their number, or by a word. */
+export const ParameterFormat = Schema.Literals(["positional", "named"])
+export type ParameterFormat = typeof ParameterFormat.Type
+
 /** A template as the provider lists it. Words are in lower case; unknown ones are passed through. */
 export interface ProviderTemplate {
   readonly providerTemplateId: string
@@ -12,7 +16,7 @@ export interface ProviderTemplate {
   readonly language: string
   readonly category: string
   readonly status: string
-  readonly parameterFormat: "positional" | "named"
+  readonly parameterFormat: ParameterFormat
   readonly components: ReadonlyArray<Schema.Json>
   readonly quality: string | null
   readonly rejectionReason: string | null

@@ -1,7 +1,7 @@
 /**
  * Deliveries: one event on its way to one webhook, and the attempts at it (contract §6).
  */
-import type { Duration } from "effect"
+import { type Duration, Schema } from "effect"
 import type { Envelope, Event, EventType } from "../events/Event.ts"
 import type { AttemptId, DeliveryId, EventId, MessageId, WebhookId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
@@ -9,13 +9,15 @@ import * as RetrySchedule from "./RetrySchedule.ts"
 import * as Webhook from "./Webhook.ts"
 
 /** `held` is not stored: it is what `pending` is called while the webhook is paused. */
-export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
+export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"])
+export type DeliveryStatus = typeof DeliveryStatus.Type
 
 /**
  * Why a delivery is being attempted now: because its event was recorded, because a person or a replay job asked for it
  * again, as a test, or as the probe before a resume.
  */
-export type AttemptTrigger = "automatic" | "manual" | "replay" | "test" | "probe"
+export const AttemptTrigger = Schema.Literals(["automatic", "manual", "replay", "test", "probe"])
+export type AttemptTrigger = typeof AttemptTrigger.Type
 
 /**
  * Attempts come in *rounds*: the retry schedule runs once from the first attempt of a round, T0, to 24 hours later. A
@@ -50,15 +52,17 @@ export interface Delivery {
 }
 
 /** How an attempt ended. Only status 200 within the deadline is `delivered`. */
-export type AttemptOutcome =
-  | "delivered"
-  | "dns"
-  | "connect"
-  | "tls"
-  | "timeout"
-  | "status"
-  | "redirect"
-  | "blocked_address"
+export const AttemptOutcome = Schema.Literals([
+  "delivered",
+  "dns",
+  "connect",
+  "tls",
+  "timeout",
+  "status",
+  "redirect",
+  "blocked_address"
+])
+export type AttemptOutcome = typeof AttemptOutcome.Type
 
 /** What a receiver answered: its headers and at most 16 KiB of its body. */
 export interface AttemptResponse {

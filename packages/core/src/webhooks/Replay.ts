@@ -2,19 +2,20 @@
  * Replays: jobs that have the deliveries of a range attempted again (contract §6), one after the other and no faster
  * than a backlog drains. The events, their bodies and variants stay as they are.
  */
-import { Duration } from "effect"
+import { Duration, Schema } from "effect"
 import type { ReplayId, WebhookId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import * as Delivery from "./Delivery.ts"
 
 /** What can be replayed: what has ended. Everything else is on its way already. */
-export const statuses = ["delivered", "exhausted", "skipped"] as const
+export const statuses = ["delivered", "exhausted", "skipped"] as const satisfies ReadonlyArray<Delivery.DeliveryStatus>
 
 /** One of {@link statuses}. */
 export type ReplayedStatus = (typeof statuses)[number]
 
 /** `cancelled` is also the end of a job whose webhook was removed. */
-export type ReplayState = "running" | "completed" | "cancelled"
+export const ReplayState = Schema.Literals(["running", "completed", "cancelled"])
+export type ReplayState = typeof ReplayState.Type
 
 /** What a job covers: deliveries to a webhook of events recorded in [since, until). */
 export interface ReplayRange {

@@ -1,0 +1,58 @@
+/**
+ * The façade's types name no package of ours, so it writes out what the core and the API list: statuses, kinds of events,
+ * reasons. The type checker holds the two equal (`npm run check:types`).
+ */
+import type { ErrorBody } from "@wac/api"
+import type {
+  ApiScope,
+  Delivery,
+  Errors,
+  Event,
+  Member,
+  Message,
+  PhoneNumbers,
+  Replay,
+  SenderBlock,
+  Template
+} from "@wac/core"
+import type { ReceivedContentByType } from "@wac/verifier"
+import { expectTypeOf, it } from "vitest"
+import type * as Wac from "../src/index.ts"
+
+type ReasonsOf<Code extends Errors.DomainError["code"]> = Extract<
+  Errors.DomainError,
+  { readonly code: Code; readonly reason: string }
+>["reason"]
+
+it("statuses are those of the core, and no other", () => {
+  expectTypeOf<Wac.MessageStatus>().toEqualTypeOf<Message.MessageStatus>()
+  expectTypeOf<Wac.NewMessage["type"]>().toEqualTypeOf<Message.MessageType>()
+  expectTypeOf<Wac.Message["type"]>().toEqualTypeOf<Message.MessageType>()
+  expectTypeOf<Wac.OutboundMessage["type"]>().toEqualTypeOf<Message.MessageType>()
+  expectTypeOf<Wac.StatusReport["status"]>().toEqualTypeOf<Message.Report["status"]>()
+  expectTypeOf<Wac.DeliveryStatus>().toEqualTypeOf<Delivery.DeliveryStatus>()
+  expectTypeOf<Wac.Attempt["outcome"]>().toEqualTypeOf<Delivery.AttemptOutcome>()
+  expectTypeOf<Wac.Attempt["trigger"]>().toEqualTypeOf<Delivery.AttemptTrigger>()
+  expectTypeOf<Wac.Replay["state"]>().toEqualTypeOf<Replay.ReplayState>()
+  expectTypeOf<Wac.Replay["status"]>().toEqualTypeOf<Replay.ReplayedStatus | null>()
+  expectTypeOf<Wac.PhoneNumber["status"]>().toEqualTypeOf<PhoneNumbers.NumberStatus>()
+  expectTypeOf<NonNullable<Wac.PhoneNumber["block"]>["reason"]>().toEqualTypeOf<SenderBlock.SenderBlockReason>()
+  expectTypeOf<NonNullable<Wac.PhoneNumber["block"]>["scope"]>().toEqualTypeOf<SenderBlock.SenderBlockScope>()
+  expectTypeOf<Wac.Template["parameterFormat"]>().toEqualTypeOf<Template.ParameterFormat>()
+  expectTypeOf<NonNullable<Wac.ProviderTemplate["parameterFormat"]>>().toEqualTypeOf<Template.ParameterFormat>()
+  expectTypeOf<Wac.Role>().toEqualTypeOf<Member.Role>()
+  expectTypeOf<Wac.ApiKey["scopes"][number]>().toEqualTypeOf<ApiScope.ApiScope>()
+})
+
+it("events and their envelopes are those of the core, and what customers write is what receivers read", () => {
+  expectTypeOf<Wac.EventType>().toEqualTypeOf<Event.EventType>()
+  expectTypeOf<Wac.Envelope>().toEqualTypeOf<Event.Envelope>()
+  expectTypeOf<keyof Wac.ReceivedContent>().toEqualTypeOf<keyof ReceivedContentByType>()
+})
+
+it("codes and reasons of errors are those of the core, but for the handshake, which only HTTP has", () => {
+  expectTypeOf<Wac.ErrorCode>().toEqualTypeOf<Errors.DomainError["code"]>()
+  expectTypeOf<Wac.ErrorCode>().toEqualTypeOf<ErrorBody.ErrorBody["error"]["code"]>()
+  type Own = { readonly [Code in Errors.DomainError["code"]]: Exclude<ReasonsOf<Code>, "failed_handshake"> }
+  expectTypeOf<Wac.ErrorReasons>().toEqualTypeOf<Own>()
+})
