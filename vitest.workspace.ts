@@ -11,7 +11,6 @@ const names = [
   "simulator",
   "testbed",
   "testkit",
-  "wac",
   "whatsapp"
 ]
 
@@ -33,6 +32,9 @@ const project = (
   }
 }
 
+/** Builds the dashboard's pages. */
+const dashboard = `${import.meta.dirname}/apps/dashboard/test/globalSetup.ts`
+
 /** The test projects, one per package. Vitest does not read this file by itself: `vitest.config.ts` imports it. */
 export const projects: Array<TestProjectInlineConfiguration> = [
   // by node:crypto as on Node, and by WebCrypto as elsewhere
@@ -41,11 +43,12 @@ export const projects: Array<TestProjectInlineConfiguration> = [
     env: { HMAC: "web" },
     alias: { "#hmac": `${import.meta.dirname}/packages/verifier/src/HmacWebCrypto.ts` }
   }),
+  project("wac", "packages/wac", { globalSetup: [dashboard] }),
   ...names.map((name) => project(name, `packages/${name}`)),
   project("postgres", "packages/postgres", {
     globalSetup: [`${import.meta.dirname}/packages/postgres/test/globalSetup.ts`]
   }),
-  project("server", "apps/server"),
+  project("server", "apps/server", { globalSetup: [dashboard] }),
   project("bench", "bench"),
   project("examples", "examples/receivers"),
   project("packaging", "packaging", {

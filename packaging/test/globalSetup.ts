@@ -19,6 +19,7 @@ declare module "vitest" {
 export const setup = (project: TestProject): () => void => {
   const packed = mkdtempSync(join(tmpdir(), "wac-packed-"))
   execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-b"], { cwd: root, stdio: "inherit" })
+  execFileSync(process.execPath, [join(root, "apps/dashboard/build.ts")], { stdio: "inherit" })
   pack(packed)
   project.provide("packed", packed)
   return () => rmSync(packed, { recursive: true })

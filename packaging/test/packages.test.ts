@@ -40,7 +40,14 @@ describe.each(names)("%s", (name) => {
       .filter((entry) => entry.isFile())
       .map((entry) => relative(placeOf(name), join(entry.parentPath, entry.name)))
     const others = files.filter((file) => !/^(src|dist)\/.+\.(ts|js|map)$/.test(file)).sort()
-    assert.deepEqual(others, ["LICENSE", "README.md", "package.json"])
+    const pages = others.filter((file) => file.startsWith("dist/dashboard/"))
+    assert.deepEqual(others.filter((file) => !pages.includes(file)), ["LICENSE", "README.md", "package.json"])
+    assert.deepEqual(
+      pages.map((file) => file.replace(/-[\w-]{8}\./, ".")),
+      name === "@wac/http"
+        ? ["assets/index.css", "icon.svg", "index.html"].map((file) => `dist/dashboard/${file}`)
+        : []
+    )
   })
 
   it("says what it is, and needs nothing that is not published", () => {

@@ -3,7 +3,7 @@
  */
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { Metrics, Stopping } from "@wac/core"
-import { ClientErrors, ConnectionServer, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
+import { ClientErrors, ConnectionServer, Dashboard, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
 import { WhatsApp } from "@wac/whatsapp"
 import { Duration, Effect, Layer, Logger, Metric, References, Schedule } from "effect"
 import { HttpRouter, HttpServer, UrlParams } from "effect/http"
@@ -116,6 +116,7 @@ const layerOn = (
     ),
     Layer.provideMerge(Layer.sync(Stopping.Stopping, Stopping.make)),
     Layer.provide(Layer.succeed(PublicUrl.IsGiven, config.isPublicUrlGiven)),
+    Layer.provide(Layer.succeed(Dashboard.IsServed, true)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provideMerge(telemetry(config)),

@@ -19,8 +19,11 @@ import { type CallOptions, type Result, transportOf, type TransportOptions } fro
 import type { Page, SendMessage } from "./Wire.ts"
 
 export { type ErrorCode, type ErrorReason, type ErrorReasons, WacApiError, WacConnectionError } from "./ClientError.ts"
+export type { Event, EventType } from "./Event.ts"
 export type * from "./InternalRoutes.ts"
 export type * from "./InternalWire.ts"
+export type { Answered } from "./LastResponse.ts"
+export type { MessageFailure, MessageStatus, Page } from "./Wire.ts"
 
 /** How a client calls. */
 export interface InternalClientOptions extends TransportOptions {

@@ -6,6 +6,7 @@ import { Api } from "@wac/api"
 import { ProviderWebhook } from "@wac/core"
 import { Effect } from "effect"
 import * as ProviderRoute from "./inbound/ProviderRoute.ts"
+import * as Dashboard from "./pages/Dashboard.ts"
 import * as MetricsPage from "./pages/MetricsPage.ts"
 import * as Pages from "./pages/Pages.ts"
 
@@ -28,9 +29,10 @@ const routes: ReadonlyArray<Route> = [
 const routesOf = (webhook: ProviderWebhook.ProviderWebhook | undefined): ReadonlyArray<Route> =>
   webhook === undefined ? [] : ProviderRoute.methods.map((method) => route(method, ProviderRoute.path(webhook)))
 
+/** `:id` is one segment that is there, `*` at the end is all that follow. */
 const fits = ({ segments }: Route, given: ReadonlyArray<string>): boolean =>
-  segments.length === given.length &&
-  segments.every((segment, i) => segment.startsWith(":") ? given[i] !== "" : segment === given[i])
+  (segments.at(-1) === "*" ? segments.length <= given.length : segments.length === given.length) &&
+  segments.every((segment, i) => segment === "*" || (segment.startsWith(":") ? given[i] !== "" : segment === given[i]))
 
 const pathOf = (url: string): string => {
   const end = url.indexOf("?")
@@ -47,11 +49,13 @@ export interface Routes {
 
 /** The routes of the API and the pages, and those of the provider in use. */
 export const make: Effect.Effect<Routes> = Effect.map(
-  ProviderWebhook.ProviderWebhook,
-  (webhook) => {
-    const all = [...routes, ...routesOf(webhook)]
-    const fixed = new Set(all.filter(({ path }) => !path.includes(":")).map(({ path }) => path))
-    const open = all.filter(({ path }) => path.includes(":"))
+  Effect.all([ProviderWebhook.ProviderWebhook, Dashboard.IsServed]),
+  ([webhook, hasDashboard]) => {
+    const pages = hasDashboard ? Dashboard.paths.map((path) => route("GET", path)) : []
+    const all = [...routes, ...pages, ...routesOf(webhook)]
+    const isOpen = ({ path }: Route) => /[:*]/.test(path)
+    const fixed = new Set(all.filter((route) => !isOpen(route)).map(({ path }) => path))
+    const open = all.filter(isOpen)
     return {
       allowed: (url) => {
         const segments = pathOf(url).split("/")

@@ -60,6 +60,8 @@ export interface WacOptions {
   readonly previousMasterKey?: MasterKey
   /** The name that the first workspace is created with, if there is none yet; `wac` when left out. */
   readonly workspaceName?: string
+  /** Serves the dashboard's pages at `/dashboard`, and redirects `/` there. False by default. */
+  readonly dashboard?: boolean
   /** The path that `handler` and `nodeHandler` are reached at, `/messaging`; they take it off. None when left out. */
   readonly prefix?: string
   /**
@@ -84,6 +86,7 @@ const names: Record<keyof WacOptions, true> = {
   masterKey: true,
   previousMasterKey: true,
   workspaceName: true,
+  dashboard: true,
   prefix: true,
   publicUrl: true,
   limits: true,
@@ -132,6 +135,9 @@ const rulesOf = (rules: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
 export const check = (options: WacOptions): void => {
   if (!Predicate.isObject(options)) throw badOption("options", "options must be an object with storage and provider")
   known(options, names)
+  if (options.dashboard !== undefined && typeof options.dashboard !== "boolean") {
+    throw badOption("dashboard", "dashboard must be true or false")
+  }
   if (options.log !== undefined && typeof options.log !== "function") throw badOption("log", "log must be a function")
 }
 

@@ -11,7 +11,7 @@ import {
   WebhookTransport,
   type Workspace as Core
 } from "@wac/core"
-import { MetricsPage, PublicUrl } from "@wac/http"
+import { Dashboard, MetricsPage, PublicUrl } from "@wac/http"
 import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
 import { Aead } from "effect/crypto"
@@ -255,7 +255,8 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           Layer.provideMerge(recorded),
           Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, publicUrl)),
           Layer.provideMerge(Layer.succeed(Stopping.Stopping, stopping)),
-          Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined))
+          Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined)),
+          Layer.provideMerge(Layer.succeed(Dashboard.IsServed, options.dashboard === true))
         )
       )
       return yield* Effect.gen(function*() {

@@ -24,7 +24,9 @@ const wire = JSON.stringify(hello())
 const send = (ask: Ask, key: string, extra: Record<string, string> = {}, body = wire) =>
   ask("/v1/messages", { method: "POST", headers: header(key, extra), body })
 
-type Reach = (options?: { readonly auth?: Auth }) => Promise<{ wac: Wac; ask: Ask; prefix: string }>
+type Reach = (
+  options?: { readonly auth?: Auth; readonly dashboard?: boolean }
+) => Promise<{ wac: Wac; ask: Ask; prefix: string }>
 
 /** Every way to reach the routes. */
 const ways: ReadonlyArray<readonly [name: string, reach: Reach]> = [
@@ -85,6 +87,38 @@ describe.each(ways)("through %s", (_, reach) => {
       workspaceId: wac.id,
       workspaceName: "wac"
     })
+  })
+
+  it("the dashboard's pages and their files are below the mount, if the host asks for them", async () => {
+    const { ask, prefix } = await reach({ auth: owner, dashboard: true })
+    const first = await ask("/", { redirect: "manual" })
+    assert.deepStrictEqual([first.status, first.headers.get("location")], [302, `${prefix}/dashboard`])
+    const page = await ask("/dashboard/messages")
+    const text = await page.text()
+    assert.strictEqual(page.status, 200)
+    assert.include(text, `<meta name="wac-root" content="${prefix}/">`)
+    const files = [...text.matchAll(/<(?:script|link)[^>]*? (?:src|href)="([^"]+)"/g)].map(([, address]) => address!)
+    assert.isAtLeast(files.length, 3)
+    for (const file of files) {
+      assert.isTrue(file.startsWith(`${prefix}/dashboard/`), file)
+      assert.strictEqual((await ask(file.slice(prefix.length))).status, 200, file)
+    }
+  })
+
+  it("without the dashboard, the first page shows where to go", async () => {
+    const { ask, prefix } = await reach()
+    assert.strictEqual((await ask("/dashboard")).status, 404)
+    assert.strictEqual((await ask("/setup")).status, 404)
+    const page = await ask("/")
+    const text = await page.text()
+    assert.strictEqual(page.status, 200)
+    assert.include(text, "sends WhatsApp messages")
+    const links = [...text.matchAll(/href="([^"#]+)"/g)].map(([, link]) => link!)
+    assert.includeMembers(links, ["docs", "openapi.json", "docs/errors", "readyz", "healthz"])
+    for (const link of links) {
+      const { pathname } = new URL(link, `http://127.0.0.1${prefix}/`)
+      assert.strictEqual((await ask(pathname.slice(prefix.length))).status, 200, link)
+    }
   })
 
   it("errors have their status, their body and their headers", async () => {

@@ -229,9 +229,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const whole = yield* document
+      for (const path of ["/", "/setup"]) assert.strictEqual((yield* call(url + path)).status, 302, path)
       const pages = [
-        "/",
-        "/setup",
+        "/dashboard",
+        "/dashboard/setup",
         "/docs",
         "/docs/errors",
         "/docs/reference.js",

@@ -163,7 +163,7 @@ describe("a body", () => {
 })
 
 describe("in browsers", () => {
-  const pages = ["/", "/setup", "/docs", "/docs/errors"]
+  const pages = ["/dashboard", "/dashboard/setup", "/docs", "/docs/errors"]
 
   const policyOf = (answer: Answer): string => answer.headers.get("content-security-policy") ?? ""
 
@@ -187,7 +187,7 @@ describe("in browsers", () => {
   it.live("pages of ours run their own scripts and styles and no others", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
-      for (const path of ["/", "/setup", "/docs/errors"]) {
+      for (const path of ["/dashboard", "/dashboard/setup", "/docs/errors"]) {
         const answer = yield* call(url + path)
         const policy = policyOf(answer)
         assert.include(policy, "default-src 'none'")
@@ -201,7 +201,7 @@ describe("in browsers", () => {
         }
         assert.notMatch(answer.text, / (style|on\w+)=/, "neither can run by this policy")
       }
-      assert.notInclude(policyOf(yield* call(`${url}/`)), "script-src 'sha256")
+      assert.notInclude(policyOf(yield* call(`${url}/docs/errors`)), "script-src 'sha256")
     }).pipe(Effect.scoped))
 
   it.live("an https address is kept to, by every answer", () =>

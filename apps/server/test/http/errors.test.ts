@@ -31,7 +31,7 @@ import {
 const endpoints = Object.values(Api.groups).flatMap((group) => Object.values(group.endpoints))
 
 /** Pages for people beside the API. */
-const pages = ["/", "/setup", "/docs", "/openapi.json"]
+const pages = ["/", "/setup", "/dashboard", "/dashboard/messages", "/docs", "/openapi.json"]
 
 /** Every path that is served and its methods. */
 const served = new Map<string, Set<string>>(pages.map((path) => [path, new Set(["GET"])]))
@@ -96,8 +96,8 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
           ids.add(answer.headers.get("request-id")!)
         }
         assert.deepStrictEqual(Object.fromEntries(statuses), {
-          home: 200,
-          setup: 200,
+          home: 302,
+          setup: 302,
           docs: 200,
           openapi: 200,
           alive: 200,

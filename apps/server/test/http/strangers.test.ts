@@ -24,7 +24,7 @@ const mebibyte = 1024 * 1024
 const kinds: ReadonlyArray<readonly [name: string, method: string, path: string, body?: unknown]> = [
   ["the documentation", "GET", "/docs"],
   ["the OpenAPI document", "GET", "/openapi.json"],
-  ["the page of the set-up", "GET", "/setup"],
+  ["the page of the set-up", "GET", "/dashboard/setup"],
   ["signing in", "POST", "/internal/session", { email: "owner@example.com", password: "guessed password" }],
   ["a send that is refused", "POST", "/v1/messages", { to: "+15551234567", type: "text", text: { body: "x" } }]
 ]
@@ -116,7 +116,7 @@ describe("strangers", () => {
         }
         growths.push(`${name}: ${Math.round((most - before) / mebibyte)}`)
       }
-      for (const path of ["/openapi.json", "/setup", "/v1/templates"]) {
+      for (const path of ["/openapi.json", "/dashboard/setup", "/v1/templates"]) {
         const before = memoryOf(server)
         const most = yield* Effect.promise(() => mostDuring(server, askDeafly(server.url, path, stay)))
         growths.push(`${path}, not read: ${Math.round((most - before) / mebibyte)}`)

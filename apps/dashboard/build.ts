@@ -1,0 +1,74 @@
+/**
+ * Builds the pages into `packages/http/dist/dashboard`, from where the HTTP package serves and publishes them. Does
+ * nothing if they were built from the present sources. `--before-start` reports a failure and exits with 0: the service
+ * runs without its pages.
+ */
+import { createHash, randomUUID } from "node:crypto"
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "../..")
+const dist = join(root, "packages/http/dist")
+const built = join(dist, "dashboard")
+
+const filesOf = (directory: string): ReadonlyArray<string> =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile()).map(({ name, parentPath }) => join(parentPath, name))
+
+/** A hash of all that the pages are made of. */
+const sourcesHash = (): string => {
+  const hash = createHash("sha256")
+  const files = [
+    ...["build.ts", "index.html", "package.json", "vite.config.ts"].map((name) => join(import.meta.dirname, name)),
+    ...["public", "src"].flatMap((name) => filesOf(join(import.meta.dirname, name))),
+    ...filesOf(join(root, "packages/client/src")),
+    join(root, "package-lock.json")
+  ]
+  for (const file of files.sort()) hash.update(file.slice(root.length)).update("\0").update(readFileSync(file))
+  return hash.digest("hex")
+}
+
+const builtHash = (): string | undefined => {
+  try {
+    return readFileSync(join(built, "sources"), "utf8")
+  } catch {
+    return undefined
+  }
+}
+
+const build = async (hash: string): Promise<void> => {
+  const begun = performance.now()
+  mkdirSync(dist, { recursive: true })
+  // another process may build at the same time: each writes a directory of its own, and puts it in place when it is whole
+  const own = join(dist, `dashboard-${randomUUID()}`)
+  const before = `${own}-before`
+  try {
+    // tests, and who develops a host, have another here, for which React would bring what only its developers need
+    process.env["NODE_ENV"] = "production"
+    const vite = await import("vite")
+    await vite.build({
+      configFile: join(import.meta.dirname, "vite.config.ts"),
+      logLevel: "warn",
+      build: { outDir: own, emptyOutDir: true }
+    })
+    writeFileSync(join(own, "sources"), hash)
+    try {
+      renameSync(built, before)
+    } catch {
+      // there was none
+    }
+    renameSync(own, built)
+  } finally {
+    for (const left of [own, before]) rmSync(left, { recursive: true, force: true })
+  }
+  process.stdout.write(`built the dashboard in ${((performance.now() - begun) / 1000).toFixed(1)} s\n`)
+}
+
+try {
+  const hash = sourcesHash()
+  if (hash !== builtHash()) await build(hash)
+} catch (error) {
+  if (!process.argv.includes("--before-start")) throw error
+  const why = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`the dashboard could not be built, so the service runs without it: ${why}\n`)
+}

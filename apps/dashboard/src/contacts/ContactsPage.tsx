@@ -1,0 +1,79 @@
+/** The workspace's customers, as its numbers know them. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { Link, useSearch } from "@tanstack/react-router"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { api, firstPage } from "../session/Service.ts"
+import { live } from "../session/Session.tsx"
+import { Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Page } from "../ui/Page.tsx"
+import { pageSize, Paging } from "../ui/Paged.tsx"
+import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
+import { TimeOr } from "../ui/Time.tsx"
+import { OptOut, WindowState } from "./Window.tsx"
+
+export const ContactsPage = () => {
+  const { cursor, phoneNumberId } = useSearch({ from: "/contacts" })
+  const setFilter = useFilter()
+  const numbers = useQuery(phoneNumbersQuery)
+  const query = useQuery({
+    queryKey: ["contacts", { phoneNumberId, cursor }],
+    queryFn: ({ signal }) =>
+      firstPage(api.contacts.list({
+        limit: pageSize,
+        ...(phoneNumberId === undefined ? {} : { phoneNumberId }),
+        ...(cursor === undefined ? {} : { cursor })
+      }, { signal })),
+    placeholderData: keepPreviousData,
+    ...live(10_000)
+  })
+  return (
+    <Page
+      title="Contacts"
+      lead="Customers that wrote to you or that you wrote to. For 24 hours after a customer writes, their service window is open: free-form text may be sent."
+    >
+      {(numbers.data?.length ?? 0) > 1 || phoneNumberId !== undefined
+        ? (
+          <Filters>
+            <SelectFilter
+              label="Your number"
+              value={phoneNumberId}
+              options={(numbers.data ?? []).map(({ id, phoneNumber }) => [id, phoneNumber])}
+              onChange={(phoneNumberId) => setFilter({ phoneNumberId })}
+            />
+          </Filters>
+        )
+        : null}
+      <div className="card">
+        <Loaded query={query} lines={8}>
+          {({ data, nextCursor }) =>
+            data.length === 0 ? <Empty title="No contacts yet" /> : (
+              <>
+                <Table label="Contacts" columns={["Customer", "Service window", "Last wrote", "Opted out"]}>
+                  {data.map((contact) => (
+                    <Row key={contact.id}>
+                      <Cell className="tabular-nums">
+                        <Link to="/contacts/$id" params={{ id: contact.id }} className={rowLink}>
+                          {contact.phone ?? contact.userId ?? contact.id}
+                        </Link>
+                      </Cell>
+                      <Cell>
+                        <WindowState openUntil={contact.windowOpenUntil} />
+                      </Cell>
+                      <Cell className="text-muted">
+                        <TimeOr at={contact.lastInboundAt} none="Never" />
+                      </Cell>
+                      <Cell>
+                        <OptOut optedOut={contact.optedOut} />
+                      </Cell>
+                    </Row>
+                  ))}
+                </Table>
+                <Paging cursor={cursor} next={nextCursor} />
+              </>
+            )}
+        </Loaded>
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,95 @@
+/** Events: what happened, as webhooks report it. An event is not an attempt to deliver it. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { api, firstPage } from "../session/Service.ts"
+import { live } from "../session/Session.tsx"
+import { Filters, SearchFilter, SelectFilter, useFilter } from "../ui/Filters.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Page } from "../ui/Page.tsx"
+import { pageSize, Paging } from "../ui/Paged.tsx"
+import { Cell, Id, Row, rowLink, Table } from "../ui/Table.tsx"
+import { Time } from "../ui/Time.tsx"
+import { eventTypes, subjectOf } from "./EventWords.ts"
+
+const hour = 60 * 60 * 1000
+
+const ranges = [["1", "Last hour"], ["24", "Last 24 hours"], ["168", "Last 7 days"]] as const
+
+export const EventsPage = () => {
+  const search = useSearch({ from: "/events" })
+  const setFilter = useFilter()
+  const navigate = useNavigate()
+  const type = eventTypes.find(([type]) => type === search.type)?.[0]
+  const range = ranges.find(([hours]) => hours === search.since)?.[0]
+  const { cursor } = search
+  const query = useQuery({
+    queryKey: ["events", { type, range, cursor }],
+    queryFn: ({ signal }) =>
+      firstPage(api.events.list({
+        limit: pageSize,
+        ...(type === undefined ? {} : { type }),
+        ...(range === undefined ? {} : { since: new Date(Date.now() - Number(range) * hour) }),
+        ...(cursor === undefined ? {} : { cursor })
+      }, { signal })),
+    placeholderData: keepPreviousData,
+    ...live()
+  })
+  return (
+    <Page
+      title="Events"
+      lead="What happened to your messages, and what your customers wrote. Webhooks report the same."
+    >
+      <Filters>
+        <SearchFilter
+          label="Event id"
+          placeholder="evt_…"
+          value={undefined}
+          onSearch={(id) => id === undefined ? undefined : void navigate({ to: "/events/$id", params: { id } })}
+        />
+        <SelectFilter label="Type" value={type} options={eventTypes} onChange={(type) => setFilter({ type })} />
+        <SelectFilter
+          label="Time"
+          all="Any time"
+          value={range}
+          options={ranges}
+          onChange={(since) => setFilter({ since })}
+        />
+      </Filters>
+      <div className="card">
+        <Loaded query={query} lines={8}>
+          {({ data, has_more, next_cursor }) =>
+            data.length === 0
+              ? (
+                <Empty
+                  title={type === undefined && range === undefined ? "No events yet" : "No event fits these filters"}
+                />
+              )
+              : (
+                <>
+                  <Table
+                    label="Events"
+                    columns={["Type", "About", { name: "Id", className: "hidden lg:table-cell" }, "Recorded"]}
+                  >
+                    {data.map((event) => (
+                      <Row key={event.id}>
+                        <Cell>
+                          <Link to="/events/$id" params={{ id: event.id }} className={rowLink}>{event.type}</Link>
+                        </Cell>
+                        <Cell className="text-muted">{subjectOf(event)}</Cell>
+                        <Cell className="hidden text-muted lg:table-cell">
+                          <Id>{event.id}</Id>
+                        </Cell>
+                        <Cell className="text-muted">
+                          <Time at={event.created_at} />
+                        </Cell>
+                      </Row>
+                    ))}
+                  </Table>
+                  <Paging cursor={cursor} next={has_more ? next_cursor : null} />
+                </>
+              )}
+        </Loaded>
+      </div>
+    </Page>
+  )
+}

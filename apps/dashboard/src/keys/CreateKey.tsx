@@ -1,0 +1,180 @@
+/** Creating a key: its form, and the one time that its secrets are shown. */
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import type { CreateApiKey, CreatedApiKey } from "@wac/client/internal"
+import { useState } from "react"
+import { address, api } from "../session/Service.ts"
+import { Button } from "../ui/Button.tsx"
+import { Code, Secret } from "../ui/Copy.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { Check, elsewhere, Field } from "../ui/Field.tsx"
+import { sendCurl } from "./SendCurl.ts"
+
+const day = 24 * 60 * 60 * 1000
+
+const lifetimes = [["", "Never"], ["30", "In 30 days"], ["90", "In 90 days"], ["365", "In a year"], [
+  "at",
+  "At a time…"
+]] as const
+
+const expiryOf = (lifetime: string, at: string): string | undefined =>
+  lifetime === "" ? undefined : new Date(lifetime === "at" ? at : Date.now() + Number(lifetime) * day).toISOString()
+
+const Form = (
+  { onCancel, onCreated }: {
+    readonly onCancel: () => void
+    readonly onCreated: (key: CreatedApiKey, isSigned: boolean) => void
+  }
+) => {
+  const client = useQueryClient()
+  const [name, setName] = useState("")
+  const [lifetime, setLifetime] = useState("")
+  const [at, setAt] = useState("")
+  const [requireSignature, setRequireSignature] = useState(false)
+  // one for the whole form: pressing the button again after a lost response never makes a second key
+  const [idempotencyKey] = useState(() => crypto.randomUUID())
+  const create = useMutation({
+    mutationFn: (key: CreateApiKey) =>
+      api.apiKeys.create(key, { idempotencyKey: `${idempotencyKey}-${JSON.stringify(key).length}` }),
+    onSuccess: (key) => onCreated(key, requireSignature),
+    onSettled: () => client.invalidateQueries({ queryKey: ["api-keys"] })
+  })
+  const { error } = create
+  return (
+    <form
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (create.isPending) return
+        const expiresAt = expiryOf(lifetime, at)
+        create.mutate({
+          name,
+          ...(expiresAt === undefined ? {} : { expiresAt }),
+          ...(requireSignature ? { requireSignature } : {})
+        })
+      }}
+    >
+      <Field label="Name" hint="What uses the key, for example “Order service”." error={error} param="name">
+        {(control) => (
+          <input
+            {...control}
+            required
+            maxLength={100}
+            autoComplete="off"
+            className="field"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Expires" error={error} param="expiresAt">
+        {(control) => (
+          <select
+            {...control}
+            className="field"
+            value={lifetime}
+            onChange={(event) => setLifetime(event.target.value)}
+          >
+            {lifetimes.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+          </select>
+        )}
+      </Field>
+      {lifetime === "at"
+        ? (
+          <Field label="Expires at" hint={`Time zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}`}>
+            {(control) => (
+              <input
+                {...control}
+                type="datetime-local"
+                required
+                className="field"
+                value={at}
+                onChange={(event) => setAt(event.target.value)}
+              />
+            )}
+          </Field>
+        )
+        : null}
+      <Check checked={requireSignature} onChange={setRequireSignature}>
+        Require signed requests
+        <span className="block text-[13px] text-muted">
+          Requests with this key that change something are refused unless they are signed with its signing secret.
+        </span>
+      </Check>
+      <Failure error={elsewhere(error, "name", "expiresAt")} />
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button look="primary" type="submit" isPending={create.isPending}>Create key</Button>
+      </div>
+    </form>
+  )
+}
+
+const Reveal = (
+  { apiKey, created, isSigned, onDone }: {
+    readonly created: CreatedApiKey
+    readonly apiKey: string
+    readonly isSigned: boolean
+    readonly onDone: () => void
+  }
+) => {
+  const [isStored, setStored] = useState(false)
+  const [idempotencyKey] = useState(() => crypto.randomUUID())
+  return (
+    <div className="space-y-4">
+      <Notice tone="warn">
+        These secrets are shown this once. Store both now, for example in your secret manager.
+      </Notice>
+      <Secret label="API key" value={apiKey} />
+      {created.signingSecret === undefined ? null : <Secret label="Signing secret" value={created.signingSecret} />}
+      <details>
+        <summary className="font-medium">Try it: send a first message</summary>
+        <div className="mt-2">
+          <Code
+            label="Command"
+            text={sendCurl(address, apiKey, idempotencyKey, isSigned ? created.signingSecret : undefined)}
+          />
+        </div>
+      </details>
+      <Check checked={isStored} onChange={setStored}>I have stored it</Check>
+      <div className="flex justify-end">
+        <Button
+          look="primary"
+          onClick={onDone}
+          refusal={isStored ? undefined : "Store both secrets, then tick the box: they are not shown again."}
+        >
+          Done
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+export const CreateKeyDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const [created, setCreated] = useState<{ readonly key: CreatedApiKey; readonly isSigned: boolean }>()
+  return (
+    <Dialog
+      title={created === undefined ? "Create an API key" : `API key “${created.key.name}”`}
+      isOpen
+      isDismissible={created === undefined}
+      onClose={onClose}
+      width={created === undefined ? "max-w-lg" : "max-w-2xl"}
+    >
+      {created === undefined
+        ? <Form onCancel={onClose} onCreated={(key, isSigned) => setCreated({ key, isSigned })} />
+        : created.key.apiKey === undefined
+        ? (
+          <div className="space-y-4">
+            <Notice tone="warn" role="alert">
+              The key was created, but the response with its secrets was lost, and they are not shown again. Revoke this
+              key and create another.
+            </Notice>
+            <div className="flex justify-end">
+              <Button onClick={onClose}>Close</Button>
+            </div>
+          </div>
+        )
+        : <Reveal created={created.key} apiKey={created.key.apiKey} isSigned={created.isSigned} onDone={onClose} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,75 @@
+/** One API key; never a secret. */
+import { useQuery } from "@tanstack/react-query"
+import { useParams } from "@tanstack/react-router"
+import { useState } from "react"
+import { api } from "../session/Service.ts"
+import { live, useRefusal } from "../session/Session.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Fact, Facts, Page } from "../ui/Page.tsx"
+import { Status } from "../ui/Status.tsx"
+import { Id } from "../ui/Table.tsx"
+import { Time, TimeOr, useNow } from "../ui/Time.tsx"
+import { RevokeKey } from "./RevokeKey.tsx"
+
+export const KeyPage = () => {
+  const { id } = useParams({ from: "/api-keys/$id" })
+  const refusal = useRefusal("developer")
+  const [isRevoking, setRevoking] = useState(false)
+  const query = useQuery({
+    queryKey: ["api-keys", id],
+    queryFn: ({ signal }) => api.apiKeys.get(id, { signal }),
+    ...live(10_000)
+  })
+  const { data: key } = query
+  const isExpired = useNow((now) => key?.expiresAt != null && Date.parse(key.expiresAt) <= now)
+  return (
+    <Page
+      title={key === undefined ? "API key" : key.name}
+      lead={<Id>{id}</Id>}
+      actions={key === undefined || key.revokedAt !== null
+        ? undefined
+        : <Button look="danger" refusal={refusal} onClick={() => setRevoking(true)}>Revoke…</Button>}
+    >
+      <div className="card">
+        <Loaded query={query}>
+          {(key) => (
+            <div className="p-4">
+              <Facts>
+                <Fact name="Status">
+                  {key.revokedAt !== null
+                    ? <Status tone="bad">Revoked</Status>
+                    : isExpired
+                    ? <Status tone="bad" icon="clock">Expired</Status>
+                    : <Status tone="good">Active</Status>}
+                </Fact>
+                <Fact name="Begins with">
+                  <Id>{`${key.prefix}…`}</Id>
+                </Fact>
+                <Fact name="May">
+                  {key.scopes.map((scope) => scope === "messages:send" ? "Send messages" : scope).join(", ")}
+                </Fact>
+                <Fact name="Last used">
+                  <TimeOr at={key.lastUsedAt} none="Never" />
+                </Fact>
+                <Fact name="Created">
+                  <Time at={key.createdAt} />
+                </Fact>
+                <Fact name="Expires">
+                  <TimeOr at={key.expiresAt} none="Never" />
+                </Fact>
+                <Fact name="Signed requests">{key.requireSignature ? "Required" : "Optional"}</Fact>
+                {key.revokedAt === null ? null : (
+                  <Fact name="Revoked">
+                    <Time at={key.revokedAt} />
+                  </Fact>
+                )}
+              </Facts>
+            </div>
+          )}
+        </Loaded>
+      </div>
+      {isRevoking && key !== undefined ? <RevokeKey apiKey={key} onClose={() => setRevoking(false)} /> : null}
+    </Page>
+  )
+}

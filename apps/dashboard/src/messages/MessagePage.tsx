@@ -1,0 +1,83 @@
+/** One message: where it stands, how it came there, and why it failed if it did. */
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { api, root } from "../session/Service.ts"
+import { live } from "../session/Session.tsx"
+import { Notice } from "../ui/Failure.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
+import { Id } from "../ui/Table.tsx"
+import { capitalized } from "../ui/Words.ts"
+import { messageMeanings, MessageState } from "./MessageWords.tsx"
+import { Timeline } from "./Timeline.tsx"
+
+export const MessagePage = () => {
+  const { id } = useParams({ from: "/messages/$id" })
+  const query = useQuery({
+    queryKey: ["message", id],
+    queryFn: ({ signal }) => api.messages.get(id, { signal }),
+    ...live(3000)
+  })
+  const { data: message } = query
+  return (
+    <Page title={message === undefined ? "Message" : `Message to ${message.to}`} lead={<Id>{id}</Id>}>
+      <div className="card">
+        <Loaded query={query}>
+          {(message) => (
+            <div className="space-y-4 p-4">
+              {message.error === null ? null : (
+                <Notice tone="bad">
+                  <strong>{message.error.message}</strong>
+                  {message.error.provider === undefined ? null : (
+                    <span className="block text-[13px]">
+                      The provider said: {message.error.provider.message} (code {message.error.provider.code})
+                    </span>
+                  )}
+                  <a
+                    className="text-[13px] underline"
+                    href={`${root}docs/errors#${message.error.reason ?? message.error.code}`}
+                  >
+                    What to do about it
+                  </a>
+                </Notice>
+              )}
+              <Facts>
+                <Fact name="Status">
+                  <MessageState status={message.status} />
+                  <span className="block text-[13px] text-muted">{messageMeanings[message.status]}</span>
+                </Fact>
+                <Fact name="To">
+                  <Link to="/messages" search={{ to: message.to }} className="text-accent underline">{message.to}</Link>
+                </Fact>
+                <Fact name="From">{message.from}</Fact>
+                <Fact name="Kind">{capitalized(message.type)}</Fact>
+                <Fact name="Client reference">
+                  {message.clientReference ?? <span className="text-muted">None</span>}
+                </Fact>
+                <Fact name="Provider’s id">
+                  {message.providerMessageId === null
+                    ? <span className="text-muted">None yet</span>
+                    : <Id>{message.providerMessageId}</Id>}
+                </Fact>
+                <Fact name="Sent with">
+                  {message.apiKeyId === null
+                    ? "The dashboard, by hand"
+                    : (
+                      <Link to="/api-keys/$id" params={{ id: message.apiKeyId }} className="text-accent underline">
+                        <Id>{message.apiKeyId}</Id>
+                      </Link>
+                    )}
+                </Fact>
+              </Facts>
+            </div>
+          )}
+        </Loaded>
+      </div>
+      {message === undefined ? null : (
+        <Section title="Timeline">
+          <Timeline message={message} />
+        </Section>
+      )}
+    </Page>
+  )
+}

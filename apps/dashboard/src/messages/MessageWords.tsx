@@ -1,0 +1,34 @@
+/** What the states of messages are called. */
+import type { MessageStatus } from "@wac/client/internal"
+import type { IconName } from "../ui/Icon.tsx"
+import { Status, type Tone } from "../ui/Status.tsx"
+
+const statuses: Record<MessageStatus, readonly [Tone, string, IconName]> = {
+  queued: ["calm", "Queued", "clock"],
+  sending: ["calm", "Sending", "clock"],
+  unknown: ["warn", "Outcome unknown", "warning"],
+  sent: ["calm", "Sent", "arrow"],
+  delivered: ["good", "Delivered", "check"],
+  read: ["good", "Read", "check"],
+  failed: ["bad", "Failed", "cross"]
+}
+
+export const messageStatuses = (Object.keys(statuses) as ReadonlyArray<MessageStatus>)
+  .map((status) => [status, statuses[status][1]] as const)
+
+export const MessageState = ({ status }: { readonly status: MessageStatus }) => {
+  const [tone, name, icon] = statuses[status]
+  return <Status tone={tone} icon={icon}>{name}</Status>
+}
+
+/** What each status means, for people. */
+export const messageMeanings: Record<MessageStatus, string> = {
+  queued: "A campaign will send it.",
+  sending: "It was not sent yet. A request with the same Idempotency-Key tries again.",
+  unknown:
+    "The provider did not confirm whether it accepted the message. It is not sent again; a report of the provider settles it.",
+  sent: "The provider accepted it, and has not reported that it arrived.",
+  delivered: "It arrived at the phone.",
+  read: "The recipient read it.",
+  failed: "It will not arrive."
+}

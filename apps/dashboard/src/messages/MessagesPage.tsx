@@ -1,0 +1,92 @@
+/** Sent messages, newest first; the filters are in the address. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { api, firstPage } from "../session/Service.ts"
+import { live } from "../session/Session.tsx"
+import { Filters, SearchFilter, SelectFilter, useFilter } from "../ui/Filters.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Page } from "../ui/Page.tsx"
+import { pageSize, Paging } from "../ui/Paged.tsx"
+import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
+import { Time } from "../ui/Time.tsx"
+import { capitalized } from "../ui/Words.ts"
+import { MessageState, messageStatuses } from "./MessageWords.tsx"
+
+export const MessagesPage = () => {
+  const search = useSearch({ from: "/messages" })
+  const setFilter = useFilter()
+  const navigate = useNavigate()
+  const status = messageStatuses.find(([status]) => status === search.status)?.[0]
+  const { cursor, to } = search
+  const query = useQuery({
+    queryKey: ["messages", { status, to, cursor }],
+    queryFn: ({ signal }) =>
+      firstPage(api.messages.list({
+        limit: pageSize,
+        ...(status === undefined ? {} : { status }),
+        ...(to === undefined ? {} : { to }),
+        ...(cursor === undefined ? {} : { cursor })
+      }, { signal })),
+    placeholderData: keepPreviousData,
+    ...live()
+  })
+  const isFiltered = status !== undefined || to !== undefined
+  return (
+    <Page title="Messages" lead="What your API keys have sent.">
+      <Filters>
+        <SearchFilter
+          label="Recipient or message id"
+          placeholder="+15551234567 or msg_…"
+          value={to}
+          onSearch={(text) =>
+            text?.startsWith("msg_") === true
+              ? void navigate({ to: "/messages/$id", params: { id: text } })
+              : setFilter({ to: text })}
+        />
+        <SelectFilter
+          label="Status"
+          value={status}
+          options={messageStatuses}
+          onChange={(status) => setFilter({ status })}
+        />
+      </Filters>
+      <div className="card">
+        <Loaded query={query} lines={8}>
+          {({ data, nextCursor }) =>
+            data.length === 0
+              ? isFiltered
+                ? <Empty title="No message fits these filters" />
+                : <Empty title="No messages yet">Send one with an API key: “Get started” shows how.</Empty>
+              : (
+                <>
+                  <Table
+                    label="Messages"
+                    columns={["To", "Status", { name: "Kind", className: "hidden sm:table-cell" }, {
+                      name: "From",
+                      className: "hidden md:table-cell"
+                    }, "Created"]}
+                  >
+                    {data.map((message) => (
+                      <Row key={message.id}>
+                        <Cell className="tabular-nums">
+                          <Link to="/messages/$id" params={{ id: message.id }} className={rowLink}>{message.to}</Link>
+                        </Cell>
+                        <Cell>
+                          <MessageState status={message.status} />
+                        </Cell>
+                        <Cell className="hidden sm:table-cell">{capitalized(message.type)}</Cell>
+                        <Cell className="hidden text-muted tabular-nums md:table-cell">{message.from}</Cell>
+                        <Cell className="text-muted">
+                          <Time at={message.createdAt} />
+                        </Cell>
+                      </Row>
+                    ))}
+                  </Table>
+                  <Paging cursor={cursor} next={nextCursor} />
+                </>
+              )}
+        </Loaded>
+      </div>
+    </Page>
+  )
+}

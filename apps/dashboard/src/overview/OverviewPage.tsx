@@ -1,0 +1,223 @@
+/** The first page: what needs attention, how the webhook is, and what went out lately. */
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { MessageState } from "../messages/MessageWords.tsx"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { api, firstPage } from "../session/Service.ts"
+import { live, useSession } from "../session/Session.tsx"
+import { buttonClass } from "../ui/Button.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
+import { Status, type Tone } from "../ui/Status.tsx"
+import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
+import { Time } from "../ui/Time.tsx"
+import { counted } from "../ui/Words.ts"
+import { webhookQuery } from "../webhooks/Queries.ts"
+import { WebhookHealth } from "../webhooks/WebhookHealth.tsx"
+
+interface Matter {
+  readonly key: string
+  readonly tone: Tone
+  readonly word: string
+  readonly text: ReactNode
+  readonly action: ReactNode
+}
+
+const action = buttonClass("secondary", true)
+
+const Attention = () => {
+  const webhook = useQuery(webhookQuery)
+  const numbers = useQuery(phoneNumbersQuery)
+  const exhausted = useQuery({
+    queryKey: ["deliveries", { status: "exhausted", limit: 1 }],
+    queryFn: ({ signal }) => firstPage(api.deliveries.list({ status: "exhausted", limit: 1 }, { signal })),
+    ...live(10_000)
+  })
+  const rejected = useQuery({
+    queryKey: ["templates", { status: "rejected", limit: 1 }],
+    queryFn: ({ signal }) => firstPage(api.templates.list({ status: "rejected", limit: 1 }, { signal })),
+    ...live(30_000)
+  })
+  const keys = useQuery({
+    queryKey: ["api-keys", { limit: 1 }],
+    queryFn: ({ signal }) => firstPage(api.apiKeys.list({ limit: 1 }, { signal })),
+    ...live(30_000)
+  })
+  const all = [webhook, numbers, exhausted, rejected, keys]
+  const failed = all.find(({ data, error }) => data === undefined && error !== null)
+  const hook = webhook.data
+  const matters: ReadonlyArray<Matter> = [
+    ...hook?.status === "paused" && hook.pausedAt !== null
+      ? [{
+        key: "paused",
+        tone: "bad" as const,
+        word: "Paused",
+        text: (
+          <>
+            The webhook is paused since <Time at={hook.pausedAt} />; {counted(hook.heldCount, "event is", "events are")}
+            {" "}
+            held.
+          </>
+        ),
+        action: <Link to="/settings/webhook" className={action}>Resume</Link>
+      }]
+      : [],
+    ...hook?.status === "active" && hook.failingSince !== null
+      ? [{
+        key: "failing",
+        tone: "warn" as const,
+        word: "Failing",
+        text: (
+          <>
+            The webhook’s receiver fails since <Time at={hook.failingSince} />.
+          </>
+        ),
+        action: <Link to="/settings/webhook" className={action}>Open webhook</Link>
+      }]
+      : [],
+    ...(numbers.data ?? []).filter(({ block }) => block !== null).map(({ block, id, phoneNumber }) => ({
+      key: id,
+      tone: "bad" as const,
+      word: "Blocked",
+      text: <>{phoneNumber}: {block?.message}</>,
+      action: <Link to="/phone-numbers" className={action}>Open numbers</Link>
+    })),
+    ...exhausted.data?.data[0] === undefined ? [] : [{
+      key: "exhausted",
+      tone: "warn" as const,
+      word: "Not delivered",
+      text: (
+        <>
+          Deliveries were given up after 24 hours, the newest recorded <Time at={exhausted.data.data[0].createdAt} />.
+        </>
+      ),
+      action: <Link to="/deliveries" search={{ status: "exhausted" }} className={action}>Show them</Link>
+    }],
+    ...rejected.data?.data[0] === undefined ? [] : [{
+      key: "rejected",
+      tone: "calm" as const,
+      word: "Rejected",
+      text: <>The provider rejected the template {rejected.data.data[0].name}.</>,
+      action: <Link to="/templates" search={{ status: "rejected" }} className={action}>Show it</Link>
+    }],
+    ...keys.data?.data.length === 0 || hook === null
+      ? [{
+        key: "start",
+        tone: "calm" as const,
+        word: "To do",
+        text: keys.data?.data.length === 0
+          ? <>There is no API key yet.</>
+          : <>No webhook is set: nothing reports what happens to messages.</>,
+        action: <Link to="/start" className={action}>Get started</Link>
+      }]
+      : []
+  ]
+  return (
+    <Section title="Needs attention" flush>
+      {failed !== undefined
+        ? <Loaded query={failed as typeof webhook}>{() => null}</Loaded>
+        : all.some(({ data }) => data === undefined)
+        ? <Loaded query={all.find(({ data }) => data === undefined) as typeof webhook} lines={2}>{() => null}</Loaded>
+        : matters.length === 0
+        ? (
+          <p className="flex items-center gap-2 px-4 pt-1 pb-3 text-good">
+            <Icon name="check" /> Nothing needs attention.
+          </p>
+        )
+        : (
+          <ul className="divide-y divide-line">
+            {matters.map(({ action, key, text, tone, word }) => (
+              <li key={key} className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2.5">
+                <Status tone={tone} {...(tone === "calm" ? { icon: "circle" } : {})}>{word}</Status>
+                <span className="min-w-0 flex-1 basis-60 break-words">{text}</span>
+                {action}
+              </li>
+            ))}
+          </ul>
+        )}
+    </Section>
+  )
+}
+
+const Hook = () => {
+  const query = useQuery(webhookQuery)
+  return (
+    <Section title="Webhook" actions={<Link to="/settings/webhook" className={action}>Open</Link>}>
+      <Loaded query={query} lines={2}>
+        {(webhook) =>
+          webhook === null ? <p className="text-muted">No webhook is set.</p> : (
+            <Facts>
+              <Fact name="Status">
+                <WebhookHealth webhook={webhook} />
+              </Fact>
+              <Fact name="Held events">
+                {webhook.heldCount === 0 ? "None" : counted(webhook.heldCount, "event", "events")}
+              </Fact>
+              <Fact name="Last failure">
+                {webhook.lastFailure === null ? "None" : (
+                  <>
+                    {webhook.lastFailure.message}{" "}
+                    <span className="text-muted">
+                      <Time at={webhook.lastFailure.at} />
+                    </span>
+                  </>
+                )}
+              </Fact>
+            </Facts>
+          )}
+      </Loaded>
+    </Section>
+  )
+}
+
+const Recent = ({ status, title }: { readonly title: string; readonly status?: "failed" }) => {
+  const query = useQuery({
+    queryKey: ["messages", { status, limit: 5 }],
+    queryFn: ({ signal }) =>
+      firstPage(api.messages.list({ limit: 5, ...(status === undefined ? {} : { status }) }, { signal })),
+    ...live()
+  })
+  return (
+    <Section
+      flush
+      title={title}
+      actions={<Link to="/messages" search={status === undefined ? {} : { status }} className={action}>All</Link>}
+    >
+      <Loaded query={query} lines={5}>
+        {({ data }) =>
+          data.length === 0
+            ? <Empty title={status === undefined ? "No messages yet" : "No message has failed"} />
+            : (
+              <Table label={title} columns={["To", "Status", "Created"]}>
+                {data.map((message) => (
+                  <Row key={message.id}>
+                    <Cell className="tabular-nums">
+                      <Link to="/messages/$id" params={{ id: message.id }} className={rowLink}>{message.to}</Link>
+                    </Cell>
+                    <Cell>
+                      <MessageState status={message.status} />
+                    </Cell>
+                    <Cell className="text-muted">
+                      <Time at={message.createdAt} />
+                    </Cell>
+                  </Row>
+                ))}
+              </Table>
+            )}
+      </Loaded>
+    </Section>
+  )
+}
+
+export const OverviewPage = () => (
+  <Page title="Overview" lead={useSession().workspaceName}>
+    <Attention />
+    <Hook />
+    <div className="grid gap-6 xl:grid-cols-2">
+      <Recent title="Latest messages" />
+      <Recent title="Latest failures" status="failed" />
+    </div>
+  </Page>
+)

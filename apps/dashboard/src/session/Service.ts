@@ -1,0 +1,34 @@
+/** The service that these pages belong to: where it is, what it says of itself, and how it is called. */
+import { createInternalClient, WacApiError } from "@wac/client/internal"
+
+const meta = (name: string): string | undefined =>
+  document.querySelector<HTMLMetaElement>(`meta[name="wac-${name}"]`)?.content
+
+/** The path of the service's own routes, with its slash at the end: a host may mount them anywhere. */
+export const root = meta("root") ?? "/"
+
+/** The path of the pages. */
+export const pages = `${root}dashboard`
+
+export const version = meta("version")
+
+/** Whether somebody has set the service up; `undefined` if that is not known. */
+export const isSetUp = { yes: true, no: false }[meta("set-up") ?? ""]
+
+/** The address of the service, without a slash at the end. */
+export const address = new URL(root, location.origin).href.replace(/\/$/, "")
+
+/** The service's endpoints for people. The browser keeps the session's cookie. */
+export const api = createInternalClient({ baseUrl: address, timeout: 20_000, retries: 1 })
+
+/** Whether an error says that nobody is signed in. */
+export const isSignedOut = (error: unknown): boolean =>
+  error instanceof WacApiError && error.status === 401 && error.reason === "missing_session"
+
+export const isNotFound = (error: unknown): boolean => error instanceof WacApiError && error.status === 404
+
+/** The first page of a list. */
+export const firstPage = async <Page>(list: { readonly pages: () => AsyncIterable<Page> }): Promise<Page> => {
+  for await (const page of list.pages()) return page
+  throw new Error("a list has a first page")
+}

@@ -1,0 +1,129 @@
+/** Who is signed in, what their role may do, and what becomes of a page whose session ends. */
+import { QueryCache, QueryClient, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { Role, Session } from "@wac/client/internal"
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useSyncExternalStore } from "react"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { Skeleton } from "../ui/Loaded.tsx"
+import { api, isSignedOut, pages } from "./Service.ts"
+import { SetUpPage } from "./SetUpPage.tsx"
+import { SignInForm, SignInPage } from "./SignIn.tsx"
+
+/** Whether the service said that the session is over, since it was last asked. */
+let isOver = false
+const listeners = new Set<() => void>()
+
+const setOver = (value: boolean): void => {
+  if (isOver === value) return
+  isOver = value
+  for (const listener of listeners) listener()
+}
+
+const note = (error: unknown): void => {
+  if (isSignedOut(error)) setOver(true)
+}
+
+/** How often an open page asks again, in milliseconds; not while nobody is signed in. */
+export const live = (millis = 5000) => ({ refetchInterval: () => isOver ? false : millis })
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: note }),
+  defaultOptions: {
+    // the client repeats what may be repeated itself
+    queries: { retry: false, staleTime: 2000 },
+    mutations: { retry: false, onError: note }
+  }
+})
+
+const key = ["session"]
+
+const Current = createContext<Session | undefined>(undefined)
+
+/** The session; every page behind the sign-in has one. */
+export const useSession = (): Session => {
+  const session = useContext(Current)
+  if (session === undefined) throw new Error("this page needs a session")
+  return session
+}
+
+const roles: ReadonlyArray<Role> = ["member", "developer", "admin", "owner"]
+
+/** Why the person's role may not do what needs another; nothing if it may. */
+const refusalOf = (has: Role, needs: Role): string | undefined =>
+  roles.indexOf(has) >= roles.indexOf(needs)
+    ? undefined
+    : `This needs the role ${needs}; you are ${has}. An admin of the workspace can change that.`
+
+export const useRefusal = (needs: Role): string | undefined => refusalOf(useSession().role, needs)
+
+/** Signs out, and forgets all that was shown. */
+export const useSignOut = () => {
+  const client = useQueryClient()
+  return useCallback(async () => {
+    await api.session.signOut().catch((error: unknown) => {
+      if (!isSignedOut(error)) throw error
+    })
+    client.clear()
+    location.assign(pages)
+  }, [client])
+}
+
+/** Shows what is within to who is signed in. When the session ends it stays, behind a dialog that asks to sign in. */
+export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
+  const client = useQueryClient()
+  const over = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => isOver
+  )
+  const query = useQuery({ queryKey: key, queryFn: ({ signal }) => api.session.get({ signal }), ...live(30_000) })
+  const { data: session } = query
+  const began = useCallback((next: Session) => {
+    const before = client.getQueryData<Session>(key)
+    // somebody else must not see what the one before them saw
+    if (before !== undefined && (before.userId !== next.userId || before.workspaceId !== next.workspaceId)) {
+      location.assign(pages)
+      return
+    }
+    client.setQueryData(key, next)
+    setOver(false)
+    void client.invalidateQueries()
+  }, [client])
+  const isSettingUp = useMemo(() => location.pathname.endsWith("/dashboard/setup"), [])
+
+  if (session === undefined) {
+    if (isSettingUp) return <SetUpPage onDone={began} />
+    if (isSignedOut(query.error)) return <SignInPage onDone={began} />
+    return (
+      <main className="mx-auto max-w-lg p-6">
+        {query.error === null ?
+          <Skeleton /> :
+          (
+            <Failure
+              error={query.error}
+              actions={
+                <Button
+                  small
+                  onClick={() => void query.refetch()}
+                >
+                  Try again
+                </Button>
+              }
+            />
+          )}
+      </main>
+    )
+  }
+  return (
+    <Current value={session}>
+      {children}
+      <Dialog title="Your session has ended" isOpen={over} isDismissible={false} onClose={() => {}} width="max-w-md">
+        <p className="mb-4 text-muted">Sign in to continue. What you have filled in is still here.</p>
+        <SignInForm email={session.email} onDone={began} />
+      </Dialog>
+    </Current>
+  )
+}

@@ -1,0 +1,93 @@
+/** Signing in: as a page, and as the form of the dialog that asks for it again. */
+import { useMutation } from "@tanstack/react-query"
+import type { Session } from "@wac/client/internal"
+import { type ReactNode, useEffect } from "react"
+import { Button } from "../ui/Button.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { Field } from "../ui/Field.tsx"
+import { api, isSetUp, root, version } from "./Service.ts"
+
+/** The frame of the pages before the sign-in. */
+export const Outside = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => {
+  useEffect(() => {
+    document.title = `${title} · wac`
+  }, [title])
+  return (
+    <div className="flex min-h-dvh flex-col items-center justify-center gap-6 p-4">
+      <main className="card w-full max-w-sm space-y-5 p-6">
+        <div className="flex items-center gap-2.5">
+          <img src={`${root}favicon.svg`} alt="" className="size-7" />
+          <h1 className="text-lg font-semibold tracking-tight">{title}</h1>
+        </div>
+        {children}
+      </main>
+      <footer className="flex flex-wrap justify-center gap-x-4 gap-y-1 text-[13px] text-muted">
+        <a className="underline" href={`${root}docs`}>API documentation</a>
+        <a className="underline" href={`${root}docs/errors`}>Errors</a>
+        {version === undefined ? null : <span>wac {version}</span>}
+      </footer>
+    </div>
+  )
+}
+
+export const SignInForm = (
+  { email, onDone }: { readonly email?: string; readonly onDone: (session: Session) => void }
+) => {
+  const signIn = useMutation({
+    mutationFn: (form: FormData) =>
+      api.session.signIn({ email: String(form.get("email")), password: String(form.get("password")) }),
+    onSuccess: onDone
+  })
+  return (
+    // by POST: even if a script fails, no password gets into an address
+    <form
+      method="post"
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!signIn.isPending) signIn.mutate(new FormData(event.currentTarget))
+      }}
+    >
+      <Field label="E-mail">
+        {(control) => (
+          <input
+            {...control}
+            name="email"
+            type="email"
+            required
+            autoComplete="username"
+            defaultValue={email}
+            className="field"
+          />
+        )}
+      </Field>
+      <Field label="Password">
+        {(control) => (
+          <input
+            {...control}
+            name="password"
+            type="password"
+            required
+            autoComplete="current-password"
+            className="field"
+          />
+        )}
+      </Field>
+      <Failure error={signIn.error} />
+      <Button look="primary" type="submit" isPending={signIn.isPending} className="w-full">Sign in</Button>
+    </form>
+  )
+}
+
+export const SignInPage = ({ onDone }: { readonly onDone: (session: Session) => void }) => (
+  <Outside title="Sign in">
+    {isSetUp === false
+      ? <Notice tone="warn">This service is not set up yet. Open the set-up link that it wrote to its log.</Notice>
+      : null}
+    <SignInForm onDone={onDone} />
+    <p className="text-[13px] text-muted">
+      For a lost password, the operator of the service has a command:{" "}
+      <code className="font-mono">npm run members -- reset-password</code>
+    </p>
+  </Outside>
+)

@@ -1,0 +1,205 @@
+/** What surrounds every page: where one can go, who is signed in, and how the webhook is while it needs somebody. */
+import { Dialog } from "@base-ui/react/dialog"
+import { Link, Outlet } from "@tanstack/react-router"
+import { lazy, Suspense, useEffect, useId, useState } from "react"
+import { root, version } from "../session/Service.ts"
+import { useSession, useSignOut } from "../session/Session.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { WebhookBanner } from "../webhooks/WebhookBanner.tsx"
+import { places } from "./Places.ts"
+import { chooseTheme, currentTheme, type Theme } from "./Theme.ts"
+
+const CommandMenu = lazy(() => import("./CommandMenu.tsx").then(({ CommandMenu }) => ({ default: CommandMenu })))
+
+const navLink =
+  "flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent"
+
+const Navigation = ({ onGo }: { readonly onGo?: () => void }) => (
+  <nav aria-label="Pages" className="space-y-4">
+    {places.map((group) => (
+      <div key={group.name}>
+        {group.name === "" ? null : <p className="px-2.5 pb-1 text-xs font-medium text-muted">{group.name}</p>}
+        <ul className="space-y-0.5">
+          {group.places.map(({ icon, name, to }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                className={navLink}
+                activeOptions={{ exact: to === "/", includeSearch: false }}
+                onClick={onGo}
+              >
+                <Icon name={icon} />
+                {name}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </div>
+    ))}
+  </nav>
+)
+
+const themes: ReadonlyArray<readonly [Theme, string]> = [
+  ["system", "As the system"],
+  ["light", "Light"],
+  ["dark", "Dark"]
+]
+
+/** Who is signed in, with their choices behind it. */
+const Account = () => {
+  const { email, role, workspaceName } = useSession()
+  const signOut = useSignOut()
+  const id = useId()
+  const [isOpen, setOpen] = useState(false)
+  const [theme, setTheme] = useState(currentTheme)
+  return (
+    <div className="rounded-md border border-line">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+        className="flex w-full min-w-0 items-center gap-2.5 rounded-md px-2.5 py-1.5 text-left hover:bg-sunken"
+      >
+        <Icon name="person" className="text-muted" />
+        <span className="min-w-0 flex-1">
+          <span className="block truncate font-medium">{workspaceName}</span>
+          <span className="block truncate text-[13px] text-muted">{email} · {role}</span>
+        </span>
+        <Icon name="chevron" className={`text-muted ${isOpen ? "rotate-90" : ""}`} />
+      </button>
+      {isOpen
+        ? (
+          <div id={id} className="space-y-2 border-t border-line p-2.5">
+            <label className="block">
+              <span className="mb-1 block text-[13px] text-muted">Appearance</span>
+              <select
+                className="field"
+                value={theme}
+                onChange={(event) => {
+                  const chosen = themes.find(([value]) => value === event.target.value)?.[0] ?? "system"
+                  chooseTheme(chosen)
+                  setTheme(chosen)
+                }}
+              >
+                {themes.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+              </select>
+            </label>
+            <Button className="w-full" onClick={() => void signOut()}>Sign out</Button>
+          </div>
+        )
+        : null}
+    </div>
+  )
+}
+
+const Brand = () => (
+  <Link to="/" className="flex items-center gap-2 text-base font-semibold tracking-tight">
+    <img src={`${root}favicon.svg`} alt="" className="size-6" />
+    wac
+  </Link>
+)
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
+
+const SearchButton = ({ onOpen }: { readonly onOpen: () => void }) => (
+  <button
+    type="button"
+    onClick={onOpen}
+    className="flex min-h-9 w-full items-center gap-2 rounded-md border border-line bg-surface px-2.5 text-muted hover:bg-sunken"
+  >
+    <Icon name="search" />
+    <span className="flex-1 text-left">Go to…</span>
+    <kbd className="hidden font-sans text-xs sm:inline">{isMac ? "⌘" : "Ctrl"} K</kbd>
+  </button>
+)
+
+const Links = () => (
+  <p className="flex flex-wrap gap-x-3 px-2.5 text-[13px] text-muted">
+    <a className="underline" href={`${root}docs`}>API documentation</a>
+    <a className="underline" href={`${root}docs/errors`}>Errors</a>
+    {version === undefined ? null : <span>{version}</span>}
+  </p>
+)
+
+export const Shell = () => {
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const [isSearching, setSearching] = useState(false)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k") {
+        event.preventDefault()
+        setSearching(true)
+      }
+    }
+    document.addEventListener("keydown", onKey)
+    return () => document.removeEventListener("keydown", onKey)
+  }, [])
+  return (
+    <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2 focus:shadow-lg"
+        onClick={(event) => {
+          event.preventDefault()
+          document.querySelector<HTMLElement>("#content")?.focus()
+        }}
+      >
+        Skip to content
+      </a>
+      <header className="flex items-center justify-between gap-3 border-b border-line bg-surface px-4 py-2 md:hidden">
+        <Brand />
+        <Dialog.Root open={isMenuOpen} onOpenChange={setMenuOpen}>
+          <Dialog.Trigger aria-label="Menu" className="rounded-md p-2 hover:bg-sunken">
+            <Icon name="menu" className="size-5" />
+          </Dialog.Trigger>
+          <Dialog.Portal>
+            <Dialog.Backdrop className="fixed inset-0 z-30 animate-appear bg-scrim" />
+            <Dialog.Popup className="fixed inset-y-0 left-0 z-30 flex w-72 max-w-[85vw] animate-appear flex-col gap-4 overflow-y-auto bg-surface p-3 shadow-xl">
+              <Dialog.Title className="sr-only">Menu</Dialog.Title>
+              <SearchButton
+                onOpen={() => {
+                  setMenuOpen(false)
+                  setSearching(true)
+                }}
+              />
+              <Navigation onGo={() => setMenuOpen(false)} />
+              <div className="mt-auto space-y-2">
+                <Account />
+                <Links />
+                <Dialog.Close className="w-full rounded-md px-2.5 py-1.5 text-left text-muted hover:bg-sunken">
+                  Close menu
+                </Dialog.Close>
+              </div>
+            </Dialog.Popup>
+          </Dialog.Portal>
+        </Dialog.Root>
+      </header>
+      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-surface p-3 md:flex">
+        <div className="px-2.5 pt-1">
+          <Brand />
+        </div>
+        <SearchButton onOpen={() => setSearching(true)} />
+        <Navigation />
+        <div className="mt-auto space-y-2">
+          <Account />
+          <Links />
+        </div>
+      </aside>
+      <div className="min-w-0">
+        <WebhookBanner />
+        <main id="content" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-6 sm:px-8 sm:py-8">
+          <Outlet />
+        </main>
+      </div>
+      {isSearching
+        ? (
+          <Suspense>
+            <CommandMenu onClose={() => setSearching(false)} />
+          </Suspense>
+        )
+        : null}
+    </div>
+  )
+}

@@ -1,0 +1,149 @@
+/** From nothing to a verified event: each step is done when the service has seen it happen. */
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { type ReactNode, useState } from "react"
+import { CreateKeyDialog } from "../keys/CreateKey.tsx"
+import { sendCurl } from "../keys/SendCurl.ts"
+import { MessageState } from "../messages/MessageWords.tsx"
+import { address, api, firstPage } from "../session/Service.ts"
+import { live, useRefusal } from "../session/Session.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Code } from "../ui/Copy.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { Page } from "../ui/Page.tsx"
+import { Time } from "../ui/Time.tsx"
+import { webhookQuery } from "../webhooks/Queries.ts"
+
+const Step = (
+  { children, isDone, number, title }: {
+    readonly number: number
+    readonly title: string
+    readonly isDone: boolean
+    readonly children: ReactNode
+  }
+) => (
+  <li className="card flex gap-4 p-4">
+    <span
+      className={`flex size-7 shrink-0 items-center justify-center rounded-full font-medium ${
+        isDone ? "bg-accent text-on-accent" : "border border-edge text-muted"
+      }`}
+    >
+      {isDone ? <Icon name="check" /> : number}
+    </span>
+    <div className="min-w-0 flex-1 space-y-2.5">
+      <h2 className="font-semibold">
+        {title} <span className="sr-only">{isDone ? "(done)" : "(to do)"}</span>
+      </h2>
+      {children}
+    </div>
+  </li>
+)
+
+export const StartPage = () => {
+  const refusal = useRefusal("developer")
+  const [isCreating, setCreating] = useState(false)
+  const [idempotencyKey] = useState(() => `first-${crypto.randomUUID()}`)
+  const keys = useQuery({
+    queryKey: ["api-keys", { limit: 1 }],
+    queryFn: ({ signal }) => firstPage(api.apiKeys.list({ limit: 1 }, { signal })),
+    ...live(3000)
+  })
+  const messages = useQuery({
+    queryKey: ["messages", { limit: 1 }],
+    queryFn: ({ signal }) => firstPage(api.messages.list({ limit: 1 }, { signal })),
+    ...live(2000)
+  })
+  const webhook = useQuery(webhookQuery)
+  const delivered = useQuery({
+    queryKey: ["deliveries", { status: "delivered", limit: 1 }],
+    queryFn: ({ signal }) => firstPage(api.deliveries.list({ status: "delivered", limit: 1 }, { signal })),
+    ...live(2000)
+  })
+  const key = keys.data?.data[0]
+  const message = messages.data?.data[0]
+  const delivery = delivered.data?.data[0]
+  return (
+    <Page
+      title="Get started"
+      lead="Four steps to a first message and its verified event. Each is ticked when the service has seen it happen."
+    >
+      <Failure error={keys.error ?? messages.error ?? webhook.error ?? delivered.error} />
+      <ol className="space-y-4">
+        <Step number={1} title="Create an API key" isDone={key !== undefined}>
+          <p className="text-muted">
+            {key === undefined
+              ? "Your server signs in to the API with it. Its secrets are shown once."
+              : `There is one: ${key.name}.`}
+          </p>
+          <Button
+            icon="key"
+            look={key === undefined ? "primary" : "secondary"}
+            refusal={refusal}
+            onClick={() => setCreating(true)}
+          >
+            {key === undefined ? "Create API key" : "Create another"}
+          </Button>
+        </Step>
+        <Step number={2} title="Send a message" isDone={message !== undefined}>
+          {message === undefined
+            ? (
+              <>
+                <p className="text-muted">
+                  In a terminal, with your key in place of{" "}
+                  <code className="font-mono text-[13px]">YOUR_API_KEY</code>. The dialog that shows a new key has the
+                  same command with the key filled in.
+                </p>
+                <Code label="Command" text={sendCurl(address, "YOUR_API_KEY", idempotencyKey)} />
+              </>
+            )
+            : (
+              <p className="flex flex-wrap items-center gap-2">
+                <Link to="/messages/$id" params={{ id: message.id }} className="text-accent underline">
+                  To {message.to}
+                </Link>
+                <MessageState status={message.status} />
+                <span className="text-muted">
+                  <Time at={message.createdAt} />
+                </span>
+              </p>
+            )}
+        </Step>
+        <Step number={3} title="Set the webhook" isDone={webhook.data != null}>
+          <p className="text-muted">
+            {webhook.data == null
+              ? "What happens to messages is posted to an address of yours, signed."
+              : (
+                <>
+                  Events go to <code className="font-mono text-[13px] break-all">{webhook.data.url}</code>.
+                </>
+              )}
+          </p>
+          <Link to="/settings/webhook" className={buttonClass(webhook.data == null ? "primary" : "secondary")}>
+            {webhook.data == null ? "Set webhook" : "Open webhook"}
+          </Link>
+        </Step>
+        <Step number={4} title="See an event arrive" isDone={delivery !== undefined}>
+          {delivery === undefined
+            ? (
+              <p className="text-muted">
+                Send another message once the webhook is set. Your receiver verifies the event’s signature and returns
+                200.
+              </p>
+            )
+            : (
+              <p>
+                <Link to="/deliveries/$id" params={{ id: delivery.id }} className="text-accent underline">
+                  {delivery.eventType}
+                </Link>{" "}
+                <span className="text-muted">
+                  was delivered, recorded <Time at={delivery.createdAt} />.
+                </span>
+              </p>
+            )}
+        </Step>
+      </ol>
+      {isCreating ? <CreateKeyDialog onClose={() => setCreating(false)} /> : null}
+    </Page>
+  )
+}

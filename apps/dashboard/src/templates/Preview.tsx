@@ -1,0 +1,70 @@
+/** A template as the phone shows it; what fills its placeholders is text, never markup. */
+import type { TemplateDetail } from "@wac/client/internal"
+import { Fragment, type ReactNode } from "react"
+
+interface Component {
+  readonly type: string
+  readonly format: string
+  readonly text: string
+  readonly buttons: ReadonlyArray<string>
+}
+
+const word = (value: unknown): string => typeof value === "string" ? value : ""
+
+/** What is known of a component, whatever upstream put there. */
+const read = (component: unknown): Component => {
+  const fields = (typeof component === "object" && component !== null ? component : {}) as Record<string, unknown>
+  const buttons = Array.isArray(fields["buttons"]) ? fields["buttons"] as ReadonlyArray<unknown> : []
+  return {
+    type: word(fields["type"]).toUpperCase(),
+    format: word(fields["format"]).toUpperCase(),
+    text: word(fields["text"]),
+    buttons: buttons.map((button) => word((button as Record<string, unknown> | null)?.["text"]))
+  }
+}
+
+/** The text with its placeholders filled, or marked where nothing fills them. */
+const filled = (text: string, values: { readonly [variable: string]: string }): ReactNode =>
+  text.split(/(\{\{\s*[^{}]+?\s*\}\})/).map((part, i) => {
+    const name = /^\{\{\s*([^{}]+?)\s*\}\}$/.exec(part)?.[1]
+    if (name === undefined) return <Fragment key={i}>{part}</Fragment>
+    const value = values[name]
+    return value === undefined || value === ""
+      ? <mark key={i} className="rounded bg-warn-soft px-1 text-warn">{name}</mark>
+      : <strong key={i}>{value}</strong>
+  })
+
+export const Preview = (
+  { template, values = {} }: {
+    readonly template: Pick<TemplateDetail, "components" | "name">
+    readonly values?: { readonly [variable: string]: string }
+  }
+) => {
+  const components = template.components.map(read)
+  return (
+    <figure className="rounded-lg bg-sunken p-4" aria-label={`Preview of ${template.name}`}>
+      <div className="max-w-sm overflow-hidden rounded-lg rounded-tl-none border border-line bg-surface">
+        <div className="space-y-1.5 px-3 py-2">
+          {components.map(({ format, text, type }, i) =>
+            type === "HEADER"
+              ? text === ""
+                ? (
+                  <p key={i} className="rounded bg-sunken px-2 py-6 text-center text-[13px] text-muted">
+                    {format.toLowerCase()}
+                  </p>
+                )
+                : <p key={i} className="font-semibold whitespace-pre-wrap">{filled(text, values)}</p>
+              : type === "BODY"
+              ? <p key={i} className="break-words whitespace-pre-wrap">{filled(text, values)}</p>
+              : type === "FOOTER"
+              ? <p key={i} className="text-[13px] text-muted">{text}</p>
+              : null
+          )}
+        </div>
+        {components.flatMap(({ buttons }) => buttons).map((text, i) => (
+          <p key={i} className="border-t border-line px-3 py-2 text-center font-medium text-accent">{text}</p>
+        ))}
+      </div>
+    </figure>
+  )
+}

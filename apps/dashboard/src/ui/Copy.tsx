@@ -1,0 +1,59 @@
+/** Text to take along. */
+import { useEffect, useState } from "react"
+import { Button } from "./Button.tsx"
+
+export const CopyButton = (
+  { label = "Copy", small = true, text }: { readonly text: string; readonly label?: string; readonly small?: boolean }
+) => {
+  const [state, setState] = useState<"idle" | "copied" | "failed">("idle")
+  useEffect(() => {
+    if (state === "idle") return
+    const timer = setTimeout(() => setState("idle"), 2000)
+    return () => clearTimeout(timer)
+  }, [state])
+  return (
+    <Button
+      small={small}
+      icon={state === "copied" ? "check" : "copy"}
+      onClick={() => {
+        navigator.clipboard.writeText(text).then(() => setState("copied"), () => setState("failed"))
+      }}
+    >
+      <span aria-live="polite">
+        {state === "copied" ? "Copied" : state === "failed" ? "Select and copy it" : label}
+      </span>
+    </Button>
+  )
+}
+
+/** Text of a program's, as it is, with a button that copies it. */
+export const Code = (
+  { copy, label, text }: { readonly text: string; readonly label: string; readonly copy?: boolean }
+) => (
+  <div className="relative">
+    <pre
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      className="max-h-96 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[13px] whitespace-pre-wrap break-all"
+    >{text}</pre>
+    {copy === false ? null : (
+      <div className="mt-2">
+        <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
+      </div>
+    )}
+  </div>
+)
+
+/** A secret that is shown this once. */
+export const Secret = ({ label, value }: { readonly label: string; readonly value: string }) => (
+  <div className="space-y-1">
+    <p className="font-medium">{label}</p>
+    <div className="flex flex-wrap items-center gap-2">
+      <code className="min-w-0 flex-1 basis-60 rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-[13px] break-all">
+        {value}
+      </code>
+      <CopyButton text={value} label={`Copy ${label.toLowerCase()}`} small={false} />
+    </div>
+  </div>
+)

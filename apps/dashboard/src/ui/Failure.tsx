@@ -1,0 +1,51 @@
+/** What went wrong, in words, with the id by which the operator finds the request in the log. */
+import { WacApiError, WacConnectionError } from "@wac/client/internal"
+import type { ReactNode } from "react"
+import { Icon } from "./Icon.tsx"
+import type { Tone } from "./Status.tsx"
+
+/** An error for people. */
+export const messageOf = (error: unknown): string =>
+  error instanceof WacConnectionError
+    ? `The service did not respond: ${error.message}.`
+    : error instanceof WacApiError
+    ? `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
+    : "Something went wrong in this page. Reload it."
+
+const tones: Record<Tone, string> = {
+  good: "border-good/30 bg-good-soft text-good",
+  warn: "border-warn/30 bg-warn-soft text-warn",
+  bad: "border-bad/30 bg-bad-soft text-bad",
+  calm: "border-line bg-sunken text-ink"
+}
+
+/** A message to the reader, in a box. */
+export const Notice = (
+  { actions, children, role, tone = "calm" }: {
+    readonly tone?: Tone
+    readonly role?: "alert" | "status"
+    readonly actions?: ReactNode
+    readonly children: ReactNode
+  }
+) => (
+  <div role={role} className={`flex flex-wrap items-start gap-x-3 gap-y-2 rounded-md border px-3 py-2 ${tones[tone]}`}>
+    <Icon name={tone === "good" ? "check" : tone === "calm" ? "circle" : "warning"} className="mt-0.5" />
+    <div className="min-w-0 flex-1 basis-60 break-words">{children}</div>
+    {actions === undefined ? null : <div className="flex flex-wrap gap-2">{actions}</div>}
+  </div>
+)
+
+/** An error, if there is one. */
+export const Failure = ({ actions, error }: { readonly error: unknown; readonly actions?: ReactNode }) =>
+  error == null ? null : (
+    <Notice tone="bad" role="alert" actions={actions}>
+      {messageOf(error)}
+      {error instanceof WacApiError
+        ? (
+          <span className="block text-[13px]">
+            Request <code className="font-mono">{error.requestId}</code>
+          </span>
+        )
+        : null}
+    </Notice>
+  )

@@ -1,0 +1,96 @@
+/** Fields of forms: a label, the control, a hint and what is wrong, tied together for who hears them. */
+import { WacApiError } from "@wac/client/internal"
+import { type ReactNode, useId } from "react"
+import { messageOf } from "./Failure.tsx"
+
+interface FieldProps {
+  readonly label: string
+  readonly hint?: ReactNode
+  /** What the service found wrong with the form. */
+  readonly error?: unknown
+  /** The name that the service calls this field by. */
+  readonly param?: string
+}
+
+const isAbout = (error: unknown, param: string | undefined): boolean =>
+  error instanceof WacApiError && param !== undefined &&
+  (error.param === param || error.param?.startsWith(`${param}.`) === true ||
+    error.param?.startsWith(`${param}[`) === true)
+
+/** The error, unless one of the fields shows it. */
+export const elsewhere = (error: unknown, ...params: ReadonlyArray<string>): unknown =>
+  params.some((param) => isAbout(error, param)) ? null : error
+
+export const Field = (
+  { children, error, hint, label, param }: FieldProps & {
+    readonly children: (
+      control: {
+        readonly id: string
+        readonly "aria-describedby": string | undefined
+        readonly "aria-invalid": boolean
+      }
+    ) => ReactNode
+  }
+) => {
+  const id = useId()
+  const isWrong = isAbout(error, param)
+  const describedBy = [hint === undefined ? "" : `${id}-hint`, isWrong ? `${id}-error` : ""].filter((_) => _ !== "")
+  return (
+    <div className="space-y-1">
+      <label htmlFor={id} className="block font-medium">{label}</label>
+      {children({ id, "aria-describedby": describedBy.join(" ") || undefined, "aria-invalid": isWrong })}
+      {hint === undefined ? null : <p id={`${id}-hint`} className="text-[13px] text-muted">{hint}</p>}
+      {isWrong ? <p id={`${id}-error`} role="alert" className="text-[13px] text-bad">{messageOf(error)}</p> : null}
+    </div>
+  )
+}
+
+export const Check = (
+  { checked, children, name, onChange }: {
+    readonly checked?: boolean
+    readonly name?: string
+    readonly onChange?: (checked: boolean) => void
+    readonly children: ReactNode
+  }
+) => (
+  <label className="flex items-start gap-2">
+    <input
+      type="checkbox"
+      name={name}
+      className="mt-0.75 size-4 accent-accent"
+      {...(checked === undefined ? {} : { checked })}
+      onChange={(event) => onChange?.(event.target.checked)}
+    />
+    <span>{children}</span>
+  </label>
+)
+
+/** One of a few, each with its words. */
+export const Choices = <Value extends string>(
+  { choices, label, onChange, value }: {
+    readonly label: string
+    readonly value: Value
+    readonly onChange: (value: Value) => void
+    readonly choices: ReadonlyArray<readonly [Value, ReactNode]>
+  }
+) => {
+  const name = useId()
+  return (
+    <fieldset className="space-y-2">
+      <legend className="mb-1 font-medium">{label}</legend>
+      {choices.map(([choice, words]) => (
+        <label key={choice} className="flex items-start gap-2">
+          <input
+            type="radio"
+            name={name}
+            value={choice}
+            checked={value === choice}
+            onChange={() => onChange(choice)}
+            className="mt-0.75 size-4 accent-accent"
+          />
+          <span>{words}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

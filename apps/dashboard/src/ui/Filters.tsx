@@ -1,0 +1,87 @@
+/** Filters of a list, kept in the address. */
+import { useNavigate } from "@tanstack/react-router"
+import { type ReactNode, useId, useState } from "react"
+import { Button } from "./Button.tsx"
+
+/** Sets parameters of the present page's address, and begins at the first page. */
+export const useFilter = () => {
+  const navigate = useNavigate()
+  return (changes: Readonly<Record<string, string | undefined>>) =>
+    void navigate({
+      to: ".",
+      search: (({ cursor: _, ...search }: Record<string, unknown>) =>
+        Object.fromEntries(
+          Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== "")
+        )) as never
+    })
+}
+
+export const Filters = ({ children }: { readonly children: ReactNode }) => (
+  <div role="search" className="flex flex-wrap items-end gap-3">{children}</div>
+)
+
+export const SelectFilter = (
+  { all = "All", label, onChange, options, value }: {
+    readonly label: string
+    readonly value: string | undefined
+    readonly options: ReadonlyArray<readonly [value: string, name: string]>
+    readonly all?: string
+    readonly onChange: (value: string | undefined) => void
+  }
+) => {
+  const id = useId()
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block text-[13px] text-muted">{label}</label>
+      <select
+        id={id}
+        className="field min-w-40"
+        value={value ?? ""}
+        onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+      >
+        <option value="">{all}</option>
+        {options.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+      </select>
+    </div>
+  )
+}
+
+/** A word to look for; it counts when the reader presses Enter or the button. */
+export const SearchFilter = (
+  { label, onSearch, placeholder, value }: {
+    readonly label: string
+    readonly value: string | undefined
+    readonly placeholder: string
+    readonly onSearch: (value: string | undefined) => void
+  }
+) => {
+  const id = useId()
+  const [text, setText] = useState(value ?? "")
+  const [before, setBefore] = useState(value)
+  if (before !== value) {
+    setBefore(value)
+    setText(value ?? "")
+  }
+  return (
+    <form
+      className="flex min-w-0 flex-1 basis-64 items-end gap-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSearch(text.trim() === "" ? undefined : text.trim())
+      }}
+    >
+      <div className="min-w-0 flex-1">
+        <label htmlFor={id} className="mb-1 block text-[13px] text-muted">{label}</label>
+        <input
+          id={id}
+          type="search"
+          className="field"
+          value={text}
+          placeholder={placeholder}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      <Button type="submit" icon="search">Search</Button>
+    </form>
+  )
+}

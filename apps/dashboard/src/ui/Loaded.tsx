@@ -1,0 +1,59 @@
+/** What a query gave: its data, or that it loads, failed, or is old. */
+import type { UseQueryResult } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import { Button } from "./Button.tsx"
+import { Failure, Notice } from "./Failure.tsx"
+import { Time } from "./Time.tsx"
+
+/** Grey lines in the place of what comes. */
+export const Skeleton = ({ lines = 4 }: { readonly lines?: number }) => (
+  <div role="status" className="space-y-3 p-4">
+    <span className="sr-only">Loading</span>
+    {Array.from(
+      { length: lines },
+      (_, i) => <div key={i} aria-hidden="true" className={`h-4 rounded bg-sunken ${i % 3 === 2 ? "w-1/2" : ""}`} />
+    )}
+  </div>
+)
+
+export function Loaded<Data>(
+  { children, lines, query }: {
+    readonly query: UseQueryResult<Data, unknown>
+    readonly lines?: number
+    readonly children: (data: Data) => ReactNode
+  }
+) {
+  const again = <Button small onClick={() => void query.refetch()} icon="refresh">Try again</Button>
+  if (query.data === undefined) {
+    return query.error === null
+      ? <Skeleton {...(lines === undefined ? {} : { lines })} />
+      : (
+        <div className="p-3">
+          <Failure error={query.error} actions={again} />
+        </div>
+      )
+  }
+  return (
+    <>
+      {query.error === null ? null : (
+        <div className="p-3">
+          <Notice tone="warn" role="status" actions={again}>
+            This is from <Time at={new Date(query.dataUpdatedAt).toISOString()} />: the service does not respond now.
+          </Notice>
+        </div>
+      )}
+      {children(query.data)}
+    </>
+  )
+}
+
+/** Nothing is there: what would be, and how to get it. */
+export const Empty = (
+  { actions, children, title }: { readonly title: string; readonly children?: ReactNode; readonly actions?: ReactNode }
+) => (
+  <div className="flex flex-col items-center gap-2 px-6 py-12 text-center">
+    <p className="font-medium">{title}</p>
+    {children === undefined ? null : <p className="max-w-md text-muted">{children}</p>}
+    {actions === undefined ? null : <div className="mt-2">{actions}</div>}
+  </div>
+)

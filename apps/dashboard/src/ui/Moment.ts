@@ -1,0 +1,35 @@
+/** Times in words. Pure. */
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** A length of time in its one or two largest units: `3 min`, `2 h 5 min`, `4 days`. */
+export const lengthOf = (millis: number): string => {
+  const length = Math.max(0, millis)
+  if (length < minute) return `${Math.floor(length / second)} s`
+  if (length < hour) return `${Math.floor(length / minute)} min`
+  if (length < day) {
+    const minutes = Math.floor((length % hour) / minute)
+    return `${Math.floor(length / hour)} h${minutes === 0 ? "" : ` ${minutes} min`}`
+  }
+  const days = Math.floor(length / day)
+  const hours = Math.floor((length % day) / hour)
+  return `${days} ${days === 1 ? "day" : "days"}${hours === 0 || days > 3 ? "" : ` ${hours} h`}`
+}
+
+/** A time as it is seen from now: `just now`, `3 min ago`, `in 2 h`. */
+export const relativeTo = (now: number, at: number): string => {
+  const ago = now - at
+  if (Math.abs(ago) < 10 * second) return ago >= 0 ? "just now" : "in a moment"
+  return ago > 0 ? `${lengthOf(ago)} ago` : `in ${lengthOf(-ago)}`
+}
+
+/** A duration of milliseconds as people compare them: `0.4 ms`, `12 ms`, `1.52 s`. */
+export const durationOf = (millis: number): string =>
+  millis < 10
+    ? `${millis.toFixed(1)} ms`
+    : millis < second
+    ? `${Math.round(millis)} ms`
+    : `${(millis / second).toFixed(2)} s`

@@ -1,0 +1,48 @@
+/** Tables that stay readable: they scroll by themselves where the screen is narrow. */
+import type { ReactNode } from "react"
+
+export const Table = (
+  { children, columns, label }: {
+    readonly label: string
+    readonly columns: ReadonlyArray<string | { readonly name: string; readonly className: string }>
+    readonly children: ReactNode
+  }
+) => (
+  <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+    <table className="w-full border-collapse text-left">
+      <thead>
+        <tr className="border-b border-line">
+          {columns.map((column) => {
+            const { className, name } = typeof column === "string" ? { name: column, className: "" } : column
+            return (
+              <th
+                key={name}
+                scope="col"
+                className={`px-4 py-2 text-[13px] font-medium text-muted whitespace-nowrap ${className}`}
+              >
+                {name}
+              </th>
+            )
+          })}
+        </tr>
+      </thead>
+      <tbody className="divide-y divide-line">{children}</tbody>
+    </table>
+  </div>
+)
+
+export const Row = ({ children }: { readonly children: ReactNode }) => (
+  <tr className="relative hover:bg-sunken">{children}</tr>
+)
+
+export const Cell = ({ children, className = "" }: { readonly children: ReactNode; readonly className?: string }) => (
+  <td className={`px-4 py-2.5 align-middle ${className}`}>{children}</td>
+)
+
+/** A link in a cell that the whole row leads to. */
+export const rowLink = "font-medium text-ink hover:underline after:absolute after:inset-0"
+
+/** An identifier or another word of programs'. */
+export const Id = ({ children }: { readonly children: string }) => (
+  <code className="font-mono text-[13px] break-all">{children}</code>
+)

@@ -1,0 +1,48 @@
+/** A time, relative to now and exact on hover, with the time zone named. */
+import { useSyncExternalStore } from "react"
+import { lengthOf, relativeTo } from "./Moment.ts"
+
+const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" })
+
+const every = 1000
+
+/** One clock for the page, which ticks while somebody looks at it. */
+let now = Date.now()
+const listeners = new Set<() => void>()
+let timer: ReturnType<typeof setInterval> | undefined
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  timer ??= setInterval(() => {
+    now = Date.now()
+    for (const each of listeners) each()
+  }, every)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+}
+
+/** What `read` gives of the present time; renders when that changes. */
+export const useNow = <A extends string | number | boolean>(read: (now: number) => A): A =>
+  useSyncExternalStore(subscribe, () => read(now))
+
+/** The exact time in words. */
+export const exactly = (at: string): string => exact.format(new Date(at))
+
+export const Time = ({ at }: { readonly at: string }) => {
+  const text = useNow((now) => relativeTo(now, Date.parse(at)))
+  return <time dateTime={at} title={exactly(at)} className="whitespace-nowrap tabular-nums">{text}</time>
+}
+
+/** How long it is until then. */
+export const Until = ({ at }: { readonly at: string }) => {
+  const text = useNow((now) => lengthOf(Date.parse(at) - now))
+  return <time dateTime={at} title={exactly(at)} className="whitespace-nowrap tabular-nums">{text}</time>
+}
+
+/** A time that may not have come. */
+export const TimeOr = ({ at, none }: { readonly at: string | null; readonly none: string }) =>
+  at === null ? <span className="text-muted">{none}</span> : <Time at={at} />

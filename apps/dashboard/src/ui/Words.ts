@@ -1,0 +1,14 @@
+/** Numbers with their nouns. Pure. */
+
+const format = new Intl.NumberFormat("en")
+
+/** `12,401 events`, `1 event`. */
+export const counted = (count: number, one: string, many: string): string =>
+  `${format.format(count)} ${count === 1 ? one : many}`
+
+/** `12,401`. */
+export const grouped = (count: number): string => format.format(count)
+
+/** An upstream word for people: `order_update` stays, `APPROVED` and `approved` become `Approved`. */
+export const capitalized = (word: string): string =>
+  word === "" ? "" : `${word.charAt(0).toUpperCase()}${word.slice(1).toLowerCase().replaceAll("_", " ")}`

@@ -1,0 +1,93 @@
+/** One delivery: its attempts as a timeline, and delivering it again. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { api } from "../session/Service.ts"
+import { live, useRefusal } from "../session/Session.tsx"
+import { Button } from "../ui/Button.tsx"
+import { CopyButton } from "../ui/Copy.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
+import { Id } from "../ui/Table.tsx"
+import { Time, TimeOr } from "../ui/Time.tsx"
+import { AttemptView } from "./AttemptView.tsx"
+import { DeliveryState, meanings } from "./DeliveryWords.tsx"
+
+export const DeliveryPage = () => {
+  const { id } = useParams({ from: "/deliveries/$id" })
+  const client = useQueryClient()
+  const refusal = useRefusal("developer")
+  const query = useQuery({
+    queryKey: ["delivery", id],
+    queryFn: ({ signal }) => api.deliveries.get(id, { signal }),
+    ...live(3000)
+  })
+  const retry = useMutation({
+    mutationFn: () => api.deliveries.retry(id),
+    onSettled: () => client.invalidateQueries()
+  })
+  const { data: delivery } = query
+  return (
+    <Page
+      title="Delivery"
+      lead={<Id>{id}</Id>}
+      actions={delivery === undefined ? undefined : (
+        <>
+          {delivery.curl === null ? null : <CopyButton text={delivery.curl} label="Copy as curl" small={false} />}
+          <Button icon="refresh" refusal={refusal} isPending={retry.isPending} onClick={() => retry.mutate()}>
+            Deliver again
+          </Button>
+        </>
+      )}
+    >
+      <Failure error={retry.error} />
+      {retry.isSuccess ? <p role="status" className="text-good">A new round of attempts has begun.</p> : null}
+      <div className="card">
+        <Loaded query={query}>
+          {(delivery) => (
+            <div className="p-4">
+              <Facts>
+                <Fact name="Status">
+                  <DeliveryState status={delivery.status} />
+                  <span className="block text-[13px] text-muted">{meanings[delivery.status]}</span>
+                </Fact>
+                <Fact name="Event">
+                  <Link to="/events/$id" params={{ id: delivery.eventId }} className="text-accent underline">
+                    {delivery.eventType}
+                  </Link>
+                </Fact>
+                <Fact name="Attempts">{delivery.attemptCount}</Fact>
+                <Fact name="Created">
+                  <Time at={delivery.createdAt} />
+                </Fact>
+                <Fact name="Next attempt">
+                  <TimeOr at={delivery.nextAttemptAt} none="None planned" />
+                </Fact>
+                <Fact name="Ended">
+                  <TimeOr at={delivery.completedAt} none="Not yet" />
+                </Fact>
+              </Facts>
+            </div>
+          )}
+        </Loaded>
+      </div>
+      {delivery === undefined ?
+        null :
+        (
+          <Section title="Attempts" description="Newest first. Open one to see what was sent and what came back.">
+            {delivery.attempts.length === 0
+              ? <Empty title="No attempt was made yet" />
+              : (
+                <ol className="space-y-2">
+                  {delivery.attempts.toReversed().map((attempt, i) => (
+                    <li key={attempt.id}>
+                      <AttemptView attempt={attempt} isOpen={i === 0} />
+                    </li>
+                  ))}
+                </ol>
+              )}
+          </Section>
+        )}
+    </Page>
+  )
+}

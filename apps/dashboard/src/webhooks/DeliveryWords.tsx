@@ -1,0 +1,55 @@
+/** What the states of deliveries and attempts are called. */
+import type { Attempt, DeliveryStatus } from "@wac/client/internal"
+import type { ReactNode } from "react"
+import type { IconName } from "../ui/Icon.tsx"
+import { Status, type Tone } from "../ui/Status.tsx"
+
+const statuses: Record<DeliveryStatus, readonly [Tone, string, IconName]> = {
+  pending: ["calm", "Pending", "clock"],
+  held: ["warn", "Held", "pause"],
+  delivered: ["good", "Delivered", "check"],
+  exhausted: ["bad", "Exhausted", "cross"],
+  skipped: ["calm", "Skipped", "minus"]
+}
+
+export const deliveryStatuses = Object.keys(statuses) as ReadonlyArray<DeliveryStatus>
+
+/** What each status means, for people. */
+export const meanings: Record<DeliveryStatus, string> = {
+  pending: "It is being delivered, or waits for its next attempt.",
+  held: "The webhook is paused. It is delivered after the webhook is resumed.",
+  delivered: "The receiver returned status 200.",
+  exhausted: "Every attempt within 24 hours failed. Deliver it again by hand, or replay a range.",
+  skipped: "A resume left it out. It can still be delivered again by hand, or by a replay."
+}
+
+export const DeliveryState = ({ status }: { readonly status: DeliveryStatus }): ReactNode => {
+  const [tone, name, icon] = statuses[status]
+  return <Status tone={tone} icon={icon}>{name}</Status>
+}
+
+export const AttemptState = ({ attempt }: { readonly attempt: Attempt }): ReactNode => (
+  <Status tone={attempt.outcome === "delivered" ? "good" : "bad"}>
+    {attempt.statusCode === null ? outcomes[attempt.outcome] : `Status ${attempt.statusCode}`}
+  </Status>
+)
+
+const outcomes: Record<Attempt["outcome"], string> = {
+  delivered: "Delivered",
+  dns: "Name not found",
+  connect: "Not reachable",
+  tls: "TLS failed",
+  timeout: "Timed out",
+  status: "Refused",
+  redirect: "Redirected",
+  blocked_address: "Address not allowed"
+}
+
+/** What began a round of attempts. */
+export const triggers: Record<Attempt["trigger"], string> = {
+  automatic: "Automatic",
+  manual: "By hand",
+  replay: "By a replay",
+  test: "Test event",
+  probe: "Probe before a resume"
+}

@@ -1,0 +1,192 @@
+/** Delivering a range of events again, with its progress. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { Replay, ReplayedStatus } from "@wac/client/internal"
+import { useState } from "react"
+import { api, firstPage } from "../session/Service.ts"
+import { live, useRefusal } from "../session/Session.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { elsewhere, Field } from "../ui/Field.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Section } from "../ui/Page.tsx"
+import { Status } from "../ui/Status.tsx"
+import { Cell, Row, Table } from "../ui/Table.tsx"
+import { exactly, Time } from "../ui/Time.tsx"
+import { capitalized, grouped } from "../ui/Words.ts"
+
+const statuses: ReadonlyArray<ReplayedStatus> = ["delivered", "exhausted", "skipped"]
+
+const Progress = ({ replay: { replayed, state, total } }: { readonly replay: Replay }) => (
+  <div className="flex items-center gap-2">
+    {total === null ?
+      null :
+      (
+        <progress
+          max={Math.max(total, 1)}
+          value={total === 0 ? 1 : replayed}
+          aria-label="Progress"
+          className="h-2 w-24 accent-accent"
+        />
+      )}
+    <span className="whitespace-nowrap tabular-nums">
+      {grouped(replayed)}
+      {total === null ? (state === "running" ? " so far" : "") : ` of ${grouped(total)}`}
+    </span>
+  </div>
+)
+
+const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const client = useQueryClient()
+  const [since, setSince] = useState("")
+  const [until, setUntil] = useState("")
+  const [status, setStatus] = useState<ReplayedStatus | "">("")
+  const create = useMutation({
+    mutationFn: () =>
+      api.replays.create({
+        since: new Date(since).toISOString(),
+        ...(until === "" ? {} : { until: new Date(until).toISOString() }),
+        ...(status === "" ? {} : { status })
+      }),
+    onSuccess: onClose,
+    onSettled: () => client.invalidateQueries()
+  })
+  const { error } = create
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  return (
+    <Dialog title="Replay events" isOpen onClose={onClose}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!create.isPending) create.mutate()
+        }}
+      >
+        <p>
+          Delivers what was recorded for the webhook in a range of time again, oldest first, at a bounded rate. The
+          events have the same ids as before, so a receiver that remembers ids handles each once.
+        </p>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="From" hint={`Time zone: ${zone}`} error={error} param="since">
+            {(control) => (
+              <input
+                {...control}
+                type="datetime-local"
+                step="1"
+                required
+                className="field"
+                value={since}
+                onChange={(event) => setSince(event.target.value)}
+              />
+            )}
+          </Field>
+          <Field label="To" hint="Now, if left empty" error={error} param="until">
+            {(control) => (
+              <input
+                {...control}
+                type="datetime-local"
+                step="1"
+                className="field"
+                value={until}
+                onChange={(event) => setUntil(event.target.value)}
+              />
+            )}
+          </Field>
+        </div>
+        <Field label="Deliveries" error={error} param="status">
+          {(control) => (
+            <select
+              {...control}
+              className="field"
+              value={status}
+              onChange={(event) => setStatus(event.target.value as ReplayedStatus | "")}
+            >
+              <option value="">All that have ended</option>
+              {statuses.map((status) => <option key={status} value={status}>{capitalized(status)} only</option>)}
+            </select>
+          )}
+        </Field>
+        <Failure error={elsewhere(error, "since", "until", "status")} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" isPending={create.isPending}>Start replay</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+export const ReplaysSection = () => {
+  const client = useQueryClient()
+  const refusal = useRefusal("developer")
+  const [isStarting, setStarting] = useState(false)
+  const query = useQuery({
+    queryKey: ["replays"],
+    queryFn: ({ signal }) => firstPage(api.replays.list({ limit: 10 }, { signal })),
+    ...live(3000)
+  })
+  const cancel = useMutation({
+    mutationFn: (id: string) => api.replays.cancel(id),
+    onSettled: () => client.invalidateQueries()
+  })
+  return (
+    <Section
+      flush
+      title="Replays"
+      description="Deliver a range of events again."
+      actions={<Button icon="refresh" refusal={refusal} onClick={() => setStarting(true)}>Replay events</Button>}
+    >
+      <div className="px-4">
+        <Failure error={cancel.error} />
+      </div>
+      <Loaded query={query} lines={2}>
+        {({ data }) =>
+          data.length === 0 ?
+            <Empty title="Nothing was replayed yet" /> :
+            (
+              <Table label="Replays" columns={["Range", "State", "Progress", "Started", ""]}>
+                {data.map((replay) => (
+                  <Row key={replay.id}>
+                    <Cell className="text-[13px]">
+                      {exactly(replay.since)} – {exactly(replay.until)}
+                      {replay.status === null
+                        ? null
+                        : <span className="block text-muted">{capitalized(replay.status)} only</span>}
+                    </Cell>
+                    <Cell>
+                      <Status
+                        tone={replay.state === "completed" ? "good" : "calm"}
+                        icon={replay.state === "cancelled" ? "minus" : replay.state === "running" ? "refresh" : "check"}
+                      >
+                        {capitalized(replay.state)}
+                      </Status>
+                    </Cell>
+                    <Cell>
+                      <Progress replay={replay} />
+                    </Cell>
+                    <Cell className="text-muted">
+                      <Time at={replay.createdAt} />
+                    </Cell>
+                    <Cell className="text-right">
+                      {replay.state === "running"
+                        ? (
+                          <Button
+                            small
+                            refusal={refusal}
+                            isPending={cancel.isPending}
+                            onClick={() => cancel.mutate(replay.id)}
+                          >
+                            Cancel
+                          </Button>
+                        )
+                        : null}
+                    </Cell>
+                  </Row>
+                ))}
+              </Table>
+            )}
+      </Loaded>
+      {isStarting ? <StartDialog onClose={() => setStarting(false)} /> : null}
+    </Section>
+  )
+}

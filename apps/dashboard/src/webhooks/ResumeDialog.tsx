@@ -1,0 +1,94 @@
+/** Resuming: what becomes of the held events, the probe, and what it found (contract §6 *Resume*). */
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import type { Attempt, Webhook } from "@wac/client/internal"
+import { useState } from "react"
+import { api } from "../session/Service.ts"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { Check, Choices, Field } from "../ui/Field.tsx"
+import { counted } from "../ui/Words.ts"
+import { AttemptView } from "./AttemptView.tsx"
+
+type Replay = "all" | "none" | "since"
+
+export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; readonly onClose: () => void }) => {
+  const client = useQueryClient()
+  const [replay, setReplay] = useState<Replay>("all")
+  const [since, setSince] = useState("")
+  const [force, setForce] = useState(false)
+  const [probe, setProbe] = useState<Attempt | null>(null)
+  const resume = useMutation({
+    mutationFn: () =>
+      api.webhook.resume({
+        replay: replay === "since" ? { since: new Date(since).toISOString() } : replay,
+        ...(force ? { force } : {})
+      }),
+    onSuccess: ({ probe, status }) => {
+      if (status === "active") onClose()
+      else setProbe(probe)
+    },
+    onSettled: () => client.invalidateQueries()
+  })
+  const held = counted(webhook.heldCount, "held event", "held events")
+  return (
+    <Dialog title="Resume the webhook" isOpen onClose={onClose} width="max-w-2xl">
+      <form
+        className="space-y-5"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!resume.isPending) resume.mutate()
+        }}
+      >
+        <Choices
+          label={webhook.heldCount === 0 ? "No events are held" : `What to do with ${held}`}
+          value={replay}
+          onChange={setReplay}
+          choices={[
+            ["all", `Deliver all: ${held}, oldest first, at a bounded rate`],
+            ["since", "Deliver those recorded since a time; skip the older ones"],
+            ["none", `Deliver none: skips ${held}`]
+          ]}
+        />
+        {replay === "since"
+          ? (
+            <Field label="Since" hint={`In your time zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`}>
+              {(control) => (
+                <input
+                  {...control}
+                  type="datetime-local"
+                  step="1"
+                  required
+                  className="field max-w-xs"
+                  value={since}
+                  onChange={(event) => setSince(event.target.value)}
+                />
+              )}
+            </Field>
+          )
+          : null}
+        <div>
+          <Check checked={force} onChange={setForce}>
+            Resume without a probe
+            <span className="block text-[13px] text-muted">
+              Otherwise a test event is sent first, and the webhook stays paused if the receiver does not accept it.
+            </span>
+          </Check>
+        </div>
+        {probe === null ? null : (
+          <div className="space-y-2">
+            <Notice tone="bad" role="alert">The probe failed, so the webhook stays paused. {probe.message}</Notice>
+            <AttemptView attempt={probe} />
+          </div>
+        )}
+        <Failure error={resume.error} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" isPending={resume.isPending}>
+            {resume.isPending && !force ? "Sending the probe…" : "Resume"}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

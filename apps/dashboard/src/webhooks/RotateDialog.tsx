@@ -1,0 +1,46 @@
+/** Rotating the signing secret, with an overlap in which both sign (contract §5). */
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import type { RotatedSecret } from "@wac/client/internal"
+import { useState } from "react"
+import { api } from "../session/Service.ts"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { Choices } from "../ui/Field.tsx"
+
+export const RotateDialog = (
+  { onClose, onRotated }: { readonly onClose: () => void; readonly onRotated: (secret: RotatedSecret) => void }
+) => {
+  const client = useQueryClient()
+  const [overlap, setOverlap] = useState("86400")
+  const rotate = useMutation({
+    mutationFn: () => api.webhook.rotateSecret({ overlapSeconds: Number(overlap) }),
+    onSuccess: onRotated,
+    onSettled: () => client.invalidateQueries()
+  })
+  return (
+    <Dialog title="Rotate the signing secret" isOpen onClose={onClose}>
+      <div className="space-y-5">
+        <p>
+          A new secret is made and shown once. During the overlap each delivery is signed with both secrets, so that
+          your receiver can change from one to the other without refusing a delivery.
+        </p>
+        <Choices
+          label="The old secret ends"
+          value={overlap}
+          onChange={setOverlap}
+          choices={[
+            ["86400", "In 24 hours"],
+            ["604800", "In 7 days"],
+            ["0", "Immediately: receivers that still use it refuse every delivery"]
+          ]}
+        />
+        <Failure error={rotate.error} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" isPending={rotate.isPending} onClick={() => rotate.mutate()}>Rotate secret</Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,75 @@
+/** Tells what is right and what is wrong with the signature of a delivery that a receiver got. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { api } from "../session/Service.ts"
+import { Button } from "../ui/Button.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { Field } from "../ui/Field.tsx"
+import { Section } from "../ui/Page.tsx"
+import { Status } from "../ui/Status.tsx"
+
+const parts = { header: "Header", timestamp: "Timestamp", signature: "Signature" } as const
+
+export const VerifySection = () => {
+  const [header, setHeader] = useState("")
+  const [body, setBody] = useState("")
+  const verify = useMutation({ mutationFn: () => api.webhook.verify({ header, body }) })
+  return (
+    <Section
+      title="Check a signature"
+      description="Paste what your receiver got, and see which part of the verification fails. Nothing is stored."
+    >
+      <form
+        className="grid gap-4 lg:grid-cols-2"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!verify.isPending) verify.mutate()
+        }}
+      >
+        <Field label="Signature header" hint="The value of X-Service-Signature, or lines of “Name: value” from a log.">
+          {(control) => (
+            <textarea
+              {...control}
+              rows={3}
+              required
+              className="field font-mono text-[13px]"
+              value={header}
+              onChange={(event) => setHeader(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Raw body" hint="Exactly as it came, before parsing.">
+          {(control) => (
+            <textarea
+              {...control}
+              rows={3}
+              required
+              className="field font-mono text-[13px]"
+              value={body}
+              onChange={(event) => setBody(event.target.value)}
+            />
+          )}
+        </Field>
+        <div className="space-y-3 lg:col-span-2">
+          <Button type="submit" icon="shield" isPending={verify.isPending}>Check signature</Button>
+          <Failure error={verify.error} />
+          {verify.data === undefined ? null : (
+            <div role="status" className="space-y-2">
+              <Notice tone={verify.data.ok ? "good" : "bad"}>
+                {verify.data.ok ? "The signature is valid." : "The signature is not valid."}
+              </Notice>
+              <ul className="space-y-1">
+                {verify.data.checks.map(({ message, ok, part }) => (
+                  <li key={part} className="flex flex-wrap items-center gap-2">
+                    <Status tone={ok ? "good" : "bad"}>{parts[part]}</Status>
+                    <span className="min-w-0 break-words">{message}</span>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )}
+        </div>
+      </form>
+    </Section>
+  )
+}

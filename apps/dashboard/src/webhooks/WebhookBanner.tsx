@@ -1,0 +1,60 @@
+/** On every page while the webhook is paused, or fails and will be (contract §6 *Banner*). */
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { buttonClass } from "../ui/Button.tsx"
+import { Icon, type IconName } from "../ui/Icon.tsx"
+import { Time, Until } from "../ui/Time.tsx"
+import { counted } from "../ui/Words.ts"
+import { webhookQuery } from "./Queries.ts"
+
+const Banner = (
+  { children, icon, isBad }: { readonly isBad: boolean; readonly icon: IconName; readonly children: ReactNode }
+) => (
+  <section
+    aria-label="Webhook"
+    className={`flex flex-wrap items-center gap-x-4 gap-y-2 border-b px-4 py-2.5 sm:px-8 ${
+      isBad ? "border-bad/30 bg-bad-soft text-bad" : "border-warn/30 bg-warn-soft text-warn"
+    }`}
+  >
+    <Icon name={icon} />
+    <p className="min-w-0 flex-1 basis-64 break-words">{children}</p>
+    <Link to="/settings/webhook" className={buttonClass("secondary", true)}>Open webhook</Link>
+  </section>
+)
+
+export const WebhookBanner = () => {
+  const { data: webhook } = useQuery(webhookQuery)
+  if (webhook == null) return null
+  const failure = webhook.lastFailure === null ? null : <>Last failure: {webhook.lastFailure.message}{" "}</>
+  if (webhook.status === "paused" && webhook.pausedAt !== null) {
+    return (
+      <Banner isBad icon="pause">
+        <strong>The webhook is paused</strong>, since <Time at={webhook.pausedAt} />. {failure}
+        {webhook.heldCount === 0
+          ? "No event is held yet."
+          : (
+            <>
+              {counted(webhook.heldCount, "event is held", "events are held")}
+              {webhook.oldestHeldAt === null ? "." : (
+                <>
+                  , the oldest from <Time at={webhook.oldestHeldAt} />.
+                </>
+              )}
+            </>
+          )}
+      </Banner>
+    )
+  }
+  if (webhook.failingSince === null) return null
+  return (
+    <Banner isBad={false} icon="warning">
+      <strong>The webhook is failing</strong>, since <Time at={webhook.failingSince} />. {failure}
+      {webhook.pausesAt === null ? null : (
+        <>
+          It will be paused in <Until at={webhook.pausesAt} />.
+        </>
+      )}
+    </Banner>
+  )
+}

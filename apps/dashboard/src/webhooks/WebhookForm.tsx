@@ -1,0 +1,103 @@
+/** The webhook's URL, envelope and events. */
+import type { Envelope, PutWebhook, Webhook } from "@wac/client/internal"
+import { useState } from "react"
+import { Button } from "../ui/Button.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { Check, Choices, elsewhere, Field } from "../ui/Field.tsx"
+
+/** Every type of event, with what it reports. */
+export const eventTypes = [
+  ["message.sent", "The provider accepted a message"],
+  ["message.delivered", "A message arrived at the phone"],
+  ["message.read", "A message was read"],
+  ["message.failed", "A message will not arrive"],
+  ["message.received", "A customer replied"],
+  ["campaign.completed", "A campaign ended"],
+  ["webhook.test", "A test event, or the probe before a resume"]
+] as const
+
+type EventType = typeof eventTypes[number][0]
+
+const envelopes: ReadonlyArray<readonly [Envelope, string]> = [
+  ["combined", "Combined: every field of both variants (recommended)"],
+  ["a", "Variant A only"],
+  ["b", "Variant B only"]
+]
+
+export const WebhookForm = (
+  { error, isPending, onCancel, onSave, refusal, webhook }: {
+    readonly webhook: Webhook | null
+    readonly refusal: string | undefined
+    readonly error: unknown
+    readonly isPending: boolean
+    readonly onSave: (webhook: PutWebhook) => void
+    readonly onCancel?: () => void
+  }
+) => {
+  const [url, setUrl] = useState(webhook?.url ?? "")
+  const [envelope, setEnvelope] = useState<Envelope>(webhook?.envelope ?? "combined")
+  const all = eventTypes.map(([type]) => type)
+  const chosenBefore = webhook === null || webhook.eventTypes.length >= all.length ? undefined : webhook.eventTypes
+  const [types, setTypes] = useState<ReadonlyArray<EventType> | undefined>(
+    chosenBefore?.filter((type): type is EventType => all.some((known) => known === type))
+  )
+  return (
+    <form
+      className="space-y-5"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isPending && refusal === undefined) {
+          onSave({ url: url.trim(), envelope, ...(types === undefined ? {} : { eventTypes: types }) })
+        }
+      }}
+    >
+      <Field label="URL" hint="An https address that takes POST requests." error={error} param="url">
+        {(control) => (
+          <input
+            {...control}
+            type="url"
+            required
+            maxLength={2048}
+            className="field"
+            placeholder="https://example.com/webhooks/wac"
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+          />
+        )}
+      </Field>
+      <Choices label="Envelope" value={envelope} onChange={setEnvelope} choices={envelopes} />
+      <Choices
+        label="Events"
+        value={types === undefined ? "all" : "some"}
+        onChange={(choice) => setTypes(choice === "all" ? undefined : all)}
+        choices={[["all", "All, and types that come later"], ["some", "Only these"]]}
+      />
+      {types === undefined ? null : (
+        <div className="grid gap-2 pl-6 sm:grid-cols-2">
+          {eventTypes.map(([type, meaning]) => (
+            <Check
+              key={type}
+              checked={types.includes(type)}
+              onChange={(checked) => setTypes(all.filter((each) => each === type ? checked : types.includes(each)))}
+            >
+              <code className="font-mono text-[13px]">{type}</code>
+              <span className="block text-[13px] text-muted">{meaning}</span>
+            </Check>
+          ))}
+        </div>
+      )}
+      <Failure error={elsewhere(error, "url")} />
+      <div className="flex gap-2">
+        <Button
+          look="primary"
+          type="submit"
+          isPending={isPending}
+          refusal={refusal ?? (types?.length === 0 ? "Choose at least one type of event." : undefined)}
+        >
+          {webhook === null ? "Set webhook" : "Save"}
+        </Button>
+        {onCancel === undefined ? null : <Button onClick={onCancel}>Cancel</Button>}
+      </div>
+    </form>
+  )
+}
