@@ -52,6 +52,9 @@ export type OutboundMessage = typeof OutboundMessage.Type
 export const MessageType = Schema.Literals(OutboundMessage.members.map(({ fields }) => fields.type.literal))
 export type MessageType = typeof MessageType.Type
 
+/** Whether a message is none that the provider approved before: such ones need the customer's window (specification §4). */
+export const isFreeForm = (message: OutboundMessage): boolean => message.type !== "template"
+
 /** Why a message failed: the error's code and reason, in words, and what the provider said. */
 export interface MessageError {
   readonly code: string

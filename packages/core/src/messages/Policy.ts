@@ -11,7 +11,7 @@ import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
-import type { OutboundMessage } from "./Message.ts"
+import { isFreeForm, type OutboundMessage } from "./Message.ts"
 
 /** What the judgement looks at, all read in one atomic step. */
 export interface Circumstances {
@@ -94,13 +94,13 @@ const templateRefusal = ({ message, template }: Circumstances) => {
 }
 
 const optOutRefusal = ({ contact, message, template }: Circumstances) =>
-  contact?.optedOut === true && (message.type === "text" || (template !== undefined && isMarketing(template)))
+  contact?.optedOut === true && (isFreeForm(message) || (template !== undefined && isMarketing(template)))
     ? new Forbidden({ reason: "opted_out", param: "to", message: "the recipient asked not to be written to" })
     : undefined
 
 /** Checked again just before the provider is called, with that moment as `now` (contract §7). */
 export const windowRefusal = ({ contact, message, now }: Pick<Circumstances, "contact" | "message" | "now">) =>
-  message.type === "text" && !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
+  isFreeForm(message) && !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
     ? new Forbidden({
       reason: "outside_service_window",
       param: "type",
