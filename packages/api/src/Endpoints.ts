@@ -9,7 +9,9 @@ import { ApiKeysApi } from "./keys/ApiKeysApi.ts"
 import { MessagesApi, MessagesDashboardApi } from "./messages/MessagesApi.ts"
 import { PhoneNumbersApi } from "./numbers/PhoneNumbersApi.ts"
 import { SessionApi, SignInApi } from "./people/SessionApi.ts"
+import { RequestsApi } from "./requests/RequestsApi.ts"
 import { TemplatesApi, TemplatesDashboardApi } from "./templates/TemplatesApi.ts"
+import { UsageApi } from "./usage/UsageApi.ts"
 import { DeliveriesApi } from "./webhooks/DeliveriesApi.ts"
 import { ReplaysApi } from "./webhooks/ReplaysApi.ts"
 import { WebhookApi } from "./webhooks/WebhookApi.ts"
@@ -31,6 +33,8 @@ export class Endpoints extends HttpApi.make("wac")
     ReplaysApi,
     EventsApi,
     EventsDashboardApi,
+    RequestsApi,
+    UsageApi,
     HealthApi
   )
 {}

@@ -359,6 +359,51 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   },
   "eventsDashboard.list": { response: { data: [event], ...page } },
   "eventsDashboard.get": { response: event },
+  "requests.list": {
+    response: {
+      data: [{
+        id: requestId,
+        apiKeyId: listedKey.id,
+        method: "POST",
+        route: "/v1/messages",
+        status: 403,
+        code: "forbidden",
+        reason: "opted_out",
+        at: "2026-01-02T03:04:05.678Z",
+        durationMs: 3.2
+      }],
+      ...internalPage,
+      since: "2025-12-26T03:00:00.000Z",
+      total: 1042,
+      groups: [{
+        code: "forbidden",
+        reason: "opted_out",
+        count: 3,
+        lastAt: "2026-01-02T03:04:05.678Z",
+        keys: [{ apiKeyId: listedKey.id, count: 3 }]
+      }]
+    }
+  },
+  "usage.get": {
+    response: {
+      month: "2026-01",
+      used: 1042,
+      quota: 10_000,
+      requestsPerSecond: 100,
+      months: [{ month: "2026-01", used: 1042 }, { month: "2025-12", used: 9310 }],
+      since: "2025-12-26T04:00:00.000Z",
+      stepSeconds: 3600,
+      steps: [{
+        at: "2025-12-26T04:00:00.000Z",
+        sendsAccepted: 12,
+        sendsFailed: 1,
+        sendsUnknown: 0,
+        sendsRefused: 2,
+        attemptsDelivered: 36,
+        attemptsFailed: 0
+      }]
+    }
+  },
   "health.alive": { response: { status: "ok" } },
   "health.ready": { response: { status: "ok" } }
 }

@@ -27,6 +27,20 @@ export interface DeliveryQuery extends ListQuery {
   readonly status?: Wire.DeliveryStatus
 }
 
+/** Which requests a list holds. */
+export interface RequestQuery extends ListQuery {
+  /** Only requests that were refused. */
+  readonly refused?: boolean
+  /** Only requests that were refused for this reason, or with this code if it has none. */
+  readonly reason?: string
+}
+
+/** How much of the past a report of usage covers. */
+export interface UsageQuery {
+  /** 1, 7, 30 or 90 days up to now; a week if omitted. */
+  readonly period?: "day" | "week" | "month" | "quarter"
+}
+
 /** The endpoints by method and path. */
 export interface InternalRoutes {
   readonly "POST /internal/session": { readonly body: Wire.SignIn; readonly response: Wire.Session }
@@ -92,4 +106,6 @@ export interface InternalRoutes {
     readonly response: Wire.InternalPage<Wire.TemplateDetail>
   }
   readonly "POST /internal/templates/sync": { readonly response: Wire.Synced }
+  readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: Wire.RequestPage }
+  readonly "GET /internal/usage": { readonly query: UsageQuery; readonly response: Wire.Usage }
 }

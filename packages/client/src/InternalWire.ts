@@ -294,6 +294,72 @@ export interface TemplateDetail {
   readonly syncedAt: string
 }
 
+/** A request of an API key. */
+export interface ApiRequest {
+  readonly id: string
+  readonly apiKeyId: string
+  readonly method: string
+  /** The route's template, such as `/v1/messages/:id`. */
+  readonly route: string
+  readonly status: number
+  /** The error's; `null` if the request was not refused. */
+  readonly code: string | null
+  readonly reason: string | null
+  readonly at: string
+  readonly durationMs: number
+}
+
+/** Requests that were refused for one reason. */
+export interface RequestGroup {
+  readonly code: string
+  readonly reason: string | null
+  readonly count: number
+  readonly lastAt: string
+  /** The keys that made them, most requests first. */
+  readonly keys: ReadonlyArray<{ readonly apiKeyId: string; readonly count: number }>
+}
+
+/** A page of requests, and all of the week by reason, whatever the filter. */
+export interface RequestPage extends InternalPage<ApiRequest> {
+  readonly since: string
+  /** How many requests there were since, refused or not. */
+  readonly total: number
+  /** Those that were refused, most requests first. */
+  readonly groups: ReadonlyArray<RequestGroup>
+}
+
+/** What happened in one step of time. */
+export interface UsageStep {
+  readonly at: string
+  /** Sends that the provider accepted. */
+  readonly sendsAccepted: number
+  /** Sends that the provider refused or did not take. */
+  readonly sendsFailed: number
+  /** Sends whose outcome the provider did not confirm. */
+  readonly sendsUnknown: number
+  /** Sends that a rule or limit of the service refused. */
+  readonly sendsRefused: number
+  /** Attempts at webhook deliveries that succeeded. */
+  readonly attemptsDelivered: number
+  readonly attemptsFailed: number
+}
+
+/** What a workspace did over time, and what it has used of its quota. */
+export interface Usage {
+  /** The calendar month under way (UTC), such as `2026-01`. */
+  readonly month: string
+  readonly used: number
+  /** Messages a month; `null` if there is no limit. */
+  readonly quota: number | null
+  readonly requestsPerSecond: number
+  /** Newest first. */
+  readonly months: ReadonlyArray<{ readonly month: string; readonly used: number }>
+  readonly since: string
+  readonly stepSeconds: number
+  /** Oldest first, without gaps. */
+  readonly steps: ReadonlyArray<UsageStep>
+}
+
 /** What a sync found. */
 export interface Synced {
   readonly count: number

@@ -9,7 +9,9 @@ import type {
   DeliveryQuery,
   InternalEventQuery,
   InternalMessageQuery,
-  InternalRoutes
+  InternalRoutes,
+  RequestQuery,
+  UsageQuery
 } from "./InternalRoutes.ts"
 import type * as Wire from "./InternalWire.ts"
 import type { Answered } from "./LastResponse.ts"
@@ -122,6 +124,13 @@ export interface InternalClient {
     /** Makes the templates those that the provider lists now. */
     readonly sync: (options?: CallOptions) => Returned<"POST /internal/templates/sync">
   }
+  readonly requests: {
+    /** Of the last 7 days, newest first; each page has all of them added up by reason. */
+    readonly list: (query?: RequestQuery, options?: CallOptions) => List<Wire.ApiRequest, Wire.RequestPage>
+  }
+  readonly usage: {
+    readonly get: (query?: UsageQuery, options?: CallOptions) => Returned<"GET /internal/usage">
+  }
 }
 
 const sessionCookie = /^((?:__Host-)?wac_session)=([^;]*)/
@@ -143,10 +152,10 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     }
   }, options)
 
-  const list = <Item, Query extends object>(
-    get: (query: Query | undefined, options: CallOptions | undefined) => Promise<Answered<Wire.InternalPage<Item>>>
+  const list = <Item, Query extends object, Page extends Wire.InternalPage<Item> = Wire.InternalPage<Item>>(
+    get: (query: Query | undefined, options: CallOptions | undefined) => Promise<Answered<Page>>
   ) =>
-  (query?: Query, options?: CallOptions): InternalList<Item> =>
+  (query?: Query, options?: CallOptions): List<Item, Page> =>
     listOf(
       (cursor) => get(cursor === undefined ? query : { ...query, cursor } as unknown as Query, options),
       ({ data, hasMore, nextCursor }) => ({ data, next: hasMore ? nextCursor : null })
@@ -212,6 +221,12 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     templates: {
       list: list((query?: TemplateQuery, options?) => call("GET /internal/templates", { query }, options)),
       sync: (options) => call("POST /internal/templates/sync", {}, options)
+    },
+    requests: {
+      list: list((query?: RequestQuery, options?) => call("GET /internal/requests", { query }, options))
+    },
+    usage: {
+      get: (query, options) => call("GET /internal/usage", { query }, options)
     }
   }
 }

@@ -107,6 +107,23 @@ export const sendEnded = (outcome: SendOutcome, reason?: string): Effect.Effect<
   return Metric.update(counter, 1)
 }
 
+const dropped = Metric.counter("wac_records_dropped_total", {
+  description: "Records for the dashboard that were dropped rather than waited for, by kind",
+  incremental: true
+})
+
+/** What is recorded in passing. */
+export type RecordKind = "requests" | "usage"
+
+/** Gives what counts records that are dropped. */
+export const recordDropper = (kind: RecordKind): Effect.Effect<(count: number) => void> =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    const counter = Metric.withAttributes(dropped, { kind })
+    return Effect.succeed((count: number) => {
+      if (count > 0) counter.updateUnsafe(count, context)
+    })
+  })
+
 const posts = Metric.counter("wac_inbound_posts_total", {
   description: "Posts of the provider: kept, known from before, or refused for their signature",
   incremental: true

@@ -12,10 +12,12 @@ import { MessageStore } from "./messages/MessageStore.ts"
 import { PhoneNumberStore } from "./numbers/PhoneNumberStore.ts"
 import { MemberStore } from "./people/MemberStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
+import { RequestStore } from "./requests/RequestStore.ts"
 import { PepperStore } from "./secrets/PepperStore.ts"
 import { SealedSecretStore } from "./secrets/SealedSecretStore.ts"
 import { Storage } from "./Storage.ts"
 import { TemplateStore } from "./templates/TemplateStore.ts"
+import { UsageStore } from "./usage/UsageStore.ts"
 import { DeliveryStore } from "./webhooks/DeliveryStore.ts"
 import { ReplayStore } from "./webhooks/ReplayStore.ts"
 import { WebhookStore } from "./webhooks/WebhookStore.ts"
@@ -34,10 +36,12 @@ export const all = {
   PhoneNumberStore,
   RateLimitStore,
   ReplayStore,
+  RequestStore,
   SealedSecretStore,
   SessionStore,
   Storage,
   TemplateStore,
+  UsageStore,
   WebhookStore,
   WorkspaceStore
 } as const

@@ -3,10 +3,14 @@
  * (contract §1, §4, §7).
  */
 import { ErrorAddress } from "@wac/api"
-import { type Errors, Id, type RateLimit } from "@wac/core"
+import { type ApiKeys, type Errors, Id, type RateLimit } from "@wac/core"
 import { type Cause, Context } from "effect"
 
 export interface Exchange {
+  /** The request's own id, also when its response bears another's. */
+  readonly ownId: Id.RequestId
+  /** Whose API key it came with, even one that is refused. */
+  caller: ApiKeys.Principal | undefined
   /** `Request-Id` of the answer, and `request_id` in the body of an error. */
   requestId: Id.RequestId
   /** Where the page of errors is, for `doc_url` in the body of an error. */
@@ -24,6 +28,8 @@ export interface Exchange {
 }
 
 export const make = (requestId: Id.RequestId, errorsPage: string): Exchange => ({
+  ownId: requestId,
+  caller: undefined,
   requestId,
   errorsPage,
   body: undefined,

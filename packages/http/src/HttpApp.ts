@@ -2,7 +2,7 @@
  * The whole HTTP side.
  */
 import { Api, ErrorAddress } from "@wac/api"
-import { Errors, Id, Idempotency, RateLimit, Stopping } from "@wac/core"
+import { ApiKeys, Errors, Id, Idempotency, RateLimit, RequestRecorder, Stopping } from "@wac/core"
 import { Cause, Clock, Context, Effect, Layer, LogLevel, type Types } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -32,9 +32,12 @@ import { SessionCookie } from "./people/SessionCookie.ts"
 import * as SessionHandlers from "./people/SessionHandlers.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 import * as RequestLog from "./RequestLog.ts"
+import * as RequestRecord from "./requests/RequestRecord.ts"
+import * as RequestsHandlers from "./requests/RequestsHandlers.ts"
 import * as Routes from "./Routes.ts"
 import * as TemplatesHandlers from "./templates/TemplatesHandlers.ts"
 import * as UnknownRoute from "./UnknownRoute.ts"
+import * as UsageHandlers from "./usage/UsageHandlers.ts"
 import * as DeliveriesHandlers from "./webhooks/DeliveriesHandlers.ts"
 import * as ReplaysHandlers from "./webhooks/ReplaysHandlers.ts"
 import * as WebhookHandlers from "./webhooks/WebhookHandlers.ts"
@@ -60,6 +63,8 @@ const routes = Layer.mergeAll(
       DeliveriesHandlers.layer,
       ReplaysHandlers.layer,
       EventsHandlers.layer,
+      RequestsHandlers.layer,
+      UsageHandlers.layer,
       HealthHandlers.layer
     ]),
     Layer.provide([KeyAuthentication.layer, SessionAuthentication.layer, Boundary.layer]),
@@ -111,6 +116,9 @@ const observing = (exchange: Exchange.Exchange) =>
 ): Context.Context<HttpServerRequest.HttpServerRequest> =>
   context.pipe(
     Context.add(Exchange.Exchange, exchange),
+    Context.add(ApiKeys.PrincipalObserver, (caller) => {
+      exchange.caller = caller
+    }),
     Context.add(RateLimit.Observer, (reading) => void exchange.readings.push(reading)),
     Context.add(Idempotency.ReplayObserver, (answer) => {
       exchange.isReplayed = true
@@ -134,18 +142,20 @@ const surrounding = HttpRouter.middleware(
     const ofAddress = PageHeaders.ofAddress(publicUrl)
     const ofConnection = (isUnfinished: boolean) => isUnfinished || stopping.isBegun() ? { connection: "close" } : {}
     const count = HttpMetrics.make(yield* Effect.context<never>())
+    const record = RequestRecord.make(yield* RequestRecorder.RequestRecorder)
     const log = RequestLog.make(yield* LogLevel.isEnabled("Debug"))
     const note = (
       request: HttpServerRequest.HttpServerRequest,
       exchange: Exchange.Exchange,
       { status }: HttpServerResponse.HttpServerResponse,
-      arrivedAt: bigint,
+      arrivedAt: { readonly at: number; readonly monotonic: bigint },
       now: bigint
     ): Effect.Effect<void> => {
       const { method } = request
       const route = routes.templateOf(request.url) ?? "unknown"
-      const durationMs = Number(now - arrivedAt) / 1e6
+      const durationMs = Number(now - arrivedAt.monotonic) / 1e6
       count({ method, route, status, durationMs })
+      record({ method, route, status, durationMs, exchange, at: arrivedAt.at })
       return log({ method, route, status, durationMs, exchange })
     }
     return (
@@ -162,7 +172,7 @@ const surrounding = HttpRouter.middleware(
       return Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const clock = yield* Clock.Clock
-        const arrivedAt = clock.monotonicTimeNanosUnsafe()
+        const arrivedAt = { at: clock.currentTimeMillisUnsafe(), monotonic: clock.monotonicTimeNanosUnsafe() }
         const exchange = Exchange.make(
           yield* Id.generate(random, "req"),
           ErrorAddress.pageOf(publicUrl, yield* MountPath)

@@ -14,11 +14,13 @@ import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as Polling from "./Polling.ts"
+import * as RequestStore from "./requests/RequestStore.ts"
 import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
 import { State } from "./State.ts"
 import * as Storage from "./Storage.ts"
 import * as TemplateStore from "./templates/TemplateStore.ts"
+import * as UsageStore from "./usage/UsageStore.ts"
 import * as DeliveryStore from "./webhooks/DeliveryStore.ts"
 import * as ReplayStore from "./webhooks/ReplayStore.ts"
 import * as WebhookStore from "./webhooks/WebhookStore.ts"
@@ -38,10 +40,12 @@ export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   Polling.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
+  RequestStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,
   Storage.layer,
   TemplateStore.layer,
+  UsageStore.layer,
   WebhookStore.layer,
   WorkspaceStore.layer
 ).pipe(Layer.provide([State.layer, SecureRandom.layerWebCrypto]))

@@ -3,7 +3,9 @@
  */
 import {
   type AbandonStep,
+  type Activity,
   type ApiKey,
+  type ApiRequest,
   type Contact,
   type Event,
   type Id,
@@ -74,6 +76,12 @@ export interface KeptPost extends InboundPostStore.ClaimedPost {
   expiresAt: Time.Instant | null
 }
 
+/** Requests of one workspace, hour, key and outcome. */
+interface RequestTally extends ApiRequest.Tally {
+  readonly workspaceId: Id.WorkspaceId
+  readonly hour: Time.Instant
+}
+
 /** A contact under `Contact.idOf`. */
 export interface KeptContact {
   readonly id: string
@@ -128,6 +136,9 @@ export interface Memory {
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
   readonly replays: Table<ReplayJob>
+  readonly requests: Table<ApiRequest.ApiRequest>
+  readonly requestTallies: Map<string, RequestTally>
+  readonly usage: Map<string, Activity.Count>
   /** Whose turn comes next is first. */
   readonly runningReplays: Set<Id.ReplayId>
   /** Notified of every new job. */
@@ -199,6 +210,9 @@ const make = (now: Memory["now"]): Memory => ({
   outboxes: new Map(),
   deliveries: new Table(),
   replays: new Table(),
+  requests: new Table(),
+  requestTallies: new Map(),
+  usage: new Map(),
   runningReplays: new Set(),
   replayHint: new Hint(),
   hint: new Hint(),

@@ -19,11 +19,13 @@ import * as MemberStore from "./people/MemberStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as PgliteClient from "./PgliteClient.ts"
 import * as PostgresClient from "./PostgresClient.ts"
+import * as RequestStore from "./requests/RequestStore.ts"
 import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 import * as Storage from "./Storage.ts"
 import * as TemplateStore from "./templates/TemplateStore.ts"
+import * as UsageStore from "./usage/UsageStore.ts"
 import * as DeliveryStore from "./webhooks/DeliveryStore.ts"
 import * as ReplayStore from "./webhooks/ReplayStore.ts"
 import * as WebhookStore from "./webhooks/WebhookStore.ts"
@@ -42,9 +44,11 @@ export const layer = Layer.mergeAll(
   PhoneNumberStore.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
+  RequestStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,
   TemplateStore.layer,
+  UsageStore.layer,
   WebhookStore.layer,
   WorkspaceStore.layer
 ).pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -109,6 +109,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     { state: "completed", completed_at: 1 },
     { state: "completed", completed_at: 1, total: 2, replayed: 1 }
   ],
+  requests_reason: ["requests", { code: null }],
   inbound_posts_digest: ["inbound_posts", { digest: "\\x0c" }],
   inbound_posts_size: ["inbound_posts", { size: -1 }],
   inbound_posts_problem: ["inbound_posts", { problem: "boredom", tries: 1, expires_at: 2 }],

@@ -160,6 +160,20 @@ export const possible: { readonly [table: string]: Row } = {
     reached_at: 0,
     step_at: 1
   },
+  requests: {
+    workspace_id: "ws",
+    id: "req",
+    api_key_id: "key",
+    method: "POST",
+    route: "/v1/messages",
+    status: 403,
+    code: "forbidden",
+    reason: "opted_out",
+    at: 1,
+    duration_ms: 1.5
+  },
+  request_tallies: { workspace_id: "ws", hour: 0, api_key_id: "key", code: "", reason: "", count: 1, last_at: 1 },
+  usage_counts: { workspace_id: "ws", hour: 0, activity: "sendsAccepted", count: 1 },
   inbound_posts: { provider: "whatsapp", digest, size: 1, received_at: 1, due_at: 1 },
   inbound_post_bodies: { provider: "whatsapp", digest, body: "\\x00" }
 }

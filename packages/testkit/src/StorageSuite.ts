@@ -25,10 +25,12 @@ import * as PhoneNumberStoreObserveSuite from "./numbers/PhoneNumberStoreObserve
 import * as PhoneNumberStoreSuite from "./numbers/PhoneNumberStoreSuite.ts"
 import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
 import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
+import * as RequestStoreSuite from "./requests/RequestStoreSuite.ts"
 import * as PepperStoreSuite from "./secrets/PepperStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./secrets/SealedSecretStoreSuite.ts"
 import * as StorageTimeSuite from "./StorageTimeSuite.ts"
 import * as TemplateStoreSuite from "./templates/TemplateStoreSuite.ts"
+import * as UsageStoreSuite from "./usage/UsageStoreSuite.ts"
 import * as DeliveryStoreClaimSuite from "./webhooks/DeliveryStoreClaimSuite.ts"
 import * as DeliveryStoreCompleteSuite from "./webhooks/DeliveryStoreCompleteSuite.ts"
 import * as DeliveryStoreFailingSuite from "./webhooks/DeliveryStoreFailingSuite.ts"
@@ -103,6 +105,8 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "lists", tests: DeliveryStoreSuite.tests }
   ],
   ReplayStore: [{ tests: ReplayStoreSuite.tests }],
+  RequestStore: [{ tests: RequestStoreSuite.tests }],
+  UsageStore: [{ tests: UsageStoreSuite.tests }],
   EventStore: [{ tests: EventStoreSuite.tests }],
   RateLimitStore: [{ tests: RateLimitStoreSuite.tests }],
   PepperStore: [{ tests: PepperStoreSuite.tests, testsOfEmpty: PepperStoreSuite.testsOfEmpty }],

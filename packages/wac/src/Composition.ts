@@ -22,6 +22,9 @@ import {
   Readiness,
   ReplayRunner,
   Replays,
+  RequestRecorder,
+  Requests,
+  Retention,
   SecretRewrap,
   SenderCredentials,
   Setup,
@@ -29,6 +32,8 @@ import {
   TemplateRequests,
   Templates,
   TemplateSync,
+  Usage,
+  UsageRecorder,
   Vault,
   Webhooks,
   WebhookScheduler,
@@ -162,6 +167,7 @@ const beneath = <E, EInFront>(
   Readiness.Readiness.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
     Layer.provideMerge(TemplateRequests.TemplateRequests.layer),
+    Layer.provideMerge(Layer.mergeAll(RequestRecorder.layer, UsageRecorder.layer)),
     Layer.provideMerge(inFront),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(layerKept(config, cryptography))
@@ -187,6 +193,8 @@ const services = <E, EAdapters, EInFront>(
     InboundPosts.InboundPosts.layer,
     PhoneNumbers.PhoneNumbers.layer,
     Contacts.Contacts.layer,
+    Requests.Requests.layer,
+    Usage.Usage.layer,
     authenticator
   ).pipe(
     Layer.provideMerge(Setup.Setup.layer),
@@ -202,6 +210,7 @@ const background = Layer.mergeAll(
   MessageSweeper.layer,
   DeliveryTidier.layer,
   ReplayRunner.layer,
+  Retention.layer,
   SecretRewrap.layer,
   WebhookScheduler.layer
 )

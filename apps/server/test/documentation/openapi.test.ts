@@ -259,8 +259,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           "/debug",
           "/admin",
           "/v1/contacts",
-          "/internal/members",
-          "/internal/usage",
+          "/internal/campaigns",
           "/providers/whatsapp/webhook",
           "/.env"
         ]

@@ -125,6 +125,8 @@ describe("the API definition", () => {
       "POST /internal/setup": "anybody",
       "GET /internal/session": "session: member",
       "DELETE /internal/session": "session: member",
+      "GET /internal/requests": "session: member",
+      "GET /internal/usage": "session: member",
       "GET /internal/phone-numbers": "session: member",
       "GET /internal/contacts": "session: member",
       "GET /internal/contacts/:id": "session: member",
@@ -383,9 +385,13 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         ] as ReadonlyArray<string>
         for (const id of ids) assert.match(id, /^[a-z]+[_.]/)
 
-        /** All that we can read of ourselves; as a member, whom no fresh signature is shown. */
+        /** What our own looking adds to. */
+        const growing = new Set(["/internal/requests", "/internal/usage"])
+        /** All else that we can read of ourselves; as a member, whom no fresh signature is shown. */
         const view = Effect.forEach(
-          routes.filter(({ access, method }) => method === "GET" && access?._tag !== "Public"),
+          routes.filter(({ access, method, path }) =>
+            method === "GET" && access?._tag !== "Public" && !growing.has(path)
+          ),
           (route) =>
             Effect.map(
               ask(url, route, { ...callerFor(route, ours), [actorHeader]: `member@${ours.id}` }, thing[route.path]),

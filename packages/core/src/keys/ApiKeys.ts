@@ -23,6 +23,15 @@ export interface Principal {
   readonly workspace: Workspace
 }
 
+/**
+ * Told whose key a request came with, even one that is refused since the key was revoked or has expired: the HTTP layer
+ * sets it to record requests; elsewhere nobody listens.
+ */
+export const PrincipalObserver = Context.Reference<(principal: Principal) => void>(
+  "@wac/core/keys/ApiKeys/PrincipalObserver",
+  { defaultValue: () => () => {} }
+)
+
 /** What a new key is made of. */
 export interface IssueKey {
   readonly workspaceId: Id.WorkspaceId
@@ -229,11 +238,15 @@ export class ApiKeys extends Context.Service<ApiKeys, {
               Option.isNone(found)
                 ? Effect.fail(ApiKey.invalid())
                 // the storage's time: what it was when it answered, and what has passed since by a clock that nobody sets
-                : judged(
-                  found.value.principal,
-                  found.value.at + Math.max(0, monotonicOf(clock) - answeredAt),
-                  clock.currentTimeMillisUnsafe()
-                )
+                : Effect.flatMap(PrincipalObserver, (observe) => {
+                  const { at, principal } = found.value
+                  observe(principal)
+                  return judged(
+                    principal,
+                    at + Math.max(0, monotonicOf(clock) - answeredAt),
+                    clock.currentTimeMillisUnsafe()
+                  )
+                })
           )
         })
 

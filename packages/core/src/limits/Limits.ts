@@ -62,8 +62,17 @@ const inForce = (tiers: Limits["workspaceTiers"], tier: string | null, fallback:
   tier !== null && Object.hasOwn(tiers, tier) ? tier : fallback
 
 /** The bucket of a workspace: one token per public request. An unknown tier counts as the default one. */
-export const workspace = ({ defaults, workspaceTiers }: Limits, tier: Workspace["tier"]): RateLimit.Policy =>
-  RateLimit.perSecond("workspace", workspaceTiers[inForce(workspaceTiers, tier, defaults.workspaceTier)]!)
+export const workspace = (limits: Limits, tier: Workspace["tier"]): RateLimit.Policy =>
+  RateLimit.perSecond("workspace", workspaceTier(limits, tier).perSecond)
+
+/** The tier of a workspace that is in force, and its rate in requests per second. */
+export const workspaceTier = (
+  { defaults, workspaceTiers }: Limits,
+  tier: Workspace["tier"]
+): { readonly tier: string; readonly perSecond: number } => {
+  const name = inForce(workspaceTiers, tier, defaults.workspaceTier)
+  return { tier: name, perSecond: workspaceTiers[name]! }
+}
 
 /** The bucket of a sending number: one token per message given to the provider. */
 export const phoneNumber = (limits: Limits, tier: PhoneNumber["tier"]): RateLimit.Policy =>

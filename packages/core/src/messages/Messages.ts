@@ -27,6 +27,8 @@ import type { Page, PageRequest } from "../Page.ts"
 import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
+import type { Activity } from "../usage/Activity.ts"
+import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as Message from "./Message.ts"
 import { type ClaimedSend, type KeyedRequest, type MessageFilter, MessageStore, type SendEnd } from "./MessageStore.ts"
@@ -87,6 +89,7 @@ export class Messages extends Context.Service<Messages, {
       const provider = yield* Provider
       const limits = yield* CurrentLimits
       const maxInFlight = yield* MaxInFlight
+      const record = yield* UsageRecorder
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
 
@@ -161,6 +164,11 @@ export class Messages extends Context.Service<Messages, {
             // whatever kept it from being recorded, the message may be out
             Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(message.id, settle, cause)), false))
           )
+          record({
+            workspaceId: message.workspaceId,
+            at: now,
+            activity: settled ? activityOf(outcome) : "sendsUnknown"
+          })
           if (!settled || outcome._tag === "Unknown") {
             yield* Metrics.sendEnded("unknown", "outcome_unknown")
             return yield* Idempotency.unknown("outcome_unknown")
@@ -298,6 +306,7 @@ export class Messages extends Context.Service<Messages, {
         yield* RateLimit.observe(accepted.readings)
         switch (accepted._tag) {
           case "Refused":
+            record({ workspaceId: request.workspaceId, at: now, activity: "sendsRefused" })
             return yield* refused(accepted.error)
           case "Conflict":
             return yield* refused(
@@ -362,6 +371,9 @@ const answerOf = (exit: Exit.Exit<Idempotency.Sent, DomainError>, requestId: Id.
     error: Option.getOrElse(Exit.findErrorOption(exit), () => Idempotency.unknown("outcome_unknown")),
     requestId
   }
+
+const activityOf = ({ _tag }: ProviderOutcome): Activity =>
+  _tag === "Accepted" ? "sendsAccepted" : _tag === "Unknown" ? "sendsUnknown" : "sendsFailed"
 
 const endOf = (outcome: ProviderOutcome, now: number, requestId: Id.RequestId): SendEnd => {
   switch (outcome._tag) {

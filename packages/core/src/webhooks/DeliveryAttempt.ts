@@ -11,6 +11,7 @@ import * as Metrics from "../Metrics.ts"
 import { type UnreadableSecret, Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
+import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import type { Attempt } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
@@ -48,6 +49,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
       const clock = yield* Clock.Clock
+      const record = yield* UsageRecorder
 
       const attempt = Effect.fnUntraced(
         function*(claimed: ClaimedDelivery, token: string) {
@@ -77,7 +79,14 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             attempt: ended,
             jitter: yield* Random.next
           })
-          if (recorded) yield* Metrics.attempted(ended, waitedFor(claimed, ended))
+          if (recorded) {
+            yield* Metrics.attempted(ended, waitedFor(claimed, ended))
+            record({
+              workspaceId: delivery.workspaceId,
+              at: startedAt,
+              activity: ended.outcome === "delivered" ? "attemptsDelivered" : "attemptsFailed"
+            })
+          }
           return { attempt: ended, recorded }
         }
       )

@@ -1,0 +1,134 @@
+/**
+ * Requests of API keys and usage, as the dashboard shows them (contract §12).
+ */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, call, createKey, hello, send } from "../harness.ts"
+
+type Shown = { readonly id: string; readonly reason: string | null; readonly [field: string]: unknown }
+
+const list = ({ session, url }: Pick<checks.Ready, "session" | "url">, query = "") =>
+  call(`${url}/internal/requests${query}`, { headers: session })
+
+/** The list once all of these requests are in it. */
+const listed = (server: Pick<checks.Ready, "session" | "url">, answers: ReadonlyArray<Answer>) =>
+  checks.until(list(server, "?limit=100"), ({ body }) => {
+    const ids = new Set(body.data.map(({ id }: Shown) => id))
+    return answers.every(({ headers }) => ids.has(headers.get("request-id")))
+  })
+
+layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("requests", (it) => {
+  it.effect("are listed with key, reason and time, refusals of revoked keys too, and no stranger's", () =>
+    Effect.gen(function*() {
+      const server = yield* checks.Served
+      const { session, url } = server
+      const revoked = yield* createKey(url, session, { name: "revoked" })
+      yield* call(`${url}/internal/api-keys/${revoked.id}`, { method: "DELETE", headers: session })
+      const sent = yield* send(server, hello("+15005550003"))
+      const refused = yield* send(server, { to: "+15551234567", type: "text", text: { body: "secret words" } })
+      const dead = yield* send({ url, key: revoked }, hello())
+      const missing = yield* call(`${url}/v1/messages/msg_${checks.nobody}`, {
+        headers: { authorization: `Bearer ${server.key.apiKey}` }
+      })
+      const stranger = yield* send({ url, key: { apiKey: checks.wellFormed("x".repeat(30)) } }, hello())
+      assert.deepStrictEqual([sent, refused, dead, missing, stranger].map(({ status }) => status), [
+        200,
+        403,
+        401,
+        404,
+        401
+      ])
+      const { body, text } = yield* listed(server, [sent, refused, dead, missing])
+      const idOf = ({ headers }: Answer) => headers.get("request-id")
+      const byId = new Map(body.data.map((request: Shown) => [request.id, request]))
+      assert.isFalse(byId.has(idOf(stranger)))
+      const shown = (answer: Answer) => {
+        const { at, durationMs, id: _, ...rest } = byId.get(idOf(answer)) as Shown
+        assert.match(String(at), checks.timeShape)
+        assert.isNumber(durationMs)
+        return rest
+      }
+      const request = { apiKeyId: server.key.id, method: "POST", route: "/v1/messages" }
+      assert.deepStrictEqual(shown(sent), { ...request, status: 200, code: null, reason: null })
+      assert.deepStrictEqual(shown(refused), {
+        ...request,
+        status: 403,
+        code: "forbidden",
+        reason: "outside_service_window"
+      })
+      assert.deepStrictEqual(shown(dead), {
+        ...request,
+        apiKeyId: revoked.id,
+        status: 401,
+        code: "unauthorized",
+        reason: "revoked_key"
+      })
+      assert.deepStrictEqual(shown(missing), {
+        ...request,
+        method: "GET",
+        route: "/v1/messages/:id",
+        status: 404,
+        code: "not_found",
+        reason: null
+      })
+      assert.notInclude(text, "secret words")
+      assert.notInclude(text, "wac_live_")
+
+      const groupOf = (reason: string) => body.groups.find((group: Shown) => group.reason === reason)
+      assert.deepInclude(groupOf("revoked_key"), { count: 1, keys: [{ apiKeyId: revoked.id, count: 1 }] })
+      assert.isAtLeast(body.total, 4)
+      const only = (query: string) =>
+        Effect.map(list(server, query), ({ body }) => body.data.map(({ id }: Shown) => id) as ReadonlyArray<string>)
+      assert.deepStrictEqual(yield* only("?reason=revoked_key"), [idOf(dead)!])
+      assert.deepStrictEqual(yield* only("?reason=not_found"), [idOf(missing)!])
+      assert.notInclude(yield* only("?refused=true"), idOf(sent)!)
+      checks.assertInvalid(yield* list(server, "?reason=Not-a-word"), "invalid_field", "reason")
+    }))
+
+  it.effect("that get another request's stored error are listed under their own id", () =>
+    Effect.gen(function*() {
+      const server = yield* checks.Served
+      const headers = { "idempotency-key": "undeliverable" }
+      const first = yield* send(server, hello("+15005550001"), headers)
+      const again = yield* send(server, hello("+15005550001"), headers)
+      assert.deepStrictEqual(again.text, first.text)
+      const { body } = yield* checks.until(
+        list(server, "?reason=undeliverable"),
+        ({ body }) => body.data.length === 2
+      )
+      assert.strictEqual(body.groups.find(({ reason }: Shown) => reason === "undeliverable").count, 2)
+    }))
+})
+
+layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("usage", (it) => {
+  const usage = ({ session, url }: Pick<checks.Ready, "session" | "url">, query = "") =>
+    call(`${url}/internal/usage${query}`, { headers: session })
+
+  it.effect("counts sends by how they ended, and tells the quota", () =>
+    Effect.gen(function*() {
+      const server = yield* checks.Served
+      for (const to of ["+15005550003", "+15551234567", "+15005550001"]) yield* send(server, hello(to))
+      yield* send(server, { to: "+15557654321", type: "text", text: { body: "Hi" } })
+      const sum = (body: Answer["body"], activity: string): number =>
+        body.steps.reduce((sum: number, step: { readonly [activity: string]: number }) => sum + step[activity]!, 0)
+      const { body } = yield* checks.until(
+        usage(server, "?period=day"),
+        ({ body }) => sum(body, "sendsAccepted") === 2 && sum(body, "sendsRefused") === 1
+      )
+      assert.strictEqual(sum(body, "sendsFailed"), 1)
+      assert.strictEqual(sum(body, "sendsUnknown"), 0)
+      // what the provider refused for good is given back
+      assert.deepStrictEqual([body.used, body.quota, body.requestsPerSecond], [2, null, 100_000])
+      assert.deepStrictEqual(body.months, [{ month: body.month, used: 2 }])
+      assert.deepStrictEqual([body.stepSeconds, body.steps.length], [3600, 24])
+    }))
+
+  it.effect("is told by days beyond a week, and of 90 days at most", () =>
+    Effect.gen(function*() {
+      const server = yield* checks.Served
+      const { body } = yield* usage(server, "?period=quarter")
+      assert.deepStrictEqual([body.stepSeconds, body.steps.length], [86_400, 90])
+      checks.assertInvalid(yield* usage(server, "?period=year"), "invalid_field", "period")
+    }))
+})

@@ -1,0 +1,53 @@
+/**
+ * `/internal/usage` (contract §12).
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, session } from "../Access.ts"
+import { SessionAuthentication } from "../Caller.ts"
+import { reading } from "../ErrorBody.ts"
+import { Timestamp } from "../Timestamp.ts"
+
+/** What happened in one step of time. */
+export const UsageStep = Schema.Struct({
+  at: Timestamp,
+  sendsAccepted: Schema.Int.annotate({ description: "Sends that the provider accepted" }),
+  sendsFailed: Schema.Int.annotate({ description: "Sends that the provider refused or did not take" }),
+  sendsUnknown: Schema.Int.annotate({ description: "Sends whose outcome the provider did not confirm" }),
+  sendsRefused: Schema.Int.annotate({ description: "Sends that a rule or limit of the service refused" }),
+  attemptsDelivered: Schema.Int.annotate({ description: "Attempts at webhook deliveries that succeeded" }),
+  attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
+}).annotate({ identifier: "UsageStep" })
+
+/** What a workspace did over time, and what it has used of its quota. */
+export const Usage = Schema.Struct({
+  month: Schema.String.annotate({ description: "The calendar month under way (UTC), such as `2026-01`" }),
+  used: Schema.Int.annotate({ description: "Messages that count against this month's quota" }),
+  quota: Schema.NullOr(Schema.Int).annotate({ description: "Messages a month; null if there is no limit" }),
+  requestsPerSecond: Schema.Finite.annotate({ description: "The workspace's rate limit" }),
+  months: Schema.Array(Schema.Struct({ month: Schema.String, used: Schema.Int })).annotate({
+    description: "Newest first, at most 12; a month without messages is left out"
+  }),
+  since: Timestamp,
+  stepSeconds: Schema.Int.annotate({ description: "3600 up to a week, 86400 beyond" }),
+  steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last one is under way" })
+}).annotate({ identifier: "Usage" })
+
+export class UsageApi extends HttpApiGroup.make("usage").add(
+  HttpApiEndpoint.get("get", "/internal/usage", {
+    query: {
+      period: Schema.optionalKey(
+        Schema.Literals(["day", "week", "month", "quarter"]).annotate({
+          description: "1, 7, 30 or 90 days up to now; a week if omitted"
+        })
+      )
+    },
+    success: Usage,
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "Get usage",
+    description: "What has ended is counted about a second later; a crash of the service can lose that second."
+  }))
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Usage (dashboard)", description: "Sends, attempts and quota over time." })
+) {}

@@ -1,0 +1,43 @@
+/**
+ * Forgets, in the background, what the dashboard shows for a time only.
+ */
+import { Clock, Duration, Effect, Layer } from "effect"
+import * as ApiRequest from "./requests/ApiRequest.ts"
+import { RequestStore } from "./requests/RequestStore.ts"
+import type { StoreError } from "./StoreError.ts"
+import type { Instant } from "./Time.ts"
+import * as Activity from "./usage/Activity.ts"
+import { UsageStore } from "./usage/UsageStore.ts"
+
+/** What is over is kept this much longer, at most. */
+const every = Duration.hours(1)
+
+/** Between two steps of one round, so that nobody waits for them. */
+const pause = Duration.millis(50)
+
+/** What is forgotten, and after how long. */
+interface Kept {
+  readonly retention: Duration.Duration
+  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+}
+
+/** Runs as long as its scope. Any number of processes may do so. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const kept: ReadonlyArray<Kept> = [
+      { retention: ApiRequest.retention, forget: (yield* RequestStore).forget },
+      { retention: Activity.retention, forget: (yield* UsageStore).forget }
+    ]
+    const tidy = ({ forget, retention }: Kept) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => forget(now - Duration.toMillis(retention))).pipe(
+        Effect.tap((isMore) => isMore ? Effect.sleep(pause) : Effect.void),
+        Effect.repeat({ while: (isMore) => isMore }),
+        Effect.catchCause((cause) => Effect.logWarning("forgetting what is over failed; the next round follows", cause))
+      )
+    yield* Effect.forEach(kept, tidy, { discard: true }).pipe(
+      Effect.andThen(Effect.sleep(every)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

@@ -1,0 +1,87 @@
+/**
+ * Requests of API keys, as the dashboard shows them (contract §12 *Requests*): no body and no header values.
+ */
+import { Duration } from "effect"
+import type { ApiKeyId, RequestId, WorkspaceId } from "../Id.ts"
+import type { Instant } from "../Time.ts"
+
+/** How long requests are kept. */
+export const retention = Duration.days(7)
+
+/** A request that was answered. */
+export interface ApiRequest {
+  readonly id: RequestId
+  readonly workspaceId: WorkspaceId
+  readonly apiKeyId: ApiKeyId
+  readonly method: string
+  /** The template of its route, or `unknown`. */
+  readonly route: string
+  readonly status: number
+  /** The error's code; `null`: the request was not refused. */
+  readonly code: string | null
+  /** The error's reason; `null` also for an error that has none. */
+  readonly reason: string | null
+  /** When it arrived. */
+  readonly at: Instant
+  /** From its arrival to the beginning of its response. */
+  readonly durationMs: number
+}
+
+/** The machine word that a request was refused for: the error's reason, or the code of an error without one. */
+export const wordOf = ({ code, reason }: Pick<ApiRequest, "code" | "reason">): string | null => reason ?? code
+
+const hour = Duration.toMillis(Duration.hours(1))
+
+/** The beginning of the hour in which requests are counted together. */
+export const hourOf = (at: Instant): Instant => at - at % hour
+
+/** Requests of one hour, key and outcome. */
+export interface Tally extends Pick<ApiRequest, "apiKeyId" | "code" | "reason"> {
+  readonly count: number
+  /** When the last of them arrived. */
+  readonly lastAt: Instant
+}
+
+/** Requests that were refused for one reason. */
+export interface Group {
+  readonly code: string
+  readonly reason: string | null
+  readonly count: number
+  readonly lastAt: Instant
+  /** The keys that made them, most requests first. */
+  readonly keys: ReadonlyArray<{ readonly apiKeyId: ApiKeyId; readonly count: number }>
+}
+
+/** All requests of a time. */
+export interface Summary {
+  readonly total: number
+  /** Most requests first. */
+  readonly groups: ReadonlyArray<Group>
+}
+
+/** Adds tallies up by reason. Pure. */
+export const summarize = (tallies: ReadonlyArray<Tally>): Summary => {
+  const groups = new Map<string, { -readonly [field in keyof Group]: Group[field] }>()
+  const keys = new Map<string, Map<ApiKeyId, number>>()
+  let total = 0
+  for (const { apiKeyId, code, count, lastAt, reason } of tallies) {
+    total += count
+    if (code === null) continue
+    const name = `${code} ${reason ?? ""}`
+    const group = groups.get(name) ?? { code, reason, count: 0, lastAt, keys: [] }
+    groups.set(name, group)
+    group.count += count
+    group.lastAt = Math.max(group.lastAt, lastAt)
+    const own = keys.get(name) ?? new Map<ApiKeyId, number>()
+    keys.set(name, own.set(apiKeyId, (own.get(apiKeyId) ?? 0) + count))
+  }
+  for (const [name, group] of groups) {
+    group.keys = [...keys.get(name)!].map(([apiKeyId, count]) => ({ apiKeyId, count })).sort((a, b) =>
+      b.count - a.count || (a.apiKeyId < b.apiKeyId ? -1 : 1)
+    )
+  }
+  return {
+    total,
+    groups: [...groups].sort(([one, a], [other, b]) => b.count - a.count || (one < other ? -1 : 1)).map(([, g]) => g)
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Records requests of API keys, in passing: no response waits for it.
+ */
+import { Context, Effect, Layer } from "effect"
+import * as Recorder from "../Recorder.ts"
+import type { ApiRequest } from "./ApiRequest.ts"
+import { RequestStore } from "./RequestStore.ts"
+
+/** Requests written in one statement. */
+const size = 500
+
+/** Records a request. Where nobody records any, nothing happens. */
+export const RequestRecorder = Context.Reference<(request: ApiRequest) => void>(
+  "@wac/core/requests/RequestRecorder",
+  { defaultValue: () => () => {} }
+)
+
+/** Records into the storage, as long as its scope is open. */
+export const layer: Layer.Layer<never, never, RequestStore> = Layer.effect(
+  RequestRecorder,
+  Effect.flatMap(
+    RequestStore,
+    (store) => Recorder.make<ApiRequest>({ kind: "requests", write: store.record, isRepeatable: true, size })
+  )
+)

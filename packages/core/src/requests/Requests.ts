@@ -1,0 +1,39 @@
+/**
+ * Requests of API keys: a list, and what was refused by reason (contract §12 *Requests*).
+ */
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import type { WorkspaceId } from "../Id.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import * as ApiRequest from "./ApiRequest.ts"
+import { type RequestFilter, RequestStore } from "./RequestStore.ts"
+
+/** Requests since a time, added up. */
+export interface RequestSummary extends ApiRequest.Summary {
+  readonly since: Instant
+}
+
+export class Requests extends Context.Service<Requests, {
+  /** Newest first. */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: RequestFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<ApiRequest.ApiRequest>, StoreError>
+  /** All requests that are kept, added up by hours. */
+  readonly summary: (workspaceId: WorkspaceId) => Effect.Effect<RequestSummary, StoreError>
+}>()("@wac/core/requests/Requests") {
+  static readonly layer = Layer.effect(
+    Requests,
+    Effect.map(RequestStore, (store) =>
+      Requests.of({
+        list: store.list,
+        summary: Effect.fnUntraced(function*(workspaceId) {
+          const now = yield* Clock.currentTimeMillis
+          const since = ApiRequest.hourOf(now - Duration.toMillis(ApiRequest.retention))
+          return { since, ...ApiRequest.summarize(yield* store.tallies(workspaceId, since)) }
+        })
+      }))
+  )
+}

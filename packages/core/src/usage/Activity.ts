@@ -1,0 +1,91 @@
+/**
+ * What a workspace does over time, counted by hours.
+ */
+import { Duration } from "effect"
+import type { WorkspaceId } from "../Id.ts"
+import type { Instant } from "../Time.ts"
+
+/**
+ * What is counted, at the time when it ended: sends that the provider accepted, those that it did not take, those of
+ * unknown outcome, those that a rule or limit of our own refused; and attempts at webhook deliveries.
+ */
+export const activities = [
+  "sendsAccepted",
+  "sendsFailed",
+  "sendsUnknown",
+  "sendsRefused",
+  "attemptsDelivered",
+  "attemptsFailed"
+] as const
+export type Activity = (typeof activities)[number]
+
+/** Something that happened. */
+export interface Happened {
+  readonly workspaceId: WorkspaceId
+  readonly at: Instant
+  readonly activity: Activity
+}
+
+/** How often something happened in an hour. */
+export interface Count {
+  readonly workspaceId: WorkspaceId
+  /** The hour's beginning. */
+  readonly hour: Instant
+  readonly activity: Activity
+  readonly count: number
+}
+
+const hourLength = Duration.toMillis(Duration.hours(1))
+const dayLength = Duration.toMillis(Duration.days(1))
+
+/** How long counts are kept. */
+export const retention = Duration.days(91)
+
+/** What can be told of at once, up to now: days by period. */
+export const periods = { day: 1, week: 7, month: 30, quarter: 90 } as const
+export type Period = keyof typeof periods
+
+/** Adds up what happened. Pure. */
+export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
+  const counts = new Map<string, { -readonly [field in keyof Count]: Count[field] }>()
+  for (const { activity, at, workspaceId } of all) {
+    const hour = at - at % hourLength
+    const name = `${workspaceId} ${hour} ${activity}`
+    const known = counts.get(name)
+    if (known === undefined) counts.set(name, { workspaceId, hour, activity, count: 1 })
+    else known.count++
+  }
+  return [...counts.values()]
+}
+
+/** What happened in a step of time. */
+export type Step = { readonly at: Instant } & { readonly [activity in Activity]: number }
+
+/** What happened over time, oldest first; a step without anything is there too. */
+export interface Series {
+  readonly since: Instant
+  /** Milliseconds. */
+  readonly step: number
+  readonly steps: ReadonlyArray<Step>
+}
+
+/** When a period up to now begins: with a whole hour up to a week, with a whole day (UTC) beyond. */
+export const begin = (now: Instant, period: Period): { readonly since: Instant; readonly step: number } => {
+  const days = periods[period]
+  const step = days <= periods.week ? hourLength : dayLength
+  return { step, since: now - now % step - days * dayLength + step }
+}
+
+const nothing = Object.fromEntries(activities.map((activity) => [activity, 0])) as { [activity in Activity]: number }
+
+/** Puts counts in their steps. Pure. */
+export const series = (counts: ReadonlyArray<Count>, now: Instant, period: Period): Series => {
+  const { since, step } = begin(now, period)
+  const steps: Array<{ at: Instant } & { [activity in Activity]: number }> = []
+  for (let at = since; at <= now; at += step) steps.push({ at, ...nothing })
+  for (const { activity, count, hour } of counts) {
+    const own = steps[Math.floor((hour - since) / step)]
+    if (own !== undefined) own[activity] += count
+  }
+  return { since, step, steps }
+}

@@ -1,0 +1,60 @@
+/**
+ * What a workspace does over time, and how much of its quota it has used (contract §12 `GET /internal/usage`).
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { NotFound } from "../Errors.ts"
+import type { WorkspaceId } from "../Id.ts"
+import * as Limits from "../limits/Limits.ts"
+import * as Quota from "../limits/Quota.ts"
+import type { StoreError } from "../StoreError.ts"
+import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
+import * as Activity from "./Activity.ts"
+import { UsageStore } from "./UsageStore.ts"
+
+/** What is told of a workspace. */
+export interface Report extends Activity.Series {
+  readonly month: string
+  readonly used: number
+  /** `null`: no limit. */
+  readonly quota: number | null
+  readonly requestsPerSecond: number
+  /** Messages that count against the quota, by month, newest first. */
+  readonly months: ReadonlyArray<{ readonly month: string; readonly used: number }>
+}
+
+export class Usage extends Context.Service<Usage, {
+  /** Of a period up to now. */
+  readonly report: (workspaceId: WorkspaceId, period: Activity.Period) => Effect.Effect<Report, NotFound | StoreError>
+}>()("@wac/core/usage/Usage") {
+  static readonly layer = Layer.effect(
+    Usage,
+    Effect.gen(function*() {
+      const store = yield* UsageStore
+      const workspaces = yield* WorkspaceStore
+      const limits = yield* Limits.CurrentLimits
+      return Usage.of({
+        report: Effect.fnUntraced(function*(workspaceId, period) {
+          const now = yield* Clock.currentTimeMillis
+          const [counts, months, found] = yield* Effect.all([
+            store.counts(workspaceId, Activity.begin(now, period).since),
+            store.months(workspaceId),
+            workspaces.get(workspaceId)
+          ], { concurrency: "unbounded" })
+          const workspace = yield* Effect.mapError(
+            Effect.fromOption(found),
+            () => new NotFound({ message: "there is no such workspace" })
+          )
+          const month = Quota.monthOf(now)
+          return {
+            ...Activity.series(counts, now, period),
+            month,
+            used: months.find((one) => one.month === month)?.used ?? 0,
+            quota: workspace.monthlyQuota ?? limits.defaults.monthlyQuota,
+            requestsPerSecond: Limits.workspaceTier(limits, workspace.tier).perSecond,
+            months
+          }
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,48 @@
+/**
+ * `/internal/requests`.
+ */
+import { Api, Caller } from "@wac/api"
+import { type ApiRequest, Requests, StoreError, Time } from "@wac/core"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import * as Paging from "../Paging.ts"
+
+/** A request as the dashboard shows it. */
+const shown = (request: ApiRequest.ApiRequest) => ({
+  id: request.id,
+  apiKeyId: request.apiKeyId,
+  method: request.method,
+  route: request.route,
+  status: request.status,
+  code: request.code,
+  reason: request.reason,
+  at: Time.iso(request.at),
+  durationMs: request.durationMs
+})
+
+export const layer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const requests = yield* Requests.Requests
+    return HttpApiBuilder.group(Api, "requests", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*({ query: { reason, refused, ...query } }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const filter = {
+            ...(refused === undefined ? {} : { refused }),
+            ...(reason === undefined ? {} : { word: reason })
+          }
+          const [page, { groups, since, total }] = yield* Effect.all([
+            requests.list(workspaceId, filter, yield* Paging.request(query)),
+            requests.summary(workspaceId)
+          ], { concurrency: "unbounded" })
+          return {
+            ...Paging.internalList(page, shown),
+            since: Time.iso(since),
+            total,
+            groups: groups.map((group) => ({ ...group, lastAt: Time.iso(group.lastAt) }))
+          }
+        }, StoreError.orUnavailable)
+      }))
+  })
+)

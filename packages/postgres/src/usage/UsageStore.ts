@@ -1,0 +1,65 @@
+import { type Activity, UsageStore } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { instant, plain } from "../Column.ts"
+import { Database } from "../Database.ts"
+import { instants, integers, texts } from "../Parameter.ts"
+import type { Row } from "../Statement.ts"
+
+/** In an order, so that processes that add at once do not wait for each other in a circle. */
+const addText = `insert into usage_counts as u (workspace_id, hour, activity, count)
+  select c.* from unnest($1::text[], $2::bigint[], $3::text[], $4::integer[]) c (workspace_id, hour, activity, count)
+  order by 1, 2, 3
+  on conflict (workspace_id, hour, activity) do update set count = u.count + excluded.count`
+
+export const countsText = `select u.workspace_id, u.hour, u.activity, u.count::double precision as count
+  from usage_counts u where u.workspace_id = $1 and u.hour >= $2 order by u.hour, u.activity`
+
+const monthsText = `select q.month, q.used from quota_usage q
+  where q.workspace_id = $1 order by q.month desc limit $2`
+
+/** Of a workspace at once. */
+const forgottenAtOnce = 1000
+
+/** A range of the key for each workspace. */
+export const forgetText = `with gone as (
+    delete from usage_counts u where u.ctid = any (array(
+      select u.ctid from workspaces w cross join lateral (
+        select u.ctid from usage_counts u where u.workspace_id = w.id and u.hour < $1 order by u.hour limit $2
+      ) u
+    ))
+    returning u.workspace_id
+  )
+  select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
+
+const countOf = (row: Row): Activity.Count => ({
+  workspaceId: plain(row, "workspace_id"),
+  hour: instant(row, "hour"),
+  activity: plain(row, "activity"),
+  count: plain(row, "count")
+})
+
+export const layer = Layer.effect(
+  UsageStore.UsageStore,
+  Effect.map(Database, ({ query }) =>
+    UsageStore.UsageStore.of({
+      add: (counts) =>
+        Effect.asVoid(query("UsageStore.add", addText, [
+          texts(counts.map(({ workspaceId }) => workspaceId)),
+          instants(counts.map(({ hour }) => hour)),
+          texts(counts.map(({ activity }) => activity)),
+          integers(counts.map(({ count }) => count))
+        ])),
+      counts: (workspaceId, since) =>
+        Effect.map(query("UsageStore.counts", countsText, [workspaceId, since]), (rows) => rows.map(countOf)),
+      months: (workspaceId) =>
+        Effect.map(
+          query("UsageStore.months", monthsText, [workspaceId, UsageStore.maxMonths]),
+          (rows) => rows.map((row) => ({ month: plain<string>(row, "month"), used: plain<number>(row, "used") }))
+        ),
+      forget: (before) =>
+        Effect.map(
+          query("UsageStore.forget", forgetText, [before, forgottenAtOnce]),
+          ([row]) => plain<boolean>(row!, "is_more")
+        )
+    }))
+)

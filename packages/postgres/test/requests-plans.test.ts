@@ -1,0 +1,78 @@
+/**
+ * What requests and usage cost on a filled database: a page, whatever else is stored.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { forgetText, listText, talliesText } from "../src/requests/RequestStore.ts"
+import * as UsageStore from "../src/usage/UsageStore.ts"
+import { databases } from "./servers.ts"
+import { touched } from "./touched.ts"
+
+const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
+const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
+
+/** Of each of two workspaces; every 100th is refused, every 10,000th for a rare reason. */
+const requests = 20_000
+
+const fill = [
+  `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
+  `insert into requests (workspace_id, id, api_key_id, method, route, status, code, reason, at, duration_ms)
+  select ${sqlId("ws", "w")}, ${sqlId("req", "i")}, 'key', 'POST', '/v1/messages', 200,
+    case when i % 100 = 0 then 'forbidden' end,
+    case when i % 10000 = 0 then 'rare' when i % 100 = 0 then 'opted_out' end, i, 1
+  from generate_series(1, 2) w, generate_series(1, ${requests}) i`,
+  `insert into request_tallies (workspace_id, hour, api_key_id, code, reason, count, last_at)
+  select ${sqlId("ws", "w")}, h, 'key' || k, '', '', 1, h
+  from generate_series(1, 2) w, generate_series(1, 300) h, generate_series(1, 10) k`,
+  `insert into usage_counts (workspace_id, hour, activity, count)
+  select ${sqlId("ws", "w")}, h, a, 1
+  from generate_series(1, 2) w, generate_series(1, 2000) h, unnest('{sendsAccepted,sendsFailed}'::text[]) a`
+]
+
+for (const { layer: database, name } of databases) {
+  const filled = Layer.effectDiscard(Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    yield* client.withTransaction(Effect.gen(function*() {
+      yield* client`set local statement_timeout = 0`
+      for (const statement of fill) yield* client.unsafe(statement)
+    }))
+    for (const table of ["requests", "request_tallies", "usage_counts"]) {
+      yield* client`vacuum (analyze) ${client(table)}`
+    }
+  }))
+
+  layer(Layer.provideMerge(filled, database), { excludeTestServices: true })(name, (it) => {
+    const reads = (table: string, statement: string, params: ReadonlyArray<unknown>) =>
+      Effect.map(touched(statement, params), (tables) => {
+        assert.strictEqual(tables(table).scans, 0, `${table} was read from end to end`)
+        return tables(table).read
+      })
+
+    it.effect("a page of requests costs a page, with every filter", () =>
+      Effect.gen(function*() {
+        const list = (filter: Parameters<typeof listText>[0], after: string | null) =>
+          reads("requests", listText(filter, after), [id("ws", 1), 26, after, filter.word ?? null])
+        assert.isAtMost(yield* list({}, null), 26)
+        assert.isAtMost(yield* list({}, id("req", requests / 2)), 26)
+        assert.isAtMost(yield* list({ refused: true }, null), 26)
+        assert.isAtMost(yield* list({ refused: true }, id("req", requests / 2)), 26)
+        assert.isAtMost(yield* list({ word: "opted_out" }, id("req", requests / 2)), 26)
+        assert.isAtMost(yield* list({ word: "rare" }, null), 2)
+        assert.isAtMost(yield* list({ word: "none" }, null), 0)
+      }))
+
+    it.effect("what is added up is read from a time on", () =>
+      Effect.gen(function*() {
+        assert.isAtMost(yield* reads("request_tallies", talliesText, [id("ws", 1), 291]), 100)
+        assert.isAtMost(yield* reads("usage_counts", UsageStore.countsText, [id("ws", 1), 1991]), 20)
+      }))
+
+    it.effect("what is forgotten is all that is read", () =>
+      Effect.gen(function*() {
+        // chosen and deleted, of each workspace
+        assert.isAtMost(yield* reads("requests", forgetText, [id("req", 11), 0, 1000]), 2 * 2 * 10)
+        assert.isAtMost(yield* reads("usage_counts", UsageStore.forgetText, [11, 1000]), 2 * 2 * 20)
+      }))
+  })
+}

@@ -1,0 +1,81 @@
+/**
+ * Conformance of `UsageStore`.
+ */
+import { assert } from "@effect/vitest"
+import { type Activity, Quota, UsageStore } from "@wac/core"
+import { Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+
+const { hour, world } = Fixture
+
+const count = (own: Fixture.World, hours: number, activity: Activity.Activity, count: number): Activity.Count => ({
+  workspaceId: own.workspace.id,
+  hour: own.start + hours * hour,
+  activity,
+  count
+})
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("counts are added up, for each workspace, hour and activity apart", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const [own, other] = [yield* world(), yield* world()]
+      yield* store.add([count(own, 0, "sendsAccepted", 2), count(own, 1, "sendsAccepted", 3)])
+      yield* store.add([count(own, 1, "sendsAccepted", 1), count(own, 1, "attemptsFailed", 1)])
+      yield* store.add([count(other, 1, "sendsAccepted", 9)])
+      yield* store.add([])
+      assert.sameDeepMembers([...yield* store.counts(own.workspace.id, own.start)], [
+        count(own, 0, "sendsAccepted", 2),
+        count(own, 1, "sendsAccepted", 4),
+        count(own, 1, "attemptsFailed", 1)
+      ])
+      assert.sameDeepMembers([...yield* store.counts(own.workspace.id, own.start + hour)], [
+        count(own, 1, "sendsAccepted", 4),
+        count(own, 1, "attemptsFailed", 1)
+      ])
+    }))
+
+  it.effect("processes that add at once lose nothing of each other's", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const own = yield* world()
+      const counts = [
+        count(own, 0, "sendsAccepted", 1),
+        count(own, 0, "sendsFailed", 1),
+        count(own, 1, "sendsFailed", 1)
+      ]
+      yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, i) => i % 2 === 0 ? counts : counts.toReversed()),
+        store.add,
+        { concurrency: "unbounded", discard: true }
+      )
+      const all = yield* store.counts(own.workspace.id, own.start)
+      assert.deepStrictEqual(all.map(({ count }) => count), [20, 20, 20])
+    }))
+
+  it.effect("counts before a time are forgotten", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const own = yield* world()
+      yield* store.add([count(own, -1, "sendsAccepted", 2), count(own, 0, "sendsAccepted", 3)])
+      while (yield* store.forget(own.start)) { /* until nothing is left */ }
+      assert.deepStrictEqual(yield* store.counts(own.workspace.id, 0), [count(own, 0, "sendsAccepted", 3)])
+    }))
+
+  it.effect("months tell what sends have used of the quota, newest first", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const own = yield* world()
+      assert.deepStrictEqual(yield* store.months(own.workspace.id), [])
+      const next = Fixture.nextMonth(own.start)
+      yield* MessageFixture.claimed(own)
+      yield* MessageFixture.claimed(own)
+      yield* MessageFixture.claimed(own, { now: next })
+      assert.deepStrictEqual(yield* store.months(own.workspace.id), [
+        { month: Quota.monthOf(next), used: 1 },
+        { month: Quota.monthOf(own.start), used: 2 }
+      ])
+    }))
+}
