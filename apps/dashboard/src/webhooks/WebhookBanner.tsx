@@ -12,7 +12,7 @@ const Banner = (
   { children, icon, isBad }: { readonly isBad: boolean; readonly icon: IconName; readonly children: ReactNode }
 ) => (
   <section
-    aria-label="Webhook"
+    aria-label="Webhook alert"
     className={`flex flex-wrap items-center gap-x-4 gap-y-2 border-b px-4 py-2.5 sm:px-8 ${
       isBad ? "border-bad/30 bg-bad-soft text-bad" : "border-warn/30 bg-warn-soft text-warn"
     }`}

@@ -1,0 +1,81 @@
+/**
+ * A person at a real browser: Debian's Chromium, or the one that `TEST_CHROMIUM` names.
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync } from "node:fs"
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+
+const program = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
+
+/** A browser for as long as the scope. */
+export const browser = Effect.acquireRelease(
+  Effect.promise(async () => {
+    if (!existsSync(program)) {
+      throw new Error(
+        `there is no ${program}: run apt-get install chromium, or put the path of a Chromium into TEST_CHROMIUM`
+      )
+    }
+    return chromium.launch({ executablePath: program, args: ["--no-sandbox"] })
+  }),
+  (browser) => Effect.promise(() => browser.close())
+)
+
+/** What a person has before them, and what went wrong behind it. */
+export interface Visit {
+  readonly page: Page
+  /** Opens a page of the dashboard by its path, `/messages`. */
+  readonly open: (path: string) => Promise<void>
+  /** Fails if anything went wrong so far: see {@link visit}. */
+  readonly assertSound: () => void
+  readonly end: () => Promise<void>
+}
+
+/** Chromium writes a line for each refusal by the service; whether one is expected is for the test to say. */
+const isRefusal = (text: string): boolean =>
+  /^Failed to load resource: the server responded with a status of 4\d\d /.test(text)
+
+/**
+ * A person's own browser window, with nobody signed in. Recorded as wrong are exceptions, errors on the console, answers
+ * of 500 and above, and requests to anywhere but the service.
+ */
+export const visit = async (
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {}
+): Promise<Visit> => {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    permissions: ["clipboard-read", "clipboard-write"],
+    ...options
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const troubles: Array<string> = []
+  page.on("pageerror", (error) => troubles.push(`exception: ${error.stack ?? error.message}`))
+  page.on("console", (message) => {
+    if (message.type() === "error" && !isRefusal(message.text())) troubles.push(`console: ${message.text()}`)
+  })
+  page.on("response", (response) => {
+    if (response.status() >= 500) troubles.push(`${response.status()} ${response.request().method()} ${response.url()}`)
+  })
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (origin !== url && protocol !== "data:") troubles.push(`elsewhere: ${request.url()}`)
+  })
+  return {
+    page,
+    open: async (path) => void await page.goto(`${url}/dashboard${path}`),
+    assertSound: () => assert.deepStrictEqual(troubles, []),
+    end: () => context.close()
+  }
+}
+
+/** The dialog that is open, or is about to be. */
+export const dialog = (page: Page, name: string | RegExp) => page.getByRole("dialog", { name })
+
+/** A button of the page or of a part of it. */
+export const button = (within: Pick<Page, "getByRole">, name: string | RegExp) =>
+  within.getByRole("button", { name, exact: typeof name === "string" })

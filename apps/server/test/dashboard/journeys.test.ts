@@ -1,0 +1,319 @@
+/**
+ * What people do in the dashboard, in a real browser against the real server over PGlite. The journeys are one after the
+ * other, in one workspace: each finds what the one before has left.
+ */
+import { Setup } from "@wac/core"
+import { RecordingReceiver } from "@wac/testkit"
+import { verify } from "@wac/verifier"
+import { Context, Duration, Effect, Exit, Redacted, Scope } from "effect"
+import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterAll, afterEach, assert, beforeAll, it } from "vitest"
+import { call, type Delivered, hello, ownPage, receiver as makeReceiver, send, start } from "../harness.ts"
+import { moving } from "../movable.ts"
+import { browser as launch, button, dialog, type Visit, visit } from "./browser.ts"
+
+const scope = Effect.runSync(Scope.make())
+
+const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
+  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+
+const owner = { email: "owner@example.com", password: "correct horse battery" }
+
+let url: string
+let server: Effect.Success<ReturnType<typeof startServer>>
+let receiver: Effect.Success<typeof makeReceiver>
+let person: Visit
+/** What the journeys leave to each other. */
+let apiKey = ""
+let signingSecret = ""
+
+const startServer = (directory: string) =>
+  moving(
+    start({ environment: { WAC_OWNER_EMAIL: "", WAC_OWNER_PASSWORD: "", DATABASE_URL: `pglite:${directory}` } })
+  )
+
+beforeAll(async () => {
+  const directory = mkdtempSync(join(tmpdir(), "wac-journeys-"))
+  await inScope(Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true }))))
+  const [made, browser] = await Promise.all([inScope(startServer(directory)), inScope(launch)])
+  server = made
+  url = server.url
+  receiver = await inScope(makeReceiver)
+  person = await visit(browser, url)
+  await person.page.clock.install()
+}, 60_000)
+
+afterEach(() => person.assertSound())
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+/** Time passes for the service and for the person. */
+const pass = async (duration: Duration.Input): Promise<void> => {
+  await Effect.runPromise(server.pass(duration))
+  await person.page.clock.fastForward(Duration.toMillis(duration))
+}
+
+/** The session's cookie, as a program would send it. */
+const sessionHeaders = async () => ({
+  ...ownPage,
+  cookie: (await person.page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join("; ")
+})
+
+const bash = promisify(execFile)
+
+/** Runs a command that a page shows, as a person pastes it into a terminal. */
+const run = async (command: string) => JSON.parse((await bash("bash", ["-c", command])).stdout)
+
+const sendOne = (to?: string) => Effect.runPromise(send({ url, key: { apiKey } }, hello(to)))
+
+const take = (count: number): Promise<ReadonlyArray<Delivered>> => Effect.runPromise(receiver.take(count))
+
+const assertSigned = async (body: Uint8Array, header: string | undefined, secret: string) => {
+  const now = Math.floor(server.clock.currentTimeMillisUnsafe() / 1000)
+  assert.isTrue((await verify(body, header, secret, { now })).ok)
+}
+
+/** Reads a secret from the dialog that shows it this once, and says that it is stored. */
+const storeSecret = async (name: string | RegExp, label: string): Promise<string> => {
+  const shown = dialog(person.page, name)
+  await button(shown, `Copy ${label}`).click()
+  await button(shown, "Copied").waitFor()
+  const secret = await person.page.evaluate(() => navigator.clipboard.readText())
+  const done = button(shown, /^Done/)
+  assert.strictEqual(await done.getAttribute("aria-disabled"), "true", "not before it is stored")
+  await shown.getByLabel("I have stored it").check()
+  await done.click()
+  await shown.waitFor({ state: "detached" })
+  return secret
+}
+
+it("the set-up link leads to an owner, a key, a message, a webhook and a verified event", async () => {
+  const { page } = person
+  const token = Redacted.value(
+    (await Effect.runPromise(Effect.orDie(Context.get(server.services, Setup.Setup).token)))!
+  )
+  await page.goto(`${url}/setup#${token}`)
+  // if a script fails, the password must not get into an address
+  assert.strictEqual(await page.locator("form").getAttribute("method"), "post")
+  await page.getByLabel("Workspace").fill("First shop")
+  await page.getByLabel("E-mail").fill(owner.email)
+  await page.getByLabel("Password").fill(owner.password)
+  await button(page, "Create").click()
+  await page.getByRole("heading", { name: "Get started" }).waitFor()
+  assert.strictEqual(new URL(page.url()).pathname, "/dashboard/start")
+  assert.notInclude(page.url(), token)
+  assert.strictEqual(await page.title(), "Get started · wac")
+
+  await button(page, "Create API key").click()
+  await dialog(page, "Create an API key").getByLabel("Name").fill("Order service")
+  await button(dialog(page, "Create an API key"), "Create key").click()
+  const shown = dialog(page, "API key “Order service”")
+  await shown.getByText("Try it: send a first message").click()
+  const command = await shown.getByRole("region", { name: "Command" }).innerText()
+  apiKey = await storeSecret("API key “Order service”", "api key")
+  assert.match(apiKey, /^wac_live_/)
+  assert.include(command, apiKey)
+  const sent = await run(command)
+  assert.strictEqual(sent.status, "sent", JSON.stringify(sent))
+  await page.getByRole("link", { name: "To +15551234567" }).waitFor()
+
+  await page.getByRole("link", { name: "Set webhook" }).click()
+  await page.getByLabel("URL").fill(receiver.url)
+  await button(page, "Set webhook").click()
+  signingSecret = await storeSecret("Store the signing secret now", "signing secret")
+  await page.getByRole("link", { name: "Get started" }).click()
+
+  assert.strictEqual((await sendOne()).status, 200)
+  const [first] = await take(1)
+  await assertSigned(first!.body, first!.headers["x-service-signature"], signingSecret)
+  await page.getByRole("link", { name: /^message\./ }).waitFor()
+  assert.strictEqual(await page.getByText("(done)").count(), 4)
+  await take(2)
+})
+
+it("a key is created with an expiry, used, seen in use, and revoked after a question", async () => {
+  const { page } = person
+  await person.open("/api-keys")
+  await button(page, "Create API key").click()
+  const form = dialog(page, "Create an API key")
+  await form.getByLabel("Name").fill("Night job")
+  await form.getByLabel("Expires").selectOption("In 30 days")
+  await form.getByLabel("Require signed requests").check()
+  await button(form, "Create key").click()
+  const shown = dialog(page, "API key “Night job”")
+  await shown.getByText("Try it: send a first message").click()
+  const command = await shown.getByRole("region", { name: "Command" }).innerText()
+  const key = await storeSecret("API key “Night job”", "api key")
+  // the command signs what it sends, which this key requires
+  assert.strictEqual((await run(command)).status, "sent")
+  const unsigned = await Effect.runPromise(send({ url, key: { apiKey: key } }, hello()))
+  assert.deepStrictEqual([unsigned.status, unsigned.body.error.reason], [401, "missing_signature"])
+  await take(3)
+
+  await page.getByRole("link", { name: "Night job" }).click()
+  await page.getByRole("heading", { name: "Night job" }).waitFor()
+  await page.getByText("in 29 days").or(page.getByText("in 30 days")).first().waitFor()
+  assert.notInclude(await page.locator("main").innerText(), key)
+  await button(page, "Revoke…").click()
+  const question = dialog(page, "Revoke “Night job”?")
+  assert.include(await question.innerText(), "This cannot be undone")
+  await button(question, "Revoke key").click()
+  await question.waitFor({ state: "detached" })
+  await page.getByText("Revoked").first().waitFor()
+  const refused = await Effect.runPromise(send({ url, key: { apiKey: key } }, hello()))
+  assert.deepStrictEqual([refused.status, refused.body.error.reason], [401, "revoked_key"])
+  await person.open("/api-keys")
+  await page.getByRole("link", { name: "Order service" }).waitFor()
+  assert.strictEqual(await page.getByRole("link", { name: "Night job" }).count(), 0)
+})
+
+/** Every page that the side leads to. */
+const places = async (): Promise<ReadonlyArray<string>> =>
+  Promise.all(
+    (await person.page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link").all()).map((link) =>
+      link.innerText()
+    )
+  )
+
+it("a receiver that dies is warned of and then paused on every page, and its events drain in order once it is mended", async () => {
+  const { page } = person
+  await Effect.runPromise(receiver.answerWith(RecordingReceiver.reply(503)))
+  // nothing more is reported of messages to this number: each has one event
+  const silent = "+15005550003"
+  const ids: Array<string> = []
+  for (let i = 0; i < 6; i++) ids.push((await sendOne(silent)).body.message_id)
+  await person.open("/messages")
+  const banner = page.getByRole("region", { name: "Webhook alert" })
+  await banner.getByText("The webhook is failing").waitFor()
+  assert.match(
+    await banner.innerText(),
+    /since (just now|\d+ s ago)\. Last failure: .*503.* It will be paused in 2\d h/
+  )
+
+  // its events have no attempt left after a day; the session lives on as somebody looks at the page
+  for (let i = 0; i < 3; i++) {
+    await pass("11 hours")
+    const { status } = await Effect.runPromise(call(`${url}/internal/webhook`, { headers: await sessionHeaders() }))
+    assert.strictEqual(status, 200)
+  }
+  await banner.getByText("The webhook is paused").waitFor()
+  for (const place of await places()) {
+    await page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name: place }).click()
+    await page.getByRole("heading", { level: 1 }).waitFor()
+    const text = await banner.innerText()
+    assert.match(
+      text,
+      /The webhook is paused, since .* Last failure: .*503.* 6 events are held, the oldest from .* ago/
+    )
+  }
+
+  await banner.getByRole("link", { name: "Open webhook" }).click()
+  await button(page, "Resume…").click()
+  const resuming = dialog(page, "Resume the webhook")
+  // nothing is mended yet: the probe finds out
+  await button(resuming, "Resume").click()
+  await resuming.getByText("The probe failed, so the webhook stays paused").waitFor()
+
+  await Effect.runPromise(receiver.answerWith(RecordingReceiver.ok))
+  const before = (await Effect.runPromise(receiver.requests)).length
+  await resuming.getByLabel("Deliver all: 6 held events, oldest first").check()
+  await button(resuming, "Resume").click()
+  await resuming.waitFor({ state: "detached" })
+  await banner.waitFor({ state: "detached" })
+  const drained = (await Effect.runPromise(receiver.waitFor(before + 7))).slice(before)
+  const events = drained.map(({ body }) => JSON.parse(new TextDecoder().decode(body)))
+  assert.deepStrictEqual(events.map(({ type }) => type), ["webhook.test", ...ids.map(() => "message.sent")])
+  assert.deepStrictEqual(events.slice(1).map(({ data }) => data.message_id), ids)
+  await page.getByText("Healthy").waitFor()
+})
+
+it("a secret is rotated with an overlap, and no delivery fails", async () => {
+  const { page } = person
+  await person.open("/settings/webhook")
+  const deliver = async (...secrets: ReadonlyArray<string>) => {
+    const before = (await Effect.runPromise(receiver.requests)).length
+    await sendOne("+15005550003")
+    const got = (await Effect.runPromise(receiver.waitFor(before + 1))).slice(before)
+    for (const { body, headers } of got) {
+      for (const secret of secrets) await assertSigned(body, headers["x-service-signature"], secret)
+    }
+  }
+  await deliver(signingSecret)
+  await button(page, "Rotate secret…").click()
+  const rotating = dialog(page, "Rotate the signing secret")
+  await rotating.getByLabel("In 24 hours").check()
+  await button(rotating, "Rotate secret").click()
+  const next = await storeSecret("Store the signing secret now", "signing secret")
+  assert.notStrictEqual(next, signingSecret)
+  // the receiver may change over whenever it wants to
+  await deliver(signingSecret, next)
+  signingSecret = next
+  const failed = await page.evaluate(() =>
+    fetch("/internal/webhook/deliveries?status=pending").then((response) => response.json())
+  )
+  assert.deepStrictEqual(
+    failed.data.filter(({ attemptCount }: { readonly attemptCount: number }) => attemptCount > 1),
+    []
+  )
+
+  // and the page that checks signatures knows both
+  const [last] = (await Effect.runPromise(receiver.requests)).slice(-1)
+  await page.getByLabel("Signature header").fill(last!.headers["x-service-signature"]!)
+  await page.getByLabel("Raw body").fill(new TextDecoder().decode(last!.body))
+  await button(page, "Check signature").click()
+  await page.getByText("The signature is valid.").waitFor()
+  await page.getByLabel("Raw body").fill("{}")
+  await button(page, "Check signature").click()
+  await page.getByText("The signature is not valid.").waitFor()
+})
+
+it("a range of events is replayed with its progress, under the ids that they had", async () => {
+  const { page } = person
+  await person.open("/settings/webhook")
+  const before = await Effect.runPromise(receiver.requests)
+  const ids = new Set(
+    before.map(({ body }) => JSON.parse(new TextDecoder().decode(body))).filter(({ type }) => type !== "webhook.test")
+      .map(({ id }) => id)
+  )
+  await button(page, "Replay events").click()
+  const form = dialog(page, "Replay events")
+  await form.getByLabel("From").fill("2020-01-01T00:00:00")
+  await form.getByLabel("Deliveries").selectOption("Delivered only")
+  await button(form, "Start replay").click()
+  await form.waitFor({ state: "detached" })
+  const replays = page.getByRole("region", { name: "Replays" }).first()
+  await replays.getByText("Completed").waitFor()
+  assert.include(await replays.innerText(), `${ids.size} of ${ids.size}`)
+  const again = (await Effect.runPromise(receiver.waitFor(before.length + ids.size))).slice(before.length)
+  assert.deepStrictEqual(new Set(again.map(({ body }) => JSON.parse(new TextDecoder().decode(body)).id)), ids)
+})
+
+it("a session that ends while a form is filled in is begun again in place, and the form is as it was", async () => {
+  const { page } = person
+  await person.open("/api-keys")
+  await button(page, "Create API key").click()
+  const form = dialog(page, "Create an API key")
+  await form.getByLabel("Name").fill("Kept")
+  await form.getByLabel("Expires").selectOption("In 90 days")
+  const ended = await Effect.runPromise(
+    call(`${url}/internal/session`, { method: "DELETE", headers: await sessionHeaders() })
+  )
+  assert.strictEqual(ended.status, 204)
+  await button(form, "Create key").click()
+  const asking = dialog(page, "Your session has ended")
+  assert.strictEqual(await asking.getByLabel("E-mail").inputValue(), owner.email)
+  await asking.getByLabel("Password").fill("not the password")
+  await button(asking, "Sign in").click()
+  await asking.getByRole("alert").waitFor()
+  await asking.getByLabel("Password").fill(owner.password)
+  await button(asking, "Sign in").click()
+  await asking.waitFor({ state: "detached" })
+  assert.strictEqual(await form.getByLabel("Name").inputValue(), "Kept")
+  assert.strictEqual(await form.getByLabel("Expires").inputValue(), "90")
+  await button(form, "Create key").click()
+  await storeSecret("API key “Kept”", "api key")
+  await page.getByRole("link", { name: "Kept" }).waitFor()
+})
