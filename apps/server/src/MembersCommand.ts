@@ -30,13 +30,14 @@ const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
   if (Option.isSome(email)) {
     const found = yield* store.findByEmail(LocalAuthenticator.normalizeEmail(email.value))
     return Option.isSome(found)
-      ? found.value.member
+      ? found.value.person
       : yield* new OperatorCommand.CannotDo({
         message: `there is no member ${email.value}: see \`npm run members -- list\``
       })
   }
-  const all = yield* store.list
-  return all.length === 1 ? all[0]!.member : yield* new OperatorCommand.CannotDo({
+  const people = new Map((yield* store.list).map(({ member }) => [member.userId, member]))
+  const all = [...people.values()]
+  return all.length === 1 ? all[0]! : yield* new OperatorCommand.CannotDo({
     message: all.length === 0
       ? "nobody may sign in yet: set up the first workspace"
       : "there are several members: name one by e-mail address (`npm run members -- list`)"

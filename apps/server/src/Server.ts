@@ -10,6 +10,7 @@ import { HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 import { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
+import * as MailerSmtp from "./MailerSmtp.ts"
 import * as RateLimitStoreRedis from "./RateLimitStoreRedis.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
@@ -115,6 +116,7 @@ const layerOn = (
       )
     ),
     Layer.provideMerge(Layer.sync(Stopping.Stopping, Stopping.make)),
+    Layer.provide(MailerSmtp.layer(config.mail)),
     Layer.provide(Layer.succeed(PublicUrl.IsGiven, config.isPublicUrlGiven)),
     Layer.provide(Layer.succeed(Dashboard.IsServed, true)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),

@@ -7,7 +7,7 @@ import { Limits, Password, PlainText, Workspace } from "@wac/core"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { ReceiverAddress } from "@wac/receivers"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
-import { Config, ConfigProvider, Effect, Redacted, Result, Schema, SchemaIssue } from "effect"
+import { Config, ConfigProvider, Effect, Option, Redacted, Result, Schema, SchemaIssue } from "effect"
 import { IpNetwork } from "effect/net"
 import type { Composition } from "wac/effect"
 
@@ -47,6 +47,8 @@ export interface ServerConfig extends Composition.Config {
     readonly password: Redacted.Redacted
     readonly workspaceName: string
   } | undefined
+  /** Where mail to people leaves, and whom it is from; `undefined`: none is sent. */
+  readonly mail: { readonly url: Redacted.Redacted; readonly from: string } | undefined
   /** Opens `/metrics`; without it only this machine's own programs may read it. */
   readonly metricsToken: Redacted.Redacted | undefined
   readonly logFormat: "pretty" | "json"
@@ -255,6 +257,27 @@ const rateLimitStore = Effect.gen(function*() {
   return yield* new BadVariable({ variable, expected })
 })
 
+const smtpExpected = "smtp://USER:PASSWORD@HOST:PORT, or smtps://…"
+
+const SmtpUrl = Schema.String.check(
+  Schema.makeFilter((text: string) =>
+    (/^smtps?:\/\//.test(text) && URL.canParse(text) && new URL(text).hostname !== "") || "must be an SMTP URL"
+  )
+)
+
+const readEmail = Schema.decodeUnknownOption(SessionApi.SetUp.fields.email)
+
+/** Mail to people (contract §12 `SMTP_URL`). */
+const mail = Effect.fnUntraced(function*(publicHost: string) {
+  const url = yield* secret("SMTP_URL", SmtpUrl, smtpExpected)
+  const from = yield* read("SMTP_FROM", Schema.String, "an e-mail address", `wac@${publicHost}`)
+  if (url === undefined) return undefined
+  if (Option.isNone(readEmail(from)) || /[<>\r\n]/.test(from)) {
+    return yield* new BadVariable({ variable: "SMTP_FROM", expected: "an e-mail address" })
+  }
+  return { url, from }
+})
+
 const serverExpected = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, several hosts with commas between"
 
 /** The URL of a PostgreSQL server; of one that cannot be used it is said why. */
@@ -319,6 +342,7 @@ const config = Effect.gen(function*() {
       allowInsecure: (yield* read("WEBHOOK_ALLOW_INSECURE", Flag, "true or false", "false")) === "true",
       allowedCidrs: yield* networks("WEBHOOK_ALLOW_CIDRS")
     },
+    mail: yield* mail((publicUrl ?? new URL(`http://${authorityOf(host)}`)).hostname),
     metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "letters, digits and -._~+/=, as Bearer tokens have"),
     logFormat: yield* read(
       "LOG_FORMAT",

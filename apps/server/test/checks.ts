@@ -7,6 +7,8 @@ import {
   ApiKeyStore,
   Id,
   Idempotency,
+  type Member,
+  Members,
   PhoneNumber,
   Provider,
   Templates,
@@ -272,6 +274,27 @@ export const anotherWorkspace = Effect.fnUntraced(
   },
   Effect.orDie
 )
+
+/** Invites somebody to a workspace that nobody owns yet; gives the link's token. */
+export const invited = (
+  services: Ready["services"],
+  workspaceId: Workspace.Workspace["id"],
+  email: string,
+  role: Member.Role
+): Effect.Effect<string> => {
+  const host = {
+    id: null,
+    userId: Id.UserId.make(`usr_${nobody}`),
+    email: "host@example.com",
+    role: "owner" as const,
+    workspaceId,
+    workspaceName: "other"
+  }
+  return Context.get(services, Members.Members).invite(host, { email, role }, () => "").pipe(
+    Effect.map(({ token }) => Redacted.value(token)),
+    Effect.orDie
+  )
+}
 
 /** A workspace beside others, with a webhook that leads to a receiver of its own. */
 export const tenant = Effect.fnUntraced(function*(

@@ -29,6 +29,7 @@ export const hostAuthenticator = Authenticator.layerHost((headers) =>
     const [role, workspaceId] = (headers[actorHeader] ?? "").split("@")
     return Member.Role.literals.includes(role as Member.Role)
       ? Option.some({
+        id: null,
         userId: Id.UserId.make("usr_00000000000000000000000000"),
         email: `${role}@example.com`,
         role: role as Member.Role,

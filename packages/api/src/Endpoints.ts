@@ -8,6 +8,8 @@ import { HealthApi } from "./HealthApi.ts"
 import { ApiKeysApi } from "./keys/ApiKeysApi.ts"
 import { MessagesApi, MessagesDashboardApi } from "./messages/MessagesApi.ts"
 import { PhoneNumbersApi } from "./numbers/PhoneNumbersApi.ts"
+import { AccountApi, PasswordResetApi } from "./people/AccountApi.ts"
+import { InvitationsApi, MembersApi } from "./people/MembersApi.ts"
 import { SessionApi, SignInApi } from "./people/SessionApi.ts"
 import { RequestsApi } from "./requests/RequestsApi.ts"
 import { TemplatesApi, TemplatesDashboardApi } from "./templates/TemplatesApi.ts"
@@ -26,6 +28,10 @@ export class Endpoints extends HttpApi.make("wac")
     ApiKeysApi,
     SignInApi,
     SessionApi,
+    AccountApi,
+    PasswordResetApi,
+    MembersApi,
+    InvitationsApi,
     PhoneNumbersApi,
     ContactsApi,
     WebhookApi,

@@ -19,6 +19,7 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
   const hasBody = endpoint.payload.size > 0
   const sends = Traits.has(endpoint, Traits.Sends)
   const signsIn = Traits.has(endpoint, Traits.SignsIn)
+  const checksSecret = signsIn || Traits.has(endpoint, Traits.ChecksSecret)
   switch (code) {
     case "invalid_body":
       switch (reason) {
@@ -39,7 +40,7 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         case "missing_session":
           return caller === "Session"
         case "invalid_credentials":
-          return signsIn
+          return checksSecret
         case "invalid_signature":
         case "stale_signature":
         case "missing_signature":
@@ -54,19 +55,24 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         case "role_not_allowed":
           return caller === "Session"
         case "cross_site":
-          return (caller === "Session" || signsIn) && Traits.mutates(endpoint)
+          return (caller === "Session" || checksSecret) && Traits.mutates(endpoint)
         default:
           return sends
       }
     case "rate_limited":
-      return sends ? reason !== "login" : reason === "workspace" ? caller === "ApiKey" : reason === "login" && signsIn
+      return sends
+        ? reason !== "login"
+        : reason === "workspace"
+        ? caller === "ApiKey"
+        : reason === "login" && checksSecret
     case "server_error":
       // only a send waits for another, or is turned away before it has begun
       return status !== 503 || reason === "storage_unavailable" || sends
     case "idempotency_conflict":
       return Traits.has(endpoint, Traits.NeedsIdempotencyKey)
     case "not_found":
-      return endpoint.path.includes(":") || Traits.has(endpoint, Traits.NeedsWebhook)
+      return endpoint.path.includes(":") || Traits.has(endpoint, Traits.NeedsWebhook) ||
+        Traits.has(endpoint, Traits.ChecksSecret) || Traits.has(endpoint, Traits.NamesThing)
   }
 }
 

@@ -285,6 +285,77 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   },
   "session.get": { response: session },
   "session.signOut": {},
+  "account.workspaces": {
+    response: {
+      data: [{ id: session.workspaceId, name: session.workspaceName, role: session.role, isCurrent: true }],
+      hasMore: false,
+      nextCursor: null
+    }
+  },
+  "account.switchWorkspace": { request: { workspaceId: session.workspaceId }, response: session },
+  "account.sessions": {
+    response: {
+      data: [{
+        id: "ses_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+        createdAt: "2026-01-02T03:00:00.000Z",
+        expiresAt: "2026-01-09T03:00:00.000Z",
+        address: "203.0.113.7",
+        agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+        isCurrent: true
+      }],
+      hasMore: false,
+      nextCursor: null
+    }
+  },
+  "account.endSession": {},
+  "account.changePassword": { request: { current: "correct horse battery", new: "another horse battery" } },
+  "passwordReset.request": { request: { email: session.email } },
+  "passwordReset.reset": { request: { token: "…", password: "another horse battery" } },
+  "members.list": {
+    response: {
+      data: [
+        {
+          id: session.userId,
+          email: session.email,
+          role: session.role,
+          status: "active",
+          createdAt: "2026-01-02T03:00:00.000Z",
+          expiresAt: null
+        },
+        {
+          id: "inv_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+          email: "ben@example.com",
+          role: "developer",
+          status: "invited",
+          createdAt: "2026-01-02T03:04:05.678Z",
+          expiresAt: "2026-01-09T03:04:05.678Z"
+        }
+      ],
+      hasMore: false,
+      nextCursor: null
+    }
+  },
+  "members.invite": {
+    request: { email: "ben@example.com", role: "developer" },
+    response: {
+      id: "inv_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+      inviteUrl: "https://wac.example.com/dashboard/invitation#token=…",
+      expiresAt: "2026-01-09T03:04:05.678Z"
+    }
+  },
+  "members.change": {
+    request: { role: "admin" },
+    response: {
+      id: session.userId,
+      email: session.email,
+      role: "admin",
+      status: "active",
+      createdAt: "2026-01-02T03:00:00.000Z",
+      expiresAt: null
+    }
+  },
+  "members.remove": {},
+  "invitations.accept": { request: { token: "…", password: "correct horse battery" }, response: session },
   "phoneNumbers.list": {
     response: {
       data: [{

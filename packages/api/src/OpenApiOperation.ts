@@ -61,7 +61,7 @@ const reference = (name: keyof typeof headers) => ({ [name]: { $ref: `#/componen
 
 const headersOf = (endpoint: HttpApiEndpoint.Top, status: number) => {
   const signsIn = Traits.has(endpoint, Traits.SignsIn)
-  const spendsALimit = signsIn || Traits.has(endpoint, Traits.Sends) ||
+  const spendsALimit = signsIn || Traits.has(endpoint, Traits.ChecksSecret) || Traits.has(endpoint, Traits.Sends) ||
     Context.getOrUndefined(endpoint.annotations, Access)?._tag === "ApiKey"
   return {
     ...reference("Request-Id"),

@@ -20,11 +20,17 @@ export const Sends = Context.Reference<boolean>("@wac/api/Traits/Sends", { defau
 /** It signs somebody in: its answer sets the session's cookie, and failures are limited per account and address. */
 export const SignsIn = Context.Reference<boolean>("@wac/api/Traits/SignsIn", { defaultValue: () => false })
 
+/** It takes a password or a one-time token, or is limited like one that does; failures are limited as in signing in. */
+export const ChecksSecret = Context.Reference<boolean>("@wac/api/Traits/ChecksSecret", { defaultValue: () => false })
+
 /** It is a list that is read page by page: `limit` and `cursor`. */
 export const IsPaged = Context.Reference<boolean>("@wac/api/Traits/IsPaged", { defaultValue: () => false })
 
 /** It answers 404 while the workspace has no webhook. */
 export const NeedsWebhook = Context.Reference<boolean>("@wac/api/Traits/NeedsWebhook", { defaultValue: () => false })
+
+/** Its body names a thing of the caller's by id: 404 for one that is not theirs. */
+export const NamesThing = Context.Reference<boolean>("@wac/api/Traits/NamesThing", { defaultValue: () => false })
 
 /** Whether it changes something. */
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"

@@ -47,6 +47,27 @@ export interface InternalRoutes {
   readonly "GET /internal/session": { readonly response: Wire.Session }
   readonly "DELETE /internal/session": { readonly response: undefined }
   readonly "POST /internal/setup": { readonly body: Wire.SetUp; readonly response: Wire.Session }
+  readonly "GET /internal/members": { readonly response: Wire.InternalPage<Wire.Member> }
+  readonly "POST /internal/members": { readonly body: Wire.InviteMember; readonly response: Wire.InvitedMember }
+  readonly "PATCH /internal/members/:id": { readonly body: Wire.ChangeMember; readonly response: Wire.Member }
+  readonly "DELETE /internal/members/:id": { readonly response: undefined }
+  readonly "POST /internal/invitations/accept": {
+    readonly body: Wire.AcceptInvitation
+    readonly response: Wire.Session
+  }
+  readonly "GET /internal/workspaces": { readonly response: Wire.InternalPage<Wire.OwnWorkspace> }
+  readonly "POST /internal/session/workspace": {
+    readonly body: Wire.SwitchWorkspace
+    readonly response: Wire.Session
+  }
+  readonly "GET /internal/sessions": { readonly response: Wire.InternalPage<Wire.OwnSession> }
+  readonly "DELETE /internal/sessions/:id": { readonly response: undefined }
+  readonly "PUT /internal/password": { readonly body: Wire.ChangePassword; readonly response: undefined }
+  readonly "POST /internal/password/reset-request": {
+    readonly body: Wire.RequestPasswordReset
+    readonly response: undefined
+  }
+  readonly "POST /internal/password/reset": { readonly body: Wire.ResetPassword; readonly response: undefined }
   readonly "GET /internal/api-keys": {
     readonly query: ListQuery
     readonly response: Wire.InternalPage<Wire.ListedApiKey>

@@ -244,6 +244,85 @@ export interface Replay {
   readonly completedAt: string | null
 }
 
+/** A member of the workspace, or somebody who is invited to it. */
+export interface Member {
+  /** `usr_…`, or `inv_…` of an invitation. */
+  readonly id: string
+  readonly email: string
+  readonly role: Role
+  readonly status: "active" | "invited"
+  readonly createdAt: string
+  /** When the invitation ends; `null` of a member. */
+  readonly expiresAt: string | null
+}
+
+/** Who is invited. */
+export interface InviteMember {
+  readonly email: string
+  readonly role: Role
+}
+
+/** An invitation. Its link is shown this once. */
+export interface InvitedMember {
+  readonly id: string
+  readonly inviteUrl: string
+  readonly expiresAt: string
+}
+
+/** What a member becomes. */
+export interface ChangeMember {
+  readonly role: Role
+}
+
+/** What accepting an invitation takes. */
+export interface AcceptInvitation {
+  readonly token: string
+  /** Of a new account, or of the one that there is. */
+  readonly password?: string
+}
+
+/** A workspace of the person's. */
+export interface OwnWorkspace {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  /** Whether the session is in it. */
+  readonly isCurrent: boolean
+}
+
+/** Which workspace the session moves to. */
+export interface SwitchWorkspace {
+  readonly workspaceId: string
+}
+
+/** A session of the person's. */
+export interface OwnSession {
+  readonly id: string
+  readonly createdAt: string
+  /** At the latest; earlier if it is not used. */
+  readonly expiresAt: string
+  readonly address: string | null
+  readonly agent: string | null
+  readonly isCurrent: boolean
+}
+
+/** The present password and the next. */
+export interface ChangePassword {
+  readonly current: string
+  readonly new: string
+}
+
+/** Whose password is to be reset. */
+export interface RequestPasswordReset {
+  readonly email: string
+}
+
+/** The token of a link, and the next password. */
+export interface ResetPassword {
+  readonly token: string
+  readonly password: string
+}
+
 /** A message that was sent from the dashboard. */
 export interface SentFromDashboard {
   readonly status: "sent"

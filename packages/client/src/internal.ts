@@ -59,6 +59,46 @@ export interface InternalClient {
     /** Creates the first workspace and its owner, and signs the owner in. */
     readonly setUp: (owner: Wire.SetUp, options?: CallOptions) => Returned<"POST /internal/setup">
   }
+  readonly members: {
+    /** All members, oldest first, and then the invitations that were not accepted yet. */
+    readonly list: (options?: CallOptions) => Returned<"GET /internal/members">
+    /** The link is in this response only. */
+    readonly invite: (person: Wire.InviteMember, options?: CallOptions) => Returned<"POST /internal/members">
+    readonly change: (
+      id: string,
+      member: Wire.ChangeMember,
+      options?: CallOptions
+    ) => Returned<"PATCH /internal/members/:id">
+    /** Removes a member, or withdraws an invitation. */
+    readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id">
+    /** Becomes a member, and signs in. */
+    readonly accept: (
+      invitation: Wire.AcceptInvitation,
+      options?: CallOptions
+    ) => Returned<"POST /internal/invitations/accept">
+  }
+  readonly account: {
+    readonly workspaces: (options?: CallOptions) => Returned<"GET /internal/workspaces">
+    readonly switchWorkspace: (
+      workspace: Wire.SwitchWorkspace,
+      options?: CallOptions
+    ) => Returned<"POST /internal/session/workspace">
+    readonly sessions: (options?: CallOptions) => Returned<"GET /internal/sessions">
+    readonly endSession: (id: string, options?: CallOptions) => Returned<"DELETE /internal/sessions/:id">
+    /** Ends the person's other sessions. */
+    readonly changePassword: (
+      passwords: Wire.ChangePassword,
+      options?: CallOptions
+    ) => Returned<"PUT /internal/password">
+    readonly requestPasswordReset: (
+      person: Wire.RequestPasswordReset,
+      options?: CallOptions
+    ) => Returned<"POST /internal/password/reset-request">
+    readonly resetPassword: (
+      reset: Wire.ResetPassword,
+      options?: CallOptions
+    ) => Returned<"POST /internal/password/reset">
+  }
   readonly apiKeys: {
     /** Active keys, newest first. */
     readonly list: (query?: ListQuery, options?: CallOptions) => InternalList<Wire.ListedApiKey>
@@ -167,6 +207,23 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       get: (options) => call("GET /internal/session", {}, options),
       signOut: (options) => call("DELETE /internal/session", {}, options),
       setUp: (body, options) => call("POST /internal/setup", { body, once: true }, options)
+    },
+    members: {
+      list: (options) => call("GET /internal/members", {}, options),
+      invite: (body, options) => call("POST /internal/members", { body, once: true }, options),
+      change: (id, body, options) => call("PATCH /internal/members/:id", { id, body }, options),
+      remove: (id, options) => call("DELETE /internal/members/:id", { id }, options),
+      accept: (body, options) => call("POST /internal/invitations/accept", { body, once: true }, options)
+    },
+    account: {
+      workspaces: (options) => call("GET /internal/workspaces", {}, options),
+      switchWorkspace: (body, options) => call("POST /internal/session/workspace", { body }, options),
+      sessions: (options) => call("GET /internal/sessions", {}, options),
+      endSession: (id, options) => call("DELETE /internal/sessions/:id", { id }, options),
+      changePassword: (body, options) => call("PUT /internal/password", { body, once: true }, options),
+      requestPasswordReset: (body, options) =>
+        call("POST /internal/password/reset-request", { body, once: true }, options),
+      resetPassword: (body, options) => call("POST /internal/password/reset", { body, once: true }, options)
     },
     apiKeys: {
       list: list((query?: ListQuery, options?) => call("GET /internal/api-keys", { query }, options)),

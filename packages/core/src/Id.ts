@@ -55,6 +55,14 @@ export type RequestId = typeof RequestId.Type
 export const ReplayId = shape("job").pipe(Schema.brand("ReplayId"))
 export type ReplayId = typeof ReplayId.Type
 
+/** Names an invitation. */
+export const InvitationId = shape("inv").pipe(Schema.brand("InvitationId"))
+export type InvitationId = typeof InvitationId.Type
+
+/** Names a dashboard session. */
+export const SessionId = shape("ses").pipe(Schema.brand("SessionId"))
+export type SessionId = typeof SessionId.Type
+
 /** Each prefix and the identifier that it makes. */
 export interface ByPrefix {
   readonly ws: WorkspaceId
@@ -69,6 +77,8 @@ export interface ByPrefix {
   readonly att: AttemptId
   readonly req: RequestId
   readonly job: ReplayId
+  readonly inv: InvitationId
+  readonly ses: SessionId
 }
 
 /** The identifier that a text is, if it is one. */

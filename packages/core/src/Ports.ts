@@ -10,6 +10,7 @@ import { ApiKeyStore } from "./keys/ApiKeyStore.ts"
 import { RateLimitStore } from "./limits/RateLimitStore.ts"
 import { MessageStore } from "./messages/MessageStore.ts"
 import { PhoneNumberStore } from "./numbers/PhoneNumberStore.ts"
+import { InvitationStore } from "./people/InvitationStore.ts"
 import { MemberStore } from "./people/MemberStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
@@ -30,6 +31,7 @@ export const all = {
   DeliveryStore,
   EventStore,
   InboundPostStore,
+  InvitationStore,
   MemberStore,
   MessageStore,
   PepperStore,

@@ -2,6 +2,7 @@
  * Forgets, in the background, what the dashboard shows for a time only.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
+import { SessionStore } from "./people/SessionStore.ts"
 import * as ApiRequest from "./requests/ApiRequest.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -26,6 +27,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const kept: ReadonlyArray<Kept> = [
       { retention: ApiRequest.retention, forget: (yield* RequestStore).forget },
+      { retention: Duration.zero, forget: (yield* SessionStore).forget },
       { retention: Activity.retention, forget: (yield* UsageStore).forget }
     ]
     const tidy = ({ forget, retention }: Kept) =>

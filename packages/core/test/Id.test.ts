@@ -17,7 +17,9 @@ const kinds = {
   dlv: Id.DeliveryId,
   att: Id.AttemptId,
   req: Id.RequestId,
-  job: Id.ReplayId
+  job: Id.ReplayId,
+  inv: Id.InvitationId,
+  ses: Id.SessionId
 } satisfies { [prefix in keyof Id.ByPrefix]: Schema.Schema<unknown> }
 const prefixes = Object.keys(kinds) as ReadonlyArray<keyof Id.ByPrefix>
 

@@ -26,7 +26,9 @@ import * as PhoneNumbersHandlers from "./numbers/PhoneNumbersHandlers.ts"
 import * as MetricsPage from "./pages/MetricsPage.ts"
 import * as PageHeaders from "./pages/PageHeaders.ts"
 import * as Pages from "./pages/Pages.ts"
+import * as AccountHandlers from "./people/AccountHandlers.ts"
 import { CrossSite } from "./people/CrossSite.ts"
+import * as MembersHandlers from "./people/MembersHandlers.ts"
 import * as SessionAuthentication from "./people/SessionAuthentication.ts"
 import { SessionCookie } from "./people/SessionCookie.ts"
 import * as SessionHandlers from "./people/SessionHandlers.ts"
@@ -57,6 +59,8 @@ const routes = Layer.mergeAll(
       TemplatesHandlers.layer,
       ApiKeysHandlers.layer,
       SessionHandlers.layer,
+      AccountHandlers.layer,
+      MembersHandlers.layer,
       PhoneNumbersHandlers.layer,
       ContactsHandlers.layer,
       WebhookHandlers.layer,

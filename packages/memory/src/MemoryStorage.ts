@@ -11,6 +11,7 @@ import * as ApiKeyStore from "./keys/ApiKeyStore.ts"
 import * as RateLimitStore from "./limits/RateLimitStore.ts"
 import * as MessageStore from "./messages/MessageStore.ts"
 import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
+import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as Polling from "./Polling.ts"
@@ -33,6 +34,7 @@ export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   DeliveryStore.layer,
   EventStore.layer,
   InboundPostStore.layer,
+  InvitationStore.layer,
   MemberStore.layer,
   MessageStore.layer,
   PepperStore.layer,

@@ -12,6 +12,7 @@ import {
   type Idempotency,
   type InboundPost,
   type InboundPostStore,
+  type Invitation,
   type Member,
   type Message,
   type PhoneNumber,
@@ -97,7 +98,12 @@ export interface Memory {
   readonly toldAt: Map<Id.PhoneNumberId, PhoneNumber.ToldAt>
   /** Those of numbers that have some of their own. */
   readonly credentials: Map<Id.PhoneNumberId, PhoneNumberStep.SealedCredentials>
-  readonly members: Map<Id.UserId, Member.Member>
+  readonly people: Map<Id.UserId, Member.Person>
+  /** In the order of joining. */
+  readonly members: Map<Id.WorkspaceId, Map<Id.UserId, Member.Member>>
+  /** By the token's hash. */
+  readonly invitations: ForgetfulMap<string, Invitation.Invitation>
+  readonly passwordResets: ForgetfulMap<string, Invitation.PasswordReset>
   readonly sessions: ForgetfulMap<string, SessionStore.StoredSession>
   readonly apiKeys: Table<ApiKey.ApiKey>
   readonly apiKeyByTokenHash: Map<string, Id.ApiKeyId>
@@ -181,7 +187,10 @@ const make = (now: Memory["now"]): Memory => ({
   phoneNumberByProviderId: new Map(),
   toldAt: new Map(),
   credentials: new Map(),
+  people: new Map(),
   members: new Map(),
+  invitations: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
+  passwordResets: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
   sessions: new ForgetfulMap(({ absoluteUntil, idleUntil }, now) => Math.min(idleUntil, absoluteUntil) <= now),
   apiKeys: new Table(),
   apiKeyByTokenHash: new Map(),

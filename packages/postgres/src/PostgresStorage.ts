@@ -15,6 +15,7 @@ import * as MessageStore from "./messages/MessageStore.ts"
 import * as Migrations from "./Migrations.ts"
 import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
 import type { OpenError } from "./OpenError.ts"
+import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as PgliteClient from "./PgliteClient.ts"
@@ -38,6 +39,7 @@ export const layer = Layer.mergeAll(
   DeliveryStore.layer,
   EventStore.layer,
   InboundPostStore.layer,
+  InvitationStore.layer,
   MemberStore.layer,
   MessageStore.layer,
   PepperStore.layer,

@@ -22,8 +22,9 @@ const tried = { attempt_count: 1, round_attempts: 1, first_attempt_at: 1, last_a
 /** By constraint or unique index: its table, and what makes the possible row an impossible one. */
 const impossible: { readonly [constraint: string]: readonly [table: string, ...changes: ReadonlyArray<Row>] } = {
   peppers_single: ["peppers", { single: false }],
-  members_email: ["members", { email: "A@example.com" }],
+  people_email: ["people", { email: "A@example.com" }],
   members_role: ["members", { role: "guest" }],
+  invitations_role: ["invitations", { role: "guest" }],
   sessions_ends: ["sessions", { idle_until: 6 }],
   phone_numbers_block: [
     "phone_numbers",
@@ -122,7 +123,10 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     { problem: "storage", tries: 1 }
   ],
 
-  members_email_key: ["members", { user_id: "other" }],
+  people_email_key: ["people", { user_id: "other" }],
+  sessions_id_key: ["sessions", { token_hash: "other" }],
+  invitations_token_hash_key: ["invitations", { id: "other", email: "c@example.com" }],
+  invitations_workspace_id_email_key: ["invitations", { id: "other", token_hash: "other" }],
   phone_numbers_default: ["phone_numbers", { id: "other", phone_number: "+2", provider_number_id: "q" }],
   phone_numbers_provider_number_id_key: ["phone_numbers", { id: "other", phone_number: "+2", is_default: false }],
   phone_numbers_workspace_id_phone_number_key: [
@@ -136,8 +140,14 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   events_order_key_sequence_key: ["events", { id: "other" }],
   webhooks_workspace_id_key: ["webhooks", { id: "other" }],
 
-  members_workspace_id_fkey: ["members", { user_id: "other", email: "b@example.com", workspace_id: "nobody's" }],
-  sessions_user_id_fkey: ["sessions", { token_hash: "other", user_id: "nobody" }],
+  members_workspace_id_fkey: ["members", { workspace_id: "nobody's" }],
+  members_user_id_fkey: ["members", { user_id: "nobody" }],
+  sessions_user_id_fkey: ["sessions", { id: "other", token_hash: "other", user_id: "nobody" }],
+  invitations_workspace_id_fkey: [
+    "invitations",
+    { id: "other", token_hash: "other", email: "c@example.com", workspace_id: "nobody's" }
+  ],
+  password_resets_user_id_fkey: ["password_resets", { token_hash: "other", user_id: "nobody" }],
   phone_numbers_workspace_id_fkey: [
     "phone_numbers",
     { id: "other", provider_number_id: "q", workspace_id: "nobody's" }
@@ -198,6 +208,7 @@ const domains: { readonly [domain: string]: { readonly has: ReadonlyArray<unknow
 /** Words that columns of rare tables are checked for. */
 const listed: ReadonlyArray<readonly [table: string, column: string, has: ReadonlyArray<string>, Row]> = [
   ["members", "role", Member.Role.literals, {}],
+  ["invitations", "role", Member.Role.literals, {}],
   ["templates", "parameter_format", words<Template.Template["parameterFormat"]>({ positional: true, named: true }), {}],
   ["replays", "status", Replay.statuses, {}],
   ["inbound_posts", "problem", words<InboundPost.Problem>({ unreadable: true, storage: true, defect: true }), {

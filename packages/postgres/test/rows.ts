@@ -16,15 +16,27 @@ const digest = `\\x${"0c".repeat(32)}`
 export const possible: { readonly [table: string]: Row } = {
   peppers: { key_id: "k", nonce, ciphertext },
   workspaces: { id: "ws", name: "one", created_at: 0, monthly_quota: 7 },
-  members: {
+  people: { user_id: "usr", email: "a@example.com", password_hash: "h", created_at: 0 },
+  members: { user_id: "usr", workspace_id: "ws", role: "owner", created_at: 0 },
+  sessions: {
+    id: "ses",
+    token_hash: "h",
     user_id: "usr",
     workspace_id: "ws",
-    email: "a@example.com",
-    password_hash: "h",
-    role: "owner",
-    created_at: 0
+    created_at: 0,
+    idle_until: 5,
+    absolute_until: 5
   },
-  sessions: { token_hash: "h", user_id: "usr", created_at: 0, idle_until: 5, absolute_until: 5 },
+  invitations: {
+    id: "inv",
+    workspace_id: "ws",
+    email: "b@example.com",
+    role: "member",
+    token_hash: "h",
+    created_at: 0,
+    expires_at: 1
+  },
+  password_resets: { token_hash: "h", user_id: "usr", created_at: 0, expires_at: 1 },
   phone_numbers: {
     id: "pn",
     workspace_id: "ws",

@@ -8,6 +8,7 @@ import { assert, layer } from "@effect/vitest"
 import {
   ApiKeyStore as ApiKeys,
   type Id,
+  InvitationStore as Invitations,
   MemberStore as Members,
   MessageStore as Messages,
   SealedSecretStore as SealedSecrets,
@@ -18,6 +19,7 @@ import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ApiKeyStore from "../src/keys/ApiKeyStore.ts"
 import * as MessageStore from "../src/messages/MessageStore.ts"
+import * as InvitationStore from "../src/people/InvitationStore.ts"
 import * as MemberStore from "../src/people/MemberStore.ts"
 import * as SessionStore from "../src/people/SessionStore.ts"
 import * as SealedSecretStore from "../src/secrets/SealedSecretStore.ts"
@@ -34,17 +36,25 @@ const sealed = "substr(sha256('nonce'), 1, 12), sha256('ciphertext')"
 /** Who signs in first. */
 const first = [
   "insert into workspaces (id, name, created_at) values ('ws 0', 'one', 0)",
-  `insert into members (user_id, workspace_id, email, password_hash, role, created_at)
-  values ('usr 0', 'ws 0', 'a@example.com', 'h', 'owner', 0)`
+  "insert into people (user_id, email, password_hash, created_at) values ('usr 0', 'a@example.com', 'h', 0)",
+  "insert into members (user_id, workspace_id, role, created_at) values ('usr 0', 'ws 0', 'owner', 0)"
 ]
 
 /** As after many sign-ins, keys and sends; of the sealed secrets 64 are under an older master key. */
 const fill = [
   `insert into workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(1, ${stored}) i`,
-  `insert into members (user_id, workspace_id, email, password_hash, role, created_at)
-  select 'usr ' || i, 'ws ' || i, 'a' || i || '@example.com', 'h', 'owner', 0 from generate_series(1, ${stored}) i`,
-  `insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until)
-  select 'hash ' || i, 'usr ' || i, 0, ${now} + i, ${now} + i from generate_series(1, ${stored}) i`,
+  `insert into people (user_id, email, password_hash, created_at)
+  select 'usr ' || i, 'a' || i || '@example.com', 'h', 0 from generate_series(1, ${stored}) i`,
+  `insert into members (user_id, workspace_id, role, created_at)
+  select 'usr ' || i, 'ws ' || i, 'owner', 0 from generate_series(1, ${stored}) i`,
+  `insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until, id, workspace_id)
+  select 'hash ' || i, 'usr ' || i, 0, ${now} + i, ${now} + i, 'ses ' || i, 'ws ' || i
+  from generate_series(1, ${stored}) i`,
+  `insert into invitations (id, workspace_id, email, role, token_hash, created_at, expires_at)
+  select 'inv ' || i, 'ws ' || i, 'b' || i || '@example.com', 'member', 'hash ' || i, 0, ${now} + i
+  from generate_series(1, ${stored}) i`,
+  `insert into password_resets (token_hash, user_id, created_at, expires_at)
+  select 'hash ' || i, 'usr ' || i, 0, ${now} + i from generate_series(1, ${stored}) i`,
   `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at)
   select 'key ' || i, 'ws ' || i, 'one', 'p', '{messages:send}', 'hash ' || i,
@@ -67,8 +77,11 @@ const fill = [
 
 const tables = [
   "workspaces",
+  "people",
   "members",
   "sessions",
+  "invitations",
+  "password_resets",
   "api_keys",
   "api_key_uses",
   "phone_numbers",
@@ -82,6 +95,10 @@ const workspace = `ws ${some}` as Id.WorkspaceId
 const keyIds = (count: number) => Array.from({ length: count }, (_, i) => `key ${some + i}` as Id.ApiKeyId)
 
 const session: Sessions.StoredSession = {
+  id: "ses new" as Id.SessionId,
+  workspaceId: "ws 0" as Id.WorkspaceId,
+  address: null,
+  agent: null,
   tokenHash: "new",
   userId: "usr 0" as Id.UserId,
   createdAt: now,
@@ -95,6 +112,7 @@ type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { read
 const steps = Effect.gen(function*() {
   const keys = yield* ApiKeys.ApiKeyStore
   const members = yield* Members.MemberStore
+  const invitations = yield* Invitations.InvitationStore
   const messages = yield* Messages.MessageStore
   const secrets = yield* SealedSecrets.SealedSecretStore
   const sessions = yield* Sessions.SessionStore
@@ -107,12 +125,27 @@ const steps = Effect.gen(function*() {
       api_key_uses: 2 * 64
     }],
     "a revocation": [keys.revoke(workspace, keyIds(1)[0]!, now), { api_keys: 2, api_key_uses: 1, workspaces: 1 }],
-    "a session's use": [sessions.use(`hash ${some}`, now, now + 1), { sessions: 2, members: 1 }],
+    "a session's use": [sessions.use(`hash ${some}`, now, now + 1), { sessions: 2, people: 1 }],
     // the person, and once more for the foreign key
-    "a new session": [sessions.create(session), { sessions: 1, members: 2 }],
+    "a new session": [sessions.create(session), { sessions: 1, people: 2 }],
+    "a person's sessions": [sessions.list(`usr ${some}` as Id.UserId, now), { sessions: 1 }],
+    "the end of a session by its id": [
+      sessions.end(`usr ${some}` as Id.UserId, `ses ${some}` as Id.SessionId),
+      { sessions: 2 }
+    ],
     "a session's end": [sessions.remove(`hash ${some}`), { sessions: 2 }],
-    "a person by their address": [members.findByEmail(`a${some}@example.com`), { members: 1, workspaces: 1 }],
-    "a person by their id": [members.findByUserId(`usr ${some}` as Id.UserId), { members: 1, workspaces: 1 }],
+    "a person by their address": [members.findByEmail(`a${some}@example.com`), {
+      people: 1,
+      members: 1,
+      workspaces: 1
+    }],
+    "a person by their id": [
+      members.findByUserId(`usr ${some}` as Id.UserId),
+      { people: 1, members: 1, workspaces: 1 }
+    ],
+    "the members of a workspace": [members.ofWorkspace(workspace), { people: 1, members: 1 }],
+    "an invitation": [invitations.find(`hash ${some}`), { invitations: 1 }],
+    "a workspace's invitations": [invitations.list(workspace, 0), { invitations: 1 }],
     "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
     "a message": [messages.get(workspace, `msg ${some}` as Id.MessageId), { messages: 1 }],
     "the first secrets under a master key": [secrets.under("newer", { after: null, limit: 32 }), {
@@ -134,6 +167,7 @@ const beliefs = ["guessed", "seen"] as const
 
 const stores = Layer.mergeAll(
   ApiKeyStore.layer,
+  InvitationStore.layer,
   MemberStore.layer,
   MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto)),
   SealedSecretStore.layer,

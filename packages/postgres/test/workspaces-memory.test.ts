@@ -7,7 +7,6 @@ import {
   Event,
   type Id,
   type Idempotency,
-  type Member,
   MemberStore,
   PepperStore,
   PhoneNumber,
@@ -22,6 +21,7 @@ import {
   Webhook,
   WebhookStore,
   type Workspace,
+  type WorkspaceStep,
   WorkspaceStore
 } from "@wac/core"
 import { Fixture } from "@wac/testkit"
@@ -51,7 +51,7 @@ const policies: ReadonlyArray<RateLimit.Policy> = [
 property({ length: 80, checkEvery: 20 }, (random, note) =>
   Effect.gen(function*() {
     let now = Date.parse("2026-03-05T12:00:00.000Z")
-    const worlds: Array<{ readonly workspace: Workspace.Workspace; readonly owner: Member.Member }> = []
+    const worlds: Array<{ readonly workspace: Workspace.Workspace; readonly owner: WorkspaceStep.Owner }> = []
     const ofNumbers: Array<PhoneNumber.PhoneNumber> = []
     const issued: Array<ApiKey.ApiKey> = []
     const signedIn: Array<SessionStore.StoredSession> = []
@@ -74,7 +74,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
         monthlyQuota: random.pick([null, 3]),
         suspended: random.below(4) === 0
       }
-      const owner: Member.Member = {
+      const owner: WorkspaceStep.Owner = {
         userId: yield* Fixture.id("usr"),
         workspaceId,
         email,
@@ -199,6 +199,10 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
 
     const signIn = Effect.gen(function*() {
       const session: SessionStore.StoredSession = {
+        id: yield* Fixture.id("ses"),
+        workspaceId: worlds[0]!.workspace.id,
+        address: null,
+        agent: null,
         tokenHash: yield* Fixture.word,
         userId: worlds[0]!.owner.userId,
         createdAt: now,

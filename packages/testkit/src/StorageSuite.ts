@@ -23,6 +23,7 @@ import * as MessageStoreSettleSuite from "./messages/MessageStoreSettleSuite.ts"
 import * as MessageStoreSweepSuite from "./messages/MessageStoreSweepSuite.ts"
 import * as PhoneNumberStoreObserveSuite from "./numbers/PhoneNumberStoreObserveSuite.ts"
 import * as PhoneNumberStoreSuite from "./numbers/PhoneNumberStoreSuite.ts"
+import * as InvitationStoreSuite from "./people/InvitationStoreSuite.ts"
 import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
 import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
 import * as RequestStoreSuite from "./requests/RequestStoreSuite.ts"
@@ -111,6 +112,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   RateLimitStore: [{ tests: RateLimitStoreSuite.tests }],
   PepperStore: [{ tests: PepperStoreSuite.tests, testsOfEmpty: PepperStoreSuite.testsOfEmpty }],
   SealedSecretStore: [{ tests: SealedSecretStoreSuite.tests, testsOfEmpty: SealedSecretStoreSuite.testsOfEmpty }],
+  InvitationStore: [{ tests: InvitationStoreSuite.tests }],
   MemberStore: [{ tests: MemberStoreSuite.tests, testsOfEmpty: MemberStoreSuite.testsOfEmpty }],
   SessionStore: [{ testsOfEmpty: SessionStoreSuite.testsOfEmpty }]
 }

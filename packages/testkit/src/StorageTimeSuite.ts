@@ -171,11 +171,15 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
   it.effect("a session lasts its length, whoever made it and whoever asks", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
-      const { owner } = yield* founder
+      const { owner, workspace } = yield* founder
       for (const ahead of [-day, 10 * second, day]) {
         const createdAt = yield* told(ahead)
         const tokenHash = (yield* Fixture.word).replaceAll("-", "").repeat(2)
         yield* store.create({
+          id: yield* Fixture.id("ses"),
+          workspaceId: workspace.id,
+          address: null,
+          agent: null,
           tokenHash,
           userId: owner.userId,
           createdAt,

@@ -2,6 +2,7 @@
  * The composition: which adapters stand behind which ports, and what runs in the background. Read from the bottom up.
  */
 import {
+  Accounts,
   ApiKeys,
   type Authenticator,
   Contacts,
@@ -13,6 +14,7 @@ import {
   InboundRunner,
   Limits,
   LocalAuthenticator,
+  Members,
   Messages,
   MessageSweeper,
   Password,
@@ -195,6 +197,8 @@ const services = <E, EAdapters, EInFront>(
     Contacts.Contacts.layer,
     Requests.Requests.layer,
     Usage.Usage.layer,
+    Members.Members.layer,
+    Accounts.Accounts.layer,
     authenticator
   ).pipe(
     Layer.provideMerge(Setup.Setup.layer),

@@ -43,6 +43,9 @@ const dashboard = routes.filter(({ access }) => access?._tag === "Session")
 const ofKeys = routes.filter(({ access }) => access?._tag === "ApiKey")
 const open = routes.filter(({ access }) => access?._tag === "Public")
 
+/** What a route needs before it looks for the thing with the id. */
+const bodies: { readonly [route: string]: unknown } = { "PATCH /internal/members/:id": { role: "member" } }
+
 /** The most general request to a route: an id that nobody has, an empty body. It can only fail for who asks. */
 const ask = (
   url: string,
@@ -53,7 +56,7 @@ const ask = (
   call(url + path.replace(/:\w+/g, id), {
     method,
     headers: { "idempotency-key": crypto.randomUUID(), ...headers },
-    ...(takesBody ? { body: {} } : {})
+    ...(takesBody ? { body: bodies[`${method} ${path}`] ?? {} } : {})
   })
 
 /** That the caller was let in: whatever became of the request, it was not for who asked. */
@@ -123,6 +126,18 @@ describe("the API definition", () => {
       "DELETE /internal/api-keys/:id": "session: developer",
       "POST /internal/session": "anybody",
       "POST /internal/setup": "anybody",
+      "GET /internal/members": "session: admin",
+      "POST /internal/members": "session: admin",
+      "PATCH /internal/members/:id": "session: admin",
+      "DELETE /internal/members/:id": "session: admin",
+      "POST /internal/invitations/accept": "anybody",
+      "GET /internal/workspaces": "session: member",
+      "POST /internal/session/workspace": "session: member",
+      "GET /internal/sessions": "session: member",
+      "DELETE /internal/sessions/:id": "session: member",
+      "PUT /internal/password": "session: member",
+      "POST /internal/password/reset-request": "anybody",
+      "POST /internal/password/reset": "anybody",
       "GET /internal/session": "session: member",
       "DELETE /internal/session": "session: member",
       "GET /internal/requests": "session: member",
@@ -153,19 +168,36 @@ describe("the API definition", () => {
     })
   })
 
+  /** What somebody does who is not signed in yet. */
+  const signingIn = new Set([
+    "POST /internal/session",
+    "POST /internal/setup",
+    "POST /internal/invitations/accept",
+    "POST /internal/password/reset-request",
+    "POST /internal/password/reset"
+  ])
+
+  /** What everybody may change: their own session and password. */
+  const own = new Set([
+    "DELETE /internal/session",
+    "POST /internal/session/workspace",
+    "DELETE /internal/sessions/:id",
+    "PUT /internal/password"
+  ])
+
   it("opens /v1 to API keys only, and /internal to sessions only", () => {
     for (const { access, name, path } of routes) {
       if (path.startsWith("/v1/")) assert.strictEqual(access?._tag, "ApiKey", name)
-      else if (name === "POST /internal/session" || name === "POST /internal/setup") {
+      else if (signingIn.has(name)) {
         assert.strictEqual(access?._tag, "Public", name)
       } else if (path.startsWith("/internal/")) assert.strictEqual(access?._tag, "Session", name)
       else assert.include(["GET /healthz", "GET /readyz"], name)
     }
   })
 
-  it("lets members change nothing but their own session", () => {
+  it("lets members change nothing but their own session and password", () => {
     for (const { access, method, name } of dashboard) {
-      if (method === "GET" || name === "DELETE /internal/session") continue
+      if (method === "GET" || own.has(name)) continue
       assert.notStrictEqual(access?._tag === "Session" && access.role, "member", name)
     }
   })
@@ -286,6 +318,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         readonly event: string
         readonly delivery: string
         readonly replay: string
+        readonly invitation: string
       }
     ): { readonly [path: string]: string } => ({
       "/v1/messages/:id": ids.message,
@@ -295,7 +328,10 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
       "/internal/events/:id": ids.event,
       "/internal/webhook/deliveries/:id": ids.delivery,
       "/internal/webhook/deliveries/:id/retry": ids.delivery,
-      "/internal/webhook/replays/:id": ids.replay
+      "/internal/webhook/replays/:id": ids.replay,
+      "/internal/members/:id": ids.invitation,
+      // a host's people have no sessions of ours
+      "/internal/sessions/:id": `ses_${checks.nobody}`
     })
 
     const setWebhook = (url: string, workspaceId: string, port: number) =>
@@ -352,7 +388,11 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
           key: ours.key.id,
           event: delivery.eventId,
           delivery: delivery.id,
-          replay: replay.body.id
+          replay: replay.body.id,
+          invitation: (yield* call(`${url}/internal/members`, {
+            headers: owner,
+            body: { email: "ben@example.com", role: "member" }
+          })).body.id
         })
       }
     })
@@ -365,7 +405,8 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
     it("has a thing for each route with an id", () => {
       assert.deepStrictEqual(
         [...new Set(routes.filter(({ path }) => path.includes(":")).map(({ path }) => path))].sort(),
-        Object.keys(things({ message: "", contact: "", key: "", event: "", delivery: "", replay: "" })).sort()
+        Object.keys(things({ message: "", contact: "", key: "", event: "", delivery: "", replay: "", invitation: "" }))
+          .sort()
       )
     })
 
@@ -385,16 +426,23 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         ] as ReadonlyArray<string>
         for (const id of ids) assert.match(id, /^[a-z]+[_.]/)
 
+        /** The least that may read it: whom no fresh signature is shown. */
+        const leastOf = ({ access }: Route) => access?._tag === "Session" ? access.role : "member"
         /** What our own looking adds to. */
         const growing = new Set(["/internal/requests", "/internal/usage"])
-        /** All else that we can read of ourselves; as a member, whom no fresh signature is shown. */
+        /** All else that we can read of ourselves. */
         const view = Effect.forEach(
           routes.filter(({ access, method, path }) =>
             method === "GET" && access?._tag !== "Public" && !growing.has(path)
           ),
           (route) =>
             Effect.map(
-              ask(url, route, { ...callerFor(route, ours), [actorHeader]: `member@${ours.id}` }, thing[route.path]),
+              ask(
+                url,
+                route,
+                { ...callerFor(route, ours), [actorHeader]: `${leastOf(route)}@${ours.id}` },
+                thing[route.path]
+              ),
               ({ body, status }) => [status, body]
             )
         )
@@ -471,12 +519,16 @@ describe("our own sessions", () => {
   it.live("a cookie opens every dashboard route to an owner; one that is expired, ended or forged none", () =>
     Effect.gen(function*() {
       const { services, session, url } = yield* ready({ environment: checks.unlimited })
-      const { userId } = (yield* call(`${url}/internal/session`, { headers: session })).body
+      const { userId, workspaceId } = (yield* call(`${url}/internal/session`, { headers: session })).body
       const cookie = (token: string) => ({ ...ownPage, cookie: `wac_session=${token}` })
       const now = checks.now()
       const expired = "e".repeat(43)
       yield* Effect.orDie(
         Context.get(services, SessionStore.SessionStore).create({
+          id: Id.SessionId.make(`ses_${checks.nobody}`),
+          workspaceId,
+          address: null,
+          agent: null,
           tokenHash: createHash("sha256").update(expired).digest("hex"),
           userId: Id.UserId.make(userId),
           createdAt: now,

@@ -128,7 +128,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
   it.effect("ends when it was idle too long, or is too old; only its hash is kept", () =>
     Effect.gen(function*() {
       const { services, session, url } = yield* checks.Served
-      const { userId } = (yield* whoAmI(url, session)).body
+      const { userId, workspaceId } = (yield* whoAmI(url, session)).body
       const store = Context.get(services, SessionStore.SessionStore)
       const now = checks.now()
       const hour = 3_600_000
@@ -140,7 +140,9 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
       ] as const
       for (const [token, times, status] of cases) {
         const tokenHash = createHash("sha256").update(token).digest("hex")
-        yield* Effect.orDie(store.create({ tokenHash, userId: Id.UserId.make(userId), ...times }))
+        const id = Id.SessionId.make(`ses_${checks.nobody.slice(0, -1)}${status === 200 ? 0 : token.length}`)
+        const own = { id, userId: Id.UserId.make(userId), workspaceId, address: null, agent: null }
+        yield* Effect.orDie(store.create({ ...own, tokenHash, ...times }))
         assert.strictEqual((yield* whoAmI(url, { cookie: `wac_session=${token}` })).status, status, token)
         checks.assertError(yield* whoAmI(url, { cookie: `wac_session=${tokenHash}` }), 401, missingSession)
       }

@@ -81,6 +81,7 @@ describe("what is not set", () => {
     logFormat: "json",
     logLevel: "Info",
     otlpEndpoint: undefined,
+    mail: undefined,
     metricsToken: undefined
   }
 
@@ -199,6 +200,9 @@ describe("what is taken", () => {
     }],
     [{ LOG_FORMAT: "pretty", LOG_LEVEL: "warn" }, { logFormat: "pretty", logLevel: "Warn" }],
     [{ LOG_FORMAT: "json", LOG_LEVEL: "trace" }, { logFormat: "json", logLevel: "Trace" }],
+    [{ SMTP_URL: "smtp://localhost", SMTP_FROM: "ops@example.com" }, {
+      mail: { url: Redacted.make("smtp://localhost"), from: "ops@example.com" }
+    }],
     [{ METRICS_TOKEN: "a.b-c==" }, { metricsToken: Redacted.make("a.b-c==") }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }, { otlpEndpoint: "http://127.0.0.1:4318/" }]
   ]

@@ -19,7 +19,8 @@ export const Session = Schema.Struct({
   workspaceName: Schema.String
 }).annotate({ identifier: "Session" })
 
-const Email = PlainText.between(3, 254).check(
+/** An address that somebody can be reached at. */
+export const Email = PlainText.between(3, 254).check(
   Schema.isPattern(/^[^\s@]+@[^\s@]+$/u, { message: "must be an e-mail address" })
 )
 

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer, type Option, type Redacted } from "effect"
 import { NotFound, type RateLimited, type Unauthorized } from "../Errors.ts"
-import type { UserId } from "../Id.ts"
+import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Session } from "./Session.ts"
 
@@ -16,16 +16,26 @@ export interface Credentials {
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
+/** How a session is opened. */
+export interface Opening {
+  /** The session that the request brings: it ends when the new one begins. */
+  readonly current?: Redacted.Redacted | undefined
+  /** In which workspace; the one that the person joined first when left out. */
+  readonly workspaceId?: WorkspaceId | undefined
+  /** The client's address. */
+  readonly address?: string | undefined
+  /** `User-Agent`. */
+  readonly agent?: string | undefined
+}
+
 /** What a person signs in with. */
-export interface SignIn {
+export interface SignIn extends Opening {
   readonly email: string
   readonly password: Redacted.Redacted
   /** The client's address, by which failures are limited. */
   readonly address: string
   /** The value of the device cookie: where somebody signed in to this account before, strangers' failures do not count. */
   readonly device?: Redacted.Redacted | undefined
-  /** The session that the request brings: it ends when the new one begins. */
-  readonly current?: Redacted.Redacted | undefined
 }
 
 /** A session that was opened just now, and the token that its cookie carries. */
@@ -49,7 +59,7 @@ export class Authenticator extends Context.Service<Authenticator, {
   /** Opens a session for a person who has proved themselves in another way, such as by the set-up link. No limit. */
   readonly open: (
     userId: UserId,
-    current?: Redacted.Redacted
+    opening?: Opening
   ) => Effect.Effect<SignedIn, NotFound | StoreError>
   /** Ends a session; one that is unknown is passed over. */
   readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void, StoreError>

@@ -11,7 +11,7 @@ import { Mac, type SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
 import type * as RateLimit from "../limits/RateLimit.ts"
 import type { Vault } from "../secrets/Vault.ts"
-import type { Member } from "./Member.ts"
+import type { Person } from "./Member.ts"
 
 /** How long a browser keeps it: as long as the longest that browsers keep any; each sign-in begins it anew. */
 export const lifetime = Duration.days(400)
@@ -25,7 +25,7 @@ export const policy: RateLimit.Policy = { name: "login", interval: 60_000, capac
 /** The name in storage of a device's bucket. */
 export const bucket = (nonce: string): string => `login:device:${nonce}`
 
-type Account = Pick<Member, "userId" | "passwordHash">
+type Account = Pick<Person, "userId" | "passwordHash">
 
 // neither of the parts holds a space; what else is hashed with the pepper are API keys, which begin otherwise
 const mac = (vault: Vault["Service"], { passwordHash, userId }: Account, nonce: string) =>

@@ -5,19 +5,25 @@ import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
 import { NotFound, Unauthorized } from "../Errors.ts"
-import type { UserId } from "../Id.ts"
+import * as Id from "../Id.ts"
+import type { SessionId, UserId } from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import * as PlainText from "../PlainText.ts"
 import { Vault } from "../secrets/Vault.ts"
-import { Authenticator, type SignIn } from "./Authenticator.ts"
+import { Authenticator, type Opening, type SignIn } from "./Authenticator.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
-import { type Membership, MemberStore } from "./MemberStore.ts"
+import type { Person } from "./Member.ts"
+import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
 import * as Session from "./Session.ts"
 import { SessionStore } from "./SessionStore.ts"
 
 /** 43 base62 characters: 256 bits. */
 const tokenLength = 43
+
+/** How much of `User-Agent` is kept, for a person to know their sessions by. */
+const maxAgentLength = 256
 
 /** Failures per account: 10 at once, then one a minute; a person who mistypes never meets it, a guesser does. */
 const accountPolicy: RateLimit.Policy = { name: "login", interval: 60_000, capacity: 10 }
@@ -28,10 +34,18 @@ const addressPolicy: RateLimit.Policy = { name: "login", interval: 6_000, capaci
 /** The bucket of an address: wrong passwords spend from it, and wrong set-up tokens. */
 export const addressBucket = (address: string) => ({ key: `login:address:${address}`, policy: addressPolicy })
 
-const sessionOf = ({ member, workspace }: Membership): Session.Session => ({
-  userId: member.userId,
-  email: member.email,
-  role: member.role,
+/** Wrong passwords of an account spend from it. */
+export const accountBucket = (email: string) => ({ key: `login:account:${email}`, policy: accountPolicy })
+
+const sessionOf = (
+  id: SessionId,
+  { email, userId }: Person,
+  { role, workspace }: Membership
+): Session.Session => ({
+  id,
+  userId,
+  email,
+  role,
   workspaceId: workspace.id,
   workspaceName: workspace.name
 })
@@ -55,24 +69,36 @@ export const layer = Layer.effect(
 
     const idleUntil = (now: number) => now + Duration.toMillis(Session.idleTimeout)
 
-    /** Opens a session; nothing once the member has another password than `membership` says. */
+    /**
+     * Opens a session in a workspace of the person's, by default the one that they joined first; nothing once they have
+     * another password, or are a member of none.
+     */
     const begin = Effect.fnUntraced(function*(
-      membership: Membership,
-      { current, nonce }: { readonly current: Redacted.Redacted | undefined; readonly nonce: string | undefined }
+      { memberships, person }: Account,
+      { address, agent, current, nonce, workspaceId }: Opening & { readonly nonce: string | undefined }
     ) {
-      const { passwordHash, userId } = membership.member
+      const membership = memberships.find(({ workspace }) => workspaceId === undefined || workspace.id === workspaceId)
+      if (membership === undefined) return undefined
       const now = yield* Clock.currentTimeMillis
       const token = Redacted.make(yield* Base62.random(random, tokenLength))
+      const id = yield* Id.generate(random, "ses")
       const begun = yield* sessions.create({
+        id,
         tokenHash: yield* hashOf(token),
-        userId,
+        userId: person.userId,
+        workspaceId: membership.workspace.id,
+        address: address ?? null,
+        agent: agent === undefined ? null : PlainText.cleaned(agent).slice(0, maxAgentLength),
         createdAt: now,
         idleUntil: idleUntil(now),
         absoluteUntil: now + Duration.toMillis(Session.absoluteTimeout)
-      }, { of: current === undefined ? undefined : yield* hashOf(current), passwordHash })
+      }, {
+        of: current === undefined ? undefined : yield* hashOf(current),
+        passwordHash: person.passwordHash ?? undefined
+      })
       if (!begun) return undefined
-      const device = yield* DeviceCookie.make(vault, random, membership.member, nonce)
-      return { token, device, session: sessionOf(membership) }
+      const device = yield* DeviceCookie.make(vault, random, person, nonce)
+      return { token, device, session: sessionOf(id, person, membership) }
     })
 
     /** The nonce of a device that signed in to the account before, under the password that it has. */
@@ -80,7 +106,7 @@ export const layer = Layer.effect(
       const nonce = device === undefined ? undefined : DeviceCookie.nonceOf(device)
       if (device === undefined || nonce === undefined) return undefined
       const found = Option.getOrUndefined(yield* members.findByEmail(email))
-      return found !== undefined && (yield* DeviceCookie.isOf(vault, found.member, device)) ? nonce : undefined
+      return found !== undefined && (yield* DeviceCookie.isOf(vault, found.person, device)) ? nonce : undefined
     })
 
     const signIn = Effect.fn("LocalAuthenticator.signIn")(function*(attempt: SignIn) {
@@ -89,7 +115,7 @@ export const layer = Layer.effect(
       const nonce = yield* trusted(email, attempt.device)
       // a device of the account's own answers for itself alone: what strangers spend, at whatever address, is not its
       const buckets = nonce === undefined
-        ? [{ key: `login:account:${email}`, policy: accountPolicy }, addressBucket(attempt.address)]
+        ? [accountBucket(email), addressBucket(attempt.address)]
         : [{ key: DeviceCookie.bucket(nonce), policy: DeviceCookie.policy }]
       // spent before the password is looked at, given back when it was right: racing guesses cannot slip through
       const readings = yield* limits.spend(buckets, now)
@@ -97,8 +123,8 @@ export const layer = Layer.effect(
       const refusal = RateLimit.refusal(readings)
       if (refusal !== undefined) return yield* refusal
       const found = Option.getOrUndefined(yield* members.findByEmail(email))
-      const right = yield* passwords.verify(attempt.password, found?.member.passwordHash)
-      const begun = found === undefined || !right ? undefined : yield* begin(found, { nonce, current: attempt.current })
+      const right = yield* passwords.verify(attempt.password, found?.person.passwordHash ?? undefined)
+      const begun = found === undefined || !right ? undefined : yield* begin(found, { ...attempt, nonce })
       if (begun === undefined) {
         return yield* new Unauthorized({
           reason: "invalid_credentials",
@@ -109,9 +135,9 @@ export const layer = Layer.effect(
       return begun
     })
 
-    const open = Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, current?: Redacted.Redacted) {
+    const open = Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, opening: Opening = {}) {
       const found = Option.getOrUndefined(yield* members.findByUserId(userId))
-      const begun = found === undefined ? undefined : yield* begin(found, { nonce: undefined, current })
+      const begun = found === undefined ? undefined : yield* begin(found, { ...opening, nonce: undefined })
       return begun ?? (yield* new NotFound({ message: "there is no such member" }))
     })
 
@@ -119,8 +145,12 @@ export const layer = Layer.effect(
       const now = yield* Clock.currentTimeMillis
       const stored = yield* sessions.use(yield* hashOf(token), now, idleUntil(now))
       if (Option.isNone(stored)) return Option.none()
+      const { id, userId, workspaceId } = stored.value
       // the role is looked up at every use, so that lowering it needs no new sign-in
-      return Option.map(yield* members.findByUserId(stored.value.userId), sessionOf)
+      return Option.flatMap(yield* members.findByUserId(userId), ({ memberships, person }) => {
+        const membership = memberships.find(({ workspace }) => workspace.id === workspaceId)
+        return Option.map(Option.fromUndefinedOr(membership), (membership) => sessionOf(id, person, membership))
+      })
     })
 
     return Authenticator.of({

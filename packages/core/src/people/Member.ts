@@ -10,14 +10,21 @@ import type { Instant } from "../Time.ts"
 export const Role = Schema.Literals(["member", "developer", "admin", "owner"])
 export type Role = typeof Role.Type
 
-export interface Member {
+/** Somebody who can sign in, whichever workspaces they are a member of. */
+export interface Person {
   readonly userId: UserId
-  readonly workspaceId: WorkspaceId
   /** In lower case; unique. */
   readonly email: string
-  /** PHC string of an argon2id hash. */
-  readonly passwordHash: string
+  /** PHC string of an argon2id hash; `null`: they sign in at an issuer (OpenID Connect). */
+  readonly passwordHash: string | null
+  readonly createdAt: Instant
+}
+
+/** A person in a workspace. */
+export interface Member extends Pick<Person, "userId" | "email"> {
+  readonly workspaceId: WorkspaceId
   readonly role: Role
+  /** When they became a member. */
   readonly createdAt: Instant
 }
 
@@ -26,3 +33,27 @@ export const roleRefusal = (role: Role, needed: Role): Forbidden | undefined =>
   Role.literals.indexOf(role) >= Role.literals.indexOf(needed)
     ? undefined
     : new Forbidden({ reason: "role_not_allowed", message: `this needs the role ${needed}; yours is ${role}` })
+
+/**
+ * The error for changing a member's role (`null`: removing them), or nothing. Owners are managed by owners alone, and the
+ * last owner stays one. Pure; `owners` is how many the workspace has.
+ */
+export const changeRefusal = (
+  by: Role,
+  member: Pick<Member, "role">,
+  role: Role | null,
+  owners: number
+): Forbidden | undefined => {
+  if (by !== "owner" && (member.role === "owner" || role === "owner")) {
+    return new Forbidden({ reason: "role_not_allowed", message: "only an owner manages owners" })
+  }
+  return member.role === "owner" && role !== "owner" && owners <= 1
+    ? new Forbidden({ reason: "role_not_allowed", message: "the last owner of a workspace stays its owner" })
+    : undefined
+}
+
+/** The error for inviting somebody to a role, or nothing. */
+export const invitationRefusal = (by: Role, role: Role): Forbidden | undefined =>
+  by !== "owner" && role === "owner"
+    ? new Forbidden({ reason: "role_not_allowed", message: "only an owner invites owners" })
+    : undefined

@@ -1,30 +1,42 @@
 /**
- * Port: members.
+ * Port: people and the workspaces that they are members of. `MemberStep` says what its transitions decide.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { UserId } from "../Id.ts"
+import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
-import type { Member } from "./Member.ts"
+import type { Member, Person, Role } from "./Member.ts"
+import type { Change, Changed } from "./MemberStep.ts"
 
-/** A member and the workspace that they belong to. */
+/** A workspace that a person is a member of. */
 export interface Membership {
-  readonly member: Member
+  readonly role: Role
   readonly workspace: Workspace
 }
 
+/** A person, and the workspaces that they are a member of, the one that they joined first at the beginning. */
+export interface Account {
+  readonly person: Person
+  readonly memberships: ReadonlyArray<Membership>
+}
+
 export class MemberStore extends Context.Service<MemberStore, {
-  /** Finds a member by e-mail address, in lower case. */
-  readonly findByEmail: (email: string) => Effect.Effect<Option.Option<Membership>, StoreError>
+  /** Finds a person by e-mail address, in lower case. */
+  readonly findByEmail: (email: string) => Effect.Effect<Option.Option<Account>, StoreError>
+  readonly findByUserId: (userId: UserId) => Effect.Effect<Option.Option<Account>, StoreError>
   /** Every member of every workspace, oldest first. */
-  readonly list: Effect.Effect<ReadonlyArray<Membership>, StoreError>
+  readonly list: Effect.Effect<ReadonlyArray<{ readonly member: Member; readonly workspace: Workspace }>, StoreError>
+  /** The members of a workspace, oldest first. */
+  readonly ofWorkspace: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Member>, StoreError>
   /**
-   * Gives a member another password and ends all of their sessions, in one step: a sign-in under way with the old one
-   * opens no session afterwards. How many ended; nothing for a member that there is not.
+   * Gives a person another password and ends their sessions but `keep`, in one step: a sign-in under way with the old one
+   * opens no session afterwards. How many ended; nothing for a person that there is not.
    */
   readonly setPassword: (
     userId: UserId,
-    passwordHash: string
+    passwordHash: string,
+    keep?: string
   ) => Effect.Effect<Option.Option<number>, StoreError>
-  readonly findByUserId: (userId: UserId) => Effect.Effect<Option.Option<Membership>, StoreError>
+  /** Gives a member another role, or removes them and ends their sessions in the workspace, in one step. */
+  readonly change: (command: Change) => Effect.Effect<Changed, StoreError>
 }>()("@wac/core/people/MemberStore") {}

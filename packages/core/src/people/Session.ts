@@ -2,10 +2,12 @@
  * Dashboard sessions (specification §5, contract §5): who acts, in which workspace, with which role.
  */
 import { Duration } from "effect"
-import type { UserId, WorkspaceId } from "../Id.ts"
+import type { SessionId, UserId, WorkspaceId } from "../Id.ts"
 import type { Role } from "./Member.ts"
 
 export interface Session {
+  /** `null`: it is the host's, or an issuer's, and not kept by us. */
+  readonly id: SessionId | null
   readonly userId: UserId
   readonly email: string
   readonly role: Role

@@ -2,14 +2,21 @@
  * Port: dashboard sessions. Only the hash of a session's token is kept.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { UserId } from "../Id.ts"
+import type { SessionId, UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 
 /** A session as it is kept; live while `now` is before both ends. */
 export interface StoredSession {
+  readonly id: SessionId
   readonly tokenHash: string
   readonly userId: UserId
+  /** The workspace that it is in. */
+  readonly workspaceId: WorkspaceId
+  /** Where it was opened, for the person to know it by. */
+  readonly address: string | null
+  /** What it was opened with (`User-Agent`). */
+  readonly agent: string | null
   readonly createdAt: Instant
   /** Moves on with use. */
   readonly idleUntil: Instant
@@ -40,6 +47,14 @@ export class SessionStore extends Context.Service<SessionStore, {
     now: Instant,
     idleUntil: Instant
   ) => Effect.Effect<Option.Option<StoredSession>, StoreError>
+  /** A person's live sessions, newest first. */
+  readonly list: (userId: UserId, now: Instant) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
+  /** Ends a person's session; false for one that is not theirs, or not there. */
+  readonly end: (userId: UserId, id: SessionId) => Effect.Effect<boolean, StoreError>
+  /** Moves a person's session to another workspace. */
+  readonly move: (tokenHash: string, workspaceId: WorkspaceId) => Effect.Effect<void, StoreError>
+  /** Forgets sessions whose absolute end was before a time: a bounded number at once. Whether more may be left. */
+  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
   /** Ends a session; one that is unknown is passed over. */
   readonly remove: (tokenHash: string) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/SessionStore") {}

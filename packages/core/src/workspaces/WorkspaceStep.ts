@@ -3,7 +3,7 @@
  */
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as PhoneNumberStep from "../numbers/PhoneNumberStep.ts"
-import type { Member } from "../people/Member.ts"
+import type { Member, Person } from "../people/Member.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Workspace } from "./Workspace.ts"
 
@@ -13,9 +13,12 @@ export interface Create {
   readonly phoneNumber: PhoneNumber
 }
 
+/** Who owns the first workspace. */
+export type Owner = Person & Member
+
 /** The first workspace of all, with its owner. */
 export interface CreateFirst extends Create {
-  readonly owner: Member
+  readonly owner: Owner
 }
 
 /** What making workspaces loads, under a lock on the making of any. */
@@ -38,7 +41,7 @@ export type Created =
 export interface Writes {
   readonly workspaces: ReadonlyArray<Workspace>
   readonly numbers: ReadonlyArray<PhoneNumber>
-  readonly owners: ReadonlyArray<Member>
+  readonly owners: ReadonlyArray<Owner>
 }
 
 /** Makes workspaces; the first one, which has an owner, only if there is none. */

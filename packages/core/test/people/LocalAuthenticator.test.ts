@@ -103,6 +103,7 @@ describe("signing in", () => {
         for (const email of ["ada@example.com", "ADA@EXAMPLE.COM", "  Ada@Example.com\n"]) {
           const signedIn = yield* attempt({ email })
           assert.deepStrictEqual(signedIn.session, {
+            id: signedIn.session.id,
             userId: signedIn.session.userId,
             email: "ada@example.com",
             role: "owner",

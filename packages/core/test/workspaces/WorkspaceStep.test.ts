@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Member } from "../../src/people/Member.ts"
 import type { Workspace } from "../../src/workspaces/Workspace.ts"
-import { create, type Loaded } from "../../src/workspaces/WorkspaceStep.ts"
+import { create, type Loaded, type Owner } from "../../src/workspaces/WorkspaceStep.ts"
 import { id, sender, start } from "../samples.ts"
 
 const workspace = (n: number): Workspace => ({
@@ -18,7 +17,7 @@ const made = (n: number, providerNumberId = String(n)) => ({
   phoneNumber: sender({ id: id("pn", n), workspaceId: id("ws", n), providerNumberId, isDefault: false })
 })
 
-const owner: Member = {
+const owner: Owner = {
   userId: id("usr"),
   workspaceId: id("ws"),
   email: "owner@example.com",

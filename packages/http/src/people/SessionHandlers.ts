@@ -3,24 +3,11 @@
  */
 import { Api, Caller } from "@wac/api"
 import { Authenticator, Setup, StoreError } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import { SessionCookie } from "./SessionCookie.ts"
-
-const addressOf = Effect.map(
-  HttpServerRequest.HttpServerRequest,
-  ({ remoteAddress }) => Option.getOrElse(remoteAddress, () => "unknown")
-)
-
-/** Has the answer carry the cookies of a session that was opened just now. */
-const signedIn = Effect.fnUntraced(function*({ device, session, token }: Authenticator.SignedIn) {
-  const cookie = yield* SessionCookie
-  yield* cookie.set(token)
-  yield* cookie.setDevice(device)
-  return session
-})
+import * as SignIn from "./SignIn.ts"
 
 const SignInHandlers = HandlerGroup.layer(
   Effect.gen(function*() {
@@ -33,19 +20,19 @@ const SignInHandlers = HandlerGroup.layer(
           function*({ payload }) {
             const opened = yield* authenticator.signIn({
               ...payload,
-              address: yield* addressOf,
-              device: yield* cookie.device,
-              current: yield* cookie.read
+              ...yield* SignIn.opening,
+              device: yield* cookie.device
             })
-            return yield* signedIn(opened)
+            return yield* SignIn.signedIn(opened)
           },
           Effect.provideService(SessionCookie, cookie),
           StoreError.orUnavailable
         ),
         setUp: Effect.fnUntraced(
           function*({ payload: { token, ...owner } }) {
-            const userId = yield* setup.redeem(token, owner, yield* addressOf)
-            return yield* signedIn(yield* authenticator.open(userId, yield* cookie.read))
+            const opening = yield* SignIn.opening
+            const userId = yield* setup.redeem(token, owner, opening.address)
+            return yield* SignIn.signedIn(yield* authenticator.open(userId, opening))
           },
           Effect.provideService(SessionCookie, cookie),
           StoreError.orUnavailable
@@ -60,7 +47,7 @@ const CurrentSessionHandlers = HandlerGroup.layer(
     const cookie = yield* SessionCookie
     return HttpApiBuilder.group(Api, "session", (handlers) =>
       handlers.handleAll({
-        get: () => Effect.map(Caller.CurrentSession, (session) => session),
+        get: () => Effect.map(Caller.CurrentSession, SignIn.shown),
         signOut: Effect.fnUntraced(function*() {
           const token = yield* cookie.read
           if (token !== undefined) yield* authenticator.signOut(token)

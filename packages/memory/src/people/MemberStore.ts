@@ -1,11 +1,61 @@
-import { type Member, MemberStore } from "@wac/core"
+import { type Id, type Member, MemberStep, MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
-const membership = (memory: Memory, member: Member.Member | undefined): Option.Option<MemberStore.Membership> => {
-  if (member === undefined) return Option.none()
-  const workspace = memory.workspaces.get(member.workspaceId)
-  return Option.map(Option.fromUndefinedOr(workspace), (workspace) => ({ member, workspace }))
+/** Makes somebody a member, or changes what they are. */
+export const keepMember = (memory: Memory, member: Member.Member): void => {
+  const members = memory.members.get(member.workspaceId) ?? new Map<Id.UserId, Member.Member>()
+  memory.members.set(member.workspaceId, members.set(member.userId, member))
+}
+
+/** Ends the sessions of a person that are among these. */
+export const endSessions = (
+  memory: Memory,
+  userId: Id.UserId,
+  ends: (session: { readonly tokenHash: string; readonly workspaceId: Id.WorkspaceId }) => boolean
+): number => {
+  const theirs = [...memory.sessions.values()].filter((session) => session.userId === userId && ends(session))
+  for (const { tokenHash } of theirs) memory.sessions.delete(tokenHash)
+  return theirs.length
+}
+
+const account = (memory: Memory, person: Member.Person | undefined): Option.Option<MemberStore.Account> => {
+  if (person === undefined) return Option.none()
+  const memberships = [...memory.members.values()].flatMap((members) => {
+    const member = members.get(person.userId)
+    return member === undefined ? [] : [member]
+  }).sort((a, b) => a.createdAt - b.createdAt || (a.workspaceId < b.workspaceId ? -1 : 1))
+  return Option.some({
+    person,
+    memberships: memberships.map(({ role, workspaceId }) => ({ role, workspace: memory.workspaces.get(workspaceId)! }))
+  })
+}
+
+const ofWorkspace = (memory: Memory, workspaceId: Id.WorkspaceId): ReadonlyArray<Member.Member> =>
+  [...memory.members.get(workspaceId)?.values() ?? []].sort((a, b) =>
+    a.createdAt - b.createdAt || (a.userId < b.userId ? -1 : 1)
+  )
+
+const setPassword = (memory: Memory, userId: Id.UserId, passwordHash: string, keep?: string): Option.Option<number> => {
+  const person = memory.people.get(userId)
+  if (person === undefined) return Option.none()
+  memory.people.set(userId, { ...person, passwordHash })
+  return Option.some(endSessions(memory, userId, ({ tokenHash }) => tokenHash !== keep))
+}
+
+const change = (memory: Memory, command: MemberStep.Change): MemberStep.Changed => {
+  const { answers, writes } = MemberStep.change({
+    now: memory.now,
+    members: (workspaceId) => ofWorkspace(memory, workspaceId)
+  }, [command])
+  for (const { role, userId, workspaceId } of writes.roles) {
+    keepMember(memory, { ...memory.members.get(workspaceId)!.get(userId)!, role })
+  }
+  for (const { userId, workspaceId } of writes.removed) {
+    memory.members.get(workspaceId)!.delete(userId)
+    endSessions(memory, userId, (session) => session.workspaceId === workspaceId)
+  }
+  return answers[0]!
 }
 
 export const layer = Layer.effect(
@@ -13,21 +63,18 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     MemberStore.MemberStore.of({
       findByEmail: (email) =>
-        Effect.sync(() => membership(memory, [...memory.members.values()].find((member) => member.email === email))),
+        Effect.sync(() => account(memory, [...memory.people.values()].find((person) => person.email === email))),
+      findByUserId: (userId) => Effect.sync(() => account(memory, memory.people.get(userId))),
       list: Effect.sync(() =>
-        [...memory.members.values()]
-          .sort((a, b) => a.createdAt - b.createdAt)
-          .flatMap((member) => Option.toArray(membership(memory, member)))
+        [...memory.members.keys()].flatMap((workspaceId) =>
+          ofWorkspace(memory, workspaceId).map((member) => ({
+            member,
+            workspace: memory.workspaces.get(workspaceId)!
+          }))
+        ).sort((a, b) => a.member.createdAt - b.member.createdAt)
       ),
-      setPassword: (userId, passwordHash) =>
-        Effect.sync(() => {
-          const member = memory.members.get(userId)
-          if (member === undefined) return Option.none()
-          memory.members.set(userId, { ...member, passwordHash })
-          const theirs = [...memory.sessions.values()].filter((session) => session.userId === userId)
-          for (const { tokenHash } of theirs) memory.sessions.delete(tokenHash)
-          return Option.some(theirs.length)
-        }),
-      findByUserId: (userId) => Effect.sync(() => membership(memory, memory.members.get(userId)))
+      ofWorkspace: (workspaceId) => Effect.sync(() => ofWorkspace(memory, workspaceId)),
+      setPassword: (userId, passwordHash, keep) => Effect.sync(() => setPassword(memory, userId, passwordHash, keep)),
+      change: (command) => Effect.sync(() => change(memory, command))
     }))
 )

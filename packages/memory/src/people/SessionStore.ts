@@ -21,9 +21,8 @@ export const layer = Layer.effect(
     SessionStore.SessionStore.of({
       create: (session, { of, passwordHash } = {}) =>
         Effect.sync(() => {
-          if (passwordHash !== undefined && memory.members.get(session.userId)?.passwordHash !== passwordHash) {
-            return false
-          }
+          const person = memory.people.get(session.userId)
+          if (person === undefined || (passwordHash !== undefined && person.passwordHash !== passwordHash)) return false
           if (of !== undefined) memory.sessions.delete(of)
           const now = memory.now(session.createdAt)
           memory.sessions.set(session.tokenHash, SessionStore.createdAt(session, now), now)
@@ -34,6 +33,26 @@ export const layer = Layer.effect(
           const now = memory.now(asked)
           return use(memory, tokenHash, now, now + idleUntil - asked)
         }),
+      list: (userId, asked) =>
+        Effect.sync(() => {
+          const now = memory.now(asked)
+          return [...memory.sessions.values()].filter((session) =>
+            session.userId === userId && now < session.idleUntil && now < session.absoluteUntil
+          ).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+        }),
+      end: (userId, id) =>
+        Effect.sync(() => {
+          const own = [...memory.sessions.values()].find((session) => session.userId === userId && session.id === id)
+          if (own !== undefined) memory.sessions.delete(own.tokenHash)
+          return own !== undefined
+        }),
+      move: (tokenHash, workspaceId) =>
+        Effect.sync(() => {
+          const session = memory.sessions.get(tokenHash)
+          if (session !== undefined) memory.sessions.set(tokenHash, { ...session, workspaceId }, 0)
+        }),
+      // those that are dead are forgotten as the map grows
+      forget: () => Effect.succeed(false),
       remove: (tokenHash) => Effect.sync(() => memory.sessions.delete(tokenHash))
     }))
 )

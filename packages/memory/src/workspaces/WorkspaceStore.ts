@@ -1,6 +1,7 @@
 import { type Id, type Workspace, WorkspaceStep, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { keepNumbers } from "../numbers/PhoneNumberStore.ts"
+import { keepMember } from "../people/MemberStore.ts"
 import { type Memory, State } from "../State.ts"
 
 type Store = WorkspaceStore.WorkspaceStore["Service"]
@@ -17,7 +18,11 @@ const create = (memory: Memory, command: WorkspaceStep.Create | WorkspaceStep.Cr
   }
   for (const workspace of writes.workspaces) memory.workspaces.set(workspace.id, workspace)
   keepNumbers(memory, writes)
-  for (const owner of writes.owners) memory.members.set(owner.userId, owner)
+  for (const { passwordHash, ...owner } of writes.owners) {
+    const { createdAt, email, userId } = owner
+    memory.people.set(userId, { userId, email, passwordHash, createdAt })
+    keepMember(memory, owner)
+  }
   return answer === "created"
 }
 

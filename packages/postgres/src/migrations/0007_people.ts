@@ -1,5 +1,5 @@
 /**
- * What people do and see: sends from the dashboard, requests, usage.
+ * What people do and see: accounts, invitations, sends from the dashboard, requests, usage.
  */
 export const sql = `
 alter table messages alter column api_key_id drop not null;
@@ -46,4 +46,59 @@ create table usage_counts (
   primary key (workspace_id, hour, activity)
 );
 comment on table usage_counts is 'What a workspace did in an hour (Activity.activities)';
+
+create table people (
+  user_id text primary key,
+  email text not null constraint people_email_key unique constraint people_email check (email = lower(email)),
+  password_hash text,
+  created_at bigint not null
+);
+comment on table people is 'Who may sign in, where accounts are ours';
+comment on column people.email is 'In small letters: one account, however it is written';
+comment on column people.password_hash is 'Null: they sign in at an issuer';
+insert into people (user_id, email, password_hash, created_at)
+  select m.user_id, m.email, m.password_hash, m.created_at from members m;
+
+delete from sessions;
+alter table sessions drop constraint sessions_user_id_fkey;
+alter table sessions
+  add column id text not null,
+  add column workspace_id text not null,
+  add column address text,
+  add column agent text,
+  add constraint sessions_id_key unique (id),
+  add constraint sessions_user_id_fkey foreign key (user_id) references people on delete cascade;
+comment on column sessions.workspace_id is 'The workspace that it is in; whether the person is a member is looked up at each use';
+
+alter table members drop column email, drop column password_hash, drop constraint members_pkey;
+alter table members
+  add primary key (workspace_id, user_id),
+  add constraint members_user_id_fkey foreign key (user_id) references people on delete cascade;
+drop index members_workspace;
+create index members_user on members (user_id);
+comment on table members is 'Which workspaces people may use, and as what';
+drop function if exists wac_set_password(text, text);
+
+create table invitations (
+  id text primary key,
+  workspace_id text not null references workspaces,
+  email text not null,
+  role text not null constraint invitations_role check (role in ('member', 'developer', 'admin', 'owner')),
+  token_hash text not null constraint invitations_token_hash_key unique,
+  created_at bigint not null,
+  expires_at bigint not null,
+  constraint invitations_workspace_id_email_key unique (workspace_id, email)
+);
+create index invitations_expiry on invitations (expires_at);
+comment on table invitations is 'Links that make somebody a member, once; only the hash of the token is kept';
+
+create table password_resets (
+  token_hash text primary key,
+  user_id text not null references people on delete cascade,
+  created_at bigint not null,
+  expires_at bigint not null
+);
+create index password_resets_user on password_resets (user_id);
+create index password_resets_expiry on password_resets (expires_at);
+comment on table password_resets is 'Links by which a person chooses another password, once; only the hash of the token is kept';
 `

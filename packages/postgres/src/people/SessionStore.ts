@@ -6,49 +6,66 @@ import { Database } from "../Database.ts"
 import type { Row } from "../Statement.ts"
 
 const sessionOf = (row: Row): SessionStore.StoredSession => ({
+  id: plain(row, "id"),
   tokenHash: plain(row, "token_hash"),
   userId: plain(row, "user_id"),
+  workspaceId: plain(row, "workspace_id"),
+  address: plain(row, "address"),
+  agent: plain(row, "agent"),
   createdAt: instant(row, "created_at"),
   idleUntil: instant(row, "idle_until"),
   absoluteUntil: instant(row, "absolute_until")
 })
 
+const columns = "id, token_hash, user_id, workspace_id, address, agent, created_at, idle_until, absolute_until"
+
+const forgottenAtOnce = 1000
+
+const forgetText = `with gone as (
+    delete from sessions s where s.ctid = any (array(
+      select s.ctid from sessions s where s.absolute_until <= $1 order by s.absolute_until limit $2
+    ))
+    returning s.id
+  )
+  select count(*) = $2 as is_more from gone`
+
 export const layer = Layer.effect(
   SessionStore.SessionStore,
   Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
     SessionStore.SessionStore.of({
-      // sessions that have ended leave when somebody signs in, more than come
-      create: ({ absoluteUntil, createdAt, idleUntil, tokenHash, userId }, { of, passwordHash } = {}) =>
+      create: (session, { of, passwordHash } = {}) =>
         Effect.map(
           query(
             "SessionStore.create",
-            // the member's row is locked against a change of the password (wac_set_password), which ends all sessions:
+            // the person's row is locked against a change of the password (SetPassword), which ends all sessions:
             // one of the two comes first, and a session that comes second sees the new password
             `with held as (
-              select m.user_id from members m
-              where m.user_id = $2 and ($7::text is null or m.password_hash = $7)
+              select p.user_id from people p
+              where p.user_id = $2 and ($7::text is null or p.password_hash = $7)
               for share
             ), present as materialized (
               select coalesce($3::bigint, wac_now()) as now, h.user_id from held h
             ), ended as (
-              delete from sessions where exists (select from present) and (token_hash = $6 or token_hash = any (array(
-                select s.token_hash from sessions s where s.absolute_until <= (select p.now from present p)
-                order by s.absolute_until limit 100
-              )))
+              delete from sessions where token_hash = $6 and exists (select from present)
             ), kept as (
-              insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until)
-              select $1, p.user_id, p.now, p.now + $4::bigint, p.now + $5::bigint from present p
+              insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until, id, workspace_id,
+                address, agent)
+              select $1, p.user_id, p.now, p.now + $4::bigint, p.now + $5::bigint, $8, $9, $10, $11 from present p
               on conflict (token_hash) do nothing
             )
             select user_id from present`,
             [
-              tokenHash,
-              userId,
-              askedAt(createdAt) ?? null,
-              idleUntil - createdAt,
-              absoluteUntil - createdAt,
+              session.tokenHash,
+              session.userId,
+              askedAt(session.createdAt) ?? null,
+              session.idleUntil - session.createdAt,
+              session.absoluteUntil - session.createdAt,
               of ?? null,
-              passwordHash ?? null
+              passwordHash ?? null,
+              session.id,
+              session.workspaceId,
+              session.address,
+              session.agent
             ]
           ),
           (rows) => rows.length > 0
@@ -61,10 +78,37 @@ export const layer = Layer.effect(
             update sessions set idle_until = greatest(idle_until, least(p.now + $3::bigint, absolute_until))
             from present p
             where token_hash = $1 and p.now < idle_until and p.now < absolute_until
-            returning token_hash, user_id, created_at, idle_until, absolute_until`,
+            returning ${columns}`,
             [tokenHash, askedAt(now) ?? null, idleUntil - now]
           ),
           ([row]) => Option.map(Option.fromUndefinedOr(row), sessionOf)
+        ),
+      list: (userId, now) =>
+        Effect.map(
+          query(
+            "SessionStore.list",
+            `select ${columns} from sessions where user_id = $1 and idle_until > $2 and absolute_until > $2
+            order by created_at desc, id desc`,
+            [userId, now]
+          ),
+          (rows) => rows.map(sessionOf)
+        ),
+      end: (userId, id) =>
+        Effect.map(
+          query("SessionStore.end", "delete from sessions where user_id = $1 and id = $2 returning id", [userId, id]),
+          (rows) => rows.length > 0
+        ),
+      move: (tokenHash, workspaceId) =>
+        Effect.asVoid(
+          query("SessionStore.move", "update sessions set workspace_id = $2 where token_hash = $1", [
+            tokenHash,
+            workspaceId
+          ])
+        ),
+      forget: (before) =>
+        Effect.map(
+          query("SessionStore.forget", forgetText, [before, forgottenAtOnce]),
+          ([row]) => plain<boolean>(row!, "is_more")
         ),
       remove: (tokenHash) =>
         Effect.asVoid(query("SessionStore.remove", "delete from sessions where token_hash = $1", [tokenHash]))

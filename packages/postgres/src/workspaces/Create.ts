@@ -17,8 +17,12 @@ const loadText = `select exists (select from workspaces) as is_any, array(
 const workspacesText = `insert into workspaces (id, name, created_at, tier, monthly_quota, suspended)
   select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::integer[], $6::boolean[])`
 
-const ownersText = `insert into members (user_id, workspace_id, email, password_hash, role, created_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])`
+const ownersText = `with people as (
+    insert into people (user_id, email, password_hash, created_at)
+    select * from unnest($1::text[], $3::text[], $4::text[], $6::bigint[])
+  )
+  insert into members (user_id, workspace_id, role, created_at)
+  select * from unnest($1::text[], $2::text[], $5::text[], $6::bigint[])`
 
 const write = ({ numbers, owners, workspaces }: WorkspaceStep.Writes): ReadonlyArray<Statement> =>
   workspaces.length === 0 ? [] : [

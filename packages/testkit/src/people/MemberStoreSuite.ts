@@ -2,19 +2,111 @@
  * Conformance of `MemberStore`; what a new password does to sessions is in `SessionStoreSuite`.
  */
 import { assert } from "@effect/vitest"
-import { MemberStore, WorkspaceStore } from "@wac/core"
+import { type Member, MemberStore, SessionStore, WorkspaceStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import { type Founded, founder } from "../workspaces/WorkspaceStoreSuite.ts"
+import * as People from "./PeopleFixture.ts"
+
+const { hour, world } = Fixture
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a member who does not exist is not found", () =>
+  it.effect("a person who does not exist is not found", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       assert.deepStrictEqual(yield* members.findByEmail(`${yield* Fixture.word}@example.com`), Option.none())
       assert.deepStrictEqual(yield* members.findByUserId(yield* Fixture.id("usr")), Option.none())
       assert.deepStrictEqual(yield* members.setPassword(yield* Fixture.id("usr"), "$argon2id$"), Option.none())
+    }))
+
+  it.effect("the members of a workspace are listed in the order of joining, and no other's", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const [own, other] = [yield* world(), yield* world()]
+      const second = yield* People.joined(own, { createdAt: own.start + 1, role: "admin" })
+      const first = yield* People.joined(own)
+      yield* People.joined(other)
+      assert.deepStrictEqual(yield* members.ofWorkspace(own.workspace.id), [first, second])
+    }))
+
+  it.effect("a member gets another role, or is removed with their sessions in the workspace", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const sessions = yield* SessionStore.SessionStore
+      const own = yield* world()
+      const owner = yield* People.joined(own, { role: "owner" })
+      const member = yield* People.joined(own)
+      const by = People.asker("owner", owner.userId)
+      const change = (role: Member.Role | null) =>
+        members.change({ workspaceId: own.workspace.id, userId: member.userId, role, by })
+      const admin = { ...member, role: "admin" } as const
+      assert.deepStrictEqual(yield* change("admin"), { _tag: "Changed", before: member, member: admin })
+      const session = (workspaceId: typeof own.workspace.id) =>
+        Effect.gen(function*() {
+          yield* sessions.create({
+            id: yield* Fixture.id("ses"),
+            tokenHash: yield* People.tokenHash,
+            userId: member.userId,
+            workspaceId,
+            address: null,
+            agent: null,
+            createdAt: own.start,
+            idleUntil: own.start + hour,
+            absoluteUntil: own.start + hour
+          })
+        })
+      yield* session(own.workspace.id)
+      yield* session((yield* world()).workspace.id)
+      assert.deepStrictEqual(yield* change(null), { _tag: "Changed", before: admin, member: null })
+      assert.deepStrictEqual(yield* change("member"), { _tag: "Unknown" })
+      assert.deepStrictEqual(yield* members.ofWorkspace(own.workspace.id), [owner])
+      assert.strictEqual((yield* sessions.list(member.userId, own.start)).length, 1)
+      // the account stays
+      const { memberships } = Option.getOrThrow(yield* members.findByUserId(member.userId))
+      assert.deepStrictEqual(memberships, [])
+    }))
+
+  it.effect("owners are managed by owners alone, by their role as it is now", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const owners = [yield* People.joined(own, { role: "owner" }), yield* People.joined(own, { role: "owner" })]
+      const admin = yield* People.joined(own, { role: "admin" })
+      const change = (userId: typeof admin.userId, role: Member.Role | null, by: typeof admin) =>
+        members.change({
+          workspaceId: own.workspace.id,
+          userId,
+          role,
+          // what the request believed
+          by: People.asker("owner", by.userId)
+        })
+      for (const role of ["admin", null] as const) {
+        assert.strictEqual((yield* change(owners[0]!.userId, role, admin))._tag, "Refused")
+      }
+      assert.strictEqual((yield* change(admin.userId, "owner", admin))._tag, "Refused")
+      assert.strictEqual((yield* change(admin.userId, "owner", owners[0]!))._tag, "Changed")
+    }))
+
+  it.effect("the last owner is neither lowered nor removed, however many race to", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const owners = yield* Effect.replicateEffect(People.joined(own, { role: "owner" }), 4)
+      const answers = yield* Effect.forEach(
+        owners,
+        ({ userId }, i) =>
+          members.change({
+            workspaceId: own.workspace.id,
+            userId,
+            role: i % 2 === 0 ? null : "member",
+            by: People.asker("owner", userId)
+          }),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(answers.filter(({ _tag }) => _tag === "Refused").length, 1)
+      const left = yield* members.ofWorkspace(own.workspace.id)
+      assert.strictEqual(left.filter(({ role }) => role === "owner").length, 1)
     }))
 }
 
@@ -25,13 +117,16 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       const store = yield* WorkspaceStore.WorkspaceStore
       const members = yield* MemberStore.MemberStore
       const { owner, workspace } = yield* founder
-      assert.deepStrictEqual(yield* members.findByEmail(owner.email), Option.some({ member: owner, workspace }))
-      assert.deepStrictEqual(yield* members.findByUserId(owner.userId), Option.some({ member: owner, workspace }))
-      assert.deepInclude(yield* members.list, { member: owner, workspace })
+      const { createdAt, email, passwordHash, role, userId, workspaceId } = owner
+      const account = { person: { userId, email, passwordHash, createdAt }, memberships: [{ role, workspace }] }
+      assert.deepStrictEqual(yield* members.findByEmail(email), Option.some(account))
+      assert.deepStrictEqual(yield* members.findByUserId(userId), Option.some(account))
+      const member = { userId, workspaceId, email, role, createdAt }
+      assert.deepInclude(yield* members.list, { member, workspace })
       yield* store.configure(workspace.id, { monthlyQuota: 6000 })
       assert.deepStrictEqual(
-        yield* members.findByUserId(owner.userId),
-        Option.some({ member: owner, workspace: { ...workspace, monthlyQuota: 6000 } })
+        yield* members.findByUserId(userId),
+        Option.some({ ...account, memberships: [{ role, workspace: { ...workspace, monthlyQuota: 6000 } }] })
       )
       yield* store.configure(workspace.id, { monthlyQuota: workspace.monthlyQuota })
     }))

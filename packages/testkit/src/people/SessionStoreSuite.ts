@@ -13,9 +13,13 @@ const start = 1_767_614_400_000
 
 /** A session of the one member there is, made at `start`: idle for 12 hours, 7 days in all. */
 const created = Effect.gen(function*() {
-  const { owner } = yield* founder
+  const { owner, workspace } = yield* founder
   const store = yield* SessionStore.SessionStore
   const session: SessionStore.StoredSession = {
+    id: yield* Fixture.id("ses"),
+    workspaceId: workspace.id,
+    address: "203.0.113.7",
+    agent: "Mozilla/5.0 “x”",
     tokenHash: (yield* Fixture.word).replaceAll("-", "").repeat(2),
     userId: owner.userId,
     createdAt: start,
@@ -90,7 +94,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const [other, first] = [yield* created, yield* created]
-      const second = { ...first, tokenHash: "a".repeat(64) }
+      const second = { ...first, id: yield* Fixture.id("ses"), tokenHash: "a".repeat(64) }
       assert.isTrue(yield* store.create(second, { of: first.tokenHash }))
       assert.deepStrictEqual(yield* store.use(first.tokenHash, start, first.idleUntil), Option.none())
       for (const session of [second, other]) {
@@ -111,15 +115,15 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
         assert.deepStrictEqual(yield* store.use(tokenHash, start, idleUntil), Option.none())
       }
       const found = Option.getOrThrow(yield* members.findByUserId(owner.userId))
-      assert.deepStrictEqual(found.member, { ...owner, passwordHash })
+      assert.strictEqual(found.person.passwordHash, passwordHash)
       const late = { ...before[0]!, tokenHash: "b".repeat(64) }
       const current = yield* created
-      assert.isFalse(yield* store.create(late, { of: current.tokenHash, passwordHash: owner.passwordHash }))
+      assert.isFalse(yield* store.create(late, { of: current.tokenHash, passwordHash: owner.passwordHash! }))
       assert.deepStrictEqual(yield* store.use(late.tokenHash, start, late.idleUntil), Option.none())
       assert.deepStrictEqual(yield* store.use(current.tokenHash, start, current.idleUntil), Option.some(current))
       assert.isTrue(yield* store.create(late, { passwordHash }))
       assert.deepStrictEqual(yield* members.setPassword(yield* Fixture.id("usr"), passwordHash), Option.none())
-      assert.deepStrictEqual(yield* members.setPassword(owner.userId, owner.passwordHash), Option.some(2))
+      assert.deepStrictEqual(yield* members.setPassword(owner.userId, owner.passwordHash!), Option.some(2))
     }))
 
   it.effect("of sign-ins that race a new password, none leaves a session behind", () =>
@@ -131,7 +135,10 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       for (let round = 0; round < 10; round++) {
         const hashes = Array.from({ length: 8 }, (_, i) => `${round}${i}`.padStart(64, "c"))
         const create = (tokenHash: string) =>
-          store.create({ ...session, tokenHash }, { passwordHash: owner.passwordHash })
+          Effect.flatMap(
+            Fixture.id("ses"),
+            (id) => store.create({ ...session, id, tokenHash }, { passwordHash: owner.passwordHash! })
+          )
         const change = members.setPassword(owner.userId, `${owner.passwordHash}x`)
         yield* Effect.all([...hashes.slice(0, 4).map(create), change, ...hashes.slice(4).map(create)], {
           concurrency: "unbounded"
@@ -139,7 +146,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
         for (const tokenHash of hashes) {
           assert.deepStrictEqual(yield* store.use(tokenHash, start, session.idleUntil), Option.none())
         }
-        yield* members.setPassword(owner.userId, owner.passwordHash)
+        yield* members.setPassword(owner.userId, owner.passwordHash!)
       }
     }))
 
@@ -156,5 +163,54 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
         yield* store.use(session.tokenHash, start + hour, start),
         Option.some({ ...session, idleUntil: start + 13 * hour + 19 })
       )
+    }))
+
+  it.effect("a person's live sessions are listed newest first, and another password can leave one of them", () =>
+    Effect.gen(function*() {
+      const { owner } = yield* founder
+      const store = yield* SessionStore.SessionStore
+      const members = yield* MemberStore.MemberStore
+      yield* members.setPassword(owner.userId, owner.passwordHash!)
+      const [first, second] = [yield* created, yield* created]
+      const idOf = ({ id }: SessionStore.StoredSession) => id
+      assert.deepStrictEqual((yield* store.list(owner.userId, start)).map(idOf), [second.id, first.id])
+      assert.deepStrictEqual(yield* store.list(owner.userId, first.idleUntil), [])
+      assert.deepStrictEqual(yield* store.list(yield* Fixture.id("usr"), start), [])
+      const ended = yield* members.setPassword(owner.userId, owner.passwordHash!, first.tokenHash)
+      assert.deepStrictEqual(ended, Option.some(1))
+      assert.deepStrictEqual(yield* store.list(owner.userId, start), [first])
+    }))
+
+  it.effect("a person ends sessions of their own by id, and no other's", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const session = yield* created
+      assert.isFalse(yield* store.end(yield* Fixture.id("usr"), session.id))
+      assert.isFalse(yield* store.end(session.userId, yield* Fixture.id("ses")))
+      assert.isTrue(yield* store.end(session.userId, session.id))
+      assert.isFalse(yield* store.end(session.userId, session.id))
+      assert.deepStrictEqual(yield* store.use(session.tokenHash, start, session.idleUntil), Option.none())
+    }))
+
+  it.effect("a session moves to another workspace, and else stays as it is", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const session = yield* created
+      const workspaceId = yield* Fixture.id("ws")
+      yield* store.move(session.tokenHash, workspaceId)
+      yield* store.move("d".repeat(64), workspaceId)
+      const moved = { ...session, workspaceId }
+      assert.deepStrictEqual(yield* store.use(session.tokenHash, start, session.idleUntil), Option.some(moved))
+    }))
+
+  it.effect("sessions that have ended are forgotten, and no others", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const session = yield* created
+      const { absoluteUntil, idleUntil, tokenHash } = session
+      while (yield* store.forget(absoluteUntil - 1)) { /* until nothing is left */ }
+      assert.deepStrictEqual(yield* store.use(tokenHash, start, idleUntil), Option.some(session))
+      while (yield* store.forget(absoluteUntil)) { /* until nothing is left */ }
+      assert.deepStrictEqual(yield* store.use(tokenHash, absoluteUntil, idleUntil), Option.none())
     }))
 }

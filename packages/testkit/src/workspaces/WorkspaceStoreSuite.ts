@@ -3,12 +3,12 @@
  */
 import { assert } from "@effect/vitest"
 import {
-  type Member,
   MemberStore,
   type PhoneNumber,
   PhoneNumberStore,
   type StoreError,
   type Workspace,
+  type WorkspaceStep,
   WorkspaceStore
 } from "@wac/core"
 import { Context, Effect, Layer, Option } from "effect"
@@ -20,7 +20,7 @@ const { world } = Fixture
 
 interface First {
   readonly workspace: Workspace.Workspace
-  readonly owner: Member.Member
+  readonly owner: WorkspaceStep.Owner
   readonly phoneNumber: PhoneNumber.PhoneNumber
 }
 

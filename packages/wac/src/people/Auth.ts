@@ -102,6 +102,7 @@ const hosted = ({ session }: HostAuth, defaultWorkspace: () => Id.WorkspaceId, d
         }
         const id = found.workspaceId === undefined ? defaultWorkspace() : found.workspaceId as Id.WorkspaceId
         return Option.map(yield* workspaces.get(id), (workspace): Session.Session => ({
+          id: null,
           userId: found.userId as Id.UserId,
           email: found.email,
           role: found.role,

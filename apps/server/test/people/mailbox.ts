@@ -1,0 +1,64 @@
+/**
+ * A real SMTP server on loopback for a test, and the mail that it has taken.
+ */
+import { Effect } from "effect"
+import { SMTPServer } from "smtp-server"
+import * as checks from "../checks.ts"
+
+/** A mail as it came. */
+export interface Received {
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  /** Headers and body, quoted-printable undone. */
+  readonly text: string
+}
+
+const unquoted = (text: string): string =>
+  text.replaceAll("=\r\n", "").replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+
+/** Takes mail of a user with a password, in the present scope. */
+export const mailbox = Effect.gen(function*() {
+  const received: Array<Received> = []
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = new SMTPServer({
+        disabledCommands: ["STARTTLS"],
+        onAuth: ({ password, username }, _, done) =>
+          username === "wac" && password === "s3cret" ? done(null, { user: username }) : done(new Error("no")),
+        onData: (stream, { envelope: { mailFrom, rcptTo } }, done) => {
+          const chunks: Array<Buffer> = []
+          stream.on("data", (chunk: Buffer) => chunks.push(chunk))
+          stream.on("end", () => {
+            received.push({
+              from: mailFrom === false ? "" : mailFrom.address,
+              to: rcptTo.map(({ address }) => address),
+              text: unquoted(Buffer.concat(chunks).toString())
+            })
+            done()
+          })
+        }
+      })
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+      return server
+    }),
+    (server) => Effect.promise(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  )
+  const address = server.server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return {
+    url: `smtp://wac:s3cret@127.0.0.1:${port}`,
+    received,
+    /** The mail to an address, once there is one. */
+    to: (address: string): Effect.Effect<Received> =>
+      Effect.map(
+        checks.until(
+          Effect.sync(() => received.filter(({ to }) => to.includes(address))),
+          (mails) => mails.length > 0
+        ),
+        (mails) => mails.at(-1)!
+      )
+  }
+})
+
+/** The token of the link in a text. */
+export const tokenIn = (text: string): string => /#token=([0-9A-Za-z]+)/.exec(text)?.[1] ?? ""

@@ -1,0 +1,98 @@
+/**
+ * `/internal/members` and `/internal/invitations` (contract §12 *Members*).
+ */
+import { Member as Core, Password, PlainText } from "@wac/core"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anybody, session } from "../Access.ts"
+import { SessionAuthentication } from "../Caller.ts"
+import { reading, writing } from "../ErrorBody.ts"
+import { internalListOf, noQuery } from "../Lists.ts"
+import { byId } from "../Parameters.ts"
+import { Timestamp } from "../Timestamp.ts"
+import { SignsIn } from "../Traits.ts"
+import { Email, Session } from "./SessionApi.ts"
+
+/** A member of the workspace, or somebody who is invited to it. */
+export const Member = Schema.Struct({
+  id: Schema.String.annotate({ description: "`usr_…`, or `inv_…` of an invitation" }),
+  email: Schema.String,
+  role: Core.Role,
+  status: Schema.Literals(["active", "invited"]),
+  createdAt: Timestamp,
+  expiresAt: Schema.NullOr(Timestamp).annotate({ description: "When the invitation ends; null of a member" })
+}).annotate({ identifier: "Member" })
+
+/** Who is invited. */
+export const InviteMember = Schema.Struct({ email: Email, role: Core.Role }).annotate({ identifier: "InviteMember" })
+
+/** An invitation. Its link is shown this once. */
+export const InvitedMember = Schema.Struct({
+  id: Schema.String,
+  inviteUrl: Schema.String,
+  expiresAt: Timestamp
+}).annotate({ identifier: "InvitedMember" })
+
+/** What a member becomes. */
+export const ChangeMember = Schema.Struct({ role: Core.Role }).annotate({ identifier: "ChangeMember" })
+
+/** What accepting an invitation takes. */
+export const AcceptInvitation = Schema.Struct({
+  token: Schema.RedactedFromValue(PlainText.between(1, 256)),
+  password: Schema.optionalKey(Password.Password)
+}).annotate({ identifier: "AcceptInvitation" })
+
+const one = { params: byId, query: noQuery }
+
+export class MembersApi extends HttpApiGroup.make("members").add(
+  HttpApiEndpoint.get("list", "/internal/members", {
+    query: noQuery,
+    success: internalListOf(Member),
+    error: reading
+  }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
+    summary: "List members",
+    description: "All of them, oldest first, and then the invitations that were not accepted yet."
+  })),
+  HttpApiEndpoint.post("invite", "/internal/members", {
+    payload: InviteMember,
+    success: InvitedMember.pipe(HttpApiSchema.status(201)),
+    error: writing
+  }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
+    summary: "Invite somebody",
+    description:
+      "The link is good for 7 days and once, and replaces an earlier one to the same address. It is mailed " +
+      "too, where mail is set up. Only an owner invites owners."
+  })),
+  HttpApiEndpoint.patch("change", "/internal/members/:id", {
+    ...one,
+    payload: ChangeMember,
+    success: Member,
+    error: writing
+  }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
+    summary: "Change a member's role",
+    description: "Only an owner changes owners, and the last owner stays one."
+  })),
+  HttpApiEndpoint.delete("remove", "/internal/members/:id", {
+    ...one,
+    success: HttpApiSchema.NoContent,
+    error: reading
+  }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
+    summary: "Remove a member, or withdraw an invitation",
+    description: "Ends the member's sessions in the workspace. Only an owner removes owners, and the last owner stays."
+  }))
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Members (dashboard)", description: "Who may use the workspace." })
+) {}
+
+export class InvitationsApi extends HttpApiGroup.make("invitations").add(
+  HttpApiEndpoint.post("accept", "/internal/invitations/accept", {
+    payload: AcceptInvitation,
+    success: Session,
+    error: writing
+  }).annotate(Access, anybody).annotate(SignsIn, true).annotateMerge(OpenApi.annotations({
+    summary: "Accept an invitation",
+    description:
+      "Signs the person in. Somebody new chooses a password; somebody who has an account gives its password, " +
+      "or is signed in to it. Failures are limited per address."
+  }))
+).annotateMerge(OpenApi.annotations({ title: "Invitations (dashboard)", description: "Becoming a member." })) {}

@@ -1,0 +1,167 @@
+/**
+ * A person's own account: their workspaces, sessions and password (contract §12 *Members*).
+ */
+import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Redacted } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import * as Base62 from "../Base62.ts"
+import { NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import type { StoreError } from "../StoreError.ts"
+import * as Invitation from "./Invitation.ts"
+import { InvitationStore } from "./InvitationStore.ts"
+import { accountBucket, addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
+import * as Mail from "./Mail.ts"
+import { tokenLength } from "./Members.ts"
+import { type Membership, MemberStore } from "./MemberStore.ts"
+import { Passwords } from "./Password.ts"
+import type { Session } from "./Session.ts"
+import { SessionStore, type StoredSession } from "./SessionStore.ts"
+
+const elsewhere = () => new NotFound({ message: "people sign in at the application that embeds this service" })
+
+export class Accounts extends Context.Service<Accounts, {
+  /** The workspaces that a person is a member of; of a host's person the one that they act in. */
+  readonly workspaces: (session: Session) => Effect.Effect<ReadonlyArray<Membership>, StoreError>
+  /** The live sessions of a person, newest first. */
+  readonly sessions: (session: Session) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
+  /** Ends one of a person's sessions. */
+  readonly endSession: (session: Session, id: string) => Effect.Effect<void, NotFound | StoreError>
+  /** Moves the session of a token to another of the person's workspaces. */
+  readonly moveTo: (
+    session: Session,
+    token: Redacted.Redacted | undefined,
+    workspaceId: string
+  ) => Effect.Effect<Session, NotFound | StoreError>
+  /** Gives the person another password and ends their other sessions. Wrong passwords are limited as in signing in. */
+  readonly changePassword: (
+    session: Session,
+    token: Redacted.Redacted | undefined,
+    passwords: { readonly current: Redacted.Redacted; readonly next: Redacted.Redacted }
+  ) => Effect.Effect<void, Unauthorized | RateLimited | NotFound | StoreError>
+  /**
+   * Mails a link by which a person can choose another password, if there is such a person; nobody learns whether there is.
+   * Limited per address. Fails with {@link NotFound} where no mail is sent.
+   */
+  readonly requestReset: (
+    email: string,
+    address: string,
+    linkOf: (token: Redacted.Redacted) => string
+  ) => Effect.Effect<void, RateLimited | NotFound | StoreError>
+  /** Gives the person of a link another password, and ends all of their sessions. Wrong tokens are limited per address. */
+  readonly reset: (
+    token: Redacted.Redacted,
+    password: Redacted.Redacted,
+    address: string
+  ) => Effect.Effect<Id.UserId, Unauthorized | RateLimited | StoreError>
+}>()("@wac/core/people/Accounts") {
+  static readonly layer = Layer.effect(
+    Accounts,
+    Effect.gen(function*() {
+      const members = yield* MemberStore
+      const sessions = yield* SessionStore
+      const invitations = yield* InvitationStore
+      const passwords = yield* Passwords
+      const limits = yield* RateLimitStore
+      const random = yield* SecureRandom.SecureRandom
+      const digest = yield* Digest.Digest
+      const mailer = yield* Mail.Mailer
+      const mailing = yield* FiberSet.make()
+
+      const hashOf = (token: Redacted.Redacted) =>
+        digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
+
+      const spend = Effect.fnUntraced(function*(bucket: ReturnType<typeof addressBucket>, now: number) {
+        const readings = yield* limits.spend([bucket], now)
+        yield* RateLimit.observe(readings)
+        const refusal = RateLimit.refusal(readings)
+        if (refusal !== undefined) return yield* refusal
+      })
+
+      const requestReset = Effect.fn("Accounts.requestReset")(
+        function*(given: string, address: string, linkOf: (token: Redacted.Redacted) => string) {
+          if (mailer === undefined) {
+            return yield* new NotFound({
+              message: "this service sends no mail: ask who runs it to reset the password (npm run members)"
+            })
+          }
+          const now = yield* Clock.currentTimeMillis
+          yield* spend(addressBucket(address), now)
+          const email = normalizeEmail(given)
+          // as long for an address that nobody has: the rest happens while nobody waits
+          yield* FiberSet.run(
+            mailing,
+            Effect.gen(function*() {
+              const found = Option.getOrUndefined(yield* members.findByEmail(email))
+              if (found === undefined || found.person.passwordHash === null) return
+              const token = Redacted.make(yield* Base62.random(random, tokenLength))
+              const expiresAt = now + Duration.toMillis(Invitation.resetLifetime)
+              const { userId } = found.person
+              yield* invitations.createReset({ tokenHash: yield* hashOf(token), userId, createdAt: now, expiresAt })
+              yield* mailer.send(Mail.passwordReset({ to: email, link: linkOf(token), expiresAt }))
+            }).pipe(Effect.catch(({ message }) => Effect.logWarning(`a mail was not sent: ${message}`)))
+          )
+        }
+      )
+
+      return Accounts.of({
+        workspaces: (session) =>
+          Effect.map(
+            members.findByUserId(session.userId),
+            Option.match({
+              onNone: () => [],
+              onSome: ({ memberships }) => memberships
+            })
+          ),
+        sessions: ({ userId }) => Effect.flatMap(Clock.currentTimeMillis, (now) => sessions.list(userId, now)),
+        endSession: Effect.fn("Accounts.endSession")(function*({ userId }, text) {
+          const id = Option.getOrUndefined(Id.parse(Id.SessionId, text))
+          const isEnded = id !== undefined && (yield* sessions.end(userId, id))
+          if (!isEnded) return yield* new NotFound({ message: "you have no such session" })
+        }),
+        moveTo: Effect.fn("Accounts.moveTo")(function*(session, token, text) {
+          if (token === undefined || session.id === null) return yield* elsewhere()
+          const found = yield* members.findByUserId(session.userId)
+          const membership = Option.getOrUndefined(found)?.memberships.find(({ workspace }) => workspace.id === text)
+          if (membership === undefined) return yield* new NotFound({ message: "you are in no such workspace" })
+          const { role, workspace } = membership
+          yield* sessions.move(yield* hashOf(token), workspace.id)
+          return { ...session, role, workspaceId: workspace.id, workspaceName: workspace.name }
+        }),
+        changePassword: Effect.fn("Accounts.changePassword")(function*(session, token, { current, next }) {
+          const person = Option.getOrUndefined(yield* members.findByUserId(session.userId))?.person
+          if (person === undefined || token === undefined || person.passwordHash === null) return yield* elsewhere()
+          const now = yield* Clock.currentTimeMillis
+          const bucket = accountBucket(person.email)
+          yield* spend(bucket, now)
+          if (!(yield* passwords.verify(current, person.passwordHash))) {
+            return yield* new Unauthorized({
+              reason: "invalid_credentials",
+              param: "current",
+              message: "the present password is not right"
+            })
+          }
+          yield* limits.giveBack([bucket], now)
+          yield* members.setPassword(person.userId, yield* passwords.hash(next), yield* hashOf(token))
+        }),
+        requestReset,
+        reset: Effect.fn("Accounts.reset")(function*(token, password, address) {
+          const now = yield* Clock.currentTimeMillis
+          const bucket = addressBucket(address)
+          yield* spend(bucket, now)
+          const redeemed = yield* invitations.redeemReset(yield* hashOf(token), yield* passwords.hash(password), now)
+          if (Option.isNone(redeemed)) {
+            return yield* new Unauthorized({
+              reason: "invalid_credentials",
+              param: "token",
+              message: "the link is not valid any more: ask for another"
+            })
+          }
+          yield* limits.giveBack([bucket], now)
+          return redeemed.value
+        })
+      })
+    })
+  )
+}

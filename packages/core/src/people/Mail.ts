@@ -1,0 +1,61 @@
+/**
+ * Mail to people: what it says, and how it leaves.
+ */
+import { Context, type Effect, Schema } from "effect"
+import { type Instant, iso } from "../Time.ts"
+import type { Role } from "./Member.ts"
+
+/** A mail to one person, in plain text. */
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+/** A mail did not leave; the message holds no address. */
+export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { message: Schema.String }) {}
+
+/** Sends mail; `undefined` where nobody has said how. */
+export const Mailer = Context.Reference<
+  { readonly send: (mail: Mail) => Effect.Effect<void, MailFailed> } | undefined
+>("@wac/core/people/Mail/Mailer", { defaultValue: () => undefined })
+
+/** One line of a header. */
+const line = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ")
+
+/** The mail with an invitation's link. */
+export const invitation = (
+  { by, expiresAt, link, role, to, workspaceName }: {
+    readonly to: string
+    readonly by: string
+    readonly role: Role
+    readonly workspaceName: string
+    readonly link: string
+    readonly expiresAt: Instant
+  }
+): Mail => ({
+  to,
+  subject: line(`You are invited to ${workspaceName}`),
+  text: `${line(by)} invites you to the workspace ${line(workspaceName)}, as ${role}.
+
+Accept the invitation here, until ${iso(expiresAt)}:
+${link}
+
+If you did not expect this mail, you can ignore it.
+`
+})
+
+/** The mail with a link that resets a password. */
+export const passwordReset = (
+  { expiresAt, link, to }: { readonly to: string; readonly link: string; readonly expiresAt: Instant }
+): Mail => ({
+  to,
+  subject: "Reset your password",
+  text: `Somebody, probably you, asked to reset the password of this address.
+
+Choose a new password here, until ${iso(expiresAt)}:
+${link}
+
+If it was not you, you can ignore this mail: your password stays as it is.
+`
+})

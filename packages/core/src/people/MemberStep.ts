@@ -1,0 +1,65 @@
+/**
+ * What changes of members decide: who manages whom, and that a workspace keeps an owner.
+ */
+import type { Forbidden } from "../Errors.ts"
+import type { UserId, WorkspaceId } from "../Id.ts"
+import type { Decide, Known } from "../Step.ts"
+import { changeRefusal, type Member, type Role } from "./Member.ts"
+
+/** Gives a member another role, or removes them. */
+export interface Change {
+  readonly workspaceId: WorkspaceId
+  readonly userId: UserId
+  /** `null`: they are removed, and their sessions in the workspace end. */
+  readonly role: Role | null
+  /** Who asks. The role counts for somebody who is no member, such as a host's person. */
+  readonly by: { readonly userId: UserId; readonly role: Role }
+}
+
+export type Changed =
+  | { readonly _tag: "Changed"; readonly before: Member; readonly member: Member | null }
+  | { readonly _tag: "Unknown" }
+  | { readonly _tag: "Refused"; readonly error: Forbidden }
+
+/** What it loads, under locks. */
+export interface Loaded extends Known {
+  /** Every member of a workspace. */
+  readonly members: (workspaceId: WorkspaceId) => ReadonlyArray<Member>
+}
+
+export interface Writes {
+  readonly roles: ReadonlyArray<Pick<Member, "workspaceId" | "userId" | "role">>
+  readonly removed: ReadonlyArray<Pick<Member, "workspaceId" | "userId">>
+}
+
+/** `MemberStore.change`. */
+export const change: Decide<Change, Loaded, Changed, Writes> = (loaded, commands) => {
+  const workspaces = new Map<WorkspaceId, Map<UserId, Member>>()
+  const changed = new Map<string, { readonly member: Member; readonly role: Role | null }>()
+  const answers = commands.map(({ by, role, userId, workspaceId }): Changed => {
+    const members = workspaces.get(workspaceId) ??
+      new Map(loaded.members(workspaceId).map((member) => [member.userId, member]))
+    workspaces.set(workspaceId, members)
+    const member = members.get(userId)
+    if (member === undefined) return { _tag: "Unknown" }
+    const owners = [...members.values()].filter(({ role }) => role === "owner").length
+    const error = changeRefusal(members.get(by.userId)?.role ?? by.role, member, role, owners)
+    if (error !== undefined) return { _tag: "Refused", error }
+    changed.set(`${workspaceId} ${userId}`, { member, role })
+    if (role === null) members.delete(userId)
+    else members.set(userId, { ...member, role })
+    return { _tag: "Changed", before: member, member: role === null ? null : { ...member, role } }
+  })
+  const all = [...changed.values()]
+  return {
+    answers,
+    writes: {
+      roles: all.flatMap(({ member: { userId, workspaceId }, role }) =>
+        role === null ? [] : [{ workspaceId, userId, role }]
+      ),
+      removed: all.flatMap(({ member: { userId, workspaceId }, role }) =>
+        role === null ? [{ workspaceId, userId }] : []
+      )
+    }
+  }
+}

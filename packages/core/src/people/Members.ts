@@ -1,0 +1,223 @@
+/**
+ * The members of a workspace, and invitations to it (contract §12 *Members*).
+ */
+import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Redacted } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import * as Base62 from "../Base62.ts"
+import { type Forbidden, InvalidBody, NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import type { StoreError } from "../StoreError.ts"
+import * as Invitation from "./Invitation.ts"
+import { InvitationStore } from "./InvitationStore.ts"
+import { addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
+import * as Mail from "./Mail.ts"
+import * as Member from "./Member.ts"
+import { MemberStore } from "./MemberStore.ts"
+import { Passwords } from "./Password.ts"
+import type { Session } from "./Session.ts"
+
+/** 32 base62 characters: 190 bits. */
+export const tokenLength = 32
+
+/** An invitation that was made just now. */
+export interface Invited {
+  readonly invitation: Invitation.Invitation
+  /** In the link, which is shown this once. */
+  readonly token: Redacted.Redacted
+}
+
+/** What accepting an invitation brings. */
+export interface Acceptance {
+  readonly token: Redacted.Redacted
+  /** Of a new account, or of the one that there is; not needed by somebody who is signed in to that. */
+  readonly password: Redacted.Redacted | undefined
+  /** Who is signed in, if somebody is. */
+  readonly session: Session | undefined
+  /** The client's address, by which failures are limited. */
+  readonly address: string
+}
+
+const gone = () =>
+  new Unauthorized({
+    reason: "invalid_credentials",
+    param: "token",
+    message: "the invitation is not valid any more: ask for another"
+  })
+
+const unknown = () => new NotFound({ message: "the workspace has no such member" })
+
+export class Members extends Context.Service<Members, {
+  /** Members, oldest first, and invitations that were not accepted yet. */
+  readonly list: (workspaceId: Id.WorkspaceId) => Effect.Effect<{
+    readonly members: ReadonlyArray<Member.Member>
+    readonly invitations: ReadonlyArray<Invitation.Invitation>
+  }, StoreError>
+  /** Invites somebody, in place of an earlier invitation; mails the link where mail is set up. */
+  readonly invite: (
+    by: Session,
+    invited: { readonly email: string; readonly role: Member.Role },
+    linkOf: (token: Redacted.Redacted) => string
+  ) => Effect.Effect<Invited, Forbidden | InvalidBody | StoreError>
+  /** Gives a member another role. */
+  readonly setRole: (
+    by: Session,
+    id: string,
+    role: Member.Role
+  ) => Effect.Effect<Member.Member, Forbidden | NotFound | StoreError>
+  /** Removes a member, or withdraws an invitation. */
+  readonly remove: (by: Session, id: string) => Effect.Effect<void, Forbidden | NotFound | StoreError>
+  /** Makes somebody a member by their invitation. Wrong tokens and passwords are limited per address. */
+  readonly accept: (
+    acceptance: Acceptance
+  ) => Effect.Effect<
+    { readonly userId: Id.UserId; readonly workspaceId: Id.WorkspaceId; readonly email: string },
+    Unauthorized | RateLimited | InvalidBody | StoreError
+  >
+}>()("@wac/core/people/Members") {
+  static readonly layer = Layer.effect(
+    Members,
+    Effect.gen(function*() {
+      const members = yield* MemberStore
+      const invitations = yield* InvitationStore
+      const passwords = yield* Passwords
+      const limits = yield* RateLimitStore
+      const random = yield* SecureRandom.SecureRandom
+      const digest = yield* Digest.Digest
+      const mailer = yield* Mail.Mailer
+      const mailing = yield* FiberSet.make()
+
+      const hashOf = (token: Redacted.Redacted) =>
+        digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
+
+      /** Nobody waits for it, and what becomes of it tells nobody whether there is such an address. */
+      const mail = (mail: Mail.Mail) =>
+        mailer === undefined
+          ? Effect.void
+          : FiberSet.run(
+            mailing,
+            Effect.catch(mailer.send(mail), ({ message }) => Effect.logWarning(`a mail was not sent: ${message}`))
+          )
+
+      const change = Effect.fnUntraced(function*(by: Session, userId: Id.UserId, role: Member.Role | null) {
+        const changed = yield* members.change({ workspaceId: by.workspaceId, userId, role, by })
+        switch (changed._tag) {
+          case "Unknown":
+            return yield* unknown()
+          case "Refused":
+            return yield* changed.error
+          case "Changed":
+            return changed.member
+        }
+      })
+
+      const remove = Effect.fnUntraced(function*(by: Session, id: string) {
+        const invitation = Option.getOrUndefined(Id.parse(Id.InvitationId, id))
+        if (invitation !== undefined) {
+          const removed = yield* invitations.remove(by.workspaceId, invitation)
+          return Option.isNone(removed) ? yield* unknown() : undefined
+        }
+        const userId = Option.getOrUndefined(Id.parse(Id.UserId, id))
+        if (userId === undefined) return yield* unknown()
+        yield* change(by, userId, null)
+      })
+
+      const accept = Effect.fn("Members.accept")(function*({ address, password, session, token }: Acceptance) {
+        const now = yield* Clock.currentTimeMillis
+        const tokenHash = yield* hashOf(token)
+        const buckets = [addressBucket(address)]
+        // spent before anything is looked at, given back when all was right: racing guesses cannot slip through
+        const readings = yield* limits.spend(buckets, now)
+        yield* RateLimit.observe(readings)
+        const refusal = RateLimit.refusal(readings)
+        if (refusal !== undefined) return yield* refusal
+        const invitation = Option.getOrUndefined(yield* invitations.find(tokenHash))
+        if (invitation === undefined) return yield* gone()
+        const known = Option.getOrUndefined(yield* members.findByEmail(invitation.email))?.person
+        if (known !== undefined && known.userId !== session?.userId) {
+          const isRight = password !== undefined &&
+            (yield* passwords.verify(password, known.passwordHash ?? undefined))
+          if (!isRight) {
+            return yield* new Unauthorized({
+              reason: "invalid_credentials",
+              param: "password",
+              message: "there is an account of this address: give its password, or sign in to it first"
+            })
+          }
+        }
+        const accepted = yield* invitations.accept({
+          now,
+          tokenHash,
+          userId: yield* Id.generate(random, "usr"),
+          passwordHash: known === undefined && password !== undefined ? yield* passwords.hash(password) : null
+        })
+        switch (accepted._tag) {
+          case "Gone":
+            return yield* gone()
+          case "PasswordNeeded":
+            yield* limits.giveBack(buckets, now)
+            return yield* new InvalidBody({
+              reason: "missing_field",
+              param: "password",
+              message: "password is required: there is no account of this address yet"
+            })
+          case "Accepted":
+            yield* limits.giveBack(buckets, now)
+            return { userId: accepted.userId, workspaceId: accepted.workspaceId, email: invitation.email }
+        }
+      })
+
+      return Members.of({
+        list: Effect.fnUntraced(function*(workspaceId) {
+          const now = yield* Clock.currentTimeMillis
+          return yield* Effect.all({
+            members: members.ofWorkspace(workspaceId),
+            invitations: invitations.list(workspaceId, now)
+          }, { concurrency: "unbounded" })
+        }),
+        invite: Effect.fn("Members.invite")(function*(by, { role, ...given }, linkOf) {
+          const refusal = Member.invitationRefusal(by.role, role)
+          if (refusal !== undefined) return yield* refusal
+          const email = normalizeEmail(given.email)
+          const present = yield* members.ofWorkspace(by.workspaceId)
+          if (present.some((member) => member.email === email)) {
+            return yield* new InvalidBody({
+              reason: "invalid_field",
+              param: "email",
+              message: "this person is a member of the workspace already"
+            })
+          }
+          const now = yield* Clock.currentTimeMillis
+          const token = Redacted.make(yield* Base62.random(random, tokenLength))
+          const invitation: Invitation.Invitation = {
+            id: yield* Id.generate(random, "inv"),
+            workspaceId: by.workspaceId,
+            email,
+            role,
+            tokenHash: yield* hashOf(token),
+            createdAt: now,
+            expiresAt: now + Duration.toMillis(Invitation.lifetime)
+          }
+          yield* invitations.create(invitation)
+          yield* mail(Mail.invitation({
+            to: email,
+            by: by.email,
+            role,
+            workspaceName: by.workspaceName,
+            link: linkOf(token),
+            expiresAt: invitation.expiresAt
+          }))
+          return { invitation, token }
+        }),
+        setRole: Effect.fn("Members.setRole")(function*(by, id, role) {
+          const userId = Option.getOrUndefined(Id.parse(Id.UserId, id))
+          const member = userId === undefined ? null : yield* change(by, userId, role)
+          return member ?? (yield* unknown())
+        }),
+        remove,
+        accept
+      })
+    })
+  )
+}

@@ -1,0 +1,79 @@
+/**
+ * `/internal/workspaces`, `/internal/sessions` and `/internal/password`.
+ */
+import { Api, Caller } from "@wac/api"
+import { Accounts, StoreError, Time } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import * as PersonalLink from "./PersonalLink.ts"
+import { SessionCookie } from "./SessionCookie.ts"
+import * as SignIn from "./SignIn.ts"
+
+const whole = <A>(data: ReadonlyArray<A>) => ({ data, hasMore: false, nextCursor: null })
+
+const accountLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const accounts = yield* Accounts.Accounts
+    const cookie = yield* SessionCookie
+    return HttpApiBuilder.group(Api, "account", (handlers) =>
+      handlers.handleAll({
+        workspaces: Effect.fnUntraced(function*() {
+          const session = yield* Caller.CurrentSession
+          const memberships = yield* accounts.workspaces(session)
+          if (memberships.length === 0) {
+            const { role, workspaceId: id, workspaceName: name } = session
+            return whole([{ id, name, role, isCurrent: true }])
+          }
+          return whole(memberships.map(({ role, workspace: { id, name } }) => ({
+            id,
+            name,
+            role,
+            isCurrent: id === session.workspaceId
+          })))
+        }, StoreError.orUnavailable),
+        switchWorkspace: Effect.fnUntraced(function*({ payload }) {
+          const session = yield* Caller.CurrentSession
+          return SignIn.shown(yield* accounts.moveTo(session, yield* cookie.read, payload.workspaceId))
+        }, StoreError.orUnavailable),
+        sessions: Effect.fnUntraced(function*() {
+          const session = yield* Caller.CurrentSession
+          return whole((yield* accounts.sessions(session)).map((one) => ({
+            id: one.id,
+            createdAt: Time.iso(one.createdAt),
+            expiresAt: Time.iso(one.absoluteUntil),
+            address: one.address,
+            agent: one.agent,
+            isCurrent: one.id === session.id
+          })))
+        }, StoreError.orUnavailable),
+        endSession: Effect.fnUntraced(function*({ params }) {
+          yield* accounts.endSession(yield* Caller.CurrentSession, params.id)
+        }, StoreError.orUnavailable),
+        changePassword: Effect.fnUntraced(function*({ payload }) {
+          yield* accounts.changePassword(yield* Caller.CurrentSession, yield* cookie.read, {
+            current: payload.current,
+            next: payload.new
+          })
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+const resetLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const accounts = yield* Accounts.Accounts
+    const linkTo = yield* PersonalLink.make
+    return HttpApiBuilder.group(Api, "passwordReset", (handlers) =>
+      handlers.handleAll({
+        request: Effect.fnUntraced(function*({ payload }) {
+          yield* accounts.requestReset(payload.email, yield* SignIn.addressOf, yield* linkTo("password-reset"))
+        }, StoreError.orUnavailable),
+        reset: Effect.fnUntraced(function*({ payload }) {
+          yield* accounts.reset(payload.token, payload.password, yield* SignIn.addressOf)
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+export const layer = Layer.merge(accountLayer, resetLayer)

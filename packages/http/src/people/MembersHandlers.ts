@@ -1,0 +1,90 @@
+/**
+ * `/internal/members` and `/internal/invitations`.
+ */
+import { Api, Caller } from "@wac/api"
+import { Authenticator, type Invitation, type Member, Members, StoreError, Time } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import * as PersonalLink from "./PersonalLink.ts"
+import { SessionCookie } from "./SessionCookie.ts"
+import * as SignIn from "./SignIn.ts"
+
+/** A member as the dashboard shows them. */
+const member = ({ createdAt, email, role, userId }: Member.Member) => ({
+  id: userId,
+  email,
+  role,
+  status: "active" as const,
+  createdAt: Time.iso(createdAt),
+  expiresAt: null
+})
+
+/** Somebody who is invited. */
+const invited = ({ createdAt, email, expiresAt, id, role }: Invitation.Invitation) => ({
+  id,
+  email,
+  role,
+  status: "invited" as const,
+  createdAt: Time.iso(createdAt),
+  expiresAt: Time.iso(expiresAt)
+})
+
+const membersLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const members = yield* Members.Members
+    const linkTo = yield* PersonalLink.make
+    return HttpApiBuilder.group(Api, "members", (handlers) =>
+      handlers.handleAll({
+        list: Effect.fnUntraced(function*() {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const found = yield* members.list(workspaceId)
+          return {
+            data: [...found.members.map(member), ...found.invitations.map(invited)],
+            hasMore: false,
+            nextCursor: null
+          }
+        }, StoreError.orUnavailable),
+        invite: Effect.fnUntraced(function*({ payload }) {
+          const session = yield* Caller.CurrentSession
+          const linkOf = yield* linkTo("invitation")
+          const { invitation, token } = yield* members.invite(session, payload, linkOf)
+          return { id: invitation.id, inviteUrl: linkOf(token), expiresAt: Time.iso(invitation.expiresAt) }
+        }, StoreError.orUnavailable),
+        change: Effect.fnUntraced(function*({ params, payload }) {
+          return member(yield* members.setRole(yield* Caller.CurrentSession, params.id, payload.role))
+        }, StoreError.orUnavailable),
+        remove: Effect.fnUntraced(function*({ params }) {
+          yield* members.remove(yield* Caller.CurrentSession, params.id)
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+const invitationsLayer = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const members = yield* Members.Members
+    const authenticator = yield* Authenticator.Authenticator
+    const cookie = yield* SessionCookie
+    return HttpApiBuilder.group(Api, "invitations", (handlers) =>
+      handlers.handleAll({
+        accept: Effect.fnUntraced(
+          function*({ payload: { password, token } }) {
+            const opening = yield* SignIn.opening
+            const session = yield* authenticator.session({ token: opening.current, headers: {} })
+            const { userId, workspaceId } = yield* members.accept({
+              token,
+              password,
+              session: Option.getOrUndefined(session),
+              address: opening.address
+            })
+            return yield* SignIn.signedIn(yield* authenticator.open(userId, { ...opening, workspaceId }))
+          },
+          Effect.provideService(SessionCookie, cookie),
+          StoreError.orUnavailable
+        )
+      }))
+  })
+)
+
+export const layer = Layer.merge(membersLayer, invitationsLayer)

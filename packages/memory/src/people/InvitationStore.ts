@@ -1,0 +1,68 @@
+import { type Id, type Invitation, InvitationStep, InvitationStore, type Time } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { type Memory, State } from "../State.ts"
+import { endSessions, keepMember } from "./MemberStore.ts"
+
+const create = (memory: Memory, invitation: Invitation.Invitation): void => {
+  for (const { email, tokenHash, workspaceId } of memory.invitations.values()) {
+    if (workspaceId === invitation.workspaceId && email === invitation.email) memory.invitations.delete(tokenHash)
+  }
+  memory.invitations.set(invitation.tokenHash, invitation, memory.now(invitation.createdAt))
+}
+
+const list = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  asked: Time.Instant
+): ReadonlyArray<Invitation.Invitation> => {
+  const now = memory.now(asked)
+  return [...memory.invitations.values()].filter((one) => one.workspaceId === workspaceId && one.expiresAt > now)
+    .sort((a, b) => a.id < b.id ? 1 : -1)
+}
+
+const remove = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.InvitationId) => {
+  const found = [...memory.invitations.values()].find((one) => one.id === id && one.workspaceId === workspaceId)
+  if (found !== undefined) memory.invitations.delete(found.tokenHash)
+  return Option.fromUndefinedOr(found)
+}
+
+const accept = (memory: Memory, command: InvitationStep.Accept): InvitationStep.Accepted => {
+  const { answers, writes } = InvitationStep.accept({
+    now: memory.now,
+    invitation: (tokenHash) => memory.invitations.get(tokenHash),
+    person: (email) => [...memory.people.values()].find((person) => person.email === email),
+    isMember: (workspaceId, userId) => memory.members.get(workspaceId)?.has(userId) === true
+  }, [command])
+  for (const person of writes.people) memory.people.set(person.userId, person)
+  for (const member of writes.members) keepMember(memory, member)
+  for (const { tokenHash } of writes.accepted) memory.invitations.delete(tokenHash)
+  return answers[0]!
+}
+
+const redeemReset = (memory: Memory, tokenHash: string, passwordHash: string, asked: Time.Instant) => {
+  const reset = memory.passwordResets.get(tokenHash)
+  const person = reset && memory.people.get(reset.userId)
+  if (reset === undefined || person === undefined || reset.expiresAt <= memory.now(asked)) return Option.none()
+  memory.people.set(person.userId, { ...person, passwordHash })
+  endSessions(memory, person.userId, () => true)
+  for (const { tokenHash, userId } of memory.passwordResets.values()) {
+    if (userId === person.userId) memory.passwordResets.delete(tokenHash)
+  }
+  return Option.some(person.userId)
+}
+
+export const layer = Layer.effect(
+  InvitationStore.InvitationStore,
+  Effect.map(State, (memory) =>
+    InvitationStore.InvitationStore.of({
+      create: (invitation) => Effect.sync(() => create(memory, invitation)),
+      list: (workspaceId, now) => Effect.sync(() => list(memory, workspaceId, now)),
+      find: (tokenHash) => Effect.sync(() => Option.fromUndefinedOr(memory.invitations.get(tokenHash))),
+      remove: (workspaceId, id) => Effect.sync(() => remove(memory, workspaceId, id)),
+      accept: (command) => Effect.sync(() => accept(memory, command)),
+      createReset: (reset) =>
+        Effect.sync(() => memory.passwordResets.set(reset.tokenHash, reset, memory.now(reset.createdAt))),
+      redeemReset: (tokenHash, passwordHash, now) =>
+        Effect.sync(() => redeemReset(memory, tokenHash, passwordHash, now))
+    }))
+)

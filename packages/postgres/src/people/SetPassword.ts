@@ -1,0 +1,60 @@
+/**
+ * Giving a person another password, which ends their sessions. The person's row is locked: a sign-in that holds it has
+ * committed its session by the time that sessions are looked for, and one that comes later sees the new password.
+ */
+import type { Id, Step } from "@wac/core"
+import { plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import { texts } from "../Parameter.ts"
+import type { Statement } from "../Statement.ts"
+
+/** Gives a person a password. */
+interface SetPassword {
+  readonly userId: Id.UserId
+  readonly passwordHash: string
+  /** The hash of a session's token that does not end. */
+  readonly keep: string | undefined
+}
+
+const setText = `update people p set password_hash = s.password_hash
+  from unnest($1::text[], $2::text[]) s (user_id, password_hash) where p.user_id = s.user_id`
+
+const endText = `delete from sessions e using unnest($1::text[], $2::text[]) s (user_id, keep)
+  where e.user_id = s.user_id and e.token_hash is distinct from s.keep`
+
+/** Statements that set passwords and end sessions; the people are locked. */
+export const setPasswords = (all: ReadonlyArray<SetPassword>): ReadonlyArray<Statement> =>
+  all.length === 0 ? [] : [
+    {
+      text: setText,
+      params: [texts(all.map(({ userId }) => userId)), texts(all.map(({ passwordHash }) => passwordHash))]
+    },
+    { text: endText, params: [texts(all.map(({ userId }) => userId)), texts(all.map(({ keep }) => keep ?? null))] }
+  ]
+
+const lockText = "select p.user_id from people p where p.user_id = any ($1::text[]) order by p.user_id for update"
+
+const sessionsText = "select s.user_id, s.token_hash from sessions s where s.user_id = any ($1::text[])"
+
+interface Loaded extends Step.Known {
+  readonly sessions: ReadonlyMap<string, ReadonlyArray<string>>
+}
+
+/** What is carried out of `MemberStore.setPassword`: how many sessions end, of a person that there is. */
+export const setPassword: StepOptions<SetPassword, Loaded, number | undefined, ReadonlyArray<SetPassword>> = {
+  size: 1,
+  load: (commands) => {
+    const params = [texts(commands.map(({ userId }) => userId))]
+    return [{ text: lockText, params }, { text: sessionsText, params }]
+  },
+  read: ([people, rows], now) => {
+    const sessions = new Map(people!.map((row): [string, Array<string>] => [plain(row, "user_id"), []]))
+    for (const row of rows!) sessions.get(plain(row, "user_id"))?.push(plain(row, "token_hash"))
+    return { now, sessions }
+  },
+  decide: ({ sessions }, commands) => ({
+    answers: commands.map(({ keep, userId }) => sessions.get(userId)?.filter((hash) => hash !== keep).length),
+    writes: commands.filter(({ userId }) => sessions.has(userId))
+  }),
+  write: setPasswords
+}

@@ -1,0 +1,65 @@
+/**
+ * People for the suites to play with, who become members by invitation.
+ */
+import { assert } from "@effect/vitest"
+import { type Id, type Invitation, type InvitationStep, InvitationStore, type Member } from "@wac/core"
+import { Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+
+/** What looks like a password's hash. */
+export const passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"
+
+/** A hash of a token that nobody else has. */
+export const tokenHash = Effect.map(Fixture.word, (word) => word.replaceAll("-", "").repeat(2))
+
+/** An invitation to a workspace, for a week from its start on, not stored yet. */
+export const invitation = (own: Fixture.World, fields: Partial<Invitation.Invitation> = {}) =>
+  Effect.gen(function*() {
+    const made: Invitation.Invitation = {
+      id: yield* Fixture.id("inv"),
+      workspaceId: own.workspace.id,
+      email: `${yield* Fixture.word}@example.com`,
+      role: "developer",
+      tokenHash: yield* tokenHash,
+      createdAt: own.start,
+      expiresAt: own.start + 7 * Fixture.day,
+      ...fields
+    }
+    return made
+  })
+
+/** Asks to accept an invitation, as somebody new. */
+export const acceptance = (
+  { createdAt, tokenHash }: Invitation.Invitation,
+  fields: Partial<InvitationStep.Accept> = {}
+) =>
+  Effect.map(Fixture.id("usr"), (userId): InvitationStep.Accept => ({
+    now: createdAt,
+    tokenHash,
+    userId,
+    passwordHash,
+    ...fields
+  }))
+
+/** Makes somebody a member of a workspace. */
+export const joined = (own: Fixture.World, fields: Partial<Invitation.Invitation> = {}) =>
+  Effect.gen(function*() {
+    const store = yield* InvitationStore.InvitationStore
+    const invited = yield* invitation(own, fields)
+    yield* store.create(invited)
+    const accepted = yield* store.accept(yield* acceptance(invited))
+    if (accepted._tag !== "Accepted") return assert.fail(accepted._tag)
+    const { userId } = accepted
+    const { createdAt, email, role, workspaceId } = invited
+    const member: Member.Member = { userId, workspaceId, email, role, createdAt }
+    return member
+  })
+
+/** Somebody who asks for a change. */
+export const asker = (
+  role: Member.Role,
+  userId: Id.UserId
+): { readonly userId: Id.UserId; readonly role: Member.Role } => ({
+  userId,
+  role
+})
