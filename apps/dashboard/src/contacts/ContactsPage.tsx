@@ -49,7 +49,15 @@ export const ContactsPage = () => {
           {({ data, nextCursor }) =>
             data.length === 0 ? <Empty title="No contacts yet" /> : (
               <>
-                <Table label="Contacts" columns={["Customer", "Service window", "Last wrote", "Opted out"]}>
+                <Table
+                  label="Contacts"
+                  columns={[
+                    "Customer",
+                    "Service window",
+                    { name: "Last wrote", className: "hidden sm:table-cell" },
+                    "Opted out"
+                  ]}
+                >
                   {data.map((contact) => (
                     <Row key={contact.id}>
                       <Cell className="tabular-nums">
@@ -60,7 +68,7 @@ export const ContactsPage = () => {
                       <Cell>
                         <WindowState openUntil={contact.windowOpenUntil} />
                       </Cell>
-                      <Cell className="text-muted">
+                      <Cell className="hidden text-muted sm:table-cell">
                         <TimeOr at={contact.lastInboundAt} none="Never" />
                       </Cell>
                       <Cell>

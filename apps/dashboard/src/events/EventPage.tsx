@@ -46,7 +46,7 @@ export const EventPage = () => {
         null :
         (
           <Section title="Content" description="As a webhook with the combined envelope receives it.">
-            <Code label="JSON" text={JSON.stringify(event, null, 2)} />
+            <Code label="Content" text={JSON.stringify(event, null, 2)} />
           </Section>
         )}
     </Page>

@@ -75,7 +75,7 @@ export const EventsPage = () => {
                         <Cell>
                           <Link to="/events/$id" params={{ id: event.id }} className={rowLink}>{event.type}</Link>
                         </Cell>
-                        <Cell className="text-muted">{subjectOf(event)}</Cell>
+                        <Cell className="text-muted sm:whitespace-nowrap">{subjectOf(event)}</Cell>
                         <Cell className="hidden text-muted lg:table-cell">
                           <Id>{event.id}</Id>
                         </Cell>

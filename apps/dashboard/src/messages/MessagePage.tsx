@@ -7,7 +7,7 @@ import { Notice } from "../ui/Failure.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
-import { capitalized } from "../ui/Words.ts"
+import { asSentence, capitalized } from "../ui/Words.ts"
 import { messageMeanings, MessageState } from "./MessageWords.tsx"
 import { Timeline } from "./Timeline.tsx"
 
@@ -27,7 +27,7 @@ export const MessagePage = () => {
             <div className="space-y-4 p-4">
               {message.error === null ? null : (
                 <Notice tone="bad">
-                  <strong>{message.error.message}</strong>
+                  <strong>{asSentence(message.error.message)}</strong>
                   {message.error.provider === undefined ? null : (
                     <span className="block text-[13px]">
                       The provider said: {message.error.provider.message} (code {message.error.provider.code})

@@ -7,7 +7,7 @@ import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
-import { capitalized, grouped } from "../ui/Words.ts"
+import { asSentence, capitalized, grouped } from "../ui/Words.ts"
 import { phoneNumbersQuery } from "./Queries.ts"
 
 const State = ({ status }: { readonly status: PhoneNumber["status"] }) =>
@@ -25,7 +25,7 @@ const Detail = ({ number }: { readonly number: PhoneNumber }) => (
     <div className="space-y-4">
       {number.block === null ? null : (
         <Notice tone="bad">
-          <strong>{number.block.message}</strong> {number.block.scope === "all"
+          <strong>{asSentence(number.block.message)}</strong> {number.block.scope === "all"
             ? "Nothing can be sent from it"
             : "Only replies inside a service window can be sent from it"}, since <Time at={number.block.since} />
           {number.block.until === null ? "." : (

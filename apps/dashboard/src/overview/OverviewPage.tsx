@@ -13,7 +13,7 @@ import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
 import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
-import { counted } from "../ui/Words.ts"
+import { asSentence, counted } from "../ui/Words.ts"
 import { webhookQuery } from "../webhooks/Queries.ts"
 import { WebhookHealth } from "../webhooks/WebhookHealth.tsx"
 
@@ -158,7 +158,7 @@ const Hook = () => {
               <Fact name="Last failure">
                 {webhook.lastFailure === null ? "None" : (
                   <>
-                    {webhook.lastFailure.message}{" "}
+                    {asSentence(webhook.lastFailure.message)}{" "}
                     <span className="text-muted">
                       <Time at={webhook.lastFailure.at} />
                     </span>

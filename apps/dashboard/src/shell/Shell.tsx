@@ -65,13 +65,14 @@ const Account = () => {
         <Icon name="person" className="text-muted" />
         <span className="min-w-0 flex-1">
           <span className="block truncate font-medium">{workspaceName}</span>
-          <span className="block truncate text-[13px] text-muted">{email} · {role}</span>
+          <span className="block truncate text-[13px] text-muted">{email}</span>
         </span>
         <Icon name="chevron" className={`text-muted ${isOpen ? "rotate-90" : ""}`} />
       </button>
       {isOpen
         ? (
           <div id={id} className="space-y-2 border-t border-line p-2.5">
+            <p className="text-[13px] text-muted">Your role: {role}</p>
             <label className="block">
               <span className="mb-1 block text-[13px] text-muted">Appearance</span>
               <select

@@ -1,5 +1,5 @@
 /** From nothing to a verified event: each step is done when the service has seen it happen. */
-import { useQuery } from "@tanstack/react-query"
+import { useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { CreateKeyDialog } from "../keys/CreateKey.tsx"
@@ -9,8 +9,8 @@ import { address, api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Code } from "../ui/Copy.tsx"
-import { Failure } from "../ui/Failure.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { Time } from "../ui/Time.tsx"
 import { webhookQuery } from "../webhooks/Queries.ts"
@@ -60,6 +60,7 @@ export const StartPage = () => {
     queryFn: ({ signal }) => firstPage(api.deliveries.list({ status: "delivered", limit: 1 }, { signal })),
     ...live(2000)
   })
+  const failed = [keys, messages, webhook, delivered].find(({ error }) => error !== null)
   const key = keys.data?.data[0]
   const message = messages.data?.data[0]
   const delivery = delivered.data?.data[0]
@@ -68,7 +69,11 @@ export const StartPage = () => {
       title="Get started"
       lead="Four steps to a first message and its verified event. Each is ticked when the service has seen it happen."
     >
-      <Failure error={keys.error ?? messages.error ?? webhook.error ?? delivered.error} />
+      {failed === undefined ? null : (
+        <div className="card">
+          <Loaded query={failed as UseQueryResult<unknown>}>{() => null}</Loaded>
+        </div>
+      )}
       <ol className="space-y-4">
         <Step number={1} title="Create an API key" isDone={key !== undefined}>
           <p className="text-muted">

@@ -120,7 +120,10 @@ export const TemplatesPage = () => {
                 <>
                   <Table
                     label="Templates"
-                    columns={["Name", "Status", "Language", { name: "Category", className: "hidden sm:table-cell" }, {
+                    columns={["Name", "Status", { name: "Language", className: "hidden sm:table-cell" }, {
+                      name: "Category",
+                      className: "hidden sm:table-cell"
+                    }, {
                       name: "Placeholders",
                       className: "hidden md:table-cell"
                     }, { name: "Synced", className: "hidden lg:table-cell" }]}
@@ -139,7 +142,7 @@ export const TemplatesPage = () => {
                         <Cell>
                           <TemplateState status={template.status} />
                         </Cell>
-                        <Cell>{template.language}</Cell>
+                        <Cell className="hidden sm:table-cell">{template.language}</Cell>
                         <Cell className="hidden sm:table-cell">{capitalized(template.category)}</Cell>
                         <Cell className="hidden tabular-nums md:table-cell">{template.variables.length}</Cell>
                         <Cell className="hidden text-muted lg:table-cell">

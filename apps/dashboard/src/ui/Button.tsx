@@ -4,8 +4,8 @@ import { Icon, type IconName } from "./Icon.tsx"
 
 const looks = {
   primary: "bg-accent text-on-accent border-transparent hover:bg-accent-strong",
-  secondary: "bg-surface text-ink border-edge hover:bg-sunken",
-  danger: "bg-surface text-bad border-bad hover:bg-bad-soft",
+  secondary: "bg-surface text-ink border-edge/60 hover:bg-sunken",
+  danger: "bg-surface text-bad border-bad/50 hover:bg-bad-soft",
   destroy: "bg-bad text-on-bad border-transparent hover:opacity-90",
   quiet: "text-ink border-transparent hover:bg-sunken"
 } as const

@@ -33,7 +33,7 @@ export const Code = (
   <div className="relative">
     <pre
       tabIndex={0}
-      role="region"
+      role="group"
       aria-label={label}
       className="max-h-96 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[13px] whitespace-pre-wrap break-all"
     >{text}</pre>

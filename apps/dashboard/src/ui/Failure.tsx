@@ -3,13 +3,14 @@ import { WacApiError, WacConnectionError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { Icon } from "./Icon.tsx"
 import type { Tone } from "./Status.tsx"
+import { asSentence } from "./Words.ts"
 
 /** An error for people. */
 export const messageOf = (error: unknown): string =>
   error instanceof WacConnectionError
     ? `The service did not respond: ${error.message}.`
     : error instanceof WacApiError
-    ? `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
+    ? asSentence(error.message)
     : "Something went wrong in this page. Reload it."
 
 const tones: Record<Tone, string> = {

@@ -31,11 +31,11 @@ export const SelectFilter = (
 ) => {
   const id = useId()
   return (
-    <div>
+    <div className="max-sm:min-w-0 max-sm:flex-1">
       <label htmlFor={id} className="mb-1 block text-[13px] text-muted">{label}</label>
       <select
         id={id}
-        className="field min-w-40"
+        className="field sm:min-w-40"
         value={value ?? ""}
         onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
       >

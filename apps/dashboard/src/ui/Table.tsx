@@ -8,7 +8,7 @@ export const Table = (
     readonly children: ReactNode
   }
 ) => (
-  <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+  <div className="overflow-x-auto" tabIndex={0} role="group" aria-label={label}>
     <table className="w-full border-collapse text-left">
       <thead>
         <tr className="border-b border-line">
@@ -18,9 +18,9 @@ export const Table = (
               <th
                 key={name}
                 scope="col"
-                className={`px-4 py-2 text-[13px] font-medium text-muted whitespace-nowrap ${className}`}
+                className={`px-2.5 py-2 first:pl-4 last:pr-4 sm:px-4 text-[13px] font-medium text-muted whitespace-nowrap ${className}`}
               >
-                {name}
+                {name === "" ? <span className="sr-only">Actions</span> : name}
               </th>
             )
           })}
@@ -36,7 +36,7 @@ export const Row = ({ children }: { readonly children: ReactNode }) => (
 )
 
 export const Cell = ({ children, className = "" }: { readonly children: ReactNode; readonly className?: string }) => (
-  <td className={`px-4 py-2.5 align-middle ${className}`}>{children}</td>
+  <td className={`px-2.5 py-2.5 align-middle first:pl-4 last:pr-4 sm:px-4 ${className}`}>{children}</td>
 )
 
 /** A link in a cell that the whole row leads to. */

@@ -9,6 +9,10 @@ export const counted = (count: number, one: string, many: string): string =>
 /** `12,401`. */
 export const grouped = (count: number): string => format.format(count)
 
+/** Words of the service as a sentence: `answered 422` becomes `Answered 422.` */
+export const asSentence = (words: string): string =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?…]$/.test(words) ? "" : "."}`
+
 /** An upstream word for people: `order_update` stays, `APPROVED` and `approved` become `Approved`. */
 export const capitalized = (word: string): string =>
   word === "" ? "" : `${word.charAt(0).toUpperCase()}${word.slice(1).toLowerCase().replaceAll("_", " ")}`

@@ -3,6 +3,7 @@ import type { Attempt } from "@wac/client/internal"
 import { CopyButton } from "../ui/Copy.tsx"
 import { durationOf } from "../ui/Moment.ts"
 import { Time } from "../ui/Time.tsx"
+import { asSentence } from "../ui/Words.ts"
 import { AttemptState, triggers } from "./DeliveryWords.tsx"
 
 const phases = [
@@ -66,12 +67,12 @@ const Half = (
 ) => (
   <div className="min-w-0 space-y-1.5">
     <div className="flex items-center justify-between gap-2">
-      <h4 className="font-medium">{title}</h4>
+      <h3 className="font-medium">{title}</h3>
       {body === "" ? null : <CopyButton text={body} label="Copy body" />}
     </div>
     <pre
       tabIndex={0}
-      role="region"
+      role="group"
       aria-label={label}
       className="max-h-80 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[13px] whitespace-pre-wrap break-all"
     >
@@ -87,7 +88,7 @@ export const AttemptView = ({ attempt, isOpen = false }: { readonly attempt: Att
   <details open={isOpen} className="group rounded-md border border-line">
     <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md px-3 py-2 hover:bg-sunken">
       <AttemptState attempt={attempt} />
-      <span className="min-w-0 flex-1 basis-48 break-words">{attempt.message}</span>
+      <span className="min-w-0 flex-1 basis-48 break-words">{asSentence(attempt.message)}</span>
       <span className="text-[13px] text-muted">
         {attempt.number > 0 ? `Attempt ${attempt.number} · ` : ""}
         {triggers[attempt.trigger]} · <Time at={attempt.startedAt} /> · {durationOf(attempt.durationMs)}
@@ -108,8 +109,8 @@ export const AttemptView = ({ attempt, isOpen = false }: { readonly attempt: Att
         {attempt.response === null
           ? (
             <div className="space-y-1.5">
-              <h4 className="font-medium">Response</h4>
-              <p className="text-muted">No response came. {attempt.message}</p>
+              <h3 className="font-medium">Response</h3>
+              <p className="text-muted">No response came. {asSentence(attempt.message)}</p>
             </div>
           )
           : (

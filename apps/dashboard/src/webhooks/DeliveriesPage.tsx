@@ -56,7 +56,7 @@ export const DeliveriesPage = () => {
                 <>
                   <Table
                     label="Deliveries"
-                    columns={["Event", "Status", "Attempts", "Created", {
+                    columns={["Event", "Status", { name: "Attempts", className: "hidden sm:table-cell" }, "Created", {
                       name: "Next attempt",
                       className: "hidden md:table-cell"
                     }]}
@@ -71,7 +71,7 @@ export const DeliveriesPage = () => {
                         <Cell>
                           <DeliveryState status={delivery.status} />
                         </Cell>
-                        <Cell className="tabular-nums">{delivery.attemptCount}</Cell>
+                        <Cell className="hidden tabular-nums sm:table-cell">{delivery.attemptCount}</Cell>
                         <Cell className="text-muted">
                           <Time at={delivery.createdAt} />
                         </Cell>

@@ -7,7 +7,7 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Check, Choices, Field } from "../ui/Field.tsx"
-import { counted } from "../ui/Words.ts"
+import { asSentence, counted } from "../ui/Words.ts"
 import { AttemptView } from "./AttemptView.tsx"
 
 type Replay = "all" | "none" | "since"
@@ -77,7 +77,9 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
         </div>
         {probe === null ? null : (
           <div className="space-y-2">
-            <Notice tone="bad" role="alert">The probe failed, so the webhook stays paused. {probe.message}</Notice>
+            <Notice tone="bad" role="alert">
+              The probe failed, so the webhook stays paused. {asSentence(probe.message)}
+            </Notice>
             <AttemptView attempt={probe} />
           </div>
         )}

@@ -5,7 +5,7 @@ import type { ReactNode } from "react"
 import { buttonClass } from "../ui/Button.tsx"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Time, Until } from "../ui/Time.tsx"
-import { counted } from "../ui/Words.ts"
+import { asSentence, counted } from "../ui/Words.ts"
 import { webhookQuery } from "./Queries.ts"
 
 const Banner = (
@@ -26,7 +26,9 @@ const Banner = (
 export const WebhookBanner = () => {
   const { data: webhook } = useQuery(webhookQuery)
   if (webhook == null) return null
-  const failure = webhook.lastFailure === null ? null : <>Last failure: {webhook.lastFailure.message}{" "}</>
+  const failure = webhook.lastFailure === null
+    ? null
+    : <>Last failure: {asSentence(webhook.lastFailure.message)}{" "}</>
   if (webhook.status === "paused" && webhook.pausedAt !== null) {
     return (
       <Banner isBad icon="pause">

@@ -11,7 +11,7 @@ import { Failure } from "../ui/Failure.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Time, Until } from "../ui/Time.tsx"
-import { counted } from "../ui/Words.ts"
+import { asSentence, counted } from "../ui/Words.ts"
 import { AttemptView } from "./AttemptView.tsx"
 import { webhookQuery } from "./Queries.ts"
 import { ReplaysSection } from "./ReplaysSection.tsx"
@@ -110,7 +110,7 @@ const Configured = (
           <Fact name="Last failure">
             {webhook.lastFailure === null ? "None" : (
               <>
-                {webhook.lastFailure.message}
+                {asSentence(webhook.lastFailure.message)}
                 <span className="block text-[13px] text-muted">
                   <Time at={webhook.lastFailure.at} />
                 </span>

@@ -112,7 +112,7 @@ it("the set-up link leads to an owner, a key, a message, a webhook and a verifie
   await button(dialog(page, "Create an API key"), "Create key").click()
   const shown = dialog(page, "API key “Order service”")
   await shown.getByText("Try it: send a first message").click()
-  const command = await shown.getByRole("region", { name: "Command" }).innerText()
+  const command = await shown.getByRole("group", { name: "Command" }).innerText()
   apiKey = await storeSecret("API key “Order service”", "api key")
   assert.match(apiKey, /^wac_live_/)
   assert.include(command, apiKey)
@@ -145,7 +145,7 @@ it("a key is created with an expiry, used, seen in use, and revoked after a ques
   await button(form, "Create key").click()
   const shown = dialog(page, "API key “Night job”")
   await shown.getByText("Try it: send a first message").click()
-  const command = await shown.getByRole("region", { name: "Command" }).innerText()
+  const command = await shown.getByRole("group", { name: "Command" }).innerText()
   const key = await storeSecret("API key “Night job”", "api key")
   // the command signs what it sends, which this key requires
   assert.strictEqual((await run(command)).status, "sent")

@@ -1,0 +1,92 @@
+/**
+ * A workspace in which something of everything has happened, for what is looked at in the dashboard.
+ */
+import { assert } from "@effect/vitest"
+import { RecordingReceiver } from "@wac/testkit"
+import { Effect } from "effect"
+import * as checks from "../checks.ts"
+import { call, createKey, receiver as makeReceiver, send, setWebhook, signIn, start } from "../harness.ts"
+import { moving } from "../movable.ts"
+
+/** A server in memory with its owner signed in, and nothing done yet. */
+export const empty = Effect.gen(function*() {
+  const server = yield* moving(start({ environment: { ...checks.unlimited, WAC_WORKSPACE_NAME: "Lima Flowers" } }))
+  return { ...server, session: yield* signIn(server.url) }
+})
+
+const template = (to: string, name: string, ...bodyParams: ReadonlyArray<string>) => ({
+  to,
+  type: "template",
+  template: { name, language: "en_US", ...(bodyParams.length === 0 ? {} : { bodyParams }) }
+})
+
+/** Gives the id of one thing of each kind. */
+export const filled = Effect.gen(function*() {
+  const server = yield* empty
+  const { pass, session, url } = server
+  const receiver = yield* makeReceiver
+  yield* setWebhook({ session, url }, { url: receiver.url })
+  const key = yield* createKey(url, session, { name: "Order service" })
+  yield* createKey(url, session, { name: "Newsletter", requireSignature: true })
+  const get = (path: string) => Effect.map(call(`${url}/internal${path}`, { headers: session }), ({ body }) => body)
+  const sent = Effect.fnUntraced(function*(body: object) {
+    const answer = yield* send({ key, url }, body)
+    assert.strictEqual(answer.status, 200, answer.text)
+    return answer.body.message_id as string
+  })
+  /** Suspends until a list of the dashboard is as it should be. */
+  const reached = (path: string, holds: (body: ReturnType<typeof JSON.parse>) => boolean) =>
+    checks.until(get(path), holds, 600)
+
+  // a receiver that refuses one event for a day while it accepts the others
+  yield* receiver.answerWith(({ body }) =>
+    new TextDecoder().decode(body).includes("order-refused")
+      ? RecordingReceiver.reply(422, { body: "{\"error\":\"<b>unknown</b> order\"}" })
+      : RecordingReceiver.ok
+  )
+  yield* sent({ ...template("+15005550003", "order_update", "Ana", "1001"), client_reference: "order-refused" })
+  yield* reached("/webhook/deliveries", ({ data }) => data[0]?.attemptCount >= 1)
+  for (let hour = 0; hour < 26; hour += 2) {
+    yield* pass("2 hours")
+    yield* sent(template(`+49151234560${10 + hour}`, "order_update", "Jonas", `${1002 + hour}`))
+    // no attempt is under way when time passes, or it would time out
+    yield* reached("/messages?limit=1", ({ data }) => data[0].status === "read")
+    yield* reached(
+      "/webhook/deliveries?status=pending",
+      ({ data }) =>
+        data.every(({ nextAttemptAt }: { readonly nextAttemptAt: string | null }) =>
+          nextAttemptAt !== null && Date.parse(nextAttemptAt) > server.clock.currentTimeMillisUnsafe()
+        )
+    )
+  }
+  yield* reached("/webhook/deliveries?status=exhausted", ({ data }) => data.length === 1)
+  yield* sent({ ...template("+15551234567", "order_update", "Ana", "1042"), client_reference: "order-1042" })
+  const failed = yield* sent(template("+15005550002", "order_update", "Mia", "1043"))
+  yield* sent(template("+15005550008", "hello_world"))
+  yield* sent(template("+15005550009", "promo", "20 %"))
+  yield* send({ key, url }, template("+15005550001", "hello_world"))
+  yield* send({ key, url }, { to: "+15551234567", type: "text", text: { body: "The window is closed." } })
+  yield* reached("/messages?status=failed", ({ data }) => data.length === 1)
+  yield* reached("/contacts", ({ data }) =>
+    data.some(({ optedOut }: { readonly optedOut: boolean }) => optedOut) &&
+    data.some(({ windowOpenUntil }: { readonly windowOpenUntil: string | null }) => windowOpenUntil !== null))
+  yield* sent({ to: "+15005550008", type: "text", text: { body: "Thank you, <b>Ana</b>! Your order is on its way." } })
+  yield* reached("/messages?to=%2B15551234567", ({ data }) => data[0].status === "read")
+  yield* reached("/webhook/deliveries?status=pending", ({ data }) => data.length === 0)
+  const [messages, contacts, deliveries, events] = yield* Effect.all([
+    get("/messages?to=%2B15551234567"),
+    get("/contacts"),
+    get("/webhook/deliveries?status=exhausted"),
+    get("/events?type=message.received")
+  ])
+  return {
+    ...server,
+    receiver,
+    key,
+    message: messages.data[0].id as string,
+    failed,
+    contact: contacts.data[0].id as string,
+    delivery: deliveries.data[0].id as string,
+    event: events.data[0].id as string
+  }
+})
