@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync } from "node:fs"
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import type { Movable } from "../movable.ts"
 
 const program = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
 
@@ -31,6 +32,9 @@ export interface Visit {
   readonly end: () => Promise<void>
 }
 
+/** A window on a usual screen. */
+export const desktop = { width: 1280, height: 900 }
+
 /** Chromium writes a line for each refusal by the service; whether one is expected is for the test to say. */
 const isRefusal = (text: string): boolean =>
   /^Failed to load resource: the server responded with a status of 4\d\d /.test(text)
@@ -45,7 +49,7 @@ export const visit = async (
   options: BrowserContextOptions = {}
 ): Promise<Visit> => {
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 900 },
+    viewport: desktop,
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
     permissions: ["clipboard-read", "clipboard-write"],
@@ -71,6 +75,18 @@ export const visit = async (
     assertSound: () => assert.deepStrictEqual(troubles, []),
     end: () => context.close()
   }
+}
+
+/** A person with a session, at the service's time. */
+export const signedIn = async (
+  browser: Browser,
+  { clock, session, url }: Movable & { readonly url: string; readonly session: { readonly cookie: string } }
+): Promise<Visit> => {
+  const person = await visit(browser, url)
+  const [name, value] = session.cookie.split("=") as [string, string]
+  await person.page.context().addCookies([{ name, value, url }])
+  await person.page.clock.install({ time: clock.currentTimeMillisUnsafe() })
+  return person
 }
 
 /** The dialog that is open, or is about to be. */

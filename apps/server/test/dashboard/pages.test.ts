@@ -15,7 +15,6 @@ import * as workspace from "./workspace.ts"
 type Axe = typeof axe
 
 const pictures = join(import.meta.dirname, "screenshots")
-const desktop = { width: 1280, height: 900 }
 const phone = { width: 375, height: 812 }
 
 const scope = Effect.runSync(Scope.make())
@@ -52,15 +51,6 @@ const pages = (): { readonly [name: string]: string } => ({
   webhook: "/settings/webhook",
   missing: "/nothing/here"
 })
-
-/** A person who is signed in, at the service's time. */
-const signedIn = async (server: typeof empty): Promise<Visit> => {
-  const person = await visit(browser, server.url, { viewport: desktop })
-  const [name, value] = server.session.cookie.split("=") as [string, string]
-  await person.page.context().addCookies([{ name, value, url: server.url }])
-  await person.page.clock.install({ time: server.clock.currentTimeMillisUnsafe() })
-  return person
-}
 
 /** Suspends until the page is there, and nothing on it is being loaded. */
 const settled = async (page: Page): Promise<void> => {
@@ -114,7 +104,7 @@ const look = async (
 
 describe("every page, light, dark and on a phone", () => {
   it("is sound and accessible when it shows what has happened", async () => {
-    const person = await signedIn(filled)
+    const person = await signedIn(browser, filled)
     const wrong: Array<string> = []
     for (const [name, path] of Object.entries(pages())) {
       await person.open(path)
@@ -135,7 +125,7 @@ describe("every page, light, dark and on a phone", () => {
   })
 
   it("is sound and accessible when nothing has happened yet", async () => {
-    const person = await signedIn(empty)
+    const person = await signedIn(browser, empty)
     const wrong: Array<string> = []
     for (const [name, path] of Object.entries(pages())) {
       await person.open(path)
@@ -150,7 +140,7 @@ describe("every page, light, dark and on a phone", () => {
   const api = /\/internal\/(?!session)/
 
   it("is sound and accessible while it loads", async () => {
-    const person = await signedIn(filled)
+    const person = await signedIn(browser, filled)
     await person.page.route(api, () => {})
     const wrong: Array<string> = []
     for (const [name, path] of Object.entries(pages())) {
@@ -164,7 +154,7 @@ describe("every page, light, dark and on a phone", () => {
   })
 
   it("is sound and accessible when the service refuses, and names the request", async () => {
-    const person = await signedIn(filled)
+    const person = await signedIn(browser, filled)
     await person.page.route(api, (route: Route) =>
       route.fulfill({
         status: 403,
@@ -193,7 +183,7 @@ describe("every page, light, dark and on a phone", () => {
   })
 
   it("keeps what it showed when the service is out of reach, and says how old that is", async () => {
-    const person = await signedIn(filled)
+    const person = await signedIn(browser, filled)
     const { page } = person
     const wrong: Array<string> = []
     for (const [name, path] of Object.entries(pages())) {
