@@ -8,7 +8,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { browser as launch, type Visit, visit } from "./browser.ts"
+import { browser as launch, desktop, signedIn } from "./browser.ts"
 import * as workspace from "./workspace.ts"
 
 /** What its script puts into a page. */
