@@ -79,6 +79,14 @@ const resetPassword = Command.make(
     const hash = yield* Password.Passwords.use((passwords) => passwords.hash(password))
     const ended = yield* MemberStore.MemberStore.use((store) => store.setPassword(member.userId, hash))
     if (Option.isNone(ended)) return yield* new OperatorCommand.CannotDo({ message: `${member.email} is gone` })
+    const account = yield* MemberStore.MemberStore.use((store) => store.findByUserId(member.userId))
+    for (const { workspace } of Option.match(account, { onNone: () => [], onSome: ({ memberships }) => memberships })) {
+      yield* OperatorCommand.audited(workspace.id, {
+        action: "password.reset",
+        target: member.userId,
+        detail: { email: member.email }
+      })
+    }
     yield* Console.log(`${member.email} has a new password; sessions ended: ${ended.value}`)
     if (Option.isNone(passwordFrom)) {
       yield* Console.log(`password, shown this once: ${Redacted.value(password)}`)

@@ -134,8 +134,13 @@ const token = Command.make(
     )
   },
   Effect.fnUntraced(function*({ number, remove, ...given }) {
-    const { id, phoneNumber } = yield* find(number)
+    const { id, phoneNumber, workspaceId } = yield* find(number)
     yield* setCredentials(id, remove ? undefined : yield* credentialsOf(given))
+    yield* OperatorCommand.audited(workspaceId, {
+      action: "number.change",
+      target: id,
+      detail: { credentials: remove ? "the configuration's" : "its own" }
+    })
     yield* Console.log(
       `${phoneNumber} goes by ${remove ? "the credentials of the configuration" : "credentials of its own"} from now on`
     )
@@ -225,6 +230,11 @@ const add = Command.make(
       })
     }
     if (credentials !== undefined) yield* setCredentials(added.id, credentials)
+    yield* OperatorCommand.audited(workspace.id, {
+      action: "number.add",
+      target: added.id,
+      detail: { phoneNumber: added.phoneNumber }
+    })
     yield* Console.log(`added ${added.phoneNumber} to ${workspace.id} ${workspace.name} as ${added.id}`)
   })
 ).pipe(Command.withDescription("Add a number to a workspace"))
@@ -264,7 +274,7 @@ const set = Command.make(
     )
   },
   Effect.fnUntraced(function*({ messagingLimit, number, sending, tier, unblock }) {
-    const { id, providerNumberId } = yield* find(number)
+    const { id, providerNumberId, workspaceId } = yield* find(number)
     const limits = yield* Limits.CurrentLimits
     if (Option.isSome(tier) && tier.value !== "default" && !Object.hasOwn(limits.phoneNumberTiers, tier.value)) {
       return yield* new CannotDo({ message: `--tier: there are ${Object.keys(limits.phoneNumberTiers).join(", ")}` })
@@ -277,6 +287,16 @@ const set = Command.make(
     })
     const now = yield* Clock.currentTimeMillis
     if (unblock) yield* store.observe({ name: { providerNumberId }, at: now, change: { block: null } })
+    yield* OperatorCommand.audited(workspaceId, {
+      action: "number.change",
+      target: id,
+      detail: {
+        ...(Option.isSome(tier) ? { tier: tier.value } : {}),
+        ...(Option.isSome(messagingLimit) ? { messagingLimit: messagingLimit.value } : {}),
+        ...(Option.isSome(sending) ? { sending: sending.value } : {}),
+        ...(unblock ? { block: "lifted" } : {})
+      }
+    })
     yield* Console.log(describe(PhoneNumbers.stateOf(limits, yield* find(id), now)))
   })
 ).pipe(Command.withDescription("Change what the operator sets of a number; what is left out stays"))
@@ -287,6 +307,7 @@ const remove = Command.make(
   Effect.fnUntraced(function*({ number }) {
     const { id, phoneNumber, provider, workspaceId } = yield* find(number)
     yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.remove(id))
+    yield* OperatorCommand.audited(workspaceId, { action: "number.remove", target: id, detail: { phoneNumber } })
     yield* Console.log(`removed ${phoneNumber} (${id}, with ${provider}) from ${workspaceId}`)
   })
 ).pipe(

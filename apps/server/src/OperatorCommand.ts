@@ -3,10 +3,11 @@
  * a secret comes in, and how a command line ends. They work on `DATABASE_URL` directly, beside servers that run on it; an
  * embedded database has one process at a time.
  */
-import { SenderCredentials } from "@wac/core"
+import { Audit, AuditStore, type Id, SenderCredentials } from "@wac/core"
 import { Version } from "@wac/http"
 import { Context, Effect, Layer, Predicate, Redacted, Schema, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
 import { Composition } from "wac/effect"
 import {
   BadVariable,
@@ -59,6 +60,13 @@ export const secretFrom = Effect.fnUntraced(function*(source: string, name: stri
     })
   }
   return Redacted.make(found)
+})
+
+/** Notes in the audit of a workspace what the operator changed. */
+export const audited = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, change: Audit.Change) {
+  const random = yield* SecureRandom.SecureRandom
+  const entry = yield* Audit.entry(random, workspaceId, null, change)
+  yield* AuditStore.AuditStore.use((store) => store.record([entry]))
 })
 
 /** An embedded database that is in use says by whom; here is what to do about it. */

@@ -2,6 +2,7 @@
  * Every endpoint, by groups.
  */
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { AuditApi } from "./audit/AuditApi.ts"
 import { ContactsApi } from "./contacts/ContactsApi.ts"
 import { EventsApi, EventsDashboardApi } from "./events/EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
@@ -40,6 +41,7 @@ export class Endpoints extends HttpApi.make("wac")
     EventsApi,
     EventsDashboardApi,
     RequestsApi,
+    AuditApi,
     UsageApi,
     HealthApi
   )

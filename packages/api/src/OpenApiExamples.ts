@@ -430,6 +430,21 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   },
   "eventsDashboard.list": { response: { data: [event], ...page } },
   "eventsDashboard.get": { response: event },
+  "audit.list": {
+    response: {
+      data: [{
+        id: "aud_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+        at: "2026-01-02T03:04:05.678Z",
+        action: "member.invite",
+        target: "inv_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+        by: { userId: session.userId, email: session.email },
+        address: "203.0.113.7",
+        requestId,
+        detail: { email: "ben@example.com", role: "developer" }
+      }],
+      ...internalPage
+    }
+  },
   "requests.list": {
     response: {
       data: [{

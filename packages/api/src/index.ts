@@ -3,6 +3,7 @@
  */
 export * as Access from "./Access.ts"
 export * from "./Api.ts"
+export * as Audited from "./audit/Audited.ts"
 export * as Caller from "./Caller.ts"
 export * as ContactsApi from "./contacts/ContactsApi.ts"
 export * as ErrorAddress from "./ErrorAddress.ts"

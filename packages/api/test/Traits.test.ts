@@ -1,7 +1,9 @@
+import { AuditEntry } from "@wac/core"
 import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 import { assert, describe, it } from "vitest"
 import { Access, apiKey, session } from "../src/Access.ts"
+import { Audited } from "../src/audit/Audited.ts"
 import { byOperation, Endpoints } from "../src/Endpoints.ts"
 import * as Traits from "../src/Traits.ts"
 
@@ -30,6 +32,22 @@ describe.each([...byOperation])("%s", (id, endpoint) => {
     assert.strictEqual(takes(id, "query", "limit"), Traits.has(endpoint, Traits.IsPaged))
     assert.strictEqual(takes(id, "query", "cursor"), Traits.has(endpoint, Traits.IsPaged))
   })
+})
+
+/** Changes by people: of API keys, requests are kept. */
+const changing = [...byOperation].filter(([, endpoint]) =>
+  Traits.mutates(endpoint) && Context.getOrUndefined(endpoint.annotations, Access)?._tag !== "ApiKey"
+)
+
+it.each(changing)("%s says what the audit calls its change, or that it changes nothing", (_, endpoint) => {
+  const audited = Context.getOrUndefined(endpoint.annotations, Audited)
+  assert.isDefined(audited)
+  if (audited !== null) assert.include(AuditEntry.actions, audited)
+})
+
+it("the audit has one name for each kind of change", () => {
+  const names = changing.map(([, endpoint]) => Context.getOrUndefined(endpoint.annotations, Audited)).filter(Boolean)
+  assert.strictEqual(new Set(names).size, names.length)
 })
 
 const sends = [...byOperation].filter(([, endpoint]) => Traits.has(endpoint, Traits.Sends))

@@ -107,10 +107,12 @@ const routesCalled = async (
     for (
       const [name, method] of Object.entries(group) as Array<[string, (...args: ReadonlyArray<unknown>) => unknown]>
     ) {
-      const takesId = /^(get|revoke|retry|cancel)$/.test(name) &&
-        !(group === client["session"] || group === client["webhook"])
+      const isOfMembers = group === client["members"]
+      const takesId = /^(get|revoke|retry|cancel|endSession)$/.test(name) &&
+          !["session", "webhook", "usage"].some((one) => group === client[one]) ||
+        isOfMembers && (name === "change" || name === "remove")
       if (name === "list") await (method() as Client.List<unknown, unknown>).toArray()
-      else await (takesId ? method("the-id") : method.length > 1 ? method({}) : method())
+      else await (takesId ? method("the-id", {}) : method.length > 1 ? method({}) : method())
     }
   }
   return routes.sort()

@@ -35,6 +35,14 @@ export interface RequestQuery extends ListQuery {
   readonly reason?: string
 }
 
+/** Which entries of the audit a list holds. */
+export interface AuditQuery extends ListQuery {
+  /** Only what this person changed. */
+  readonly userId?: string
+  /** Only changes of the thing with this id. */
+  readonly target?: string
+}
+
 /** How much of the past a report of usage covers. */
 export interface UsageQuery {
   /** 1, 7, 30 or 90 days up to now; a week if omitted. */
@@ -128,5 +136,9 @@ export interface InternalRoutes {
   }
   readonly "POST /internal/templates/sync": { readonly response: Wire.Synced }
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: Wire.RequestPage }
+  readonly "GET /internal/audit": {
+    readonly query: AuditQuery
+    readonly response: Wire.InternalPage<Wire.AuditEntry>
+  }
   readonly "GET /internal/usage": { readonly query: UsageQuery; readonly response: Wire.Usage }
 }

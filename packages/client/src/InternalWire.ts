@@ -373,6 +373,52 @@ export interface TemplateDetail {
   readonly syncedAt: string
 }
 
+/** What can be done: the thing, and what becomes of it. */
+export type AuditAction =
+  | "alert_settings.change"
+  | "api_key.create"
+  | "api_key.revoke"
+  | "delivery.retry"
+  | "member.change"
+  | "member.invite"
+  | "member.join"
+  | "member.remove"
+  | "message.send"
+  | "number.add"
+  | "number.change"
+  | "number.remove"
+  | "password.change"
+  | "password.reset"
+  | "portal.open"
+  | "replay.cancel"
+  | "replay.create"
+  | "session.end"
+  | "session.sign_in"
+  | "session.sign_out"
+  | "session.switch"
+  | "template.sync"
+  | "webhook.pause"
+  | "webhook.remove"
+  | "webhook.resume"
+  | "webhook.rotate_secret"
+  | "webhook.set"
+  | "webhook.test"
+  | "workspace.set_up"
+
+/** What somebody changed. */
+export interface AuditEntry {
+  readonly id: string
+  readonly at: string
+  readonly action: AuditAction
+  /** The id of what was changed. */
+  readonly target: string | null
+  /** `null`: the operator, by a command. */
+  readonly by: { readonly userId: string; readonly email: string } | null
+  readonly address: string | null
+  readonly requestId: string | null
+  readonly detail: { readonly [name: string]: string } | null
+}
+
 /** A request of an API key. */
 export interface ApiRequest {
   readonly id: string

@@ -5,6 +5,7 @@
 import { addressOf } from "./Address.ts"
 import type { Event } from "./Event.ts"
 import type {
+  AuditQuery,
   ContactQuery,
   DeliveryQuery,
   InternalEventQuery,
@@ -61,7 +62,7 @@ export interface InternalClient {
   }
   readonly members: {
     /** All members, oldest first, and then the invitations that were not accepted yet. */
-    readonly list: (options?: CallOptions) => Returned<"GET /internal/members">
+    readonly list: (query?: {}, options?: CallOptions) => InternalList<Wire.Member>
     /** The link is in this response only. */
     readonly invite: (person: Wire.InviteMember, options?: CallOptions) => Returned<"POST /internal/members">
     readonly change: (
@@ -168,6 +169,10 @@ export interface InternalClient {
     /** Of the last 7 days, newest first; each page has all of them added up by reason. */
     readonly list: (query?: RequestQuery, options?: CallOptions) => List<Wire.ApiRequest, Wire.RequestPage>
   }
+  readonly audit: {
+    /** Of the last year, newest first. */
+    readonly list: (query?: AuditQuery, options?: CallOptions) => InternalList<Wire.AuditEntry>
+  }
   readonly usage: {
     readonly get: (query?: UsageQuery, options?: CallOptions) => Returned<"GET /internal/usage">
   }
@@ -209,7 +214,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       setUp: (body, options) => call("POST /internal/setup", { body, once: true }, options)
     },
     members: {
-      list: (options) => call("GET /internal/members", {}, options),
+      list: list((_query?: {}, options?) => call("GET /internal/members", {}, options)),
       invite: (body, options) => call("POST /internal/members", { body, once: true }, options),
       change: (id, body, options) => call("PATCH /internal/members/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/members/:id", { id }, options),
@@ -281,6 +286,9 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     requests: {
       list: list((query?: RequestQuery, options?) => call("GET /internal/requests", { query }, options))
+    },
+    audit: {
+      list: list((query?: AuditQuery, options?) => call("GET /internal/audit", { query }, options))
     },
     usage: {
       get: (query, options) => call("GET /internal/usage", { query }, options)

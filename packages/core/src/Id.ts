@@ -63,6 +63,10 @@ export type InvitationId = typeof InvitationId.Type
 export const SessionId = shape("ses").pipe(Schema.brand("SessionId"))
 export type SessionId = typeof SessionId.Type
 
+/** Names an entry of the audit. */
+export const AuditId = shape("aud").pipe(Schema.brand("AuditId"))
+export type AuditId = typeof AuditId.Type
+
 /** Each prefix and the identifier that it makes. */
 export interface ByPrefix {
   readonly ws: WorkspaceId
@@ -79,6 +83,7 @@ export interface ByPrefix {
   readonly job: ReplayId
   readonly inv: InvitationId
   readonly ses: SessionId
+  readonly aud: AuditId
 }
 
 /** The identifier that a text is, if it is one. */

@@ -3,6 +3,7 @@
  * conformance suites take their types from this list, so that a port which is missing from one of them does not compile.
  */
 import type { Context } from "effect"
+import { AuditStore } from "./audit/AuditStore.ts"
 import { ContactStore } from "./contacts/ContactStore.ts"
 import { EventStore } from "./events/EventStore.ts"
 import { InboundPostStore } from "./inbound/InboundPostStore.ts"
@@ -27,6 +28,7 @@ import { WorkspaceStore } from "./workspaces/WorkspaceStore.ts"
 /** Every storage port, by name. */
 export const all = {
   ApiKeyStore,
+  AuditStore,
   ContactStore,
   DeliveryStore,
   EventStore,

@@ -2,6 +2,8 @@
  * Forgets, in the background, what the dashboard shows for a time only.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
+import * as AuditEntry from "./audit/AuditEntry.ts"
+import { AuditStore } from "./audit/AuditStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import * as ApiRequest from "./requests/ApiRequest.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
@@ -27,6 +29,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const kept: ReadonlyArray<Kept> = [
       { retention: ApiRequest.retention, forget: (yield* RequestStore).forget },
+      { retention: AuditEntry.retention, forget: (yield* AuditStore).forget },
       { retention: Duration.zero, forget: (yield* SessionStore).forget },
       { retention: Activity.retention, forget: (yield* UsageStore).forget }
     ]

@@ -1,6 +1,9 @@
 /**
  * The domain and its ports: rules, services, and what an adapter has to keep.
  */
+export * as Audit from "./audit/Audit.ts"
+export * as AuditEntry from "./audit/AuditEntry.ts"
+export * as AuditStore from "./audit/AuditStore.ts"
 export * as Base62 from "./Base62.ts"
 export * as Contact from "./contacts/Contact.ts"
 export * as Contacts from "./contacts/Contacts.ts"

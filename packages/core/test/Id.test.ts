@@ -19,7 +19,8 @@ const kinds = {
   req: Id.RequestId,
   job: Id.ReplayId,
   inv: Id.InvitationId,
-  ses: Id.SessionId
+  ses: Id.SessionId,
+  aud: Id.AuditId
 } satisfies { [prefix in keyof Id.ByPrefix]: Schema.Schema<unknown> }
 const prefixes = Object.keys(kinds) as ReadonlyArray<keyof Id.ByPrefix>
 

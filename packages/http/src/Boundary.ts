@@ -6,6 +6,7 @@ import { Errors } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
+import * as AuditTrail from "./audit/AuditTrail.ts"
 import * as RequestBody from "./bodies/RequestBody.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
 import * as InvalidInput from "./InvalidInput.ts"
@@ -32,6 +33,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const crossSite = yield* CrossSite.CrossSite
     const readBody = yield* RequestBody.reader
+    const audit = yield* AuditTrail.make
     return Caller.ErrorBoundary.of((httpEffect, { endpoint }) => {
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       // endpoints with a caller check these after the caller is known (contract §3 *Order of checks*)
@@ -44,7 +46,7 @@ export const layer = Layer.effect(
           )
         )
         : httpEffect
-      return Effect.catch(checked, answer)
+      return Effect.catch(Effect.tap(checked, (response) => audit(endpoint, response)), answer)
     })
   })
 )

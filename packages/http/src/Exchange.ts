@@ -3,7 +3,7 @@
  * (contract §1, §4, §7).
  */
 import { ErrorAddress } from "@wac/api"
-import { type ApiKeys, type Errors, Id, type RateLimit } from "@wac/core"
+import { type ApiKeys, type Audit, type AuditEntry, type Errors, Id, type RateLimit } from "@wac/core"
 import { type Cause, Context } from "effect"
 
 export interface Exchange {
@@ -15,6 +15,10 @@ export interface Exchange {
   requestId: Id.RequestId
   /** Where the page of errors is, for `doc_url` in the body of an error. */
   readonly errorsPage: string
+  /** Who changes something by it, in which workspaces; empty while nobody is known. */
+  actors: ReadonlyArray<Audit.Actor>
+  /** What it changes, for the audit. */
+  changed: { readonly target?: string; readonly detail?: AuditEntry.Detail }
   /** The request's body, once it was read. */
   body: Uint8Array | undefined
   /** What each limiter said that was consulted. */
@@ -30,6 +34,8 @@ export interface Exchange {
 export const make = (requestId: Id.RequestId, errorsPage: string): Exchange => ({
   ownId: requestId,
   caller: undefined,
+  actors: [],
+  changed: {},
   requestId,
   errorsPage,
   body: undefined,

@@ -8,6 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { IpNetwork } from "effect/net"
+import * as AuditHandlers from "./audit/AuditHandlers.ts"
 import * as Boundary from "./Boundary.ts"
 import * as UnfinishedRequest from "./connections/UnfinishedRequest.ts"
 import * as ContactsHandlers from "./contacts/ContactsHandlers.ts"
@@ -68,6 +69,7 @@ const routes = Layer.mergeAll(
       ReplaysHandlers.layer,
       EventsHandlers.layer,
       RequestsHandlers.layer,
+      AuditHandlers.layer,
       UsageHandlers.layer,
       HealthHandlers.layer
     ]),

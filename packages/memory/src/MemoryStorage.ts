@@ -4,6 +4,7 @@
 import type { Ports } from "@wac/core"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as AuditStore from "./audit/AuditStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
 import * as EventStore from "./events/EventStore.ts"
 import * as InboundPostStore from "./inbound/InboundPostStore.ts"
@@ -30,6 +31,7 @@ import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 /** All ports over one state; every building of the layer makes a new, empty one. */
 export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   ApiKeyStore.layer,
+  AuditStore.layer,
   ContactStore.layer,
   DeliveryStore.layer,
   EventStore.layer,

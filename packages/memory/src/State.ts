@@ -6,6 +6,7 @@ import {
   type Activity,
   type ApiKey,
   type ApiRequest,
+  type AuditEntry,
   type Contact,
   type Event,
   type Id,
@@ -142,6 +143,7 @@ export interface Memory {
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
   readonly replays: Table<ReplayJob>
+  readonly audit: Table<AuditEntry.AuditEntry>
   readonly requests: Table<ApiRequest.ApiRequest>
   readonly requestTallies: Map<string, RequestTally>
   readonly usage: Map<string, Activity.Count>
@@ -219,6 +221,7 @@ const make = (now: Memory["now"]): Memory => ({
   outboxes: new Map(),
   deliveries: new Table(),
   replays: new Table(),
+  audit: new Table(),
   requests: new Table(),
   requestTallies: new Map(),
   usage: new Map(),

@@ -5,6 +5,7 @@ import type { PgClient } from "@effect/sql-pg"
 import type { Ports } from "@wac/core"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as AuditStore from "./audit/AuditStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
 import { Database } from "./Database.ts"
 import * as EventStore from "./events/EventStore.ts"
@@ -35,6 +36,7 @@ import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 /** The ports over a database that has the schema. */
 export const layer = Layer.mergeAll(
   ApiKeyStore.layer,
+  AuditStore.layer,
   ContactStore.layer,
   DeliveryStore.layer,
   EventStore.layer,

@@ -110,6 +110,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     { state: "completed", completed_at: 1 },
     { state: "completed", completed_at: 1, total: 2, replayed: 1 }
   ],
+  audit_person: ["audit", { user_id: null }, { email: null }],
   requests_reason: ["requests", { code: null }],
   inbound_posts_digest: ["inbound_posts", { digest: "\\x0c" }],
   inbound_posts_size: ["inbound_posts", { size: -1 }],

@@ -172,6 +172,16 @@ export const possible: { readonly [table: string]: Row } = {
     reached_at: 0,
     step_at: 1
   },
+  audit: {
+    workspace_id: "ws",
+    id: "aud",
+    action: "api_key.create",
+    target: "key",
+    user_id: "usr",
+    email: "a@example.com",
+    at: 1,
+    detail: { name: "one" }
+  },
   requests: {
     workspace_id: "ws",
     id: "req",

@@ -4,6 +4,7 @@
 import {
   Accounts,
   ApiKeys,
+  Audit,
   type Authenticator,
   Contacts,
   Deliveries,
@@ -197,6 +198,7 @@ const services = <E, EAdapters, EInFront>(
     Contacts.Contacts.layer,
     Requests.Requests.layer,
     Usage.Usage.layer,
+    Audit.Audit.layer,
     Members.Members.layer,
     Accounts.Accounts.layer,
     authenticator

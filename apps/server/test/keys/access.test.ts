@@ -140,6 +140,7 @@ describe("the API definition", () => {
       "POST /internal/password/reset": "anybody",
       "GET /internal/session": "session: member",
       "DELETE /internal/session": "session: member",
+      "GET /internal/audit": "session: admin",
       "GET /internal/requests": "session: member",
       "GET /internal/usage": "session: member",
       "GET /internal/phone-numbers": "session: member",
@@ -429,7 +430,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         /** The least that may read it: whom no fresh signature is shown. */
         const leastOf = ({ access }: Route) => access?._tag === "Session" ? access.role : "member"
         /** What our own looking adds to. */
-        const growing = new Set(["/internal/requests", "/internal/usage"])
+        const growing = new Set(["/internal/requests", "/internal/usage", "/internal/audit"])
         /** All else that we can read of ourselves. */
         const view = Effect.forEach(
           routes.filter(({ access, method, path }) =>

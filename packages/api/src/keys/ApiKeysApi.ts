@@ -5,6 +5,7 @@ import { ApiScope, PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
@@ -76,7 +77,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     payload: CreateApiKey,
     success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, session("developer")).annotate(NeedsIdempotencyKey, true)
+  }).annotate(Access, session("developer")).annotate(Audited, "api_key.create").annotate(NeedsIdempotencyKey, true)
     .annotateMerge(
       OpenApi.annotations({
         summary: "Create an API key",
@@ -88,7 +89,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     ...one,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(Audited, "api_key.revoke").annotateMerge(OpenApi.annotations({
     summary: "Revoke an API key",
     description: "Effective at once; also answers 204 for a key that was revoked before."
   }))

@@ -5,6 +5,7 @@ import { Errors, Idempotency, Message, MessageStore, PhoneNumber } from "@wac/co
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { reading, sending } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
@@ -175,12 +176,13 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
     payload: SendMessage,
     success: SentFromDashboard,
     error: sending
-  }).annotate(Access, session("developer")).annotate(NeedsIdempotencyKey, true).annotate(Sends, true).annotateMerge(
-    OpenApi.annotations({
-      summary: "Send a message from the dashboard",
-      description: "Checked and limited as a send with an API key. Idempotency-Keys of the two do not meet."
-    })
-  ),
+  }).annotate(Access, session("developer")).annotate(Audited, "message.send").annotate(NeedsIdempotencyKey, true)
+    .annotate(Sends, true).annotateMerge(
+      OpenApi.annotations({
+        summary: "Send a message from the dashboard",
+        description: "Checked and limited as a send with an API key. Idempotency-Keys of the two do not meet."
+      })
+    ),
   HttpApiEndpoint.get("list", "/internal/messages", {
     query: { ...filter, ...pageQuery },
     success: internalListOf(ListedMessage),

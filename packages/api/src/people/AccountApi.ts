@@ -5,6 +5,7 @@ import { Member, Password, PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anybody, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
@@ -66,10 +67,12 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     payload: SwitchWorkspace,
     success: Session,
     error: writing
-  }).annotate(Access, session("member")).annotate(NamesThing, true).annotateMerge(OpenApi.annotations({
-    summary: "Switch to another of your workspaces",
-    description: "The session stays the same; from now on it is in that workspace, with your role there."
-  })),
+  }).annotate(Access, session("member")).annotate(Audited, "session.switch").annotate(NamesThing, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Switch to another of your workspaces",
+      description: "The session stays the same; from now on it is in that workspace, with your role there."
+    })
+  ),
   HttpApiEndpoint.get("sessions", "/internal/sessions", {
     query: noQuery,
     success: internalListOf(OwnSession),
@@ -83,7 +86,7 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("member")).annotate(Audited, "session.end").annotateMerge(OpenApi.annotations({
     summary: "End one of your sessions",
     description: "Effective at once."
   })),
@@ -91,10 +94,11 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     payload: ChangePassword,
     success: HttpApiSchema.NoContent,
     error: writing
-  }).annotate(Access, session("member")).annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
-    summary: "Change your password",
-    description: "Ends your other sessions. Wrong passwords are limited per account."
-  }))
+  }).annotate(Access, session("member")).annotate(Audited, "password.change").annotate(ChecksSecret, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Change your password",
+      description: "Ends your other sessions. Wrong passwords are limited per account."
+    }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Account (dashboard)", description: "Your own workspaces, sessions and password." })
 ) {}
@@ -104,7 +108,7 @@ export class PasswordResetApi extends HttpApiGroup.make("passwordReset").add(
     payload: RequestPasswordReset,
     success: HttpApiSchema.Empty(202),
     error: writing
-  }).annotate(Access, anybody).annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, anybody).annotate(Audited, null).annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
     summary: "Ask for a link that resets a password",
     description:
       "Mails it, if there is such an account; the response does not tell. 404 where the service sends no mail."
@@ -113,10 +117,12 @@ export class PasswordResetApi extends HttpApiGroup.make("passwordReset").add(
     payload: ResetPassword,
     success: HttpApiSchema.NoContent,
     error: writing
-  }).annotate(Access, anybody).annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
-    summary: "Reset a password",
-    description: "With the token of the link, which is good for an hour and once. Ends all sessions of the account."
-  }))
+  }).annotate(Access, anybody).annotate(Audited, "password.reset").annotate(ChecksSecret, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Reset a password",
+      description: "With the token of the link, which is good for an hour and once. Ends all sessions of the account."
+    })
+  )
 ).annotateMerge(
   OpenApi.annotations({ title: "Password reset (dashboard)", description: "Choosing another password by a link." })
 ) {}

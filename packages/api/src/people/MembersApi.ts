@@ -5,6 +5,7 @@ import { Member as Core, Password, PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anybody, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
@@ -57,7 +58,7 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     payload: InviteMember,
     success: InvitedMember.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("admin")).annotate(Audited, "member.invite").annotateMerge(OpenApi.annotations({
     summary: "Invite somebody",
     description:
       "The link is good for 7 days and once, and replaces an earlier one to the same address. It is mailed " +
@@ -68,7 +69,7 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     payload: ChangeMember,
     success: Member,
     error: writing
-  }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("admin")).annotate(Audited, "member.change").annotateMerge(OpenApi.annotations({
     summary: "Change a member's role",
     description: "Only an owner changes owners, and the last owner stays one."
   })),
@@ -76,7 +77,7 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     ...one,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("admin")).annotate(Audited, "member.remove").annotateMerge(OpenApi.annotations({
     summary: "Remove a member, or withdraw an invitation",
     description: "Ends the member's sessions in the workspace. Only an owner removes owners, and the last owner stays."
   }))
@@ -89,10 +90,12 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     payload: AcceptInvitation,
     success: Session,
     error: writing
-  }).annotate(Access, anybody).annotate(SignsIn, true).annotateMerge(OpenApi.annotations({
-    summary: "Accept an invitation",
-    description:
-      "Signs the person in. Somebody new chooses a password; somebody who has an account gives its password, " +
-      "or is signed in to it. Failures are limited per address."
-  }))
+  }).annotate(Access, anybody).annotate(Audited, "member.join").annotate(SignsIn, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Accept an invitation",
+      description:
+        "Signs the person in. Somebody new chooses a password; somebody who has an account gives its password, " +
+        "or is signed in to it. Failures are limited per address."
+    })
+  )
 ).annotateMerge(OpenApi.annotations({ title: "Invitations (dashboard)", description: "Becoming a member." })) {}

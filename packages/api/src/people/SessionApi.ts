@@ -5,6 +5,7 @@ import { Member, Password, PlainText, Workspace } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anybody, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { asking, reading, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
@@ -42,7 +43,7 @@ export const SetUp = Schema.Struct({
 /** Signing in and out, and the first owner. Answers that sign somebody in set the session's cookie. */
 export class SignInApi extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.post("signIn", "/internal/session", { payload: SignIn, success: Session, error: writing })
-    .annotate(Access, anybody).annotate(SignsIn, true).annotateMerge(
+    .annotate(Access, anybody).annotate(Audited, "session.sign_in").annotate(SignsIn, true).annotateMerge(
       OpenApi.annotations({
         summary: "Sign in",
         description: "Sets the session's cookie. Failures are limited per account and per address."
@@ -52,10 +53,13 @@ export class SignInApi extends HttpApiGroup.make("signIn").add(
     payload: SetUp,
     success: Session.pipe(HttpApiSchema.status(201)),
     error: asking
-  }).annotate(Access, anybody).annotate(SignsIn, true).annotateMerge(OpenApi.annotations({
-    summary: "Set up the first workspace",
-    description: "Takes the one-time token of the link in the log, creates workspace and owner, and signs the owner in."
-  }))
+  }).annotate(Access, anybody).annotate(Audited, "workspace.set_up").annotate(SignsIn, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Set up the first workspace",
+      description:
+        "Takes the one-time token of the link in the log, creates workspace and owner, and signs the owner in."
+    })
+  )
 ).annotateMerge(
   OpenApi.annotations({ title: "Sign-in (dashboard)", description: "Signing in, and the first owner." })
 ) {}
@@ -69,7 +73,7 @@ export class SessionApi extends HttpApiGroup.make("session").add(
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("member")).annotateMerge(
+  }).annotate(Access, session("member")).annotate(Audited, "session.sign_out").annotateMerge(
     OpenApi.annotations({ summary: "Sign out", description: "Ends the session and removes its cookie." })
   )
 ).middleware(SessionAuthentication).annotateMerge(

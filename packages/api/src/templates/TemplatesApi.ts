@@ -5,6 +5,7 @@ import { PlainText, Template as Core } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { reading, readingProvider } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
@@ -86,7 +87,7 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     query: noQuery,
     success: Synced,
     error: readingProvider
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(Audited, "template.sync").annotateMerge(OpenApi.annotations({
     summary: "Sync templates",
     description:
       "Makes the templates those that the provider lists now. When it cannot list them they stay as they are."

@@ -5,6 +5,7 @@ import { Delivery, Event } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
@@ -86,7 +87,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
     ...one,
     success: ListedDelivery,
     error: reading
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(Audited, "delivery.retry").annotateMerge(OpenApi.annotations({
     summary: "Deliver again",
     description: "Begins a new round of attempts, whatever became of the last one."
   }))

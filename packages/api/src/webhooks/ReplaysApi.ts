@@ -5,6 +5,7 @@ import { Replay as Job } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
@@ -47,10 +48,12 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
     payload: CreateReplay,
     success: Replay.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
-    summary: "Replay events",
-    description: "Delivers what was recorded for the webhook in a range of time again, oldest first, at a bounded rate."
-  })),
+  }).annotate(Access, session("developer")).annotate(Audited, "replay.create").annotate(NeedsWebhook, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Replay events",
+      description:
+        "Delivers what was recorded for the webhook in a range of time again, oldest first, at a bounded rate."
+    })),
   HttpApiEndpoint.get("list", "/internal/webhook/replays", {
     query: pageQuery,
     success: internalListOf(Replay),
@@ -69,7 +72,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
     ...one,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(Audited, "replay.cancel").annotateMerge(OpenApi.annotations({
     summary: "Cancel a replay",
     description: "What it has begun already goes on; also answers 204 for one that is over."
   }))

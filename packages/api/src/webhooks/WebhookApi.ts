@@ -5,6 +5,7 @@ import { Event, Webhook as Hook } from "@wac/core"
 import { Duration, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
@@ -136,7 +137,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     payload: PutWebhook,
     success: SetWebhook,
     error: writing
-  }).annotate(Access, session("developer")).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(Audited, "webhook.set").annotateMerge(OpenApi.annotations({
     summary: "Set the webhook",
     description: "One per workspace. Its signing secret is shown when it is created, and never again."
   })),
@@ -144,27 +145,31 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(
-    OpenApi.annotations({
-      summary: "Remove the webhook",
-      description: "Nothing is delivered any more; events go on being recorded. 404 if there is none."
-    })
-  ),
+  }).annotate(Access, session("developer")).annotate(Audited, "webhook.remove").annotate(NeedsWebhook, true)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Remove the webhook",
+        description: "Nothing is delivered any more; events go on being recorded. 404 if there is none."
+      })
+    ),
   HttpApiEndpoint.post("rotateSecret", "/internal/webhook/rotate-secret", {
     payload: RotateSecret,
     success: RotatedSecret,
     error: writing
-  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
-    summary: "Rotate the signing secret",
-    description: "During the overlap every delivery is signed with both, so receivers can change at their leisure."
-  })),
+  }).annotate(Access, session("developer")).annotate(Audited, "webhook.rotate_secret").annotate(NeedsWebhook, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Rotate the signing secret",
+      description: "During the overlap every delivery is signed with both, so receivers can change at their leisure."
+    })),
   HttpApiEndpoint.post("test", "/internal/webhook/test", { query: noQuery, success: Attempt, error: reading })
-    .annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
+    .annotate(Access, session("developer")).annotate(Audited, "webhook.test").annotate(NeedsWebhook, true)
+    .annotateMerge(OpenApi.annotations({
       summary: "Send a test event",
       description: "Attempted once, also while paused; the answer says how it went."
     })),
   HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: WebhookStatus, error: reading })
-    .annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
+    .annotate(Access, session("developer")).annotate(Audited, "webhook.pause").annotate(NeedsWebhook, true)
+    .annotateMerge(OpenApi.annotations({
       summary: "Pause the webhook",
       description: "Events go on being recorded, and are held until a person resumes it. How many, getting it tells."
     })),
@@ -172,20 +177,23 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     payload: ResumeWebhook,
     success: ResumedWebhook,
     error: writing
-  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
-    summary: "Resume the webhook",
-    description:
-      "A test event is sent first: if it fails, the webhook stays paused, unless `force` is set. Then what " +
-      "was held is delivered oldest first, at a bounded rate, while new events flow."
-  })),
+  }).annotate(Access, session("developer")).annotate(Audited, "webhook.resume").annotate(NeedsWebhook, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Resume the webhook",
+      description:
+        "A test event is sent first: if it fails, the webhook stays paused, unless `force` is set. Then what " +
+        "was held is delivered oldest first, at a bounded rate, while new events flow."
+    })),
   HttpApiEndpoint.post("verify", "/internal/webhook/verify", {
     payload: VerifyDelivery,
     success: VerifiedDelivery,
     error: writing
-  }).annotate(Access, session("developer")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
-    summary: "Find out why a signature does not verify",
-    description: "Takes what a receiver had and tells which part is wrong, and by which mistake. It tells no secret."
-  }))
+  }).annotate(Access, session("developer")).annotate(Audited, null).annotate(NeedsWebhook, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Find out why a signature does not verify",
+      description: "Takes what a receiver had and tells which part is wrong, and by which mistake. It tells no secret."
+    })
+  )
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Webhook (dashboard)", description: "The one receiver of the workspace's events." })
 ) {}

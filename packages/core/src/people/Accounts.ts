@@ -14,7 +14,7 @@ import { InvitationStore } from "./InvitationStore.ts"
 import { accountBucket, addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
 import * as Mail from "./Mail.ts"
 import { tokenLength } from "./Members.ts"
-import { type Membership, MemberStore } from "./MemberStore.ts"
+import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
 import type { Session } from "./Session.ts"
 import { SessionStore, type StoredSession } from "./SessionStore.ts"
@@ -54,7 +54,7 @@ export class Accounts extends Context.Service<Accounts, {
     token: Redacted.Redacted,
     password: Redacted.Redacted,
     address: string
-  ) => Effect.Effect<Id.UserId, Unauthorized | RateLimited | StoreError>
+  ) => Effect.Effect<Account, Unauthorized | RateLimited | StoreError>
 }>()("@wac/core/people/Accounts") {
   static readonly layer = Layer.effect(
     Accounts,
@@ -151,7 +151,10 @@ export class Accounts extends Context.Service<Accounts, {
           const bucket = addressBucket(address)
           yield* spend(bucket, now)
           const redeemed = yield* invitations.redeemReset(yield* hashOf(token), yield* passwords.hash(password), now)
-          if (Option.isNone(redeemed)) {
+          const account: Option.Option<Account> = Option.isNone(redeemed)
+            ? Option.none()
+            : yield* members.findByUserId(redeemed.value)
+          if (Option.isNone(account)) {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
               param: "token",
@@ -159,7 +162,7 @@ export class Accounts extends Context.Service<Accounts, {
             })
           }
           yield* limits.giveBack([bucket], now)
-          return redeemed.value
+          return account.value
         })
       })
     })

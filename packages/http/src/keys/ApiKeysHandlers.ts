@@ -62,7 +62,9 @@ export const layer = HandlerGroup.layer(
             requireSignature: payload.requireSignature ?? false,
             idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"]))
           })
-          if (made.replayed) (yield* Exchange).isReplayed = true
+          const exchange = yield* Exchange
+          if (made.replayed) exchange.isReplayed = true
+          exchange.changed = { target: made.key.id, detail: { name: made.key.name } }
           return issued(made)
         }, StoreError.orUnavailable),
         revoke: Effect.fnUntraced(function*({ params }) {

@@ -104,7 +104,8 @@ const dashboardLayer = HandlerGroup.layer(
       handlers.handleAll({
         send: Effect.fnUntraced(function*({ headers, payload }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const { requestId } = yield* Exchange
+          const exchange = yield* Exchange
+          const { requestId } = exchange
           const sent = yield* messages.send({
             workspaceId,
             apiKeyId: null,
@@ -112,6 +113,7 @@ const dashboardLayer = HandlerGroup.layer(
             requestId,
             message: payload
           })
+          exchange.changed = { target: sent.messageId }
           return {
             status: "sent" as const,
             messageId: sent.messageId,

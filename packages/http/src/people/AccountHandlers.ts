@@ -5,6 +5,7 @@ import { Api, Caller } from "@wac/api"
 import { Accounts, StoreError, Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as PersonalLink from "./PersonalLink.ts"
 import { SessionCookie } from "./SessionCookie.ts"
@@ -70,7 +71,13 @@ const resetLayer = HandlerGroup.layer(
           yield* accounts.requestReset(payload.email, yield* SignIn.addressOf, yield* linkTo("password-reset"))
         }, StoreError.orUnavailable),
         reset: Effect.fnUntraced(function*({ payload }) {
-          yield* accounts.reset(payload.token, payload.password, yield* SignIn.addressOf)
+          const { memberships, person } = yield* accounts.reset(
+            payload.token,
+            payload.password,
+            yield* SignIn.addressOf
+          )
+          const exchange = yield* Exchange
+          exchange.actors = memberships.map(({ workspace }) => ({ ...person, workspaceId: workspace.id }))
         }, StoreError.orUnavailable)
       }))
   })

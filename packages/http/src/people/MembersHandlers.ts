@@ -5,6 +5,7 @@ import { Api, Caller } from "@wac/api"
 import { Authenticator, type Invitation, type Member, Members, StoreError, Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as PersonalLink from "./PersonalLink.ts"
 import { SessionCookie } from "./SessionCookie.ts"
@@ -49,10 +50,15 @@ const membersLayer = HandlerGroup.layer(
           const session = yield* Caller.CurrentSession
           const linkOf = yield* linkTo("invitation")
           const { invitation, token } = yield* members.invite(session, payload, linkOf)
+          const exchange = yield* Exchange
+          exchange.changed = { target: invitation.id, detail: { email: invitation.email, role: invitation.role } }
           return { id: invitation.id, inviteUrl: linkOf(token), expiresAt: Time.iso(invitation.expiresAt) }
         }, StoreError.orUnavailable),
         change: Effect.fnUntraced(function*({ params, payload }) {
-          return member(yield* members.setRole(yield* Caller.CurrentSession, params.id, payload.role))
+          const changed = yield* members.setRole(yield* Caller.CurrentSession, params.id, payload.role)
+          const exchange = yield* Exchange
+          exchange.changed = { target: changed.userId, detail: { email: changed.email, role: changed.role } }
+          return member(changed)
         }, StoreError.orUnavailable),
         remove: Effect.fnUntraced(function*({ params }) {
           yield* members.remove(yield* Caller.CurrentSession, params.id)

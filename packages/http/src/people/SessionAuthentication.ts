@@ -8,6 +8,7 @@ import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import * as KnownCallers from "../connections/KnownCallers.ts"
+import { Exchange } from "../Exchange.ts"
 import * as IdempotencyHeader from "../messages/IdempotencyHeader.ts"
 import * as CrossSite from "./CrossSite.ts"
 import { SessionCookie } from "./SessionCookie.ts"
@@ -45,6 +46,8 @@ export const layer = Layer.effect(
       const read = yield* readBody(endpoint, request)
       const keyless = IdempotencyHeader.refusal(endpoint, headers)
       if (keyless !== undefined) return yield* keyless
+      const exchange = yield* Exchange
+      exchange.actors = [session.value]
       return Context.make(Caller.CurrentSession, session.value).pipe(
         Context.add(HttpServerRequest.HttpServerRequest, read.request)
       )

@@ -4,6 +4,7 @@
 import type { Authenticator, Session } from "@wac/core"
 import { Effect, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { Exchange } from "../Exchange.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 
 /** The client's address. */
@@ -31,6 +32,8 @@ export const shown = ({ email, role, userId, workspaceId, workspaceName }: Sessi
 /** Has the answer carry the cookies of a session that was opened just now. */
 export const signedIn = Effect.fnUntraced(function*({ device, session, token }: Authenticator.SignedIn) {
   const cookie = yield* SessionCookie
+  const exchange = yield* Exchange
+  exchange.actors = [session]
   yield* cookie.set(token)
   yield* cookie.setDevice(device)
   return shown(session)

@@ -5,6 +5,7 @@ import { Api, Caller } from "@wac/api"
 import { type Replay, Replays, StoreError, Time } from "@wac/core"
 import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 
@@ -28,14 +29,15 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         create: Effect.fnUntraced(function*({ payload: { since, status, until } }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return shown(
-            yield* replays.create({
-              workspaceId,
-              since: DateTime.toEpochMillis(since),
-              until: until === undefined ? undefined : DateTime.toEpochMillis(until),
-              status
-            })
-          )
+          const replay = yield* replays.create({
+            workspaceId,
+            since: DateTime.toEpochMillis(since),
+            until: until === undefined ? undefined : DateTime.toEpochMillis(until),
+            status
+          })
+          const exchange = yield* Exchange
+          exchange.changed = { target: replay.id }
+          return shown(replay)
         }, StoreError.orUnavailable),
         list: Effect.fnUntraced(function*({ query }) {
           const { workspaceId } = yield* Caller.CurrentSession

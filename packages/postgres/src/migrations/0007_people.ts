@@ -101,4 +101,23 @@ create table password_resets (
 create index password_resets_user on password_resets (user_id);
 create index password_resets_expiry on password_resets (expires_at);
 comment on table password_resets is 'Links by which a person chooses another password, once; only the hash of the token is kept';
+
+create table audit (
+  workspace_id text not null,
+  id text not null,
+  action text not null,
+  target text,
+  user_id text,
+  email text,
+  at bigint not null,
+  address text,
+  request_id text,
+  detail json,
+  primary key (workspace_id, id),
+  constraint audit_person check ((user_id is null) = (email is null))
+);
+create index audit_person on audit (workspace_id, user_id, id) where user_id is not null;
+create index audit_target on audit (workspace_id, target, id) where target is not null;
+comment on table audit is 'What people and the operator changed, for a year: no secret';
+comment on column audit.user_id is 'Null: the operator, by a command';
 `

@@ -1,0 +1,115 @@
+/**
+ * The audit (contract §12): who did what to which, when and from where.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, call, createKey, hello, ownPage, ready } from "../harness.ts"
+import { tokenIn } from "../people/mailbox.ts"
+
+type Entry = { readonly action: string; readonly target: string | null; readonly [field: string]: unknown }
+
+const list = (url: string, headers: { readonly [name: string]: string }, query = "") =>
+  Effect.map(call(`${url}/internal/audit${query}`, { headers }), ({ body }) => body.data as ReadonlyArray<Entry>)
+
+it.live("has each change of a person's with the thing, the time and the address, and nothing secret", () =>
+  Effect.gen(function*() {
+    const { key, session, url } = yield* ready({ environment: checks.unlimited })
+    const { userId } = (yield* call(`${url}/internal/session`, { headers: session })).body
+    const revoked = yield* createKey(url, session, { name: "old one" })
+    const { requestId } = yield* Effect.map(
+      call(`${url}/internal/api-keys/${revoked.id}`, { method: "DELETE", headers: session }),
+      ({ headers }) => ({ requestId: headers.get("request-id") })
+    )
+    const webhook = yield* call(`${url}/internal/webhook`, {
+      method: "PUT",
+      headers: session,
+      body: { url: "http://127.0.0.1:9/hook?token=hidden" }
+    })
+    const invited = yield* call(`${url}/internal/members`, {
+      headers: session,
+      body: { email: "ben@example.com", role: "developer" }
+    })
+    const password = "a horse of another colour"
+    yield* call(`${url}/internal/invitations/accept`, {
+      headers: ownPage,
+      body: { token: tokenIn(invited.body.inviteUrl), password }
+    })
+    const sent = yield* call(`${url}/internal/messages`, {
+      headers: { ...session, "idempotency-key": "x" },
+      body: hello()
+    })
+    const entries = yield* list(url, session)
+    assert.deepStrictEqual(entries.map(({ action, target }) => [action, target]), [
+      ["message.send", sent.body.messageId],
+      ["member.join", null],
+      ["member.invite", invited.body.id],
+      ["webhook.set", null],
+      ["api_key.revoke", revoked.id],
+      ["api_key.create", revoked.id],
+      ["api_key.create", key.id],
+      ["session.sign_in", null]
+    ])
+    const { at, id, ...entry } = entries[4]!
+    assert.match(String(id), checks.idShape("aud"))
+    assert.match(String(at), checks.timeShape)
+    assert.deepStrictEqual(entry, {
+      action: "api_key.revoke",
+      target: revoked.id,
+      by: { userId, email: "owner@example.com" },
+      address: "127.0.0.1",
+      requestId,
+      detail: null
+    })
+    assert.deepStrictEqual(entries[2]!["detail"], { email: "ben@example.com", role: "developer" })
+    const text = JSON.stringify(entries)
+    for (
+      const secret of [
+        key.apiKey,
+        key.signingSecret,
+        webhook.body.signingSecret,
+        tokenIn(invited.body.inviteUrl),
+        password,
+        "hidden"
+      ]
+    ) assert.notInclude(text, secret)
+    const [mine] = yield* list(url, session, `?target=${revoked.id}&userId=${userId}`)
+    assert.strictEqual(mine!.action, "api_key.revoke")
+  }).pipe(Effect.scoped))
+
+it.live("has nothing of what was refused, failed or was answered again, and nothing of what only looks", () =>
+  Effect.gen(function*() {
+    const { session, url } = yield* ready({ environment: checks.unlimited })
+    const before = (yield* list(url, session)).length
+    const create = (body: unknown): Effect.Effect<Answer> =>
+      call(`${url}/internal/api-keys`, { headers: { ...session, "idempotency-key": "same" }, body })
+    assert.strictEqual((yield* create({})).status, 400)
+    assert.strictEqual((yield* create({ name: "x" })).status, 201)
+    assert.strictEqual((yield* create({ name: "x" })).status, 201)
+    yield* call(`${url}/internal/api-keys/key_${checks.nobody}`, { method: "DELETE", headers: session })
+    yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
+    yield* call(`${url}/internal/session`, {
+      headers: ownPage,
+      body: { email: "owner@example.com", password: "wrong" }
+    })
+    yield* call(`${url}/internal/api-keys`, { headers: session })
+    assert.strictEqual((yield* list(url, session)).length, before + 1)
+  }).pipe(Effect.scoped))
+
+it.live("is an admin's to read", () =>
+  Effect.gen(function*() {
+    const { session, url } = yield* ready({ environment: checks.unlimited })
+    const invited = yield* call(`${url}/internal/members`, {
+      headers: session,
+      body: { email: "ben@example.com", role: "developer" }
+    })
+    const accepted = yield* call(`${url}/internal/invitations/accept`, {
+      headers: ownPage,
+      body: { token: tokenIn(invited.body.inviteUrl), password: "a horse of another colour" }
+    })
+    const cookie = accepted.headers.getSetCookie()[0]!.split(";")[0]!
+    checks.assertError(yield* call(`${url}/internal/audit`, { headers: { ...ownPage, cookie } }), 403, {
+      code: "forbidden",
+      reason: "role_not_allowed"
+    })
+  }).pipe(Effect.scoped))

@@ -1,0 +1,89 @@
+/**
+ * Recording and reading the audit.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Id from "../Id.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Action, AuditEntry, Detail } from "./AuditEntry.ts"
+import { type AuditFilter, AuditStore } from "./AuditStore.ts"
+
+/** Who changes something, in a workspace. */
+export interface Actor {
+  readonly userId: Id.UserId
+  readonly email: string
+  readonly workspaceId: Id.WorkspaceId
+}
+
+/** A change. */
+export interface Change {
+  readonly action: Action
+  readonly target?: string | undefined
+  readonly detail?: Detail | undefined
+  readonly address?: string | undefined
+  readonly requestId?: Id.RequestId | undefined
+}
+
+/** The entry of a change that happens now; `by` is nobody where the operator does it. */
+export const entry = Effect.fnUntraced(function*(
+  random: SecureRandom.SecureRandom["Service"],
+  workspaceId: Id.WorkspaceId,
+  by: Pick<Actor, "userId" | "email"> | null,
+  { action, address, detail, requestId, target }: Change
+) {
+  const made: AuditEntry = {
+    id: yield* Id.generate(random, "aud"),
+    workspaceId,
+    action,
+    target: target ?? null,
+    by: by === null ? null : { userId: by.userId, email: by.email },
+    at: yield* Clock.currentTimeMillis,
+    address: address ?? null,
+    requestId: requestId ?? null,
+    detail: detail ?? null
+  }
+  return made
+})
+
+export class Audit extends Context.Service<Audit, {
+  /**
+   * Records a change that was made, in each of the actors' workspaces. A storage that fails undoes no change: the log has
+   * the entry then.
+   */
+  readonly record: (actors: ReadonlyArray<Actor>, change: Change) => Effect.Effect<void>
+  /** Newest first. */
+  readonly list: (
+    workspaceId: Id.WorkspaceId,
+    filter: AuditFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<AuditEntry>, StoreError>
+}>()("@wac/core/audit/Audit") {
+  static readonly layer = Layer.effect(
+    Audit,
+    Effect.gen(function*() {
+      const store = yield* AuditStore
+      const random = yield* SecureRandom.SecureRandom
+      return Audit.of({
+        record: Effect.fnUntraced(function*(actors, change) {
+          const entries = yield* Effect.forEach(actors, (actor) => entry(random, actor.workspaceId, actor, change))
+          yield* Effect.catch(store.record(entries), () =>
+            Effect.forEach(
+              entries,
+              ({ action, by, id, requestId, target, workspaceId }) =>
+                Effect.logError("a change could not be recorded in the audit", {
+                  id,
+                  workspaceId,
+                  action,
+                  target,
+                  userId: by?.userId,
+                  requestId
+                }),
+              { discard: true }
+            ))
+        }),
+        list: store.list
+      })
+    })
+  )
+}

@@ -1,0 +1,35 @@
+/**
+ * Records what a request changed for a person, once it was answered with success (contract §12 *Audit*).
+ */
+import { Audited } from "@wac/api"
+import { Audit } from "@wac/core"
+import { Context, Effect, Option } from "effect"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
+
+/** The value of `:id` in a path. */
+const idIn = ({ path }: HttpApiEndpoint.Top, url: string): string | undefined => {
+  const place = path.split("/").indexOf(":id")
+  const segment = place === -1 ? undefined : url.split("?", 1)[0]!.split("/")[place]
+  return segment === undefined ? undefined : decodeURIComponent(segment)
+}
+
+/** Gives what records a request to an endpoint that was answered. */
+export const make = Effect.map(
+  Audit.Audit,
+  (audit) =>
+    Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top, response: HttpServerResponse.HttpServerResponse) {
+      const action = Context.getOrUndefined(endpoint.annotations, Audited.Audited) ?? null
+      const { actors, changed, isReplayed, ownId } = yield* Exchange
+      if (action === null || isReplayed || response.status >= 400 || actors.length === 0) return
+      const { remoteAddress, url } = yield* HttpServerRequest.HttpServerRequest
+      yield* audit.record(actors, {
+        action,
+        target: changed.target ?? idIn(endpoint, url),
+        detail: changed.detail,
+        address: Option.getOrUndefined(remoteAddress),
+        requestId: ownId
+      })
+    })
+)

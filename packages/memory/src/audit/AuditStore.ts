@@ -1,0 +1,29 @@
+import { AuditStore, Id } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { State } from "../State.ts"
+
+export const layer = Layer.effect(
+  AuditStore.AuditStore,
+  Effect.map(State, (memory) =>
+    AuditStore.AuditStore.of({
+      record: (entries) =>
+        Effect.sync(() => {
+          for (const entry of entries) if (memory.audit.get(entry.id) === undefined) memory.audit.set(entry)
+        }),
+      list: (workspaceId, { target, userId }, page) =>
+        Effect.sync(() =>
+          memory.audit.page(workspaceId, page, (entry) =>
+            (userId === undefined || entry.by?.userId === userId) && (target === undefined || entry.target === target))
+        ),
+      forget: (before) =>
+        Effect.sync(() => {
+          const lowest = Id.lowestAt("aud", before)
+          for (const entry of memory.audit.values()) {
+            if (entry.id < lowest) {
+              memory.audit.delete(entry)
+            }
+          }
+          return false
+        })
+    }))
+)

@@ -1,0 +1,77 @@
+/**
+ * Conformance of `AuditStore`.
+ */
+import { assert } from "@effect/vitest"
+import { type AuditEntry, AuditStore, Id } from "@wac/core"
+import { Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+
+const { day, world } = Fixture
+
+const all = { limit: 100, after: null }
+
+/** An entry of a person's. */
+const entry = Effect.fnUntraced(function*(own: Fixture.World, fields: Partial<AuditEntry.AuditEntry> = {}) {
+  const made: AuditEntry.AuditEntry = {
+    id: yield* Fixture.id("aud"),
+    workspaceId: own.workspace.id,
+    action: "member.invite",
+    target: yield* Fixture.id("inv"),
+    by: { userId: yield* Fixture.id("usr"), email: "“ada”@example.com" },
+    at: own.start,
+    address: "203.0.113.7",
+    requestId: yield* Fixture.id("req"),
+    detail: { role: "admin", email: "ben@example.com" },
+    ...fields
+  }
+  return made
+})
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("entries are listed newest first, as they were recorded, those of the workspace alone", () =>
+    Effect.gen(function*() {
+      const store = yield* AuditStore.AuditStore
+      const [own, other] = [yield* world(), yield* world()]
+      const one = yield* entry(own)
+      const operators = yield* entry(own, { by: null, target: null, address: null, requestId: null, detail: null })
+      yield* store.record([one, yield* entry(other)])
+      yield* store.record([operators])
+      yield* store.record([])
+      // again
+      yield* store.record([one])
+      assert.deepStrictEqual(yield* store.list(own.workspace.id, {}, all), { items: [operators, one], next: null })
+      const first = yield* store.list(own.workspace.id, {}, { limit: 1, after: null })
+      assert.deepStrictEqual(first, { items: [operators], next: operators.id })
+      const rest = yield* store.list(own.workspace.id, {}, { limit: 1, after: first.next })
+      assert.deepStrictEqual(rest, { items: [one], next: null })
+    }))
+
+  it.effect("a list can hold what one person changed, or the changes of one thing", () =>
+    Effect.gen(function*() {
+      const store = yield* AuditStore.AuditStore
+      const own = yield* world()
+      const one = yield* entry(own)
+      const sameThing = yield* entry(own, { target: one.target })
+      const samePerson = yield* entry(own, { by: one.by })
+      yield* store.record([one, sameThing, samePerson])
+      const list = (filter: AuditStore.AuditFilter) =>
+        Effect.map(store.list(own.workspace.id, filter, all), ({ items }) => items)
+      assert.deepStrictEqual(yield* list({ userId: one.by!.userId }), [samePerson, one])
+      assert.deepStrictEqual(yield* list({ target: one.target! }), [sameThing, one])
+      assert.deepStrictEqual(yield* list({ target: one.target!, userId: one.by!.userId }), [one])
+      assert.deepStrictEqual(yield* list({ userId: "nobody" }), [])
+    }))
+
+  it.effect("what was recorded before a time is forgotten, and what was recorded later stays", () =>
+    Effect.gen(function*() {
+      const store = yield* AuditStore.AuditStore
+      const own = yield* world()
+      const idAt = (at: number) => Id.lowestAt("aud", at).replace(/.$/, "7") as Id.AuditId
+      const old = yield* entry(own, { id: idAt(own.start - day) })
+      const young = yield* entry(own, { id: idAt(own.start) })
+      yield* store.record([old, young])
+      while (yield* store.forget(own.start)) { /* until nothing is left */ }
+      assert.deepStrictEqual((yield* store.list(own.workspace.id, {}, all)).items, [young])
+    }))
+}
