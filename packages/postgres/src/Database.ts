@@ -19,6 +19,7 @@ import {
 } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
+import * as Clocks from "./Clocks.ts"
 import { Deadline, statementTimeout } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
 import { LostBeforeCommit, type Next, Sessions } from "./Sessions.ts"
@@ -107,6 +108,15 @@ export class Database extends Context.Service<Database, {
     params: ReadonlyArray<unknown>
   ) => Effect.Effect<ReadonlyArray<Row>, StoreError.StoreError>
   /**
+   * Runs statements in one transaction and one round trip, with the settings of steps; answers with the rows of
+   * each.
+   * Each sees what was committed before it began, and what those before it have written. Else as {@link query}.
+   */
+  readonly planned: (
+    operation: string,
+    statements: ReadonlyArray<Statement>
+  ) => Effect.Effect<ReadonlyArray<Rows>, StoreError.StoreError>
+  /**
    * Makes an operation that carries out the commands of many callers in one statement: callers that arrive while a
    * batch is under way go into the next one; a lone caller leaves at once.
    *
@@ -174,7 +184,7 @@ const cause = (error: SqlError | Undecided): string =>
 const isUndone = (error: SqlError | LostBeforeCommit): boolean => error instanceof LostBeforeCommit || isPassing(error)
 
 /** The time at which a step is judged; the last that it loads, behind all that it waited for. */
-const clock: Statement = { text: "select wac_now()::double precision as now" }
+const clock: Statement = { text: `select ${Clocks.now}::double precision as now` }
 
 const make = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
@@ -314,6 +324,7 @@ const make = Effect.gen(function*() {
 
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
+    planned: (operation, statements) => Effect.catch(timely(settled(pipelined(statements))), failed(operation)),
     batched: (operation, fn) => batches(operation, calling(fn)),
     direct: (operation, { read, size, write }) =>
       batches(

@@ -9,7 +9,6 @@ import { createHash } from "node:crypto"
 import * as tables from "./migrations/0001_tables.ts"
 import * as messages from "./migrations/0002_messages.ts"
 import * as deliveries from "./migrations/0003_deliveries.ts"
-import * as stores from "./migrations/0004_stores.ts"
 import * as rounds from "./migrations/0005_rounds.ts"
 import * as inboundPosts from "./migrations/0006_inbound_posts.ts"
 import * as people from "./migrations/0007_people.ts"
@@ -28,7 +27,6 @@ export const all: ReadonlyArray<Migration> = [
   { name: "tables", sql: tables.sql },
   { name: "messages", sql: messages.sql },
   { name: "deliveries", sql: deliveries.sql },
-  { name: "stores", sql: stores.sql },
   { name: "rounds", sql: rounds.sql },
   { name: "inbound posts", sql: inboundPosts.sql },
   { name: "people", sql: people.sql }
@@ -129,18 +127,21 @@ const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migratio
   const applied = yield* client<{ version: number; name: string; checksum: string }>`
     select version, name, checksum from schema_versions order by version`
   const newest = applied.at(-1)
-  if (newest !== undefined && newest.version > migrations.length) {
-    return yield* new OpenError({
-      message: `the database has schema version ${newest.version} (${newest.name}), ` +
-        `newer than this wac, which knows ${migrations.length}: start a newer wac`
-    })
-  }
-  const changed = applied.find((row) => row.checksum !== checksum(migrations[row.version - 1]!))
+  const changed = applied.find(({ checksum: known, version }) => {
+    const migration = migrations[version - 1]
+    return migration !== undefined && known !== checksum(migration)
+  })
   if (changed !== undefined) {
     return yield* new OpenError({
       message:
         `the database's schema version ${changed.version} (${changed.name}) is not the one that this wac knows ` +
-        "under that number: it was made by another build"
+        "under that number: it was made by another build, so start with an empty database or stay on that build"
+    })
+  }
+  if (newest !== undefined && newest.version > migrations.length) {
+    return yield* new OpenError({
+      message: `the database has schema version ${newest.version} (${newest.name}), ` +
+        `newer than this wac, which knows ${migrations.length}: start a newer wac`
     })
   }
   return newest?.version ?? 0

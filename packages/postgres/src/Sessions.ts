@@ -73,6 +73,12 @@ export const planning: Readonly<Record<string, string>> = {
   enable_mergejoin: "off"
 }
 
+/** Settings for the statements after it, until the transaction ends. */
+export const setLocally = (settings: Readonly<Record<string, string>>): Statement => ({
+  text: `select ${Object.keys(settings).map((_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, true)`).join(", ")}`,
+  params: Object.entries(settings).flat()
+})
+
 const begin: Statement = { text: "begin" }
 const commit: Statement = { text: "commit" }
 const rollback: Statement = { text: "rollback" }
@@ -81,11 +87,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
   // whoever has a connection has it alone, and what they send is pipelined: over one that is reserved it would not be
   const pool = yield* PgPool.make(Primary.extended(config, { multiplex: true, multiplexConcurrency: 1 }))
 
-  const settings = Object.entries(local)
-  const opening = settings.length === 0 ? [begin] : [begin, {
-    text: `select ${settings.map((_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, true)`).join(", ")}`,
-    params: settings.flat()
-  }]
+  const opening = Object.keys(local).length === 0 ? [begin] : [begin, setLocally(local)]
 
   /** The rows of each statement; the first failure, once all have ended. */
   const send = (

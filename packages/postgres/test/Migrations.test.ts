@@ -76,6 +76,14 @@ for (const { layer: clientLayer, name } of clients) {
         assert.include(refused.message, "was made by another build")
       }))
 
+    it.effect("one that another build made is refused as such, even if that build knew more versions", () =>
+      Effect.gen(function*() {
+        yield* emptied
+        yield* Migrations.run([{ ...first, sql: `${first.sql} select 1` }, second])
+        const refused = yield* Effect.flip(Migrations.run([first]))
+        assert.include(refused.message, "was made by another build")
+      }))
+
     it.effect("a step that fails leaves nothing behind, and those before it stay", () =>
       Effect.gen(function*() {
         const client = yield* emptied

@@ -6,7 +6,11 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { InboundPostStep } from "@wac/core"
 import { Effect, Layer } from "effect"
+import { claimPosts } from "../src/inbound/ClaimPosts.ts"
 import * as EndPosts from "../src/inbound/EndPosts.ts"
+import { keepText } from "../src/inbound/KeepPost.ts"
+import { backlog } from "../src/inbound/PostBacklog.ts"
+import { sweepPosts } from "../src/inbound/SweepPosts.ts"
 import { carryOutAll } from "./carryOut.ts"
 import { databases } from "./servers.ts"
 import { touchedBy } from "./touched.ts"
@@ -63,14 +67,10 @@ for (const { layer: database, name } of databases) {
         const cost = (statement: string, params: ReadonlyArray<unknown>) =>
           costOf(PgClient.PgClient.use((client) => client.unsafe(statement, params)))
         const claim = (at: number, posts: number, bytes = 1_000_000) =>
-          cost("select * from wac_claim_posts($1, $2, $3, $4, $5, $6)", [
-            "whatsapp",
-            "mine",
-            at,
-            at + 15_000,
-            posts,
-            bytes
-          ])
+          costOf(carryOutAll(claimPosts(
+            { provider: "whatsapp", token: "mine", now: at, leaseUntil: at + 15_000, limit: { posts, bytes } },
+            at
+          )))
 
         it.effect("a claim reads and writes what it takes", () =>
           Effect.gen(function*() {
@@ -88,7 +88,7 @@ for (const { layer: database, name } of databases) {
             const [row] = yield* client<{ readonly digest: string }>`
           select encode(digest, 'hex') as digest from inbound_posts where due_at <= ${now} order by due_at limit 1`
             const own = row!.digest
-            const keep = yield* cost("select wac_keep_post('whatsapp', sha256('new'), 'new', $1)", [now])
+            const keep = yield* cost(keepText, ["whatsapp", new Uint8Array(32), new Uint8Array(3), now])
             assert.deepStrictEqual(keep, [[0, 1], [0, 1]])
             yield* client`update inbound_posts set token = 'mine' where digest = decode(${own}, 'hex')`
             const end = { provider: "whatsapp", digest: own, token: "mine", now, ended: InboundPostStep.complete }
@@ -99,7 +99,7 @@ for (const { layer: database, name } of databases) {
 
         it.effect("a sweep reads and writes what it forgets", () =>
           Effect.gen(function*() {
-            const [posts, bodies] = yield* cost("select wac_sweep_posts($1, $2)", [now, 500])
+            const [posts, bodies] = yield* costOf(carryOutAll(sweepPosts(now, 500)))
             assert.deepStrictEqual([posts![1], bodies![1]], [500, 500])
             assert.isAtMost(posts![0]!, 3 * 500)
             assert.isAtMost(bodies![0]!, 2 * 500)
@@ -107,7 +107,7 @@ for (const { layer: database, name } of databases) {
 
         it.effect("the backlog is counted among what waits", () =>
           Effect.gen(function*() {
-            const [posts] = yield* cost("select wac_post_backlog($1)", [10_000])
+            const [posts] = yield* costOf(carryOutAll(backlog))
             assert.isAtMost(posts![0]!, 5000 + 2 * 200 + 100)
           }))
       }

@@ -1,37 +1,51 @@
 /**
  * When a transition is judged: at the database's time, once its locks are there. Time passes in the database by another
- * `wac_now()`; processes go on by their own clocks.
+ * `clock_timestamp()`, which all sessions find before PostgreSQL's own; processes go on by their own clocks.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Limits, RateLimitStore } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
-import { Clock, Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer, Redacted } from "effect"
+import * as Clocks from "../src/Clocks.ts"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
 import { freshDatabase } from "./servers.ts"
 import { blocked, open } from "./webhooks/DeliveryProcesses.ts"
 
 const { second } = Fixture
 
-const storage = Layer.unwrap(Effect.map(freshDatabase(), (url) =>
-  Layer.mergeAll(
+/** Has the database's clock go so far ahead of the machine's. */
+const setAhead = (millis: number) =>
+  PgClient.PgClient.use((client) =>
+    client.unsafe(`create or replace function time.clock_timestamp() returns timestamptz language sql volatile
+      return pg_catalog.clock_timestamp() + interval '${millis} ms'`)
+  )
+
+/** Has sessions that begin later find a clock that can be set. */
+const settable = (url: Redacted.Redacted) =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    yield* client`create schema time`
+    yield* setAhead(0)
+    const name = new URL(Redacted.value(url)).pathname.slice(1)
+    yield* client`alter database ${client(name)} set search_path = public, time, pg_catalog`
+  }).pipe(Effect.provide(PgClient.layer({ url })))
+
+const storage = Layer.unwrap(Effect.gen(function*() {
+  const url = yield* freshDatabase()
+  yield* Effect.orDie(settable(url))
+  return Layer.mergeAll(
     PostgresStorage.layerServer({ url }),
     Layer.orDie(PgClient.layer({ url })),
     Fixture.layer
-  )))
+  )
+}))
 
 /** A token each second, ten at most. */
 const limits: Limits.Limits = {
   ...Fixture.roomy,
   pair: { everySeconds: 1, burst: 10 }
 }
-
-/** Has the database's clock go so far ahead of the machine's. */
-const setAhead = (millis: number) =>
-  PgClient.PgClient.use((client) =>
-    client.unsafe(`create or replace function wac_now() returns bigint language sql volatile
-      return floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${millis}`)
-  )
 
 layer(storage, { excludeTestServices: true })("a transition", (it) => {
   it.effect("is judged when its locks are there, not when it was asked for", () =>
@@ -44,7 +58,7 @@ layer(storage, { excludeTestServices: true })("a transition", (it) => {
         startImmediately: true
       })
       yield* blocked
-      const [row] = yield* client<{ readonly now: number }>`select wac_now()::float8 as now`
+      const [row] = yield* client.unsafe<{ readonly now: number }>(`select ${Clocks.now}::float8 as now`)
       yield* lock.commit
       const { accepted: { message, readings } } = yield* Fiber.join(send)
       assert.isAtLeast(message.createdAt, row!.now)

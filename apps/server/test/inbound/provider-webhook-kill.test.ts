@@ -43,10 +43,10 @@ const post = (url: string, body: string) =>
 type Killed = readonly [title: string, fn: string, point: PostgresProxy.Point, isAnswered: boolean]
 
 const points: ReadonlyArray<Killed> = [
-  ["before the post has reached the database", "wac_keep_post(", "sent", false],
-  ["before the post is committed", "wac_keep_post(", "executed", false],
-  ["when the post is kept, before it is answered", "wac_keep_post(", "committed", false],
-  ["when it is answered, before it is claimed", "wac_claim_posts(", "sent", true],
+  ["before the post has reached the database", "insert into inbound_posts (", "sent", false],
+  ["before the post is committed", "insert into inbound_posts (", "executed", false],
+  ["when the post is kept, before it is answered", "insert into inbound_posts (", "committed", false],
+  ["when it is answered, before it is claimed", "for update skip locked\n  ), fitting", "sent", true],
   ["before a report is applied", "update messages m set", "sent", true],
   ["before a report is committed", "update messages m set", "executed", true],
   ["when a report is applied", "update messages m set", "committed", true],

@@ -1,6 +1,7 @@
 import { type ApiKey, ApiKeyStore, type Id, Idempotency, Page, type StoreError, type Time } from "@wac/core"
 import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
 import { asked } from "../Asked.ts"
+import * as Clocks from "../Clocks.ts"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import type { Row } from "../Statement.ts"
@@ -38,7 +39,7 @@ const first = (rows: ReadonlyArray<Row>): Option.Option<ApiKey.ApiKey> =>
  * a racer's would not be seen.
  */
 const issue = `
-  with present as materialized (select coalesce($17::bigint, wac_now()) as now), bound as (
+  with present as materialized (select coalesce($17::bigint, ${Clocks.now}) as now), bound as (
     insert into api_key_requests as r (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
     select $2, $14, $15, $1, p.now + $16::bigint from present p
     on conflict (workspace_id, idempotency_key) do update set
@@ -67,7 +68,7 @@ export const layer = Layer.effect(
       Effect.asVoid(query(
         "ApiKeyStore.issue",
         `delete from api_key_requests where (workspace_id, idempotency_key) in (
-          select workspace_id, idempotency_key from api_key_requests where expires_at <= (select coalesce($1::bigint, wac_now()))
+          select workspace_id, idempotency_key from api_key_requests where expires_at <= ${Clocks.at("$1")}
           order by expires_at limit 10 for update skip locked)`,
         [askedAt(now) ?? null]
       ))
@@ -111,7 +112,7 @@ export const layer = Layer.effect(
           Clock.currentTimeMillis,
           query(
             "ApiKeyStore.findByTokenHash",
-            `select ${columns}, ${workspaceColumns("w")}, wac_now()::double precision as at
+            `select ${columns}, ${workspaceColumns("w")}, ${Clocks.now}::double precision as at
             from api_keys k join workspaces w on w.id = k.workspace_id
             where k.token_hash = $1`,
             [tokenHash]
@@ -136,7 +137,9 @@ export const layer = Layer.effect(
           query(
             "ApiKeyStore.list",
             `select ${columns} from api_keys k
-            where k.workspace_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > (select coalesce($2::bigint, wac_now())))
+            where k.workspace_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${
+              Clocks.at("$2")
+            })
               ${page.after === null ? "" : "and k.id < $4"}
             order by k.id desc limit $3`,
             [workspaceId, askedAt(now) ?? null, page.limit + 1, ...page.after === null ? [] : [page.after]]
@@ -147,7 +150,7 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "ApiKeyStore.revoke",
-            `update api_keys k set revoked_at = coalesce(k.revoked_at, $3, wac_now())
+            `update api_keys k set revoked_at = coalesce(k.revoked_at, $3, ${Clocks.now})
             where k.id = $2 and k.workspace_id = $1
             returning ${columns}, pg_notify('${revocationsChannel}', k.id) as told`,
             [workspaceId, id, askedAt(now) ?? null]

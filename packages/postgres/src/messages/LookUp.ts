@@ -2,6 +2,7 @@
  * Looking keys up (`Idempotency.judge` of the core), in one round trip.
  */
 import { Idempotency, type MessageStore, type Time } from "@wac/core"
+import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import type { DirectOptions } from "../Database.ts"
 import { texts } from "../Parameter.ts"
@@ -30,7 +31,7 @@ export const lookUp: DirectOptions<LookUp, Idempotency.Verdict> = {
         texts(commands.map(({ request }) => request.key))
       ]
     },
-    { text: "select wac_now()::double precision as now" }
+    { text: `select ${Clocks.now}::double precision as now` }
   ],
   read: ([rows, times], commands) => {
     const at = plain<Time.Instant>(times![0]!, "now")

@@ -4,6 +4,7 @@
  */
 import { Message, type MessageStore, type Send, type Sends, SendStep, type Time } from "@wac/core"
 import { Duration } from "effect"
+import * as Clocks from "../Clocks.ts"
 import { instant, plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { instants, texts } from "../Parameter.ts"
@@ -27,7 +28,7 @@ export const timeouts: ReadonlyArray<number> = [
 
 /** Messages are read without a lock at first: whatever gives one an earlier deadline adds a row of its own. */
 const takeText = `with taken as materialized (
-    select o.* from message_deadlines o where o.due_at <= (select coalesce($1::bigint, wac_now()))
+    select o.* from message_deadlines o where o.due_at <= ${Clocks.at("$1")}
     order by o.due_at, o.workspace_id, o.id limit ${taken}
     for update skip locked
   ), looked_at as materialized (
@@ -36,7 +37,7 @@ const takeText = `with taken as materialized (
     cross join lateral unnest(t.message_ids) x (message_id)
     cross join lateral (select ${deadline("$2", "$3")} as deadline from messages m where m.id = x.message_id offset 0) m
   ), due as materialized (
-    select l.entry, l.message_id from looked_at l where l.deadline <= (select coalesce($1::bigint, wac_now()))
+    select l.entry, l.message_id from looked_at l where l.deadline <= ${Clocks.at("$1")}
     -- all of them, which the planner takes for few: else it may read every message to see which are due
     limit (select sum(cardinality(t.message_ids)) from taken t)
   )
@@ -160,7 +161,7 @@ export const tidy = (now: Time.Instant | undefined): ReadonlyArray<Statement> =>
     text: tidyText(
       "buckets",
       "o.key",
-      "o.full_at <= (select coalesce($1::bigint, wac_now())) - $2::bigint and o.counted_at is null",
+      `o.full_at <= ${Clocks.at("$1")} - $2::bigint and o.counted_at is null`,
       "full_at"
     ),
     params: [now ?? null, fullFor]
@@ -170,7 +171,7 @@ export const tidy = (now: Time.Instant | undefined): ReadonlyArray<Statement> =>
     text: tidyText(
       "inbound_messages",
       "o.phone_number_id, o.provider_message_id",
-      "o.expires_at <= (select coalesce($1::bigint, wac_now()))",
+      `o.expires_at <= ${Clocks.at("$1")}`,
       "expires_at"
     ),
     params: [now ?? null]

@@ -77,7 +77,6 @@ alter table members
 drop index members_workspace;
 create index members_user on members (user_id);
 comment on table members is 'Which workspaces people may use, and as what';
-drop function if exists wac_set_password(text, text);
 
 create table invitations (
   id text primary key,

@@ -1,6 +1,7 @@
 import { SessionStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
+import * as Clocks from "../Clocks.ts"
 import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import type { Row } from "../Statement.ts"
@@ -44,7 +45,7 @@ export const layer = Layer.effect(
               where p.user_id = $2 and ($7::text is null or p.password_hash = $7)
               for share
             ), present as materialized (
-              select coalesce($3::bigint, wac_now()) as now, h.user_id from held h
+              select coalesce($3::bigint, ${Clocks.now}) as now, h.user_id from held h
             ), ended as (
               delete from sessions where token_hash = $6 and exists (select from present)
             ), kept as (
@@ -74,7 +75,7 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "SessionStore.use",
-            `with present as materialized (select coalesce($2::bigint, wac_now()) as now)
+            `with present as materialized (select coalesce($2::bigint, ${Clocks.now}) as now)
             update sessions set idle_until = greatest(idle_until, least(p.now + $3::bigint, absolute_until))
             from present p
             where token_hash = $1 and p.now < idle_until and p.now < absolute_until

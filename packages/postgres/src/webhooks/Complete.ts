@@ -4,6 +4,7 @@
  */
 import { Delivery, DeliveryStep, type Id, type Time, Webhook, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
+import * as Clocks from "../Clocks.ts"
 import { instantOrNull, plain } from "../Column.ts"
 import type { DirectOptions, StepOptions } from "../Database.ts"
 import { instants, integers, jsons, texts } from "../Parameter.ts"
@@ -101,7 +102,7 @@ const outrightText = `with ended as (
       changes = h.changes + 1
     from (
       select w.webhook_id, max(w.ended_at) as last_success_at,
-        (array_agg(w.ended_at order by w.place desc))[1] as last_attempt_at, coalesce(min(w.now), wac_now()) as now
+        (array_agg(w.ended_at order by w.place desc))[1] as last_attempt_at, coalesce(min(w.now), ${Clocks.now}) as now
       from written w group by w.webhook_id
     ) a
     where h.webhook_id = a.webhook_id
@@ -114,7 +115,7 @@ const outrightText = `with ended as (
  * webhook's health (`Recording`), so that either they see that it has ended, or we see the follower.
  */
 const followText = `with next as (
-    select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, coalesce(k.at, wac_now()) as at
+    select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, coalesce(k.at, ${Clocks.now}) as at
     from unnest($1::text[], $2::text[], $3::bigint[]) k (webhook_id, order_key, at)
     cross join lateral (select w.skipped_until from webhooks w where w.id = k.webhook_id offset 0) w
     cross join lateral (

@@ -3,6 +3,7 @@
  * that waits for a job.
  */
 import { type Delivery, type Id, Replay, ReplayStep } from "@wac/core"
+import * as Clocks from "../Clocks.ts"
 import { instant, plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { instants, integers, texts } from "../Parameter.ts"
@@ -144,7 +145,7 @@ export const cancel: StepOptions<
 /** The statements after this one know which job it has chosen. */
 const chooseText = `select set_config('wac.job', coalesce((
     select r.id from replays r
-    where r.state = 'running' and r.step_at <= (select coalesce($1::bigint, wac_now()))
+    where r.state = 'running' and r.step_at <= ${Clocks.at("$1")}
     order by r.step_at limit 1
     for no key update skip locked
   ), ''), true)`

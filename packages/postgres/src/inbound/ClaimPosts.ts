@@ -1,0 +1,53 @@
+/**
+ * Claiming posts: what has been due for longest, at most so many, and no more once they hold so many bytes.
+ */
+import type { InboundPostStore, Time } from "@wac/core"
+import * as Clocks from "../Clocks.ts"
+import { instant, plain } from "../Column.ts"
+import { setLocally } from "../Sessions.ts"
+import type { Row, Statement } from "../Statement.ts"
+
+const claimText = `with t as materialized (
+    select ${Clocks.at("$3")} as now
+  ), due as materialized (
+    select p.digest, p.due_at, p.position, p.size from inbound_posts p
+    where p.provider = $1 and p.due_at <= (select t.now from t)
+    order by p.due_at, p.position limit $5
+    for update skip locked
+  ), fitting as materialized (
+    select d.digest, d.due_at, d.position
+    from (select d.*, sum(d.size) over (order by d.due_at, d.position) - d.size as before from due d) d
+    where d.before < $6::bigint
+  ), claimed as (
+    update inbound_posts p set due_at = (select t.now from t) + $4::bigint, token = $2
+    from fitting f
+    where p.provider = $1 and p.digest = f.digest
+    returning p.digest, p.received_at, p.tries, f.due_at, f.position
+  )
+  select encode(c.digest, 'hex') as digest, b.body, c.received_at, c.tries
+  from claimed c join inbound_post_bodies b on b.provider = $1 and b.digest = c.digest
+  order by c.due_at, c.position`
+
+/** A claim, and its asker's time where that is the storage's. */
+type Claim = Parameters<InboundPostStore.InboundPostStore["Service"]["claim"]>[0]
+
+/**
+ * Statements that claim, the last of which answers. Without sorting there is one index for what is due, even where the
+ * statistics are of a time when nothing was kept.
+ */
+export const claimPosts = (
+  { leaseUntil, limit, now, provider, token }: Claim,
+  asked: Time.Instant | undefined
+): ReadonlyArray<Statement> => [
+  setLocally({ enable_sort: "off" }),
+  { text: claimText, params: [provider, token, asked ?? null, leaseUntil - now, limit.posts, limit.bytes] }
+]
+
+/** A post, from a row of the answer. */
+export const claimedOf = (provider: string) => (row: Row): InboundPostStore.ClaimedPost => ({
+  provider,
+  digest: plain(row, "digest"),
+  body: plain(row, "body"),
+  receivedAt: instant(row, "received_at"),
+  tries: plain(row, "tries")
+})

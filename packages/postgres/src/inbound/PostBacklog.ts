@@ -1,0 +1,34 @@
+/**
+ * What waits of posts, looking at a bounded number of rows.
+ */
+import { InboundPostStore } from "@wac/core"
+import { instantOrNull, plain } from "../Column.ts"
+import { setLocally } from "../Sessions.ts"
+import type { Row, Statement } from "../Statement.ts"
+
+/** Of rows that meet a condition, in the order of an index. */
+const counted = (what: string, condition: string, order: string): string =>
+  `(
+    select least(count(*), $1::integer)::integer as posts, min(p.received_at) as oldest from (
+      select p.received_at from inbound_posts p where ${condition} order by ${order} limit $1::integer + 1
+    ) p
+  ) ${what}`
+
+const backlogText = `select w.posts as waiting, w.oldest, f.posts as failing, u.posts as unreadable
+  from ${counted("w", "p.due_at is not null", "p.provider, p.due_at, p.position")},
+  ${counted("f", "p.problem is not null and p.due_at is not null", "p.received_at")},
+  ${counted("u", "p.problem is not null and p.due_at is null", "p.received_at")}`
+
+/** Statements that count, the last of which answers. */
+export const backlog: ReadonlyArray<Statement> = [
+  setLocally({ enable_sort: "off" }),
+  { text: backlogText, params: [InboundPostStore.countedExactly] }
+]
+
+/** The backlog, from the row of the answer. */
+export const backlogOf = (row: Row): InboundPostStore.PostBacklog => ({
+  waiting: plain(row, "waiting"),
+  oldestReceivedAt: instantOrNull(row, "oldest"),
+  failing: plain(row, "failing"),
+  unreadable: plain(row, "unreadable")
+})

@@ -1,0 +1,27 @@
+/**
+ * Forgetting posts whose time is over.
+ */
+import type { Time } from "@wac/core"
+import * as Clocks from "../Clocks.ts"
+import { setLocally } from "../Sessions.ts"
+import type { Statement } from "../Statement.ts"
+
+const sweepText = `with over as materialized (
+    select p.provider, p.digest from inbound_posts p
+    where p.expires_at <= ${Clocks.at("$1")}
+    order by p.expires_at limit $2
+    -- what is being ended at this moment is for the next sweep
+    for update skip locked
+  ), bodies as (
+    delete from inbound_post_bodies b using over o where b.provider = o.provider and b.digest = o.digest
+  ), posts as (
+    delete from inbound_posts p using over o where p.provider = o.provider and p.digest = o.digest
+    returning p.provider
+  )
+  select count(*)::integer as swept from posts`
+
+/** Statements that forget, the last of which says how many there were. */
+export const sweepPosts = (asked: Time.Instant | undefined, limit: number): ReadonlyArray<Statement> => [
+  setLocally({ enable_sort: "off" }),
+  { text: sweepText, params: [asked ?? null, limit] }
+]
