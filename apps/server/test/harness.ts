@@ -80,7 +80,10 @@ export const call = (
       redirect: "manual",
       signal
     })
-    const text = await response.text()
+    // what goes on without an end is left at its beginning
+    const isStream = response.headers.get("content-type") === "text/event-stream"
+    if (isStream) await response.body!.cancel()
+    const text = isStream ? "" : await response.text()
     const isJson = text !== "" && response.headers.get("content-type")?.startsWith("application/json") === true
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
   })

@@ -3,6 +3,7 @@
  */
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { AuditApi } from "./audit/AuditApi.ts"
+import { StreamApi } from "./changes/StreamApi.ts"
 import { ContactsApi } from "./contacts/ContactsApi.ts"
 import { EventsApi, EventsDashboardApi } from "./events/EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
@@ -42,6 +43,7 @@ export class Endpoints extends HttpApi.make("wac")
     EventsDashboardApi,
     RequestsApi,
     AuditApi,
+    StreamApi,
     UsageApi,
     HealthApi
   )

@@ -67,7 +67,8 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         : reason === "login" && checksSecret
     case "server_error":
       // only a send waits for another, or is turned away before it has begun
-      return status !== 503 || reason === "storage_unavailable" || sends
+      return status !== 503 || reason === "storage_unavailable" || sends ||
+        (reason === "overloaded" && Traits.has(endpoint, Traits.Streams))
     case "idempotency_conflict":
       return Traits.has(endpoint, Traits.NeedsIdempotencyKey)
     case "not_found":

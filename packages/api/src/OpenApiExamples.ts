@@ -430,6 +430,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   },
   "eventsDashboard.list": { response: { data: [event], ...page } },
   "eventsDashboard.get": { response: event },
+  "stream.open": { response: "event: change\ndata: {\"topics\":[\"messages\"]}\n\n" },
   "audit.list": {
     response: {
       data: [{

@@ -32,6 +32,9 @@ export const NeedsWebhook = Context.Reference<boolean>("@wac/api/Traits/NeedsWeb
 /** Its body names a thing of the caller's by id: 404 for one that is not theirs. */
 export const NamesThing = Context.Reference<boolean>("@wac/api/Traits/NamesThing", { defaultValue: () => false })
 
+/** Its response goes on for as long as its caller listens. */
+export const Streams = Context.Reference<boolean>("@wac/api/Traits/Streams", { defaultValue: () => false })
+
 /** Whether it changes something. */
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"
 

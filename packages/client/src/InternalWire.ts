@@ -419,6 +419,28 @@ export interface AuditEntry {
   readonly detail: { readonly [name: string]: string } | null
 }
 
+/** What a page can show. */
+export type Topic =
+  | "alerts"
+  | "apiKeys"
+  | "audit"
+  | "contacts"
+  | "deliveries"
+  | "events"
+  | "members"
+  | "messages"
+  | "phoneNumbers"
+  | "replays"
+  | "requests"
+  | "templates"
+  | "usage"
+  | "webhook"
+
+/** The data of an event `change` of `GET /internal/stream`, as `EventSource` reads it: what is not as it was. */
+export interface Changed {
+  readonly topics: ReadonlyArray<Topic>
+}
+
 /** A request of an API key. */
 export interface ApiRequest {
   readonly id: string

@@ -113,7 +113,7 @@ const dropped = Metric.counter("wac_records_dropped_total", {
 })
 
 /** What is recorded in passing. */
-export type RecordKind = "requests" | "usage"
+export type RecordKind = "requests" | "usage" | "changes"
 
 /** Gives what counts records that are dropped. */
 export const recordDropper = (kind: RecordKind): Effect.Effect<(count: number) => void> =>

@@ -4,6 +4,7 @@
  */
 import type { Context } from "effect"
 import { AuditStore } from "./audit/AuditStore.ts"
+import { ChangeStore } from "./changes/ChangeStore.ts"
 import { ContactStore } from "./contacts/ContactStore.ts"
 import { EventStore } from "./events/EventStore.ts"
 import { InboundPostStore } from "./inbound/InboundPostStore.ts"
@@ -29,6 +30,7 @@ import { WorkspaceStore } from "./workspaces/WorkspaceStore.ts"
 export const all = {
   ApiKeyStore,
   AuditStore,
+  ChangeStore,
   ContactStore,
   DeliveryStore,
   EventStore,

@@ -10,6 +10,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { IpNetwork } from "effect/net"
 import * as AuditHandlers from "./audit/AuditHandlers.ts"
 import * as Boundary from "./Boundary.ts"
+import * as StreamHandlers from "./changes/StreamHandlers.ts"
 import * as UnfinishedRequest from "./connections/UnfinishedRequest.ts"
 import * as ContactsHandlers from "./contacts/ContactsHandlers.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
@@ -70,6 +71,7 @@ const routes = Layer.mergeAll(
       EventsHandlers.layer,
       RequestsHandlers.layer,
       AuditHandlers.layer,
+      StreamHandlers.layer,
       UsageHandlers.layer,
       HealthHandlers.layer
     ]),

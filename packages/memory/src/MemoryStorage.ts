@@ -5,6 +5,7 @@ import type { Ports } from "@wac/core"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as AuditStore from "./audit/AuditStore.ts"
+import * as ChangeStore from "./changes/ChangeStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
 import * as EventStore from "./events/EventStore.ts"
 import * as InboundPostStore from "./inbound/InboundPostStore.ts"
@@ -32,6 +33,7 @@ import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   ApiKeyStore.layer,
   AuditStore.layer,
+  ChangeStore.layer,
   ContactStore.layer,
   DeliveryStore.layer,
   EventStore.layer,

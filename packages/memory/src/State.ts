@@ -7,6 +7,7 @@ import {
   type ApiKey,
   type ApiRequest,
   type AuditEntry,
+  type Change,
   type Contact,
   type Event,
   type Id,
@@ -143,6 +144,7 @@ export interface Memory {
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
   readonly replays: Table<ReplayJob>
+  readonly changeListeners: Set<(change: Change.Change) => void>
   readonly audit: Table<AuditEntry.AuditEntry>
   readonly requests: Table<ApiRequest.ApiRequest>
   readonly requestTallies: Map<string, RequestTally>
@@ -221,6 +223,7 @@ const make = (now: Memory["now"]): Memory => ({
   outboxes: new Map(),
   deliveries: new Table(),
   replays: new Table(),
+  changeListeners: new Set(),
   audit: new Table(),
   requests: new Table(),
   requestTallies: new Map(),

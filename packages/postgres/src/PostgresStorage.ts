@@ -6,6 +6,7 @@ import type { Ports } from "@wac/core"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as AuditStore from "./audit/AuditStore.ts"
+import * as ChangeStore from "./changes/ChangeStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
 import { Database } from "./Database.ts"
 import * as EventStore from "./events/EventStore.ts"
@@ -37,6 +38,7 @@ import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 export const layer = Layer.mergeAll(
   ApiKeyStore.layer,
   AuditStore.layer,
+  ChangeStore.layer,
   ContactStore.layer,
   DeliveryStore.layer,
   EventStore.layer,

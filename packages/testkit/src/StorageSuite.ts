@@ -5,6 +5,7 @@ import { assert, describe, layer, type Vitest } from "@effect/vitest"
 import { type Ports, Storage } from "@wac/core"
 import { Effect, Layer } from "effect"
 import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
+import * as ChangeStoreSuite from "./changes/ChangeStoreSuite.ts"
 import * as ContactStoreNamesSuite from "./contacts/ContactStoreNamesSuite.ts"
 import * as ContactStoreSuite from "./contacts/ContactStoreSuite.ts"
 import * as EventStoreSuite from "./events/EventStoreSuite.ts"
@@ -107,6 +108,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "lists", tests: DeliveryStoreSuite.tests }
   ],
   ReplayStore: [{ tests: ReplayStoreSuite.tests }],
+  ChangeStore: [{ tests: ChangeStoreSuite.tests }],
   AuditStore: [{ tests: AuditStoreSuite.tests }],
   RequestStore: [{ tests: RequestStoreSuite.tests }],
   UsageStore: [{ tests: UsageStoreSuite.tests }],

@@ -6,6 +6,8 @@ import {
   ApiKeys,
   Audit,
   type Authenticator,
+  ChangeRecorder,
+  Changes,
   Contacts,
   Deliveries,
   DeliveryTidier,
@@ -171,6 +173,7 @@ const beneath = <E, EInFront>(
     Layer.provideMerge(Layer.mergeAll(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
     Layer.provideMerge(TemplateRequests.TemplateRequests.layer),
     Layer.provideMerge(Layer.mergeAll(RequestRecorder.layer, UsageRecorder.layer)),
+    Layer.provideMerge(ChangeRecorder.layer),
     Layer.provideMerge(inFront),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(layerKept(config, cryptography))
@@ -199,6 +202,7 @@ const services = <E, EAdapters, EInFront>(
     Requests.Requests.layer,
     Usage.Usage.layer,
     Audit.Audit.layer,
+    Changes.Changes.layer,
     Members.Members.layer,
     Accounts.Accounts.layer,
     authenticator

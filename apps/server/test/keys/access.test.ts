@@ -140,6 +140,7 @@ describe("the API definition", () => {
       "POST /internal/password/reset": "anybody",
       "GET /internal/session": "session: member",
       "DELETE /internal/session": "session: member",
+      "GET /internal/stream": "session: member",
       "GET /internal/audit": "session: admin",
       "GET /internal/requests": "session: member",
       "GET /internal/usage": "session: member",

@@ -3,6 +3,8 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { ofAction } from "../changes/Change.ts"
+import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
 import * as Id from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -64,8 +66,12 @@ export class Audit extends Context.Service<Audit, {
     Effect.gen(function*() {
       const store = yield* AuditStore
       const random = yield* SecureRandom.SecureRandom
+      const tell = yield* ChangeRecorder
       return Audit.of({
         record: Effect.fnUntraced(function*(actors, change) {
+          for (const { workspaceId } of actors) {
+            for (const topic of ofAction(change.action)) tell({ workspaceId, topic })
+          }
           const entries = yield* Effect.forEach(actors, (actor) => entry(random, actor.workspaceId, actor, change))
           yield* Effect.catch(store.record(entries), () =>
             Effect.forEach(

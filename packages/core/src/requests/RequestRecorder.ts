@@ -2,6 +2,7 @@
  * Records requests of API keys, in passing: no response waits for it.
  */
 import { Context, Effect, Layer } from "effect"
+import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
 import * as Recorder from "../Recorder.ts"
 import type { ApiRequest } from "./ApiRequest.ts"
 import { RequestStore } from "./RequestStore.ts"
@@ -18,8 +19,18 @@ export const RequestRecorder = Context.Reference<(request: ApiRequest) => void>(
 /** Records into the storage, as long as its scope is open. */
 export const layer: Layer.Layer<never, never, RequestStore> = Layer.effect(
   RequestRecorder,
-  Effect.flatMap(
-    RequestStore,
-    (store) => Recorder.make<ApiRequest>({ kind: "requests", write: store.record, isRepeatable: true, size })
-  )
+  Effect.gen(function*() {
+    const store = yield* RequestStore
+    const tell = yield* ChangeRecorder
+    const record = yield* Recorder.make<ApiRequest>({
+      kind: "requests",
+      write: store.record,
+      isRepeatable: true,
+      size
+    })
+    return (request) => {
+      record(request)
+      tell({ workspaceId: request.workspaceId, topic: "requests" })
+    }
+  })
 )

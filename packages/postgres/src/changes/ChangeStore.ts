@@ -1,0 +1,52 @@
+import { Change, ChangeStore } from "@wac/core"
+import { Effect, Layer, Queue } from "effect"
+import { Database } from "../Database.ts"
+import { texts } from "../Parameter.ts"
+
+/** One notification for each change; whoever publishes has made them few. */
+const channel = "wac_changes"
+
+const publishText = `select pg_notify('${channel}', c.payload) from unnest($1::text[]) c (payload)`
+
+const payloadOf = ({ topic, workspaceId }: Change.Change): string => `${workspaceId} ${topic}`
+
+const topics: ReadonlySet<string> = new Set(Change.topics)
+
+/** A topic of a later version is none of ours. */
+const changeOf = (payload: string): Change.Change | null => {
+  const [workspaceId, topic] = payload.split(" ")
+  return topic !== undefined && topics.has(topic) ? { workspaceId, topic } as Change.Change : null
+}
+
+/** How many a listener of this process may be behind. */
+const kept = 1024
+
+export const layer = Layer.effect(
+  ChangeStore.ChangeStore,
+  Effect.map(Database, ({ listen, query }) => {
+    /** Where there are no notifications, as in an embedded database, this process is all that there is. */
+    const here = new Set<(change: Change.Change) => void>()
+    return ChangeStore.ChangeStore.of({
+      publish: (changes) =>
+        Effect.andThen(
+          Effect.sync(() => {
+            for (const change of changes) for (const tell of here) tell(change)
+          }),
+          Effect.asVoid(query("ChangeStore.publish", publishText, [texts(changes.map(payloadOf))]))
+        ),
+      changes: Effect.gen(function*() {
+        const queue = yield* Queue.sliding<Change.Change | null>(kept)
+        const tell = (change: Change.Change) => void Queue.offerUnsafe(queue, change)
+        yield* Effect.acquireRelease(
+          Effect.sync(() => here.add(tell)),
+          () => Effect.sync(() => here.delete(tell))
+        )
+        const payloads = yield* listen(channel)
+        yield* Effect.forkScoped(
+          Effect.forever(Effect.map(Queue.take(payloads), (payload) => Queue.offerUnsafe(queue, changeOf(payload))))
+        )
+        return Queue.take(queue)
+      })
+    })
+  })
+)
