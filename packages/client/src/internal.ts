@@ -26,7 +26,7 @@ export type { Event, EventType } from "./Event.ts"
 export type * from "./InternalRoutes.ts"
 export type * from "./InternalWire.ts"
 export type { Answered } from "./LastResponse.ts"
-export type { MessageFailure, MessageStatus, Page } from "./Wire.ts"
+export type { MessageFailure, MessageStatus, Page, SendMessage } from "./Wire.ts"
 
 /** How a client calls. */
 export interface InternalClientOptions extends TransportOptions {

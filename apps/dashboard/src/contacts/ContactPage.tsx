@@ -4,6 +4,7 @@ import { Link, useParams } from "@tanstack/react-router"
 import { MessageState } from "../messages/MessageWords.tsx"
 import { api, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
+import { buttonClass } from "../ui/Button.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Cell, Id, Row, rowLink, Table } from "../ui/Table.tsx"
@@ -59,7 +60,13 @@ export const ContactPage = () => {
   })
   const { data: contact } = query
   return (
-    <Page title={contact?.phone ?? contact?.userId ?? "Contact"} lead={<Id>{id}</Id>}>
+    <Page
+      title={contact?.phone ?? contact?.userId ?? "Contact"}
+      lead={<Id>{id}</Id>}
+      actions={contact?.phone == null
+        ? undefined
+        : <Link to="/messages/new" search={{ to: contact.phone }} className={buttonClass()}>Send a message</Link>}
+    >
       <div className="card">
         <Loaded query={query}>
           {(contact) => (

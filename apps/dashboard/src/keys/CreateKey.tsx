@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { CreateApiKey, CreatedApiKey } from "@wac/client/internal"
 import { useState } from "react"
+import { useOnce } from "../session/Once.ts"
 import { address, api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
 import { Code, Secret } from "../ui/Copy.tsx"
@@ -31,11 +32,19 @@ const Form = (
   const [lifetime, setLifetime] = useState("")
   const [at, setAt] = useState("")
   const [requireSignature, setRequireSignature] = useState(false)
-  // one for the whole form: pressing the button again after a lost response never makes a second key
-  const [idempotencyKey] = useState(() => crypto.randomUUID())
+  const once = useOnce<CreateApiKey>()
   const create = useMutation({
-    mutationFn: (key: CreateApiKey) =>
-      api.apiKeys.create(key, { idempotencyKey: `${idempotencyKey}-${JSON.stringify(key).length}` }),
+    mutationFn: () => {
+      const { idempotencyKey, request } = once([name, lifetime, at, requireSignature], () => {
+        const expiresAt = expiryOf(lifetime, at)
+        return {
+          name,
+          ...(expiresAt === undefined ? {} : { expiresAt }),
+          ...(requireSignature ? { requireSignature } : {})
+        }
+      })
+      return api.apiKeys.create(request, { idempotencyKey })
+    },
     onSuccess: (key) => onCreated(key, requireSignature),
     onSettled: () => client.invalidateQueries({ queryKey: ["api-keys"] })
   })
@@ -45,13 +54,7 @@ const Form = (
       className="space-y-4"
       onSubmit={(event) => {
         event.preventDefault()
-        if (create.isPending) return
-        const expiresAt = expiryOf(lifetime, at)
-        create.mutate({
-          name,
-          ...(expiresAt === undefined ? {} : { expiresAt }),
-          ...(requireSignature ? { requireSignature } : {})
-        })
+        if (!create.isPending) create.mutate()
       }}
     >
       <Field label="Name" hint="What uses the key, for example “Order service”." error={error} param="name">

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { api, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
+import { buttonClass } from "../ui/Button.tsx"
 import { Filters, SearchFilter, SelectFilter, useFilter } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
@@ -32,7 +33,11 @@ export const MessagesPage = () => {
   })
   const isFiltered = status !== undefined || to !== undefined
   return (
-    <Page title="Messages" lead="What your API keys have sent.">
+    <Page
+      title="Messages"
+      lead="What was sent with your API keys, and from here."
+      actions={<Link to="/messages/new" className={buttonClass("primary")}>Send a message</Link>}
+    >
       <Filters>
         <SearchFilter
           label="Recipient or message id"

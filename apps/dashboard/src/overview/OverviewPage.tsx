@@ -14,6 +14,7 @@ import { Status, type Tone } from "../ui/Status.tsx"
 import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { asSentence, counted } from "../ui/Words.ts"
+import { Activity } from "../usage/Activity.tsx"
 import { webhookQuery } from "../webhooks/Queries.ts"
 import { WebhookHealth } from "../webhooks/WebhookHealth.tsx"
 
@@ -214,6 +215,7 @@ const Recent = ({ status, title }: { readonly title: string; readonly status?: "
 export const OverviewPage = () => (
   <Page title="Overview" lead={useSession().workspaceName}>
     <Attention />
+    <Activity />
     <Hook />
     <div className="grid gap-6 xl:grid-cols-2">
       <Recent title="Latest messages" />

@@ -15,6 +15,8 @@ interface Command {
 
 const pageCommands: ReadonlyArray<Command> = [
   ...places.flatMap((group) => group.places.map(({ icon, name, to }): Command => ({ name, icon, to }))),
+  { name: "Send a message", icon: "arrow", to: "/messages/new" },
+  { name: "Requests that were refused", icon: "list", to: "/requests", search: { refused: "yes" } },
   { name: "Create an API key", icon: "key", to: "/api-keys" },
   { name: "Messages that failed", icon: "message", to: "/messages", search: { status: "failed" } },
   { name: "Deliveries that are exhausted", icon: "delivery", to: "/deliveries", search: { status: "exhausted" } },

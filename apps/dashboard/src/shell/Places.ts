@@ -21,7 +21,9 @@ export const places = [
     places: [
       { to: "/messages", name: "Messages", icon: "message" },
       { to: "/events", name: "Events", icon: "event" },
-      { to: "/deliveries", name: "Deliveries", icon: "delivery" }
+      { to: "/deliveries", name: "Deliveries", icon: "delivery" },
+      { to: "/requests", name: "Requests", icon: "list" },
+      { to: "/usage", name: "Usage", icon: "usage" }
     ]
   },
   {

@@ -86,6 +86,12 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/messages/new",
+    validateSearch: (search) => given(search, "to"),
+    component: lazyRouteComponent(() => import("../messages/SendPage.tsx"), "SendPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/messages/$id",
     component: lazyRouteComponent(() => import("../messages/MessagePage.tsx"), "MessagePage")
   }),
@@ -110,6 +116,17 @@ const tree = root.addChildren([
     getParentRoute: () => root,
     path: "/deliveries/$id",
     component: lazyRouteComponent(() => import("../webhooks/DeliveryPage.tsx"), "DeliveryPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/requests",
+    validateSearch: (search) => given(search, "refused", "reason", "cursor"),
+    component: lazyRouteComponent(() => import("../requests/RequestsPage.tsx"), "RequestsPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/usage",
+    component: lazyRouteComponent(() => import("../usage/UsagePage.tsx"), "UsagePage")
   }),
   createRoute({
     getParentRoute: () => root,

@@ -34,6 +34,15 @@ const filled = (text: string, values: { readonly [variable: string]: string }): 
       : <strong key={i}>{value}</strong>
   })
 
+/** Free-form text as the phone shows it. */
+export const TextPreview = ({ text }: { readonly text: string }) => (
+  <figure className="rounded-lg bg-sunken p-4" aria-label="Preview">
+    <p className="max-w-sm rounded-lg rounded-tl-none border border-line bg-surface px-3 py-2 break-words whitespace-pre-wrap">
+      {text === "" ? <span className="text-muted">Your text</span> : text}
+    </p>
+  </figure>
+)
+
 export const Preview = (
   { template, values = {} }: {
     readonly template: Pick<TemplateDetail, "components" | "name">

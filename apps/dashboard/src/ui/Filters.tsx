@@ -64,7 +64,7 @@ export const SearchFilter = (
   }
   return (
     <form
-      className="flex min-w-0 flex-1 basis-64 items-end gap-2"
+      className="flex min-w-0 flex-1 basis-full items-end gap-2 sm:basis-64"
       onSubmit={(event) => {
         event.preventDefault()
         onSearch(text.trim() === "" ? undefined : text.trim())

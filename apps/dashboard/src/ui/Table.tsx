@@ -8,7 +8,7 @@ export const Table = (
     readonly children: ReactNode
   }
 ) => (
-  <div className="overflow-x-auto" tabIndex={0} role="group" aria-label={label}>
+  <div className="relative overflow-x-auto" tabIndex={0} role="group" aria-label={label}>
     <table className="w-full border-collapse text-left">
       <thead>
         <tr className="border-b border-line">

@@ -1,0 +1,199 @@
+/** Sending one message by hand: an approved template with its placeholders, or text in an open service window. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import type { SendMessage, TemplateDetail } from "@wac/client/internal"
+import { type ReactNode, useState } from "react"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { useOnce } from "../session/Once.ts"
+import { api } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
+import { Preview, TextPreview } from "../templates/Preview.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { Choices, elsewhere, Field } from "../ui/Field.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Page, Section } from "../ui/Page.tsx"
+
+type Kind = "template" | "text"
+
+const idOf = ({ language, name }: TemplateDetail): string => `${name} ${language}`
+
+const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<TemplateDetail>; readonly to: string }) => {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const refusal = useRefusal("developer")
+  const numbers = useQuery(phoneNumbersQuery)
+  const [to, setTo] = useState(given)
+  const [from, setFrom] = useState("")
+  const [kind, setKind] = useState<Kind>(templates.length === 0 ? "text" : "template")
+  const [chosen, setChosen] = useState(templates[0] === undefined ? "" : idOf(templates[0]))
+  const [values, setValues] = useState<{ readonly [variable: string]: string }>({})
+  const [body, setBody] = useState("")
+  const once = useOnce<SendMessage>()
+  const template = templates.find((template) => idOf(template) === chosen)
+  const send = useMutation({
+    mutationFn: () => {
+      const { idempotencyKey, request } = once([to, from, kind, chosen, values, body], (): SendMessage => {
+        const addressing = { to: to.trim(), ...(from === "" ? {} : { from }) }
+        if (kind === "text" || template === undefined) return { ...addressing, type: "text", text: { body } }
+        const { language, name, variables } = template
+        const bodyParams = variables.map((variable) => values[variable] ?? "")
+        return {
+          ...addressing,
+          type: "template",
+          template: { name, language, ...(bodyParams.length === 0 ? {} : { bodyParams }) }
+        }
+      })
+      return api.messages.send(request, { idempotencyKey })
+    },
+    onSuccess: ({ messageId }) => navigate({ to: "/messages/$id", params: { id: messageId } }),
+    onSettled: () => client.invalidateQueries()
+  })
+  const { error } = send
+  const choices: ReadonlyArray<readonly [Kind, ReactNode]> = [
+    ["template", "A template, at any time"],
+    ["text", "Text, while the customer’s service window is open"]
+  ]
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <Section title="Message">
+        <form
+          className="space-y-5"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (!send.isPending && refusal === undefined) send.mutate()
+          }}
+        >
+          <Field label="To" hint="With the country code, digits only after the plus." error={error} param="to">
+            {(control) => (
+              <input
+                {...control}
+                type="tel"
+                required
+                autoComplete="off"
+                placeholder="+15551234567"
+                className="field tabular-nums"
+                value={to}
+                onChange={(event) => setTo(event.target.value)}
+              />
+            )}
+          </Field>
+          {(numbers.data?.length ?? 0) < 2 ? null : (
+            <Field label="From" error={error} param="from">
+              {(control) => (
+                <select
+                  {...control}
+                  className="field"
+                  value={from}
+                  onChange={(event) => setFrom(event.target.value)}
+                >
+                  <option value="">The default number</option>
+                  {numbers.data?.map(({ id, phoneNumber }) => <option key={id} value={id}>{phoneNumber}</option>)}
+                </select>
+              )}
+            </Field>
+          )}
+          <Choices label="Kind" value={kind} onChange={setKind} choices={choices} />
+          {kind === "text"
+            ? (
+              <Field label="Text" error={error} param="text">
+                {(control) => (
+                  <textarea
+                    {...control}
+                    required
+                    rows={4}
+                    maxLength={4096}
+                    className="field"
+                    value={body}
+                    onChange={(event) => setBody(event.target.value)}
+                  />
+                )}
+              </Field>
+            )
+            : templates.length === 0
+            ? <p className="text-muted">The provider has approved no template yet.</p>
+            : (
+              <>
+                <Field label="Template" error={error} param="template">
+                  {(control) => (
+                    <select
+                      {...control}
+                      className="field"
+                      value={chosen}
+                      onChange={(event) => setChosen(event.target.value)}
+                    >
+                      {templates.map((template) => (
+                        <option key={idOf(template)} value={idOf(template)} disabled={template.unfillable !== null}>
+                          {template.name} · {template.language}
+                          {template.unfillable === null ? "" : " (cannot be filled here)"}
+                        </option>
+                      ))}
+                    </select>
+                  )}
+                </Field>
+                {template?.variables.map((variable) => (
+                  <Field key={`${chosen} ${variable}`} label={`Placeholder ${variable}`}>
+                    {(control) => (
+                      <input
+                        {...control}
+                        required
+                        autoComplete="off"
+                        maxLength={1024}
+                        className="field"
+                        value={values[variable] ?? ""}
+                        onChange={(event) => setValues({ ...values, [variable]: event.target.value })}
+                      />
+                    )}
+                  </Field>
+                ))}
+              </>
+            )}
+          <Failure error={elsewhere(error, "to", "from", "text", "template")} />
+          <div className="flex flex-wrap gap-2">
+            <Button
+              look="primary"
+              type="submit"
+              icon="arrow"
+              isPending={send.isPending}
+              refusal={refusal ?? (kind === "template" && template === undefined
+                ? "Choose a template that the provider has approved."
+                : undefined)}
+            >
+              {send.isPending ? "Sending…" : "Send message"}
+            </Button>
+            <Link to="/messages" className={buttonClass()}>Cancel</Link>
+          </div>
+        </form>
+      </Section>
+      <Section title="On the phone">
+        {kind === "text"
+          ? <TextPreview text={body} />
+          : template === undefined
+          ? <Empty title="No template is chosen" />
+          : <Preview template={template} values={values} />}
+      </Section>
+    </div>
+  )
+}
+
+export const SendPage = () => {
+  const { to } = useSearch({ from: "/messages/new" })
+  const templates = useQuery({
+    queryKey: ["templates", { status: "approved", all: true }],
+    queryFn: ({ signal }) => api.templates.list({ status: "approved", limit: 100 }, { signal }).toArray(500)
+  })
+  return (
+    <Page
+      title="Send a message"
+      lead="One message to one customer. It counts and is checked like a message that a server sends."
+    >
+      {templates.data === undefined
+        ? (
+          <div className="card">
+            <Loaded query={templates} lines={6}>{() => null}</Loaded>
+          </div>
+        )
+        : <Form key={to ?? ""} templates={templates.data} to={to ?? ""} />}
+    </Page>
+  )
+}
