@@ -17,7 +17,7 @@ const parameters = {
 }
 
 /** A type of PostgreSQL's. A `bigint` is an instant or another whole number. */
-export type Type = keyof typeof parameters
+type Type = keyof typeof parameters
 
 /** The types of all fields of a model. */
 export type Fields<A> = { readonly [Field in keyof A]-?: Type }

@@ -1,53 +1,19 @@
 /**
- * The database, as the stores see it: statements that answer or fail with `StoreError` within a deadline, steps and
- * functions that take many callers' commands at once, and hints from other processes.
+ * The database, as the stores see it: statements that answer or fail with `StoreError` within a deadline, steps
+ * that take many callers' commands at once, and hints from other processes.
  */
 import { PgClient } from "@effect/sql-pg"
 import { type Step, StorageTime, StoreError, type Time } from "@wac/core"
-import {
-  Context,
-  Data,
-  Effect,
-  Exit,
-  FiberSet,
-  Layer,
-  Predicate,
-  type Queue,
-  Result,
-  Schedule,
-  type Scope
-} from "effect"
+import { Context, Data, Effect, Exit, FiberSet, Layer, type Queue, Result, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
 import * as Clocks from "./Clocks.ts"
-import { Deadline, statementTimeout } from "./Deadline.ts"
+import { Deadline } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
 import { LostBeforeCommit, type Next, Sessions } from "./Sessions.ts"
 import { describe, isOfContent, isPassing } from "./SqlFailure.ts"
 import type { Row, Rows, Statement } from "./Statement.ts"
 import * as Timely from "./Timely.ts"
-
-/**
- * Whether sessions are another's after each statement, as behind a pooler: then none has our settings, and each batch
- * brings them along.
- */
-export const BareSessions = Context.Reference<boolean>("@wac/postgres/Database/BareSessions", {
-  defaultValue: () => false
-})
-
-/**
- * A batch with what a session of our own is set to, in the same statement. `statement_timeout` cannot be set for the
- * statement that is under way: waiting for a lock has its end by `lock_timeout`, and what took too long for any other
- * reason is undone at its end. That is what the caller is told, who is not waiting any more.
- */
-const guarded = (answers: string, milliseconds: number): string =>
-  `select answers, case when clock_timestamp() > statement_timestamp() + interval '${milliseconds} ms'
-    then pg_cancel_backend(pg_backend_pid()) end as late
-  from (
-    select ${answers} as answers
-    from (select set_config('lock_timeout', '${milliseconds}', true), set_config('jit', 'off', true)) settings
-    offset 0
-  ) answered`
 
 /** For how long what certainly left nothing behind is tried again; a restart of PostgreSQL takes about that. */
 const patience = "2 seconds"
@@ -117,23 +83,9 @@ export class Database extends Context.Service<Database, {
     statements: ReadonlyArray<Statement>
   ) => Effect.Effect<ReadonlyArray<Rows>, StoreError.StoreError>
   /**
-   * Makes an operation that carries out the commands of many callers in one statement: callers that arrive while a
-   * batch is under way go into the next one; a lone caller leaves at once.
-   *
-   * `fn` is an SQL function from a JSON array of commands to a JSON array of answers in the same order:
-   * `fn(commands json) returns json`. An answer
-   * `{"_tag": "StoreError", "cause": "…"}` fails its own caller alone. An error that PostgreSQL raises for what is in a
-   * command (a value, a constraint, `raise`) fails the command that it is raised for and no other: the batch is split
-   * until that one is found, so no function needs to catch.
-   */
-  readonly batched: <Command, Answer>(
-    operation: string,
-    fn: string
-  ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
-  /**
-   * Makes an operation that carries out the commands of many callers in one step, as {@link batched} does in one
-   * statement. PostgreSQL's refusal of a row fails the command that it is of and no other,
-   * and so does what a decision dies of.
+   * Makes an operation that carries out the commands of many callers in one step: callers that arrive while a batch is
+   * under way go into the next one; a lone caller leaves at once. PostgreSQL's refusal of a row fails the command that it
+   * is of and no other, and so does what a decision dies of: the batch is divided until that command is alone.
    */
   readonly stepped: <Command, Loaded extends Step.Known, Answer, Writes, Need = never>(
     operation: string,
@@ -155,9 +107,6 @@ export class Database extends Context.Service<Database, {
     Effect.suspend(() => make)
   )
 }
-
-/** Whether a function's answer fails its caller. */
-const isFailure = Predicate.isTagged("StoreError")
 
 /** A decision died of what is in one of the commands, such as a date that is none. Nothing was written. */
 class Undecided extends Data.TaggedError("Undecided")<{ readonly defect: unknown }> {}
@@ -192,7 +141,6 @@ const make = Effect.gen(function*() {
   const { listen } = yield* Notifications
   const fork = yield* FiberSet.makeRuntime<never>()
   const deadline = yield* Deadline
-  const isBare = yield* BareSessions
   const judge = yield* StorageTime.JudgedBy
 
   const again = Schedule.exponential(firstPause).pipe(
@@ -244,8 +192,7 @@ const make = Effect.gen(function*() {
       commands: ReadonlyArray<Command>
     ): Effect.Effect<ReadonlyArray<Exit.Exit<Answer, StoreError.StoreError>>, StoreError.StoreError> =>
       Effect.matchEffect(together(commands), {
-        onSuccess: (answers) =>
-          answers.some(isFailure) ? Effect.forEach(answers, one) : Effect.succeed(answers.map(Exit.succeed)),
+        onSuccess: (answers) => Effect.succeed(answers.map((answer) => Exit.succeed(answer))),
         onFailure: (error) => {
           if (commands.length === 1 || !isOfCommand(error)) return failed(operation)(error)
           const half = commands.length >> 1
@@ -258,15 +205,6 @@ const make = Effect.gen(function*() {
           )
         }
       })
-    const one = (answer: Answer): Effect.Effect<Exit.Exit<Answer, StoreError.StoreError>> =>
-      isFailure(answer)
-        ? Effect.as(
-          Effect.logWarning(
-            `${operation} failed: ${Predicate.hasProperty(answer, "cause") ? String(answer.cause) : "no cause given"}`
-          ),
-          Exit.fail(new StoreError.StoreError({ operation }))
-        )
-        : Effect.succeed(Exit.succeed(answer))
     return all
   }
 
@@ -283,18 +221,6 @@ const make = Effect.gen(function*() {
       late: failed(operation)("late"),
       unavailable: () => new StoreError.StoreError({ operation })
     })
-
-  const calling =
-    <Command, Answer>(fn: string) =>
-    (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError> => {
-      const answers = `${fn}($1::text::json)`
-      return Effect.map(
-        run(isBare ? guarded(answers, statementTimeout(deadline)) : `select ${answers} as answers`, [
-          JSON.stringify(commands)
-        ]),
-        ([row]) => row!["answers"] as ReadonlyArray<Answer>
-      )
-    }
 
   /** By how much the database's clock is ahead of this process's monotonic one, by the last step. */
   let ahead: number | undefined
@@ -325,7 +251,6 @@ const make = Effect.gen(function*() {
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
     planned: (operation, statements) => Effect.catch(timely(settled(pipelined(statements))), failed(operation)),
-    batched: (operation, fn) => batches(operation, calling(fn)),
     direct: (operation, { read, size, write }) =>
       batches(
         operation,

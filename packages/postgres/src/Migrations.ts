@@ -1,5 +1,6 @@
 /**
- * The schema: numbered steps, forward only. A step that has been released never changes; what comes after it is a new
+ * The schema: numbered steps, forward only, of tables and data alone: whatever is asked of them is in statements beside the
+ * stores (docs/decisions/0023-steps.md). A step that has been released never changes; what comes after it is a new
  * step, written so that the code before it still runs beside it.
  */
 import { PgClient } from "@effect/sql-pg"
@@ -7,11 +8,8 @@ import { Effect, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
 import * as tables from "./migrations/0001_tables.ts"
-import * as messages from "./migrations/0002_messages.ts"
-import * as deliveries from "./migrations/0003_deliveries.ts"
-import * as rounds from "./migrations/0005_rounds.ts"
-import * as inboundPosts from "./migrations/0006_inbound_posts.ts"
-import * as people from "./migrations/0007_people.ts"
+import * as inboundPosts from "./migrations/0002_inbound_posts.ts"
+import * as people from "./migrations/0003_people.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -25,9 +23,6 @@ export interface Migration {
 /** In order; the first is version 1. */
 export const all: ReadonlyArray<Migration> = [
   { name: "tables", sql: tables.sql },
-  { name: "messages", sql: messages.sql },
-  { name: "deliveries", sql: deliveries.sql },
-  { name: "rounds", sql: rounds.sql },
   { name: "inbound posts", sql: inboundPosts.sql },
   { name: "people", sql: people.sql }
 ]

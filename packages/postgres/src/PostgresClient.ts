@@ -4,7 +4,6 @@
 import { PgClient, PgConnection, type PgPool } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { BareSessions } from "./Database.ts"
 import { Deadline, statementTimeout } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
@@ -135,8 +134,7 @@ export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Session
     return Layer.mergeAll(
       PgClient.layer(pool(connections - forSteps, own)),
       Sessions.layer(pool(forSteps, { ...own, ...stepSettings }), isPooled ? { ...own, ...stepSettings } : {}),
-      noticed(options, direct, isPooled, deadline),
-      Layer.succeed(BareSessions, isPooled)
+      noticed(options, direct, isPooled, deadline)
     )
   })).pipe(
     Layer.catchTag(

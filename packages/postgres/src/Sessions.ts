@@ -1,6 +1,7 @@
 /**
  * Transactions in two round trips: one locks and loads, one writes and commits, and in between the core decides. The
- * statements of a round trip are sent together (pipelined), over a connection that nobody else has meanwhile.
+ * statements of a round trip are sent together (pipelined), over a connection that nobody else has meanwhile. The order in
+ * which steps lock rows is told in docs/decisions/0023-steps.md.
  */
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Data, Effect, Layer } from "effect"

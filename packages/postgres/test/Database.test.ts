@@ -2,22 +2,26 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { StoreError } from "@wac/core"
 import { Effect, Exit, Fiber, Layer, Queue } from "effect"
-import { Database } from "../src/Database.ts"
+import { plain } from "../src/Column.ts"
+import { Database, type DirectOptions } from "../src/Database.ts"
+import { integers } from "../src/Parameter.ts"
 import { clients } from "./servers.ts"
 
-/** A function over commands `{n}`: zero divides, a negative one is marked as failed, others double. */
-const doubled = `
-  create function doubled(commands json) returns json language plpgsql as $$
-  begin
-    insert into seen select n from json_to_recordset(commands) as c (n integer) where n >= 0;
-    return (
-      select json_agg(
-        case when n < 0 then json_build_object('_tag', 'StoreError', 'cause', 'negative')
-        else json_build_object('doubled', 2 * n, 'share', 100 / n) end
-      )
-      from json_to_recordset(commands) as c (n integer)
-    );
-  end $$`
+/** Over commands `{n}`: zero divides, others double. */
+const doubled: DirectOptions<{ readonly n: number }, { readonly doubled: number; readonly share: number }> = {
+  write: (commands) => {
+    const params = [integers(commands.map(({ n }) => n))]
+    return [
+      { text: "insert into seen select n from unnest($1::integer[]) n", params },
+      {
+        text:
+          "select 2 * n as doubled, 100 / n as share from unnest($1::integer[]) with ordinality c (n, i) order by i",
+        params
+      }
+    ]
+  },
+  read: ([, rows]) => rows!.map((row) => ({ doubled: plain(row, "doubled"), share: plain(row, "share") }))
+}
 
 const failed = (operation: string) => Exit.fail(new StoreError.StoreError({ operation }))
 
@@ -37,16 +41,14 @@ for (const { layer: client, name } of clients) {
         assert.deepStrictEqual(yield* Effect.exit(query("Test.wrong", "select from nowhere", [])), failed("Test.wrong"))
       }))
 
-    it.effect("callers of one statement get their own answers and failures", () =>
+    it.effect("callers of one batch get their own answers and failures", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
-        const { batched } = yield* Database
+        const { direct } = yield* Database
         yield* client`create table seen (n integer)`
-        yield* client.unsafe(doubled)
-        const double = yield* batched<{ n: number }, { doubled: number }>("Test.double", "doubled")
+        const double = yield* direct("Test.double", doubled)
         const commands = Array.from({ length: 150 }, (_, i) => ({ n: i + 1 }))
         commands[20] = { n: 0 }
-        commands[70] = { n: -1 }
         const exits = yield* Effect.forEach(commands, (command) => Effect.exit(double(command)), {
           concurrency: "unbounded"
         })
@@ -57,7 +59,7 @@ for (const { layer: client, name } of clients) {
           )
         )
         const [row] = yield* client`select count(*)::integer as times, count(distinct n)::integer as commands from seen`
-        assert.deepStrictEqual({ ...row }, { times: 148, commands: 148 })
+        assert.deepStrictEqual({ ...row }, { times: 149, commands: 149 })
       }))
 
     it.effect("readers hear of what is notified, each of the own channel", () =>

@@ -11,6 +11,7 @@ import { Database } from "../src/Database.ts"
 import { Deadline } from "../src/Deadline.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { describe as describeFailure } from "../src/SqlFailure.ts"
+import { calling } from "./calling.ts"
 
 let server: PostgresServer.PostgresServer
 let proxy: PostgresProxy.PostgresProxy
@@ -77,13 +78,13 @@ describe("a restart of PostgreSQL", () => {
 
   it.live("fails who was under way, and whoever waits for too long, and then is over", () =>
     Effect.gen(function*() {
-      const { batched, query } = yield* Database
+      const { direct, query } = yield* Database
       yield* query(
         "Test.create",
         "create or replace function slow(c json) returns json as $$ begin perform pg_sleep(30); return c; end $$ language plpgsql",
         []
       )
-      const slow = yield* batched<number, number>("Test.slow", "slow")
+      const slow = yield* direct("Test.slow", calling<number, number>("slow"))
       const underWay = yield* Effect.forkChild(
         Effect.exit(Effect.forEach([1, 2, 3], slow, { concurrency: "unbounded" }))
       )
@@ -187,9 +188,9 @@ describe("what PostgreSQL undid for the sake of others", () => {
     "is sent again, for one caller and for many: %s",
     ([name, state]) =>
       Effect.gen(function*() {
-        const { batched, query } = yield* Database
+        const { direct, query } = yield* Database
         yield* undone(name, state, 3)
-        const echo = yield* batched<number, number>("Test.echo", name)
+        const echo = yield* direct("Test.echo", calling<number, number>(name))
         assert.deepStrictEqual(yield* Effect.forEach([1, 2, 3], echo, { concurrency: "unbounded" }), [1, 2, 3])
         assert.strictEqual(yield* calls(name), 4)
         yield* query("Test.again", `alter sequence ${name}_calls restart`, [])
@@ -200,9 +201,9 @@ describe("what PostgreSQL undid for the sake of others", () => {
 
   it.live("fails its callers if it never ends", () =>
     Effect.gen(function*() {
-      const { batched } = yield* Database
+      const { direct } = yield* Database
       yield* undone("always", "40001", 1_000_000)
-      const echo = yield* batched<number, number>("Test.echo", "always")
+      const echo = yield* direct("Test.echo", calling<number, number>("always"))
       const exits = yield* Effect.forEach([1, 2], (n) => Effect.exit(echo(n)), { concurrency: "unbounded" })
       assert.isTrue(exits.every(isUnavailable))
       assert.isAbove(Number(yield* calls("always")), 3)

@@ -4,15 +4,20 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { type Delivery, DeliveryStep, Event, type Id, Webhook } from "@wac/core"
-import { Duration, Effect, Layer, Option } from "effect"
+import { type Delivery, DeliveryStep, Event, type Id } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
 import * as EventStore from "../src/events/EventStore.ts"
+import { listEvents } from "../src/events/ListEvents.ts"
+import * as Places from "../src/events/Places.ts"
+import { claimDue, foundOf } from "../src/webhooks/ClaimDue.ts"
 import * as Complete from "../src/webhooks/Complete.ts"
 import * as DeliveryStore from "../src/webhooks/DeliveryStore.ts"
+import { release } from "../src/webhooks/Release.ts"
 import * as Remove from "../src/webhooks/Remove.ts"
 import * as ReplayStep from "../src/webhooks/ReplayStep.ts"
 import * as Resume from "../src/webhooks/Resume.ts"
 import * as Rounds from "../src/webhooks/Rounds.ts"
+import { tidySkipped } from "../src/webhooks/TidySkipped.ts"
 import * as WebhookStep from "../src/webhooks/WebhookStep.ts"
 import * as WebhookStore from "../src/webhooks/WebhookStore.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
@@ -165,26 +170,33 @@ const assertUses = (statement: string, params: ReadonlyArray<unknown>, indexes: 
     for (const index of indexes) assert.include(used, index)
   })
 
-const claimText = "select wac_claim_due($1::text::json) as answer"
-
-const claim = (options: { readonly limit: number; readonly seen: number | null; readonly at?: number }) => [
-  JSON.stringify({
-    now: options.at ?? now,
-    limit: { healthy: options.limit, doubtful: options.limit },
-    token: "mine",
-    lease: 15 * second,
-    seen: options.seen,
-    again: [],
-    maxDraining: Webhook.maxDraining,
-    drainGap: Duration.toMillis(Webhook.drainGap)
-  })
-]
+const claim = (
+  options: {
+    readonly limit: number | { readonly healthy: number; readonly doubtful: number }
+    readonly seen: number | null
+    readonly at?: number
+  }
+) => {
+  const { at = now, limit, seen } = options
+  const most = typeof limit === "number" ? { healthy: limit, doubtful: limit } : limit
+  return Effect.map(
+    carryOutAll(
+      claimDue({ now: at, limit: most, token: "mine", leaseUntil: at + 15 * second }, at, { seen, again: [] })
+    ),
+    foundOf
+  )
+}
 
 const settled = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
-  const [row] = yield* client<{ readonly settled: number }>`select wac_settled_position()::double precision as settled`
+  const [row] = yield* client.unsafe<{ readonly settled: number }>(
+    `select ${Places.settled}::double precision as settled`
+  )
   return row!.settled
 })
+
+/** Writes out what was skipped, in looks of which each is a transaction of its own. */
+const tidy = (limit: number) => carryOut(tidySkipped, [{ after: undefined, limit, asked: now }])
 
 for (const { layer: database, name } of databases) {
   const filled = Layer.effectDiscard(Effect.gen(function*() {
@@ -203,7 +215,7 @@ for (const { layer: database, name } of databases) {
       it.effect("a claim reads what is due of the webhooks whose turn it is, and nothing of a backlog", () =>
         Effect.gen(function*() {
           const seen = yield* settled
-          const few = yield* touched(claimText, claim({ limit: 10, seen }))
+          const few = yield* touchedBy(claim({ limit: 10, seen }))
           assertReads(few, {
             deliveries: 10 * 4 + 10,
             events: 10,
@@ -213,7 +225,7 @@ for (const { layer: database, name } of databases) {
           })
           assert.strictEqual(few("delivery_claims").written, 10)
           assert.strictEqual(few("deliveries").written, 0)
-          const many = yield* touched(claimText, claim({ limit: 256, seen }))
+          const many = yield* touchedBy(claim({ limit: 256, seen }))
           assertReads(many, {
             deliveries: 256 + active * 10,
             events: 256,
@@ -223,7 +235,7 @@ for (const { layer: database, name } of databases) {
           })
           assert.strictEqual(many("delivery_claims").written, 256)
           // no more webhooks than can fill it, eight each
-          const some = yield* touched(claimText, claim({ limit: 64, seen }))
+          const some = yield* touchedBy(claim({ limit: 64, seen }))
           assertReads(some, { deliveries: 64 + 8 * 10, events: 64, webhooks: 3 * 8, webhook_health: active + 6 * 8 })
           assert.deepStrictEqual([some("delivery_claims").written, some("webhook_health").written], [64, 8])
         }))
@@ -239,10 +251,9 @@ for (const { layer: database, name } of databases) {
                 last_failure_message = 'so', last_attempt_at = ${endedAt}, ready_at = ${now}, doubtful = true, slots = 1,
                 opens_at = ${endedAt + second}
                 where ready_at = ${now + 1000}`
-              const [command] = claim({ limit: 0, seen: yield* settled, at })
-              const doubtful = { ...JSON.parse(command!), limit: { healthy: 0, doubtful: 256 } }
+              const seen = yield* settled
               const before = yield* counters
-              yield* client.unsafe(claimText, [JSON.stringify(doubtful)])
+              yield* claim({ limit: { healthy: 0, doubtful: 256 }, seen, at })
               const after = yield* counters
               const spent = (name: string, what: keyof Touched) =>
                 (after.get(name) ?? nothing)[what] - (before.get(name) ?? nothing)[what]
@@ -262,11 +273,11 @@ for (const { layer: database, name } of databases) {
           const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
             const seen = yield* settled
             yield* client`update webhook_health set ready_at = 10 * right(webhook_id, 4)::int where ready_at = 0`
-            yield* client.unsafe(claimText, claim({ limit: 64, seen }))
+            yield* claim({ limit: 64, seen })
             yield* client.unsafe(
               deliveries(1, 6_000_000, comer, `'pending', 0, 0, null, null, ${now}, ${now}, null`)
             )
-            yield* client.unsafe(claimText, claim({ limit: 64, seen }))
+            yield* claim({ limit: 64, seen })
             const [row] = yield* client<{ readonly count: number }>`
               select count(*)::int as count from delivery_claims where webhook_id = ${id("whk", comer)}`
             assert.strictEqual(row!.count, 1)
@@ -278,7 +289,7 @@ for (const { layer: database, name } of databases) {
       it.effect("a claim that finds nothing reads nearly nothing", () =>
         Effect.gen(function*() {
           const seen = yield* settled
-          const tables = yield* touched(claimText, claim({ limit: 256, seen, at: -second }))
+          const tables = yield* touchedBy(claim({ limit: 256, seen, at: -second }))
           assertReads(tables, { webhook_health: 2 })
         }))
 
@@ -286,7 +297,7 @@ for (const { layer: database, name } of databases) {
         Effect.gen(function*() {
           // as does one after which a great many have appeared
           for (const seen of [null, 0]) {
-            const tables = yield* touched(claimText, claim({ limit: 10, seen }))
+            const tables = yield* touchedBy(claim({ limit: 10, seen }))
             assertReads(
               tables,
               { deliveries: webhooks + 100, events: 10, webhooks: webhooks + 200, webhook_health: webhooks + 400 },
@@ -298,15 +309,10 @@ for (const { layer: database, name } of databases) {
       it.effect("completions and releases read and write their own rows", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
-          const [row] = yield* client.unsafe<
-            {
-              readonly answer: {
-                readonly deliveries: ReadonlyArray<readonly [Id.DeliveryId, Id.WorkspaceId, Id.WebhookId]>
-              }
-            }
-          >(claimText, claim({ limit: 64, seen: yield* settled }))
-          const ids = row!.answer.deliveries.map(([id]) => id)
-          const webhooks = row!.answer.deliveries.map(([, , webhookId]) => webhookId)
+          const { claimed: { deliveries } } = yield* client.withTransaction(claim({ limit: 64, seen: yield* settled }))
+          const own = deliveries.map(({ delivery }) => delivery)
+          const ids = own.map(({ id }) => id)
+          const webhooks = own.map(({ webhookId }) => webhookId)
           assert.strictEqual(ids.length, 64)
           const commands = ids.map((deliveryId, i): DeliveryStep.Complete => ({
             now,
@@ -339,10 +345,10 @@ for (const { layer: database, name } of databases) {
           })
           assert.strictEqual(decided("deliveries").written, 64)
           assert.strictEqual(decided("attempts").written, 64)
-          const released = yield* touched("select wac_release($1, $2, $3)", ["mine", webhooks, ids])
+          const released = yield* touchedBy(carryOutAll(release("mine", own)))
           assertReads(released, { deliveries: 64, delivery_claims: 2 * 64, webhooks: 64, webhook_health: 2 * 64 })
           assert.strictEqual(released("deliveries").written, 0)
-          yield* client`select wac_release('mine', ${webhooks}, ${ids})`
+          yield* client.withTransaction(carryOutAll(release("mine", own)))
         }))
 
       it.effect("a webhook's pause, resume and removal read and write none of its deliveries, nor does looking at it", () =>
@@ -444,7 +450,7 @@ for (const { layer: database, name } of databases) {
               Effect.gen(function*() {
                 yield* client`update webhook_health set ready_at = null where webhook_id <> ${paused.webhook}`
                 const before = yield* counters
-                yield* client.unsafe(claimText, claim({ limit: 16, seen, at: now + second }))
+                yield* claim({ limit: 16, seen, at: now + second })
                 const after = yield* counters
                 return (after.get("deliveries") ?? nothing).read - (before.get("deliveries") ?? nothing).read
               })
@@ -462,7 +468,7 @@ for (const { layer: database, name } of databases) {
               yield* client`delete from webhook_skips where webhook_id <> ${paused.webhook}`
               for (let i = 0; i < 3; i++) {
                 const before = (yield* counters).get("deliveries") ?? nothing
-                yield* client`select wac_tidy_skipped(${now}, 500, ${hour})`
+                yield* tidy(500)
                 const after = (yield* counters).get("deliveries") ?? nothing
                 assert.strictEqual(after.written - before.written, 500)
                 assert.isAtMost(after.read - before.read, 3 * 500 + 3 * 500)
@@ -501,19 +507,16 @@ for (const { layer: database, name } of databases) {
           })
       )
 
-      const eventsText = "select wac_list_events($1::text::json)"
       const list = (
-        options: { readonly after?: string; readonly since?: number; readonly types?: ReadonlyArray<string> }
+        { after = null, since = null, types = Event.EventType.literals }: {
+          readonly after?: string | null
+          readonly since?: number | null
+          readonly types?: ReadonlyArray<Event.EventType>
+        }
       ) =>
-        touched(eventsText, [
-          JSON.stringify({
-            workspaceId: paused.workspace,
-            types: Event.EventType.literals,
-            limit: 26,
-            clockSpread: hour,
-            ...options
-          })
-        ])
+        touchedBy(
+          carryOutAll(listEvents({ workspaceId: paused.workspace, after, since, types, limit: 26, until: null }))
+        )
 
       it.effect("a page of events is read from wherever, and of a rare type too, at the cost of a page", () =>
         Effect.gen(function*() {
@@ -553,7 +556,7 @@ for (const { layer: database, name } of databases) {
               )
             )
             const before = (yield* counters).get("deliveries") ?? nothing
-            yield* client.unsafe(claimText, claim({ limit: 2 * active, seen: seen + 1_000_000 }))
+            yield* claim({ limit: 2 * active, seen: seen + 1_000_000 })
             const after = (yield* counters).get("deliveries") ?? nothing
             assert.isAtMost(after.read - before.read, 2 * active * 3)
             return yield* Effect.fail("undone" as const)

@@ -111,7 +111,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
           values (${webhook}, 1, ${skippedAt}, ${one.start})`
       }
       const complete = yield* inTwoSteps(healths(first.id), healths(last.id))
-      const tidying = yield* beginAndWait(client`select wac_tidy_skipped(${one.start + minute}, 100, ${hour})`)
+      const tidying = yield* beginAndWait(tidySkipped(one.start + minute, 100))
       yield* complete.end
       yield* Fiber.join(tidying)
       const left = yield* client`select from webhook_skips where webhook_id in ${client.in([first.id, last.id])}`

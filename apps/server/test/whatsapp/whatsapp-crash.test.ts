@@ -23,7 +23,7 @@ const killedBeforeSettle = Effect.fnUntraced(function*(to: string) {
   const idempotencyKey = withKey(crypto.randomUUID())
   const request = ({ url }: Pick<Steered, "url">) => send({ url, key }, template(to), idempotencyKey)
   const doomed = yield* startByProxy
-  const reached = proxy.stopAt("wac_settle(", "sent")
+  const reached = proxy.stopAt("with settled as", "sent")
   const cut = yield* Effect.forkChild(Effect.exit(request(doomed)), { startImmediately: true })
   yield* Effect.promise(() => reached)
   yield* kill(doomed)

@@ -2,10 +2,11 @@
  * The steps of contacts (`ContactStep` of the core) in PostgreSQL: what they load, and what they write.
  */
 import { Contact, ContactStep, type Step } from "@wac/core"
-import { instantOrNull, plain } from "../Column.ts"
+import { plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
-import { booleans, instants, texts } from "../Parameter.ts"
+import { texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
 
 /**
@@ -27,13 +28,22 @@ const number = `cross join lateral (
     select p.id from phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
   ) p`
 
-const contact = `n.workspace_id, n.phone_number_id, n.key, n.phone, n.user_id, n.last_inbound_at, n.opted_out,
-  n.preference_at`
+/** The columns of a contact. */
+export const contact = columns({
+  workspaceId: "text",
+  phoneNumberId: "text",
+  key: "text",
+  phone: "text",
+  userId: "text",
+  lastInboundAt: "bigint",
+  optedOut: "boolean",
+  preferenceAt: "bigint"
+})
 
-const byKeyText = `select ${contact} from ${asked} ${number}
+const byKeyText = `select ${contact.names("n")} from ${asked} ${number}
   cross join lateral (select n.* from contacts n where n.phone_number_id = p.id and n.key = a.name offset 0) n`
 
-const byUserText = `select ${contact} from ${asked} ${number}
+const byUserText = `select ${contact.names("n")} from ${asked} ${number}
   cross join lateral (select n.* from contacts n where n.phone_number_id = p.id and n.user_id = a.name offset 0) n`
 
 const rememberedText = `select i.phone_number_id, i.provider_message_id from ${asked} ${number}
@@ -70,15 +80,10 @@ const pairs = (rows: ReadonlyArray<readonly [string, string]>) => [
 ]
 
 /** A contact, from the columns of its row. */
-export const contactOf = (row: Row): Contact.Contact => ({
-  workspaceId: plain(row, "workspace_id"),
-  phoneNumberId: plain(row, "phone_number_id"),
-  key: plain(row, "key"),
-  customer: { phone: plain(row, "phone"), userId: plain(row, "user_id") } as Contact.Customer,
-  lastInboundAt: instantOrNull(row, "last_inbound_at"),
-  optedOut: plain(row, "opted_out"),
-  preferenceAt: instantOrNull(row, "preference_at")
-})
+export const contactOf = (row: Row): Contact.Contact => {
+  const { phone, userId, ...stored } = contact.read(row)
+  return { ...stored, customer: { phone, userId } } as Contact.Contact
+}
 
 const read = ([, numberRows, keyRows, userRows]: ReadonlyArray<Rows>, now: Step.Known["now"]): ContactStep.Loaded => {
   const numbers = new Map(numberRows!.map((row) => [
@@ -107,12 +112,10 @@ const removeText = `delete from contacts n using unnest($1::text[], $2::text[]) 
 const releaseText = `update contacts n set user_id = null from unnest($1::text[], $2::text[]) k (phone_number_id, key)
   where n.phone_number_id = k.phone_number_id and n.key = k.key and n.user_id is not null`
 
-const keepText = `insert into contacts as n (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at,
-    opted_out, preference_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::boolean[],
-    $8::bigint[])
-  on conflict (phone_number_id, key) do update set phone = excluded.phone, user_id = excluded.user_id,
-    last_inbound_at = excluded.last_inbound_at, opted_out = excluded.opted_out, preference_at = excluded.preference_at`
+const keepText = `${contact.insert("contacts as n")}
+  on conflict (phone_number_id, key) do update set ${
+  contact.pick("phone", "userId", "lastInboundAt", "optedOut", "preferenceAt").set("excluded")
+}`
 
 const named = (contacts: ReadonlyArray<Contact.Contact>) =>
   pairs(contacts.map(({ key, phoneNumberId }) => [phoneNumberId, key]))
@@ -126,33 +129,29 @@ const write = ({ gone, kept }: ContactStep.Writes): ReadonlyArray<Statement> => 
     ...numbered.length === 0 ? [] : [{ text: releaseText, params: named(numbered) }],
     ...kept.length === 0 ? [] : [{
       text: keepText,
-      params: [
-        texts(kept.map(({ workspaceId }) => workspaceId)),
-        ...named(kept),
-        texts(kept.map(({ customer: { phone } }) => phone)),
-        texts(kept.map(({ customer: { userId } }) => userId)),
-        instants(kept.map(({ lastInboundAt }) => lastInboundAt)),
-        booleans(kept.map(({ optedOut }) => optedOut)),
-        instants(kept.map(({ preferenceAt }) => preferenceAt))
-      ]
+      params: contact.params(kept.map(({ customer, ...stored }) => ({ ...stored, ...customer })))
     }]
   ]
 }
 
-const rememberText = `insert into inbound_messages (workspace_id, phone_number_id, provider_message_id, message_id,
-    expires_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])`
+const memory = columns({
+  workspaceId: "text",
+  phoneNumberId: "text",
+  providerMessageId: "text",
+  messageId: "text",
+  expiresAt: "bigint"
+})
 
 const remember = (remembered: ReadonlyArray<ContactStep.Remembered>): ReadonlyArray<Statement> =>
   remembered.length === 0 ? [] : [{
-    text: rememberText,
-    params: [
-      texts(remembered.map(({ number }) => number.workspaceId)),
-      texts(remembered.map(({ number }) => number.id)),
-      texts(remembered.map(({ providerMessageId }) => providerMessageId)),
-      texts(remembered.map(({ messageId }) => messageId)),
-      instants(remembered.map(({ until }) => until))
-    ]
+    text: memory.insert("inbound_messages"),
+    params: memory.params(remembered.map(({ messageId, number, providerMessageId, until }) => ({
+      workspaceId: number.workspaceId,
+      phoneNumberId: number.id,
+      providerMessageId,
+      messageId,
+      expiresAt: until
+    })))
   }]
 
 /** What is carried out of `ContactStore.recordInbound`. */

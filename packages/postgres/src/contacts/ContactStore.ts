@@ -1,17 +1,17 @@
 import { Contact, ContactStore, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import { contact, contactOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
-const getText =
-  "select wac_contact(c) as contact from contacts c where c.phone_number_id = $2 and c.key = $3 and c.workspace_id = $1"
+const getText = `select ${contact.names("c")} from contacts c
+  where c.phone_number_id = $2 and c.key = $3 and c.workspace_id = $1`
 
 /**
  * Through `contacts_list`, of which `key > ''` is the condition: from wherever, all of a workspace's or one number's.
  */
 export const listText = (isAfter: boolean, isOfNumber: boolean): string =>
-  `select wac_contact(c) as contact from contacts c
+  `select ${contact.names("c")} from contacts c
   where c.workspace_id = $1 and c.key > ''${isAfter ? " and (c.phone_number_id, c.key) > ($3, $4)" : ""}${
     isOfNumber ? ` and c.phone_number_id = $${isAfter ? 5 : 3}` : ""
   }
@@ -32,7 +32,7 @@ export const layer = Layer.effect(
       get: (workspaceId, phoneNumberId, key) =>
         Effect.map(
           query("ContactStore.get", getText, [workspaceId, phoneNumberId, key]),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Contact.Contact>(row, "contact"))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), contactOf)
         ),
       list: (workspaceId, { phoneNumberId }, page) => {
         const after = page.after === null ? undefined : Contact.named(page.after)
@@ -43,7 +43,7 @@ export const layer = Layer.effect(
             ...after === undefined ? [] : [after.phoneNumberId, after.key],
             ...phoneNumberId === undefined ? [] : [phoneNumberId]
           ]),
-          (rows) => Page.fromOverread(rows.map((row) => plain<Contact.Contact>(row, "contact")), page, Contact.idOf)
+          (rows) => Page.fromOverread(rows.map(contactOf), page, Contact.idOf)
         )
       }
     })

@@ -1,37 +1,20 @@
-import { Event, EventStore, type Id, Page, type StoreError, type Time } from "@wac/core"
+import { Event, EventStore, Page, type StoreError } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import { listedOf, type ListEvents, listEvents } from "./ListEvents.ts"
+import { event, eventOf } from "./StoredEvent.ts"
 
 /** How long a reader waits for transactions that were open when they came; longer ones are left for the next page. */
 const patience = Duration.millis(100)
 const pause = Duration.millis(5)
-
-/** A command for `wac_list_events`. */
-interface ListEvents {
-  readonly workspaceId: Id.WorkspaceId
-  readonly after: string | null
-  readonly since: Time.Instant | null
-  readonly types: ReadonlyArray<Event.EventType>
-  readonly limit: number
-  /** Up to which place events are waited for; `null`: up to the last one now. */
-  readonly until: number | null
-}
-
-interface Listed {
-  readonly items: ReadonlyArray<Event.Event>
-  /** Whether events were left out that were committed already, since others before them may yet be. */
-  readonly heldBack: boolean
-  readonly until: number
-}
 
 const typesOf = (type: Event.EventType | undefined): ReadonlyArray<Event.EventType> =>
   type === undefined ? Event.EventType.literals : [type]
 
 /**
  * Newest first. Each type has its own range of the index, so that a rare one is found among many others; where a range
- * ends is read from the times, as `wac_list_events` does.
+ * ends is read from the times; see `ListEvents`.
  */
 export const latestText = `
   with bounds as (
@@ -48,7 +31,7 @@ export const latestText = `
         else (select e.position from events e where e.id = $2 and e.workspace_id = $1)
       end as last
   )
-  select wac_event(page) as event
+  select ${event.names("page")}
   from (
     select e.* from unnest($4::text[]) as t (type) cross join lateral (
       select * from events e
@@ -63,17 +46,15 @@ export const latestText = `
 
 export const layer = Layer.effect(
   EventStore.EventStore,
-  Effect.map(Database, ({ query }) => {
+  Effect.map(Database, ({ planned, query }) => {
     const read = (
       command: ListEvents,
       waited = Duration.zero
     ): Effect.Effect<ReadonlyArray<Event.Event>, StoreError.StoreError> =>
       Effect.flatMap(
-        query("EventStore.list", "select wac_list_events($1::text::json) as listed", [
-          JSON.stringify({ ...command, clockSpread: Clocks.spread })
-        ]),
-        ([row]) => {
-          const { heldBack, items, until } = plain<Listed>(row!, "listed")
+        planned("EventStore.list", listEvents(command)),
+        (rows) => {
+          const { heldBack, items, until } = listedOf(rows)
           const isDone = items.length === command.limit || !heldBack ||
             Duration.isGreaterThanOrEqualTo(waited, patience)
           return isDone
@@ -87,10 +68,10 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "EventStore.get",
-            "select wac_event(e) as event from events e where e.id = $2 and e.workspace_id = $1",
+            `select ${event.names("e")} from events e where e.id = $2 and e.workspace_id = $1`,
             [workspaceId, id]
           ),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Event.Event>(row, "event"))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), eventOf)
         ),
       list: (workspaceId, { since, type }, page) =>
         Effect.map(
@@ -113,7 +94,7 @@ export const layer = Layer.effect(
             typesOf(type),
             page.limit + 1
           ]),
-          (rows) => Page.fromOverread(rows.map((row) => plain<Event.Event>(row, "event")), page, ({ id }) => id)
+          (rows) => Page.fromOverread(rows.map(eventOf), page, ({ id }) => id)
         )
     })
   })

@@ -3,9 +3,9 @@
  * webhook wants its type.
  */
 import type { Event } from "@wac/core"
-import { announce } from "../migrations/0001_tables.ts"
 import { instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
+import { announce } from "./Places.ts"
 
 /**
  * A predecessor may be ending at this moment. Whoever ends one holds the webhook's health: we wait for them, and see

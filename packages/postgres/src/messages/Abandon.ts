@@ -2,9 +2,10 @@
  * Abandoning sends (`AbandonStep` of the core): what is loaded and written. As for *accept* the lock of a workspace
  * guards all that its sends spend.
  */
-import { AbandonStep, Contact, Limits, type MessageStore, type PhoneNumber, type Time, type Workspace } from "@wac/core"
+import { AbandonStep, Contact, Limits, type MessageStore, type Time, type Workspace } from "@wac/core"
 import { instantOrNull, plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
+import { numberOf } from "../numbers/StoredNumber.ts"
 import { doubles, instants, integers, texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
@@ -24,7 +25,7 @@ const sendsText = `select to_json(m) as send from messages m
   where m.id = any (array(select t.id from ${bound("t.id")}))
   order by m.id for update`
 
-const numbersText = `select distinct on (p.id) p.id, wac_phone_number(p) as number, p.bucket_full_at as full_at
+const numbersText = `select distinct on (p.id) p.id, to_json(p) as number, p.bucket_full_at as full_at
   from ${bound("t.phone_number_id")}
   cross join lateral (select p.* from phone_numbers p where p.id = t.phone_number_id offset 0) p`
 
@@ -73,7 +74,7 @@ const read: StepOptions<MessageStore.AbandonSend, AbandonStep.Loaded, void, Aban
         send,
         workspace: { tier: plain<Workspace.Workspace["tier"]>(workspace, "tier") },
         workspaceFullAt: plain<Time.Instant>(workspace, "full_at"),
-        number: number && plain<PhoneNumber.PhoneNumber>(number, "number"),
+        number: number && numberOf(plain(number, "number")),
         numberFullAt: number && plain<Time.Instant>(number, "full_at"),
         pair: {
           fullAt: pair && plain<Time.Instant>(pair, "full_at"),

@@ -2,23 +2,14 @@
  * Accepting sends (`AcceptStep` of the core): what is loaded and written. The lock of a workspace makes its sends come
  * one after the other: it guards all that they spend of it, of its numbers and of their customers.
  */
-import {
-  AcceptStep,
-  Contact,
-  Limits,
-  type MessageStore,
-  type PhoneNumber,
-  Quota,
-  type Step,
-  type Template,
-  type Time,
-  type Workspace
-} from "@wac/core"
+import { AcceptStep, Contact, Limits, type MessageStore, Quota, type Step, type Time, type Workspace } from "@wac/core"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import { contactOf } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
+import { numberOf } from "../numbers/StoredNumber.ts"
 import { doubles, instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
+import { templateOf } from "../templates/StoredTemplate.ts"
 import { boundOf, type StoredSend } from "./StoredSend.ts"
 
 const lockText = `select w.id, w.name, w.created_at, w.suspended, w.tier, w.bucket_full_at, w.monthly_quota
@@ -41,9 +32,8 @@ const senderOf = (what: string): string =>
  * clock says, and the months that the asker names, which count where time passes as a test says.
  */
 const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_at,
-    case when (p.p).id is not null then wac_phone_number(p.p) end as sender,
-    (p.p).bucket_full_at, (p.p).customers_counted,
-    case when (t.t).id is not null then wac_template(t.t) end as template,
+    to_json(p.p) as sender,
+    to_json(t.t) as template,
     (
       select json_object_agg(q.month, q.used) from (
         (
@@ -168,19 +158,20 @@ const workspaceOf = (row: Row): AcceptStep.OfWorkspace => ({
 type OfKind = Pick<AcceptStep.Found, "apiKey" | "sender" | "template" | "quotaUsed">
 
 const ofKind = (row: Row): OfKind => {
-  const number = plain<PhoneNumber.PhoneNumber | null>(row, "sender")
+  const number = plain<Row | null>(row, "sender")
+  const template = plain<Row | null>(row, "template")
   const used = plain<Readonly<Record<string, number>> | null>(row, "used")
   return {
     apiKey: plain<boolean>(row, "is_known")
       ? { revokedAt: instantOrNull(row, "revoked_at"), expiresAt: instantOrNull(row, "expires_at") }
       : undefined,
     sender: number === null ? undefined : {
-      number,
-      fullAt: plain(row, "bucket_full_at"),
-      customers: plain(row, "customers_counted"),
+      number: numberOf(number),
+      fullAt: plain(number, "bucket_full_at"),
+      customers: plain(number, "customers_counted"),
       isExact: false
     },
-    template: plain<Template.Template | null>(row, "template") ?? undefined,
+    template: template === null ? undefined : templateOf(template),
     quotaUsed: (month) => used?.[month] ?? 0
   }
 }

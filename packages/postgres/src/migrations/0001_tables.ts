@@ -5,19 +5,9 @@
  * A table is keyed by its workspace or leads to it, but for the few that have none (docs/decisions/0006-postgresql.md).
  * Rows that change often are narrow.
  *
- * What a send writes has no foreign keys: each refers to a row that the same function has just read or written, and to
+ * What a send writes has no foreign keys: each refers to a row that the same step has just read or written, and to
  * have all of them looked up once more cost a send a fifth of its time.
  */
-
-/** The part of a place's announcement that tells it from all other advisory locks. */
-const announced = "7305148000000000000"
-
-/**
- * Announces that this transaction will draw places, which must be drawn after it. Transactions end in another order
- * than they draw, so each announces first, for as long as it lasts, a place that is less than all it will draw (see
- * wac_settled_position). Only our own short transactions do: one of somebody else, however long, holds nobody up.
- */
-export const announce = `select pg_advisory_xact_lock_shared(${announced} + p.last_value) from positions p`
 
 export const sql = `
 -- What columns may hold, where that is a matter of one column. Domains, not checks of the tables: those are read anew,
@@ -432,36 +422,7 @@ comment on table message_names is
 
 create sequence positions;
 select setval('positions', 1);
-comment on sequence positions is 'Places of events and deliveries, in the order of writing';
-
--- Announces, and draws the next place.
-create function wac_next_position() returns bigint
-language plpgsql as $$
-begin
-  if coalesce(current_setting('wac.announced', true), '') = '' then
-    perform from (${announce}) a;
-    perform set_config('wac.announced', 'yes', true);
-  end if;
-  return nextval('positions');
-end
-$$;
-
--- Whatever will ever have this place or a lesser one is seen by a statement that begins after this.
-create function wac_settled_position() returns bigint
-language plpgsql as $$
-declare
-  -- first: whoever announces later draws more
-  last constant bigint := (select p.last_value from positions p);
-begin
-  return least(last, (
-    select min((l.classid::bigint << 32 | l.objid::bigint) - ${announced})
-    from pg_locks l
-    where l.locktype = 'advisory' and l.objsubid = 1
-      and l.database = (select d.oid from pg_database d where d.datname = current_database())
-      and (l.classid::bigint << 32 | l.objid::bigint) >= ${announced}
-  ));
-end
-$$;
+comment on sequence positions is 'Places of events and deliveries, in the order of writing. Who draws one has announced it before (Places)';
 
 create table events (
   id text primary key,
@@ -471,7 +432,7 @@ create table events (
   order_key text,
   sequence ordinal,
   data json not null,
-  position bigint not null default wac_next_position(),
+  position bigint not null default nextval('positions'),
   constraint events_order check ((order_key is null) = (sequence is null)),
   unique (order_key, sequence)
 );
@@ -539,7 +500,7 @@ comment on column webhook_health.slow_at is 'When the last slow success ended';
 comment on column webhook_health.recovered_at is
   'When its last run of failures ended: retries from before that are due at once';
 comment on column webhook_health.ready_at is
-  'Its place in line: nothing of it can be claimed before, as far as is recorded here (see wac_claim_due)';
+  'Its place in line: nothing of it can be claimed before, as far as is recorded here (see ClaimDue)';
 comment on column webhook_health.doubtful is 'Webhook.standing: healthy ones and others stand in lines of their own';
 comment on column webhook_health.slots is 'Webhook.slots: how many attempts may be in flight at once';
 comment on column webhook_health.opens_at is
@@ -604,7 +565,7 @@ create table deliveries (
   next_attempt_at bigint,
   created_at bigint not null,
   completed_at bigint,
-  position bigint not null default wac_next_position(),
+  position bigint not null default nextval('positions'),
   resumed_at bigint not null default 0,
   primary key (workspace_id, id),
   constraint deliveries_order check ((order_key is null) = (sequence is null)),
@@ -693,7 +654,7 @@ create table attempts (
   timings json,
   response json,
   retry_after_ms bigint,
-  -- no foreign key: one function writes both, and to have every row looked up again costs a tenth of it
+  -- no foreign key: one step writes both, and to have every row looked up again costs a tenth of it
   primary key (delivery_id, number),
   constraint attempts_delivered check ((outcome <> 'delivered' or status_code = 200) is true)
 );

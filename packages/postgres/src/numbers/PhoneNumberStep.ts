@@ -7,9 +7,9 @@ import { instantOrNull, plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { booleans, bytes, instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
+import { numberOf } from "./StoredNumber.ts"
 
-const observedColumns = `wac_phone_number(p) as number, p.block_told_at, p.tier_told_at, p.messaging_limit_told_at,
-  p.quality_told_at`
+const observedColumns = "to_json(p) as number"
 
 const toldColumns = {
   block: "block_told_at",
@@ -18,15 +18,18 @@ const toldColumns = {
   quality: "quality_told_at"
 } as const
 
-const observedOf = (row: Row): PhoneNumberStep.Observed => ({
-  number: plain(row, "number"),
-  toldAt: Object.fromEntries(
-    Object.entries(toldColumns).flatMap(([field, column]) => {
-      const at = instantOrNull(row, column)
-      return at === null ? [] : [[field, at]]
-    })
-  )
-})
+const observedOf = (row: Row): PhoneNumberStep.Observed => {
+  const stored = plain<Row>(row, "number")
+  return {
+    number: numberOf(stored),
+    toldAt: Object.fromEntries(
+      Object.entries(toldColumns).flatMap(([field, column]) => {
+        const at = instantOrNull(stored, column)
+        return at === null ? [] : [[field, at]]
+      })
+    )
+  }
+}
 
 const keepObservedText = `update phone_numbers p set
     block_reason = g.block_reason, block_scope = g.block_scope, blocked_since = g.blocked_since,
@@ -174,7 +177,7 @@ const lockWorkspaces = (chosen: string, params: NonNullable<Statement["params"]>
 })
 
 const numbersText = (chosen: string) =>
-  `select wac_phone_number(p) as number from phone_numbers p where p.workspace_id = any (${chosen}) order by p.id`
+  `select to_json(p) as number from phone_numbers p where p.workspace_id = any (${chosen}) order by p.id`
 
 const ofNumbers = "array(select p.workspace_id from phone_numbers p where p.id = any ($1::text[]))"
 
@@ -183,7 +186,7 @@ const readWorkspaces = (
   known: ReadonlySet<string>,
   now: Step.Known["now"]
 ): PhoneNumberStep.LoadedWorkspaces => {
-  const all = numbers.map((row) => plain<PhoneNumber.PhoneNumber>(row, "number"))
+  const all = numbers.map((row) => numberOf(plain(row, "number")))
   const byId = new Map(all.map((number) => [number.id, number]))
   return {
     now,

@@ -5,8 +5,9 @@ import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
 import type { Row } from "../Statement.ts"
 import * as PhoneNumberStep from "./PhoneNumberStep.ts"
+import { numberOf } from "./StoredNumber.ts"
 
-const phoneNumberOf = (row: Row): PhoneNumber.PhoneNumber => plain(row, "number")
+const phoneNumberOf = (row: Row): PhoneNumber.PhoneNumber => numberOf(plain(row, "number"))
 
 /** The columns behind the fields of the operator's settings. */
 const settingColumns = {
@@ -54,7 +55,7 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "PhoneNumberStore.list",
-            `select wac_phone_number(p) as number from phone_numbers p where workspace_id = $1
+            `select to_json(p) as number from phone_numbers p where workspace_id = $1
             order by is_default desc, id`,
             [id]
           ),
@@ -65,7 +66,7 @@ export const layer = Layer.effect(
         return Effect.map(
           query(
             "PhoneNumberStore.named",
-            `select wac_phone_number(p) as number from phone_numbers p where ${condition} order by id`,
+            `select to_json(p) as number from phone_numbers p where ${condition} order by id`,
             params
           ),
           (rows) => rows.map(phoneNumberOf)

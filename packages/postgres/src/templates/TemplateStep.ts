@@ -6,8 +6,9 @@ import { plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
+import { template, templateOf } from "./StoredTemplate.ts"
 
-const keptOf = (row: Row): TemplateStep.Kept => ({ template: plain(row, "template"), told: plain(row, "told") })
+const keptOf = (row: Row): TemplateStep.Kept => ({ template: templateOf(row), told: plain(row, "told") })
 
 /** One listing of a workspace at a time; its own row stays free for sends. */
 const lockText = `select pg_advisory_xact_lock(hashtext('templates'), l.name)
@@ -16,7 +17,7 @@ const lockText = `select pg_advisory_xact_lock(hashtext('templates'), l.name)
 const accountsText = `select p.workspace_id, p.provider_account_id from phone_numbers p
   where p.workspace_id = any ($1::text[])`
 
-const allText = `select wac_template(t) as template, t.told from templates t where t.workspace_id = any ($1::text[])
+const allText = `select ${template.names("t")}, t.told from templates t where t.workspace_id = any ($1::text[])
   order by t.id for no key update`
 
 const keepText = `insert into templates (id, workspace_id, provider_account_id, name, language, category, status,
@@ -69,7 +70,7 @@ export const replaceAll: StepOptions<
   write
 }
 
-const namedText = `select wac_template(t) as template, t.told
+const namedText = `select ${template.names("t")}, t.told
   from templates t
   where t.id = any (array(
     select t.id from unnest($1::text[], $2::text[], $3::text[]) n (account, name, language)

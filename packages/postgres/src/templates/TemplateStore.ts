@@ -1,7 +1,7 @@
-import { Page, type Template, TemplateStore } from "@wac/core"
+import { Page, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import { template, templateOf } from "./StoredTemplate.ts"
 import * as TemplateStep from "./TemplateStep.ts"
 
 const filters = ["status", "category", "language", "name"] as const
@@ -38,13 +38,12 @@ export const layer = Layer.effect(
         return Effect.map(
           query(
             "TemplateStore.list",
-            `select wac_template(t) as template from templates t where ${
+            `select ${template.names("t")} from templates t where ${
               conditions.join(" and ")
             } order by id desc limit $2`,
             params
           ),
-          (rows) =>
-            Page.fromOverread(rows.map((row) => plain<Template.Template>(row, "template")), page, ({ id }) => id)
+          (rows) => Page.fromOverread(rows.map(templateOf), page, ({ id }) => id)
         )
       }
     })

@@ -2,21 +2,44 @@
  * Beginning tests of webhooks (`DeliveryStep.beginTest` of the core): events and deliveries that are claimed, and never due.
  */
 import { DeliveryStep } from "@wac/core"
+import { columns } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { instants, jsons, texts } from "../Parameter.ts"
+import { announce } from "../events/Places.ts"
 import { lockHealth } from "./Health.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
-const eventsText = `insert into events (id, workspace_id, type, created_at, data)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::json[])`
+const events = columns({ id: "text", workspaceId: "text", type: "text", createdAt: "bigint", data: "json" })
 
-const deliveriesText = `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, trigger,
-    created_at, status)
-  select t.*, 'testing'
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[]) t`
+const deliveries = columns({
+  id: "text",
+  workspaceId: "text",
+  webhookId: "text",
+  eventId: "text",
+  eventType: "text",
+  envelope: "text",
+  trigger: "text",
+  createdAt: "bigint",
+  status: "text"
+})
 
-const claimsText = `insert into delivery_claims (delivery_id, workspace_id, webhook_id, token, lease_until)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])`
+const claims = columns({
+  deliveryId: "text",
+  workspaceId: "text",
+  webhookId: "text",
+  token: "text",
+  leaseUntil: "bigint"
+})
+
+/** Writes rows that have places. */
+const placing = (
+  table: string,
+  rows: { readonly names: (of?: string) => string; readonly rows: (as: string) => string }
+) =>
+  `with announced as materialized (
+    ${announce}
+  )
+  insert into ${table} (${rows.names()}, position)
+  select ${rows.names("t")}, nextval('positions') from announced, ${rows.rows("t")}`
 
 /** What is carried out of `DeliveryStore.beginTest`. */
 export const beginTest: StepOptions<
@@ -34,46 +57,21 @@ export const beginTest: StepOptions<
   decide: DeliveryStep.beginTest,
   write: ({ tests }) => {
     if (tests.length === 0) return []
-    const events = tests.map(({ event }) => event)
-    const deliveries = tests.map(({ delivery }) => delivery)
-    const ids = texts(deliveries.map(({ id }) => id))
-    const workspaces = texts(events.map(({ workspaceId }) => workspaceId))
-    const webhooks = texts(deliveries.map(({ webhookId }) => webhookId))
-    const eventIds = texts(events.map(({ id }) => id))
-    const types = texts(events.map(({ type }) => type))
     return [
+      { text: placing("events", events), params: events.params(tests.map(({ event }) => event)) },
       {
-        text: eventsText,
-        params: [
-          eventIds,
-          workspaces,
-          types,
-          instants(events.map(({ createdAt }) => createdAt)),
-          jsons(events.map(({ data }) => data))
-        ]
+        text: placing("deliveries", deliveries),
+        params: deliveries.params(tests.map(({ delivery }) => ({ ...delivery, status: "testing" })))
       },
       {
-        text: deliveriesText,
-        params: [
-          ids,
-          workspaces,
-          webhooks,
-          eventIds,
-          types,
-          texts(deliveries.map(({ envelope }) => envelope)),
-          texts(deliveries.map(({ trigger }) => trigger)),
-          instants(deliveries.map(({ createdAt }) => createdAt))
-        ]
-      },
-      {
-        text: claimsText,
-        params: [
-          ids,
-          workspaces,
-          webhooks,
-          texts(tests.map(({ token }) => token)),
-          instants(tests.map(({ leaseUntil }) => leaseUntil))
-        ]
+        text: claims.insert("delivery_claims"),
+        params: claims.params(tests.map(({ delivery: { id, webhookId, workspaceId }, leaseUntil, token }) => ({
+          deliveryId: id,
+          workspaceId,
+          webhookId,
+          token,
+          leaseUntil
+        })))
       }
     ]
   }

@@ -6,11 +6,13 @@ import { Delivery, DeliveryStep, type Id, type Time, Webhook, WebhookScheduler }
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { instantOrNull, plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import type { DirectOptions, StepOptions } from "../Database.ts"
-import { instants, integers, jsons, texts } from "../Parameter.ts"
+import { instants, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
 import { lockHealthOf } from "./Health.ts"
-import { healthColumns, healthParams, healthTypes } from "./StoredWebhook.ts"
+import { delivery, deliveryOf, outcome, storedOutcome } from "./StoredDelivery.ts"
+import { healthColumns, healthOf, healthParams, healthTypes } from "./StoredWebhook.ts"
 
 /** What became of a record. */
 export type Recorded =
@@ -23,50 +25,22 @@ export type Recorded =
 /** Whoever gets a place waits for all who come meanwhile, not for a place among them. */
 const size = 256
 
-const attemptColumns = `delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
-  message, url, address, timings, response, retry_after_ms`
+/** Names and what came of attempts, of records that are written outright. */
+const recorded = columns({
+  place: "integer",
+  deliveryId: "text",
+  webhookId: "text",
+  token: "text",
+  now: "bigint",
+  number: "integer",
+  firstAttemptAt: "bigint",
+  endedAt: "bigint",
+  attemptId: "text",
+  ...outcome
+})
 
-/** The types of an attempt's own columns, from `id` on, from the parameter `$first` on. */
-const attemptTypes = (first: number): string =>
-  [
-    "text",
-    "text",
-    "bigint",
-    "integer",
-    "text",
-    "integer",
-    "text",
-    "text",
-    "text",
-    "json",
-    "json",
-    "bigint"
-  ].map((type, i) => `$${first + i}::${type}[]`).join(", ")
-
-const attemptNames =
-  `attempt_id, trigger, started_at, duration_ms, outcome, status_code, message, url, address, timings,
-  response, retry_after_ms`
-
-const attemptParams = (attempts: ReadonlyArray<Delivery.Attempt>): NonNullable<Statement["params"]> => [
-  texts(attempts.map(({ id }) => id)),
-  texts(attempts.map(({ trigger }) => trigger)),
-  instants(attempts.map(({ startedAt }) => startedAt)),
-  integers(attempts.map(({ durationMs }) => durationMs)),
-  texts(attempts.map(({ outcome }) => outcome)),
-  integers(attempts.map(({ statusCode }) => statusCode)),
-  // PostgreSQL's text holds neither of what these replace
-  texts(attempts.map(({ message }) => message.toWellFormed().replaceAll("\0", "\uFFFD"))),
-  texts(attempts.map(({ url }) => url)),
-  texts(attempts.map(({ address }) => address)),
-  jsons(attempts.map(({ timings }) => timings)),
-  // what is escaped in it is PostgreSQL's to keep, not to read
-  jsons(attempts.map(({ response }) => response)),
-  instants(
-    attempts.map(({ retryAfter }) =>
-      retryAfter === null ? null : Math.min(Math.ceil(Duration.toMillis(retryAfter)), Number.MAX_SAFE_INTEGER)
-    )
-  )
-]
+const outcomes = columns(outcome)
+const attempted = columns({ id: "text", deliveryId: "text", workspaceId: "text", number: "integer", ...outcome })
 
 /**
  * Of webhooks that are healthy at this moment; the caller holds their health. What `DeliveryStep.outright` says stays as it
@@ -74,11 +48,7 @@ const attemptParams = (attempts: ReadonlyArray<Delivery.Attempt>): NonNullable<S
  */
 const outrightText = `with ended as (
     delete from delivery_claims k
-    using unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::integer[], $7::bigint[],
-      $8::bigint[], ${
-  attemptTypes(9)
-}) g (place, delivery_id, webhook_id, token, now, number, first_attempt_at, ended_at,
-      ${attemptNames}), webhook_health h
+    using ${recorded.rows("g", 2)}, webhook_health h
     where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id and k.token = g.token
       and h.webhook_id = g.webhook_id and not h.doubtful
     returning g.*, k.workspace_id
@@ -89,9 +59,8 @@ const outrightText = `with ended as (
     from ended e where d.workspace_id = e.workspace_id and d.id = e.delivery_id
     returning e.*
   ), kept as (
-    insert into attempts (${attemptColumns})
-    select w.delivery_id, w.number, w.attempt_id, w.workspace_id, w.trigger, w.started_at, w.duration_ms, w.outcome,
-      w.status_code, w.message, w.url, w.address, w.timings, w.response, w.retry_after_ms
+    insert into attempts (id, delivery_id, workspace_id, number, ${outcomes.names()})
+    select w.attempt_id, w.delivery_id, w.workspace_id, w.number, ${outcomes.names("w")}
     from written w
   ), healths as (
     update webhook_health h set
@@ -106,9 +75,11 @@ const outrightText = `with ended as (
       from written w group by w.webhook_id
     ) a
     where h.webhook_id = a.webhook_id
-    returning h.webhook_id, h.ready_at >= a.now and h.ready_at < a.now + $21::bigint as is_sooner
+    returning h.webhook_id, h.ready_at >= a.now and h.ready_at < a.now + $1::bigint as is_sooner
   )
   select w.place, h.is_sooner from written w join healths h on h.webhook_id = w.webhook_id`
+
+const followed = columns({ webhookId: "text", orderKey: "text", at: "bigint" })
 
 /**
  * What is first now in an order is due (`Delivery.follow`). Whoever records a follower of something pending locks the
@@ -116,7 +87,7 @@ const outrightText = `with ended as (
  */
 const followText = `with next as (
     select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, coalesce(k.at, ${Clocks.now}) as at
-    from unnest($1::text[], $2::text[], $3::bigint[]) k (webhook_id, order_key, at)
+    from ${followed.rows("k")}
     cross join lateral (select w.skipped_until from webhooks w where w.id = k.webhook_id offset 0) w
     cross join lateral (
       select d.workspace_id, d.id, d.next_attempt_at from deliveries d
@@ -133,6 +104,12 @@ const followText = `with next as (
   from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f
   where h.webhook_id = f.webhook_id
   returning h.webhook_id`
+
+/** Has what is first now in orders be due at a time, or else now. The caller holds the webhooks' health. */
+export const follow = (orders: Parameters<typeof followed.params>[0]): Statement => ({
+  text: followText,
+  params: followed.params(orders)
+})
 
 /** A command whose record is to be written outright. */
 export interface OutrightCommand {
@@ -157,33 +134,34 @@ export const outright: DirectOptions<OutrightCommand, Recorded> = {
   write: (commands) => {
     const given = firsts(commands)
     const claims = given.map(({ command }) => command)
-    const followed = given.filter(({ command }) => command.delivery.orderKey !== null)
-    const at = (all: typeof given) => instants(all.map(({ now }) => now ?? null))
+    const leaders = given.filter(({ command }) => command.delivery.orderKey !== null)
     return [
       lockHealthOf(claims.map(({ delivery }) => delivery.webhookId)),
       {
         text: outrightText,
         params: [
-          integers(given.map(({ place }) => place)),
-          texts(claims.map(({ delivery }) => delivery.id)),
-          texts(claims.map(({ delivery }) => delivery.webhookId)),
-          texts(claims.map(({ token }) => token)),
-          at(given),
-          integers(given.map(({ after }) => after.delivery.attemptCount)),
-          instants(given.map(({ after }) => after.delivery.firstAttemptAt)),
-          instants(given.map(({ after }) => after.endedAt)),
-          ...attemptParams(claims.map(({ attempt }) => attempt)),
-          Duration.toMillis(WebhookScheduler.pollEvery)
+          Duration.toMillis(WebhookScheduler.pollEvery),
+          ...recorded.params(given.map(({ after, command: { attempt, delivery, token }, now, place }) => ({
+            ...storedOutcome(attempt),
+            place,
+            deliveryId: delivery.id,
+            webhookId: delivery.webhookId,
+            token,
+            now: now ?? null,
+            number: after.delivery.attemptCount,
+            firstAttemptAt: after.delivery.firstAttemptAt,
+            endedAt: after.endedAt,
+            attemptId: attempt.id
+          })))
         ]
       },
-      ...followed.length === 0 ? [] : [{
-        text: followText,
-        params: [
-          texts(followed.map(({ command }) => command.delivery.webhookId)),
-          texts(followed.map(({ command }) => command.delivery.orderKey)),
-          at(followed)
-        ]
-      }]
+      ...leaders.length === 0 ? [] : [
+        follow(leaders.map(({ command: { delivery: { orderKey, webhookId } }, now }) => ({
+          webhookId,
+          orderKey,
+          at: now ?? null
+        })))
+      ]
     ]
   },
   read: ([, written, freed], commands) => {
@@ -225,9 +203,9 @@ const claim = `unnest($1::text[], $2::text[], $3::text[]) g (webhook_id, deliver
     select d.* from deliveries d where d.workspace_id = k.workspace_id and d.id = g.delivery_id offset 0
   ) d`
 
-const claimedText = `select g.token, wac_delivery(d) as delivery from ${claim}`
+const claimedText = `select g.token, ${delivery.names("d")} from ${claim}`
 
-const orderText = `select distinct on (n.workspace_id, n.id) wac_delivery(n) as delivery from ${claim}
+const orderText = `select distinct on (n.workspace_id, n.id) ${delivery.names("n")} from ${claim}
   cross join lateral (select w.skipped_until from webhooks w where w.id = g.webhook_id offset 0) w
   cross join lateral (
     select n.* from deliveries n
@@ -240,18 +218,7 @@ const stateOf = (row: Row): DeliveryStep.State => ({
   id: plain(row, "id"),
   pausedAt: instantOrNull(row, "paused_at"),
   resumedAt: instantOrNull(row, "resumed_at"),
-  health: {
-    consecutiveFailures: plain(row, "consecutive_failures"),
-    failuresSince: instantOrNull(row, "failures_since"),
-    lastFailure: row["last_failure_at"] === null ? null : {
-      at: Number(row["last_failure_at"]),
-      message: plain(row, "last_failure_message")
-    },
-    lastSuccessAt: instantOrNull(row, "last_success_at"),
-    slowAt: instantOrNull(row, "slow_at"),
-    lastAttemptAt: instantOrNull(row, "last_attempt_at"),
-    recoveredAt: instantOrNull(row, "recovered_at")
-  }
+  health: healthOf(row)
 })
 
 /** What is open of orders, as loaded. */
@@ -319,20 +286,24 @@ const decide = (
 const unclaimText = `delete from delivery_claims k using unnest($1::text[], $2::text[]) g (webhook_id, delivery_id)
   where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id`
 
-/** `resumed_at` is that of the webhook once a round began after it. */
-const deliveriesText = `update deliveries d set status = g.status, attempt_count = g.attempt_count,
-    round_attempts = g.round_attempts, first_attempt_at = g.first_attempt_at, last_attempt_at = g.last_attempt_at,
-    next_attempt_at = g.next_attempt_at, completed_at = g.completed_at, resumed_at = coalesce(g.resumed_at, d.resumed_at)
-  from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::integer[], $6::bigint[], $7::bigint[], $8::bigint[],
-    $9::bigint[], $10::bigint[]) g (workspace_id, id, status, attempt_count, round_attempts, first_attempt_at,
-    last_attempt_at, next_attempt_at, completed_at, resumed_at)
-  where d.workspace_id = g.workspace_id and d.id = g.id`
+const written = columns({
+  workspaceId: "text",
+  id: "text",
+  status: "text",
+  attemptCount: "integer",
+  roundAttempts: "integer",
+  firstAttemptAt: "bigint",
+  lastAttemptAt: "bigint",
+  nextAttemptAt: "bigint",
+  completedAt: "bigint",
+  resumedAt: "bigint"
+})
 
-const attemptsText = `insert into attempts (${attemptColumns})
-  select g.delivery_id, g.number, g.attempt_id, g.workspace_id, g.trigger, g.started_at, g.duration_ms, g.outcome,
-    g.status_code, g.message, g.url, g.address, g.timings, g.response, g.retry_after_ms
-  from unnest($1::text[], $2::text[], $3::integer[], ${attemptTypes(4)})
-    g (delivery_id, workspace_id, number, ${attemptNames})`
+/** `resumed_at` is that of the webhook once a round began after it. */
+const deliveriesText = `update deliveries d set ${
+  written.set("g", "workspaceId", "id", "resumedAt")
+}, resumed_at = coalesce(g.resumed_at, d.resumed_at)
+  from ${written.rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
 
 const healthText = `update webhook_health h set (${healthColumns}, ready_at, slots_taken, changes) = (
     ${healthColumns.split(",").map((name) => `g.${name.trim()}`).join(", ")}, g.ready_at, false, h.changes + 1
@@ -358,30 +329,19 @@ const write = (
     },
     {
       text: deliveriesText,
-      params: [
-        texts(deliveries.map(({ workspaceId }) => workspaceId)),
-        texts(deliveries.map(({ id }) => id)),
-        texts(deliveries.map(({ status }) => status)),
-        integers(deliveries.map(({ attemptCount }) => attemptCount)),
-        integers(deliveries.map(({ roundAttempts }) => roundAttempts)),
-        instants(deliveries.map(({ firstAttemptAt }) => firstAttemptAt)),
-        instants(deliveries.map(({ lastAttemptAt }) => lastAttemptAt)),
-        instants(deliveries.map(({ nextAttemptAt }) => nextAttemptAt)),
-        instants(deliveries.map(({ completedAt }) => completedAt)),
-        instants(deliveries.map(({ firstAttemptAt, webhookId }) => {
-          const resumedAt = webhook(webhookId)?.resumedAt ?? null
-          return resumedAt !== null && firstAttemptAt !== null && firstAttemptAt >= resumedAt ? resumedAt : null
-        }))
-      ]
+      params: written.params(deliveries.map((delivery) => {
+        const resumedAt = webhook(delivery.webhookId)?.resumedAt ?? null
+        const isAfter = resumedAt !== null && delivery.firstAttemptAt !== null && delivery.firstAttemptAt >= resumedAt
+        return { ...delivery, resumedAt: isAfter ? resumedAt : null }
+      }))
     },
     {
-      text: attemptsText,
-      params: [
-        texts(attempts.map(({ deliveryId }) => deliveryId)),
-        texts(attempts.map(({ deliveryId }) => workspaces.get(deliveryId)!)),
-        integers(attempts.map(({ attempt }) => attempt.number)),
-        ...attemptParams(attempts.map(({ attempt }) => attempt))
-      ]
+      text: attempted.insert("attempts"),
+      params: attempted.params(attempts.map(({ attempt, deliveryId }) => ({
+        ...storedOutcome(attempt),
+        deliveryId,
+        workspaceId: workspaces.get(deliveryId)!
+      })))
     },
     {
       text: healthText,
@@ -418,14 +378,14 @@ export const complete: StepOptions<DeliveryStep.Complete, Loaded, Recorded, Writ
   read: ([, webhooks, claimed, orders], now) => {
     const states = new Map(webhooks!.map((row) => [plain<Id.WebhookId>(row, "id"), stateOf(row)]))
     const deliveries = new Map(claimed!.map((row) => {
-      const delivery = plain<Delivery.Delivery>(row, "delivery")
+      const delivery = deliveryOf(row)
       return [`${delivery.id} ${plain<string>(row, "token")}`, delivery]
     }))
     return {
       now,
       webhook: (id) => states.get(id),
       claimed: ({ id }, token) => deliveries.get(`${id} ${token}`),
-      order: ordersOf(orders!.map((row) => plain<Delivery.Delivery>(row, "delivery"))),
+      order: ordersOf(orders!.map(deliveryOf)),
       places: new Map(webhooks!.map((row) => [plain<Id.WebhookId>(row, "id"), {
         readyAt: instantOrNull(row, "ready_at"),
         slotsTaken: plain(row, "slots_taken")

@@ -2,16 +2,37 @@
  * Steps of replay jobs (`ReplayStep` of the core). Whoever holds a job waits for the webhook's health, and nobody who holds
  * that waits for a job.
  */
-import { type Delivery, type Id, Replay, ReplayStep } from "@wac/core"
+import { type Id, Replay, ReplayStep } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { instant, plain } from "../Column.ts"
+import { columns, type Fields } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { instants, integers, texts } from "../Parameter.ts"
+import { instants, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
 import { writeRounds } from "./Rounds.ts"
+import { delivery, deliveryOf } from "./StoredDelivery.ts"
+
+/** The columns of a job that everybody sees. */
+export const replay = columns(
+  {
+    id: "text",
+    workspaceId: "text",
+    webhookId: "text",
+    since: "bigint",
+    until: "bigint",
+    status: "text",
+    state: "text",
+    total: "integer",
+    replayed: "integer",
+    createdAt: "bigint",
+    completedAt: "bigint"
+  } satisfies Fields<Replay.Replay>
+)
+
+export const replayOf = (row: Row): Replay.Replay => replay.read(row) as Replay.Replay
 
 const jobOf = (row: Row): ReplayStep.Job => ({
-  replay: plain(row, "replay"),
+  replay: replayOf(row),
   reached: plain<string>(row, "reached_id") === "" ? null : {
     id: plain(row, "reached_id"),
     createdAt: instant(row, "reached_at")
@@ -19,35 +40,45 @@ const jobOf = (row: Row): ReplayStep.Job => ({
   stepAt: instant(row, "step_at")
 })
 
-const jobColumns = "wac_replay(r) as replay, r.reached_at, r.reached_id, r.step_at"
+const jobColumns = `${replay.names("r")}, r.reached_at, r.reached_id, r.step_at`
 
-const makeText =
-  `insert into replays (id, workspace_id, webhook_id, since, until, status, total, created_at, reached_at,
-    step_at)
-  select r.id, r.workspace_id, r.webhook_id, r.since, r.until, r.status, r.total, r.created_at, r.since, r.step_at
-  from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::integer[], $8::bigint[],
-    $9::bigint[]) r (id, workspace_id, webhook_id, since, until, status, total, created_at, step_at)`
+const made = columns({
+  id: "text",
+  workspaceId: "text",
+  webhookId: "text",
+  since: "bigint",
+  until: "bigint",
+  status: "text",
+  total: "integer",
+  createdAt: "bigint",
+  reachedAt: "bigint",
+  stepAt: "bigint"
+})
 
-const keepText = `update replays r set state = g.state, total = g.total, replayed = g.replayed,
-    completed_at = g.completed_at, reached_at = coalesce(g.reached_at, r.reached_at),
-    reached_id = coalesce(g.reached_id, r.reached_id), step_at = g.step_at
-  from unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::bigint[], $6::bigint[], $7::text[], $8::bigint[])
-    g (id, state, total, replayed, completed_at, reached_at, reached_id, step_at)
-  where r.id = g.id`
+const kept = columns({
+  id: "text",
+  state: "text",
+  total: "integer",
+  replayed: "integer",
+  completedAt: "bigint",
+  stepAt: "bigint",
+  reachedAt: "bigint",
+  reachedId: "text"
+})
+
+const keepText = `update replays r set ${kept.set("g", "id", "reachedAt", "reachedId")},
+    reached_at = coalesce(g.reached_at, r.reached_at), reached_id = coalesce(g.reached_id, r.reached_id)
+  from ${kept.rows("g")} where r.id = g.id`
 
 const keep = (jobs: ReadonlyArray<ReplayStep.Job>): ReadonlyArray<Statement> =>
   jobs.length === 0 ? [] : [{
     text: keepText,
-    params: [
-      texts(jobs.map(({ replay }) => replay.id)),
-      texts(jobs.map(({ replay }) => replay.state)),
-      integers(jobs.map(({ replay }) => replay.total)),
-      integers(jobs.map(({ replay }) => replay.replayed)),
-      instants(jobs.map(({ replay }) => replay.completedAt)),
-      instants(jobs.map(({ reached }) => reached && reached.createdAt)),
-      texts(jobs.map(({ reached }) => reached && reached.id)),
-      instants(jobs.map(({ stepAt }) => stepAt))
-    ]
+    params: kept.params(jobs.map(({ reached, replay, stepAt }) => ({
+      ...replay,
+      stepAt,
+      reachedAt: reached && reached.createdAt,
+      reachedId: reached && reached.id
+    })))
   }]
 
 /**
@@ -102,18 +133,8 @@ export const create: StepOptions<
   decide: ReplayStep.create,
   write: ({ jobs }) =>
     jobs.length === 0 ? [] : [{
-      text: makeText,
-      params: [
-        texts(jobs.map(({ replay }) => replay.id)),
-        texts(jobs.map(({ replay }) => replay.workspaceId)),
-        texts(jobs.map(({ replay }) => replay.webhookId)),
-        instants(jobs.map(({ replay }) => replay.since)),
-        instants(jobs.map(({ replay }) => replay.until)),
-        texts(jobs.map(({ replay }) => replay.status)),
-        integers(jobs.map(({ replay }) => replay.total)),
-        instants(jobs.map(({ replay }) => replay.createdAt)),
-        instants(jobs.map(({ stepAt }) => stepAt))
-      ]
+      text: made.insert("replays"),
+      params: made.params(jobs.map(({ replay, stepAt }) => ({ ...replay, reachedAt: replay.since, stepAt })))
     }]
 }
 
@@ -168,7 +189,7 @@ const jobText = `select ${jobColumns},
     )::double precision as waiting
   from replays r where r.id = ${chosen}`
 
-const endedText = `select wac_delivery(d) as delivery
+const endedText = `select ${delivery.names("d")}
   from replays r cross join lateral (
     select d.* from deliveries d
     where d.webhook_id = r.webhook_id and (d.created_at, d.id) > (r.reached_at, r.reached_id) and d.created_at < r.until
@@ -207,7 +228,7 @@ export const step: StepOptions<StepCommand, LoadedStep, boolean, ReplayStep.Step
       isPresent: plain<boolean>(job, "is_present"),
       isWritten: plain<boolean>(job, "is_written"),
       waiting: plain<number>(job, "waiting"),
-      ended: ended!.map((row) => plain<Delivery.Delivery>(row, "delivery")),
+      ended: ended!.map(deliveryOf),
       // nobody waits for what has ended and is written so
       order: () => []
     }

@@ -1,7 +1,6 @@
-import { Page, type Replay, ReplayStore } from "@wac/core"
+import { Page, ReplayStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
-import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import * as ReplayStep from "./ReplayStep.ts"
 
@@ -20,21 +19,21 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "ReplayStore.get",
-            "select wac_replay(r) as replay from replays r where r.workspace_id = $1 and r.id = $2",
+            `select ${ReplayStep.replay.names("r")} from replays r where r.workspace_id = $1 and r.id = $2`,
             [workspaceId, id]
           ),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Replay.Replay>(row, "replay"))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), ReplayStep.replayOf)
         ),
       list: (workspaceId, page) =>
         Effect.map(
           query(
             "ReplayStore.list",
-            `select wac_replay(r) as replay from replays r
+            `select ${ReplayStep.replay.names("r")} from replays r
             where r.workspace_id = $1${page.after === null ? "" : " and r.id < $3"}
             order by r.id desc limit $2`,
             [workspaceId, page.limit + 1, ...page.after === null ? [] : [page.after]]
           ),
-          (rows) => Page.fromOverread(rows.map((row) => plain<Replay.Replay>(row, "replay")), page, ({ id }) => id)
+          (rows) => Page.fromOverread(rows.map(ReplayStep.replayOf), page, ({ id }) => id)
         ),
       cancel: (workspaceId, id, now) => Effect.map(cancel({ workspaceId, id, now }), Option.fromUndefinedOr),
       step: (now, limit) => step({ now, limit, asked: askedAt(now) })

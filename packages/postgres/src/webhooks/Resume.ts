@@ -7,6 +7,7 @@ import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
+import { settled } from "../events/Places.ts"
 import { instants, texts } from "../Parameter.ts"
 import { lockHealth } from "./Health.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
@@ -33,7 +34,7 @@ interface Loaded extends WebhookStep.Loaded {
   readonly first: (webhookId: Id.WebhookId, from: Time.Instant) => number | null
 }
 
-const placesText = `select w.id, w.skipped_until, w.replayed_from, wac_settled_position() as settled
+const placesText = `select w.id, w.skipped_until, w.replayed_from, ${settled} as settled
   from webhooks w where w.workspace_id = any ($1::text[]) order by w.id for no key update`
 
 const firstText = `select w.id, a.since, (

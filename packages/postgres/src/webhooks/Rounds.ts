@@ -5,51 +5,41 @@
 import { Delivery, DeliveryStep, type Id } from "@wac/core"
 import { plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
-import { instants, integers, texts } from "../Parameter.ts"
+import { announce } from "../events/Places.ts"
+import { texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 import { ordersOf } from "./Complete.ts"
 import { lockHealth } from "./Health.ts"
+import { delivery, deliveryOf } from "./StoredDelivery.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
-/** A new place lets claimers notice that something is due. */
-const beginText = `update deliveries d set order_key = g.order_key, sequence = g.sequence, status = 'pending',
-    trigger = g.trigger, round_attempts = 0, first_attempt_at = null, next_attempt_at = g.next_attempt_at,
-    completed_at = null, position = wac_next_position()
-  from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::bigint[])
-    g (workspace_id, id, order_key, sequence, trigger, next_attempt_at)
-  where d.workspace_id = g.workspace_id and d.id = g.id`
+const begin = delivery.pick("workspaceId", "id", "orderKey", "sequence", "trigger", "nextAttemptAt")
+const free = delivery.pick("workspaceId", "id", "nextAttemptAt")
 
-const freeText = `update deliveries d set next_attempt_at = g.next_attempt_at, position = wac_next_position()
-  from unnest($1::text[], $2::text[], $3::bigint[]) g (workspace_id, id, next_attempt_at)
-  where d.workspace_id = g.workspace_id and d.id = g.id`
+/** A new place lets claimers notice that something is due. */
+const beginText = `with announced as materialized (
+    ${announce}
+  )
+  update deliveries d set ${begin.set("g", "workspaceId", "id")}, status = 'pending', round_attempts = 0,
+    first_attempt_at = null, completed_at = null, position = nextval('positions')
+  from announced, ${begin.rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
+
+const freeText = `with announced as materialized (
+    ${announce}
+  )
+  update deliveries d set next_attempt_at = g.next_attempt_at, position = nextval('positions')
+  from announced, ${free.rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
 
 /** Writes rounds that have begun, and notifies claimers. */
 export const writeRounds = ({ begun, freed }: DeliveryStep.RoundWrites): ReadonlyArray<Statement> =>
   begun.length === 0 ? [] : [
-    {
-      text: beginText,
-      params: [
-        texts(begun.map(({ workspaceId }) => workspaceId)),
-        texts(begun.map(({ id }) => id)),
-        texts(begun.map(({ orderKey }) => orderKey)),
-        integers(begun.map(({ sequence }) => sequence)),
-        texts(begun.map(({ trigger }) => trigger)),
-        instants(begun.map(({ nextAttemptAt }) => nextAttemptAt))
-      ]
-    },
-    ...freed.length === 0 ? [] : [{
-      text: freeText,
-      params: [
-        texts(freed.map(({ workspaceId }) => workspaceId)),
-        texts(freed.map(({ id }) => id)),
-        instants(freed.map(({ nextAttemptAt }) => nextAttemptAt))
-      ]
-    }],
+    { text: beginText, params: begin.params(begun) },
+    ...freed.length === 0 ? [] : [{ text: freeText, params: free.params(freed) }],
     { text: "select pg_notify('wac_deliveries', 'asked for again')" }
   ]
 
 /** What a resume has skipped, and is not written so yet, has ended when it was skipped. */
-const deliveryText = `select wac_delivery(d) as delivery, (
+const deliveryText = `select ${delivery.names("d")}, (
     select s.skipped_at from webhook_skips s
     where d.status = 'pending' and s.webhook_id = d.webhook_id and s.until >= d.position
     order by s.until limit 1
@@ -59,7 +49,7 @@ const deliveryText = `select wac_delivery(d) as delivery, (
     select d.* from deliveries d where d.workspace_id = g.workspace_id and d.id = g.id offset 0
   ) d`
 
-const orderText = `select distinct on (n.workspace_id, n.id) wac_delivery(n) as delivery
+const orderText = `select distinct on (n.workspace_id, n.id) ${delivery.names("n")}
   from unnest($1::text[], $2::text[]) g (workspace_id, id)
   cross join lateral (
     select d.order_key, d.webhook_id from deliveries d
@@ -92,7 +82,7 @@ export const retry: StepOptions<
   },
   read: ([, present, found, orders], now) => {
     const deliveries = new Map(found!.map((row): [Id.DeliveryId, Delivery.Delivery] => {
-      const delivery = plain<Delivery.Delivery>(row, "delivery")
+      const delivery = deliveryOf(row)
       const skippedAt = plain<number | null>(row, "skipped_at")
       return [
         delivery.id,
@@ -105,7 +95,7 @@ export const retry: StepOptions<
         const delivery = deliveries.get(id)
         return delivery?.workspaceId === workspaceId ? delivery : undefined
       },
-      order: ordersOf(orders!.map((row) => plain<Delivery.Delivery>(row, "delivery")))
+      order: ordersOf(orders!.map(deliveryOf))
     }
   },
   decide: DeliveryStep.retry,

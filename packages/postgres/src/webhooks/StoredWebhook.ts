@@ -4,32 +4,66 @@
 import { type Time, Webhook } from "@wac/core"
 import { Result } from "effect"
 import { Hex } from "effect/encoding"
+import { instant, instantOrNull, plain } from "../Column.ts"
+import { columns, type Fields } from "../Columns.ts"
 import { booleans, bytes, instants, integers, texts } from "../Parameter.ts"
-import type { Statement } from "../Statement.ts"
+import type { Row, Statement } from "../Statement.ts"
 
-/** A secret in JSON: bytes in hexadecimal. */
+/** A row of `webhook_secrets` in JSON: bytes as `\\x` and hexadecimal. */
 export interface StoredSecret {
-  readonly keyId: string
+  readonly key_id: string
   readonly nonce: string
   readonly ciphertext: string
-  readonly expiresAt: Time.Instant | null
+  readonly expires_at: Time.Instant | null
 }
 
-export const secretOf = ({ ciphertext, expiresAt, keyId, nonce }: StoredSecret): Webhook.WebhookSecret => ({
-  sealed: { keyId, nonce: bytesOf(nonce), ciphertext: bytesOf(ciphertext) },
-  expiresAt
+export const secretOf = ({ ciphertext, expires_at, key_id, nonce }: StoredSecret): Webhook.WebhookSecret => ({
+  sealed: { keyId: key_id, nonce: bytesOf(nonce), ciphertext: bytesOf(ciphertext) },
+  expiresAt: expires_at
 })
 
-const bytesOf = (hex: string): Uint8Array => Result.getOrThrow(Hex.decode(hex))
+const bytesOf = (text: string): Uint8Array => Result.getOrThrow(Hex.decode(text.slice(2)))
 
-/** A webhook in JSON, as `wac_webhook` writes it. */
-export interface StoredWebhook extends Omit<Webhook.Webhook, "secrets"> {
-  readonly secrets: ReadonlyArray<StoredSecret>
-}
+const own = columns(
+  {
+    id: "text",
+    workspaceId: "text",
+    url: "text",
+    envelope: "text",
+    eventTypes: "json",
+    createdAt: "bigint",
+    updatedAt: "bigint",
+    pausedAt: "bigint",
+    resumedAt: "bigint"
+  } satisfies Fields<Omit<Webhook.Webhook, "secrets" | "health">>
+)
 
-export const webhookOf = ({ secrets, ...webhook }: StoredWebhook): Webhook.Webhook => ({
-  ...webhook,
-  secrets: secrets.map(secretOf)
+/** What {@link webhookOf} reads, of the webhook `w`. */
+export const webhookColumns = `to_json(w) as webhook,
+  (select to_json(h) from webhook_health h where h.webhook_id = w.id) as health,
+  (
+    select coalesce(json_agg(to_json(s) order by s.position), '[]') from webhook_secrets s where s.webhook_id = w.id
+  ) as secrets`
+
+/** The webhook of a row of {@link webhookColumns}. */
+export const webhookOf = (row: Row): Webhook.Webhook => ({
+  ...own.read(plain(row, "webhook")) as Omit<Webhook.Webhook, "secrets" | "health">,
+  health: healthOf(plain(row, "health")),
+  secrets: plain<ReadonlyArray<StoredSecret>>(row, "secrets").map(secretOf)
+})
+
+/** The health of a row of `webhook_health`, or of its JSON. */
+export const healthOf = (row: Row): Webhook.Health => ({
+  consecutiveFailures: plain(row, "consecutive_failures"),
+  failuresSince: instantOrNull(row, "failures_since"),
+  lastFailure: row["last_failure_at"] === null ? null : {
+    at: instant(row, "last_failure_at"),
+    message: plain(row, "last_failure_message")
+  },
+  lastSuccessAt: instantOrNull(row, "last_success_at"),
+  slowAt: instantOrNull(row, "slow_at"),
+  lastAttemptAt: instantOrNull(row, "last_attempt_at"),
+  recoveredAt: instantOrNull(row, "recovered_at")
 })
 
 /** Columns of `webhook_health` that say what is in a health, in the order of {@link healthParams}. */

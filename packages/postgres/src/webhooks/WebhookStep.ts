@@ -6,14 +6,7 @@ import { plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { instants, texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
-import {
-  healthColumns,
-  healthParams,
-  healthTypes,
-  keepSecrets,
-  type StoredWebhook,
-  webhookOf
-} from "./StoredWebhook.ts"
+import { healthColumns, healthParams, healthTypes, keepSecrets, webhookColumns, webhookOf } from "./StoredWebhook.ts"
 
 /** Of a workspace one webhook is made, whoever comes at once. */
 const makeText = `select pg_advisory_xact_lock(hashtext('webhooks'), l.name)
@@ -21,8 +14,7 @@ const makeText = `select pg_advisory_xact_lock(hashtext('webhooks'), l.name)
 
 const lockText = "select w.id from webhooks w where w.workspace_id = any ($1::text[]) order by w.id for no key update"
 
-const presentText =
-  "select w.workspace_id, wac_webhook(w.id) as webhook from webhooks w where w.workspace_id = any ($1::text[])"
+const presentText = `select w.workspace_id, ${webhookColumns} from webhooks w where w.workspace_id = any ($1::text[])`
 
 /** Locks the present webhooks of workspaces. */
 const lock = (workspaces: ReadonlyArray<Id.WorkspaceId>): Statement => ({ text: lockText, params: [texts(workspaces)] })
@@ -36,7 +28,7 @@ export const loadPresent = (workspaces: ReadonlyArray<Id.WorkspaceId>): Statemen
 /** What {@link loadPresent} has found. */
 export const readPresent = (rows: Rows, now: Step.Known["now"]): WebhookStep.Loaded => {
   const webhooks = new Map(
-    rows.map((row) => [plain<Id.WorkspaceId>(row, "workspace_id"), webhookOf(plain<StoredWebhook>(row, "webhook"))])
+    rows.map((row) => [plain<Id.WorkspaceId>(row, "workspace_id"), webhookOf(row)])
   )
   return { now, present: (workspaceId) => webhooks.get(workspaceId) }
 }

@@ -4,19 +4,19 @@ import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import * as Remove from "./Remove.ts"
 import * as Resume from "./Resume.ts"
-import { type StoredWebhook, webhookOf } from "./StoredWebhook.ts"
+import { webhookColumns, webhookOf } from "./StoredWebhook.ts"
 import * as WebhookStep from "./WebhookStep.ts"
 
 const held = "d.webhook_id = w.id and d.status = 'pending'"
 
-export const findText = "select wac_webhook(w.id) as webhook from webhooks w where w.workspace_id = $1"
+export const findText = `select ${webhookColumns} from webhooks w where w.workspace_id = $1`
 
 /** Until what a resume has skipped is written out, it is gone through. */
 const notSkipped = "d.position > w.skipped_until"
 
 /** What waits for it is counted in the index alone, unless something that was skipped is still in there. */
 export const getText = `
-  select wac_webhook(w.id) as webhook,
+  select ${webhookColumns},
     case
       when w.paused_at is null then 0
       when w.replayed_from is null then (select count(*) from deliveries d where ${held})
@@ -56,14 +56,14 @@ export const layer = Layer.effect(
       find: (workspaceId) =>
         Effect.map(
           query("WebhookStore.find", findText, [workspaceId]),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => webhookOf(plain<StoredWebhook>(row, "webhook")))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), webhookOf)
         ),
       get: (workspaceId) =>
         Effect.map(
           query("WebhookStore.get", getText, [workspaceId]),
           ([row]) =>
             Option.map(Option.fromUndefinedOr(row), (row): WebhookStore.WebhookState => ({
-              webhook: webhookOf(plain(row, "webhook")),
+              webhook: webhookOf(row),
               heldCount: plain(row, "held_count"),
               oldestHeldAt: plain(row, "oldest_held_at"),
               oldestTriedAt: plain(row, "oldest_tried_at")

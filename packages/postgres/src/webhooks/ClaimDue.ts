@@ -1,0 +1,610 @@
+/**
+ * Claiming what is due.
+ *
+ * Its cost is that of the webhooks whose turn it is: a webhook is looked at when its `ready_at` says so, or when a
+ * delivery of it has appeared since the claimer's last look (`seen`: what was settled then). So nobody who records a
+ * delivery need write, or wait for, anything but the delivery. `ready_at` is never later than the time at which something
+ * can be claimed, but for what has just appeared; whoever makes something due earlier lowers it, and a claim raises it.
+ *
+ * Claims of all processes come one after the other, so their count of attempts in flight is exact; what is ended or given
+ * back meanwhile is seen by the next claim. A claim waits for no row: where a completion holds a webhook's health,
+ * `ready_at` is left as it is, and the claimer is told to look at that webhook again.
+ *
+ * It decides nothing: numbers of rules are parameters, or columns that were derived by them (`webhook_health`).
+ */
+import { type Delivery, type DeliveryStore, type Event, type Id, type Time, Webhook } from "@wac/core"
+import { Duration } from "effect"
+import * as Clocks from "../Clocks.ts"
+import { instant, instantOrNull, plain } from "../Column.ts"
+import { settled } from "../events/Places.ts"
+import { texts } from "../Parameter.ts"
+import type { Rows, Statement } from "../Statement.ts"
+import { secretOf, type StoredSecret } from "./StoredWebhook.ts"
+
+/**
+ * One claim at a time. A claim that a crash of the server loses is one whose attempt is made again: nobody need wait for
+ * the disk.
+ */
+const lockText = `select set_config('synchronous_commit', 'off', true), set_config('enable_bitmapscan', 'off', true),
+  set_config('enable_sort', 'off', true), set_config('enable_memoize', 'off', true), pg_advisory_xact_lock(7305148210)`
+
+/** The time and the place of the claim, behind those before it. */
+const lookText = `select set_config('wac.now', ${Clocks.at("$1")}::text, true),
+  set_config('wac.settled', ${settled}::text, true)`
+
+const now = "(select current_setting('wac.now')::bigint)"
+const until = "(select current_setting('wac.settled')::bigint)"
+
+/** The first of a webhook's deliveries that have not been attempted in their round. */
+const firstUntried = (condition: string): string =>
+  `(
+          select d.next_attempt_at from deliveries d
+          where d.webhook_id = h.webhook_id
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and ${condition}
+          order by d.next_attempt_at limit 1
+        )`
+
+/** Webhooks of a standing whose turn it is. */
+const inLine = (isDoubtful: boolean, most: string): string =>
+  `(
+      select h.webhook_id, h.changes, h.ready_at, h.doubtful, h.ready_at as at from webhook_health h
+      where ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at <= ${now} order by h.ready_at limit ${most}
+    )`
+
+const lastInLine = (isDoubtful: boolean): string =>
+  `(
+        select h.ready_at from webhook_health h where ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at <= ${now}
+        order by h.ready_at desc limit 1
+      )`
+
+/** What is pending and due of a webhook, but for what is claimed. */
+const due =
+  "d.webhook_id = o.webhook_id and d.id <> all (o.claimed) and d.status = 'pending' and d.next_attempt_at is not null"
+
+/** What a resume has skipped is left out. Places are not in an index's terms. */
+const notSkipped = "d.position + 0 > o.skipped_until"
+
+/**
+ * Who comes to the line: what has appeared since the last look. Who has never looked looks at all, and so does one after
+ * whose look more may have appeared than there are webhooks.
+ */
+const lineText = `look as materialized (
+    select case
+      when ${until} - $1::bigint > 1000 + 4 * (
+        select c.reltuples from pg_class c where c.oid = 'webhook_health'::regclass
+      ) then null
+      else $1::bigint
+    end as seen
+  ), arrived as (
+    select d.webhook_id, d.next_attempt_at as at from deliveries d
+    where d.position > (select l.seen from look l)
+      and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
+    union all
+    select h.webhook_id, heads.at
+    from webhook_health h join webhooks w on w.id = h.webhook_id cross join lateral (
+      select least(
+        ${firstUntried("d.trigger <> 'replay'")},
+        ${firstUntried("d.trigger = 'replay'")},
+        (
+          select least(d.next_attempt_at, h.recovered_at) from deliveries d
+          where d.webhook_id = h.webhook_id and d.resumed_at = coalesce(w.resumed_at, 0)
+            and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
+          order by d.next_attempt_at limit 1
+        ),
+        (
+          select d.last_attempt_at from deliveries d
+          where d.webhook_id = h.webhook_id and d.resumed_at < w.resumed_at
+            and d.status = 'pending' and d.round_attempts > 0
+          limit 1
+        )
+      ) as at
+    ) heads
+    where (select l.seen from look l) is null and heads.at is not null
+  ), placed as materialized (
+    ${inLine(false, "$3::bigint")}
+    union all
+    ${inLine(true, "$4::bigint")}
+    union all
+    -- Who comes to the line goes next after its head, not behind everybody: they have had their turns while it had
+    -- nothing.
+    select k.webhook_id, h.changes, h.ready_at, h.doubtful,
+      case when e.at <= ${now}
+        then least(e.at, 1 + (
+          select o.ready_at from webhook_health o where o.doubtful = h.doubtful and o.ready_at <= ${now}
+          order by o.ready_at limit 1
+        ))
+        else e.at
+      end
+    from (
+      select k.webhook_id, min(k.at) as at from (
+        select a.webhook_id, a.at from arrived a
+        union all
+        select one, ${now} from unnest($2::text[]) as one
+      ) k
+      group by k.webhook_id
+    ) k
+    cross join lateral (
+      select h.changes, h.ready_at, h.doubtful from webhook_health h
+      where h.webhook_id = k.webhook_id and coalesce(h.ready_at > ${now}, true) offset 0
+    ) h
+    cross join lateral (select w.paused_at from webhooks w where w.id = k.webhook_id offset 0) w
+    cross join lateral (select case when w.paused_at is null then least(h.ready_at, k.at) else ${now} end as at) e
+    -- one that was paused meanwhile leaves the line
+    where w.paused_at is null or h.ready_at is not null
+  ), line as materialized (
+    select
+      coalesce(
+        (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= ${now} and not p.doubtful))[:$3],
+        '{}'
+      ) as healthy,
+      coalesce(
+        (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= ${now} and p.doubtful))[:$4],
+        '{}'
+      ) as doubtful,
+      greatest(max(p.at) filter (where p.at <= ${now}), ${lastInLine(false)}, ${lastInLine(true)}) as line_end
+    from placed p
+  )`
+
+/**
+ * What is claimed of the webhooks of one turn, and their next places. `t` is the turn: what is left to claim, and of
+ * whom; `l.lapsed` are claims whose lease has ended.
+ */
+const turnText = `with chosen as (
+      select g.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at, h.doubtful,
+        w.paused_at is not null as paused, w.resumed_at, coalesce(w.resumed_at, 0) as fresh_from, w.skipped_until,
+        coalesce(w.replayed_from, 0) as replayed_from, coalesce(n.next_at, 0) as drain_at,
+        h.opens_at is not null as failing, h.opens_at as gap_end, h.slots as capacity,
+        -- a fair share, so that a long line of deliveries is not gone through for the few that can be taken of it
+        ceil(
+          case when h.doubtful then t.left_doubtful else t.left_healthy end::numeric
+            / count(*) over (partition by h.doubtful)
+        ) + 1 as share,
+        f.claimed, f.in_flight, f.draining, f.first_end, f.last_end
+      from unnest(c.turn) with ordinality as g (webhook_id, place)
+      cross join lateral (select h.* from webhook_health h where h.webhook_id = g.webhook_id offset 0) h
+      cross join lateral (select w.* from webhooks w where w.id = g.webhook_id offset 0) w
+      left join lateral (select n.next_at from webhook_drains n where n.webhook_id = g.webhook_id offset 0) n on true
+      cross join lateral (
+        select coalesce(array_agg(k.delivery_id), '{}') as claimed,
+          count(*) filter (where k.lease_until > ${now}) as in_flight,
+          count(*) filter (where k.lease_until > ${now} and k.backlog) as draining,
+          min(k.lease_until) as first_end,
+          max(k.lease_until) as last_end
+        from delivery_claims k
+        where k.webhook_id = h.webhook_id and k.delivery_id <> all (l.lapsed)
+      ) f
+    ), open as (
+      select c.*, f.slots,
+        case when c.drain_at <= ${now} then greatest(least(f.slots, $7::integer - c.draining), 0) else 0 end
+          as drain_slots
+      from chosen c cross join lateral (
+        select case
+          when c.paused then 0
+          when not c.failing then greatest(least(c.capacity - c.in_flight, c.share), 0)
+          when c.in_flight = 0 and coalesce(c.gap_end, ${now}) <= ${now} then 1
+          else 0
+        end as slots
+      ) f
+    ), candidates as (
+      -- Of each line (0 is fresh, 1 backlog, 2 retry) the first that fit, and one more, which says when there is
+      -- something to do again. Nothing is sorted that an index has in order: while few are pending, each index seems as
+      -- good, and one that is of all webhooks would be gone through for each.
+      select o.*, d.id, d.workspace_id, d.line, d.due_at, d.due_at <= ${now} and d.allowed as may,
+        row_number() over (
+          partition by o.webhook_id
+          order by d.due_at <= ${now} and d.allowed desc, case when o.failing then d.line end, d.waits_since, d.id
+        ) as turn
+      from open o left join lateral (
+        (
+          select d.id, d.workspace_id, 0 as line, d.next_attempt_at as due_at, d.next_attempt_at as waits_since,
+            true as allowed
+          from deliveries d
+          where ${due} and d.round_attempts = 0 and d.trigger <> 'replay' and d.next_attempt_at >= o.fresh_from
+            and ${notSkipped}
+          order by d.next_attempt_at limit o.slots + 1
+        )
+        union all
+        (
+          select b.id, b.workspace_id, 1, b.due_at, b.waits_since,
+            row_number() over (order by b.waits_since, b.id) <= o.drain_slots
+          from (
+            (
+              select d.id, d.workspace_id, d.next_attempt_at as due_at, d.next_attempt_at as waits_since
+              from deliveries d
+              where ${due} and d.round_attempts = 0 and d.trigger <> 'replay'
+                and d.next_attempt_at >= o.replayed_from and d.next_attempt_at < o.resumed_at and ${notSkipped}
+              order by d.next_attempt_at limit o.drain_slots + 1
+            )
+            union all
+            (
+              select d.id, d.workspace_id, d.last_attempt_at, d.first_attempt_at
+              from deliveries d
+              where ${due} and d.round_attempts > 0 and d.resumed_at < o.resumed_at
+                and d.first_attempt_at >= o.replayed_from and ${notSkipped}
+              order by d.resumed_at, d.first_attempt_at limit o.drain_slots + 1
+            )
+            union all
+            (
+              select d.id, d.workspace_id, d.next_attempt_at, d.next_attempt_at
+              from deliveries d
+              where ${due} and d.round_attempts = 0 and d.trigger = 'replay' and ${notSkipped}
+              order by d.next_attempt_at limit o.drain_slots + 1
+            )
+          ) b
+        )
+        union all
+        (
+          select distinct r.id, r.workspace_id, 2, r.due_at, r.due_at, true
+          from (
+            (
+              select d.id, d.workspace_id,
+                case when d.last_attempt_at < o.recovered_at then least(d.next_attempt_at, o.recovered_at)
+                  else d.next_attempt_at
+                end as due_at
+              from deliveries d
+              where ${due} and d.round_attempts > 0 and d.resumed_at = o.fresh_from
+              order by d.next_attempt_at limit o.slots + 1
+            )
+            union all
+            -- those that its recovery brings forward
+            (
+              select d.id, d.workspace_id, least(d.next_attempt_at, o.recovered_at) from deliveries d
+              where ${due} and d.round_attempts > 0 and d.resumed_at = o.fresh_from
+                and d.last_attempt_at >= o.fresh_from and d.last_attempt_at < o.recovered_at
+              order by d.last_attempt_at limit o.slots + 1
+            )
+          ) r
+        )
+      ) d on not o.paused
+    ), ranked as materialized (
+      select c.*, e.eligible and row_number() over (partition by e.eligible, c.doubtful order by c.turn, c.place)
+        <= case when c.doubtful then t.left_doubtful else t.left_healthy end as taken
+      from candidates c
+      cross join lateral (select coalesce(c.turn <= c.slots and c.may, false) as eligible) e
+    ), served as materialized (
+      select r.webhook_id, r.changes, r.ready_at, r.slots_taken, r.paused, r.failing, r.gap_end, r.capacity,
+        r.in_flight + count(*) filter (where r.taken) as in_flight,
+        r.draining + count(*) filter (where r.taken and r.line = 1) as draining,
+        least(r.first_end, max(${now} + $5::bigint) filter (where r.taken)) as first_end,
+        greatest(r.last_end, max(${now} + $5::bigint) filter (where r.taken)) as last_end,
+        min(r.due_at) filter (where not r.taken and r.line <> 1) as head,
+        min(r.due_at) filter (where not r.taken and r.line = 1) as backlog_head,
+        count(*) filter (where r.taken and r.line = 1) as drained,
+        greatest(r.drain_at, ${now}) + $8::bigint * count(*) filter (where r.taken and r.line = 1) as drain_at
+      from ranked r
+      group by r.webhook_id, r.changes, r.ready_at, r.slots_taken, r.paused, r.failing, r.gap_end, r.capacity,
+        r.in_flight, r.draining, r.first_end, r.last_end, r.drain_at
+    ), ready as (
+      select s.webhook_id, s.changes, s.ready_at as was, s.slots_taken as were_taken,
+        not s.paused and not s.failing
+          and (s.in_flight >= s.capacity or s.draining >= $7 and s.backlog_head is not null) as taken,
+        case when not s.paused and coalesce(s.head, s.backlog_head, s.first_end) is not null then
+          greatest(
+            -- behind everybody in line; not by the clock, which another claimer's may be behind
+            least(t.line_end + 1, ${now}),
+            -- when a slot is free
+            case
+              when s.failing then greatest(s.gap_end, case when s.in_flight > 0 then s.last_end end)
+              when s.in_flight >= s.capacity then s.first_end
+            end,
+            least(
+              s.head,
+              case when s.draining < $7
+                then greatest(s.backlog_head, case when s.backlog_head is not null then s.drain_at end)
+              end,
+              s.first_end
+            )
+          )
+        end as at
+      from served s
+    ), places as (
+      select array_agg(r.webhook_id) as place_ids, array_agg(r.changes) as place_changes, array_agg(r.at) as place_ats,
+        array_agg(r.taken) as place_taken
+      from ready r
+      -- a place that is too early, but not in the past, is corrected when it comes: it is not worth a write
+      where r.taken <> r.were_taken
+        or (r.was is distinct from r.at and not coalesce(r.was > ${now} and r.was <= r.at, false))
+    ), claims as (
+      select array_agg(r.id order by r.turn, r.place) as ids,
+        array_agg(r.workspace_id order by r.turn, r.place) as workspaces,
+        array_agg(r.webhook_id order by r.turn, r.place) as webhooks,
+        array_agg(r.doubtful order by r.turn, r.place) as are_doubtful,
+        array_agg(r.line = 1 order by r.turn, r.place) as are_backlog,
+        array_agg(r.id = any (l.lapsed) order by r.turn, r.place) as are_lapsed,
+        count(*) filter (where not r.doubtful) as healthy,
+        count(*) filter (where r.doubtful) as doubtful
+      from ranked r where r.taken
+    ), drained as (
+      select array_agg(s.webhook_id) as drain_ids, array_agg(s.drain_at) as drain_ats from served s where s.drained > 0
+    )
+    select k.*, p.*, n.* from claims k, places p, drained n`
+
+/**
+ * Turns of webhooks, as long as there are places: so many have their turn at once, and then twice as many. To look at a
+ * webhook costs as much as ten of its deliveries do, so that a turn is of about eight where they have them.
+ */
+const turnsText = `turns as (
+    select 0 as n, l.healthy, l.doubtful, l.line_end, $3::bigint as left_healthy, $4::bigint as left_doubtful,
+      greatest(ceil(greatest($3, $4) / 8.0), 8)::integer as size, '{}'::text[] as turn,
+      null::text[] as ids, null::text[] as workspaces, null::text[] as webhooks, null::boolean[] as are_doubtful,
+      null::boolean[] as are_backlog, null::boolean[] as are_lapsed,
+      null::text[] as place_ids, null::bigint[] as place_changes, null::bigint[] as place_ats,
+      null::boolean[] as place_taken, null::text[] as drain_ids, null::bigint[] as drain_ats
+    from line l
+    union all
+    select t.n + 1, t.healthy[t.size + 1:], t.doubtful[t.size + 1:], t.line_end, t.left_healthy - r.healthy,
+      t.left_doubtful - r.doubtful, t.size * 2, c.turn, r.ids, r.workspaces, r.webhooks, r.are_doubtful, r.are_backlog,
+      r.are_lapsed, r.place_ids, r.place_changes, r.place_ats, r.place_taken, r.drain_ids, r.drain_ats
+    from turns t
+    cross join lateral (
+      select case when t.left_healthy > 0 then t.healthy[:t.size] else '{}' end
+        || case when t.left_doubtful > 0 then t.doubtful[:t.size] else '{}' end as turn
+    ) c
+    -- claims whose lease has ended and which nobody is just ending late
+    cross join lateral (
+      select coalesce(array_agg(k.delivery_id), '{}') as lapsed from (
+        select k.delivery_id from delivery_claims k
+        where k.webhook_id = any (c.turn) and k.lease_until <= ${now}
+        for update skip locked
+      ) k
+    ) l
+    cross join lateral (
+    ${turnText}
+    ) r
+    where c.turn <> '{}'
+  )`
+
+/**
+ * $1 seen, $2 again, $3 and $4 the most of healthy and doubtful webhooks, $5 the lease's length, $6 the claimer's token,
+ * $7 and $8 how many of a backlog are attempted at once, and how long after each other.
+ */
+const claimText = `with recursive ${lineText}, ${turnsText}, claimed as materialized (
+    select t.n, c.*
+    from turns t
+    cross join lateral unnest(t.ids, t.workspaces, t.webhooks, t.are_doubtful, t.are_backlog, t.are_lapsed)
+      with ordinality as c (delivery_id, workspace_id, webhook_id, doubtful, backlog, lapsed, place)
+  ), taken as (
+    insert into delivery_claims (webhook_id, delivery_id, workspace_id, token, lease_until, backlog)
+    select c.webhook_id, c.delivery_id, c.workspace_id, $6, ${now} + $5, c.backlog from claimed c where not c.lapsed
+  ), retaken as (
+    -- by itself, since it is rare: an insert that minds a conflict costs half as much again
+    update delivery_claims k set token = $6, lease_until = ${now} + $5, backlog = c.backlog
+    from claimed c
+    where c.lapsed and k.webhook_id = c.webhook_id and k.delivery_id = c.delivery_id
+  ), drains as (
+    insert into webhook_drains as n (webhook_id, next_at)
+    select d.webhook_id, d.next_at from turns t cross join lateral unnest(t.drain_ids, t.drain_ats) d (webhook_id, next_at)
+    on conflict (webhook_id) do update set next_at = excluded.next_at
+  ), wanted as materialized (
+    select p.* from turns t
+    cross join lateral unnest(t.place_ids, t.place_changes, t.place_ats, t.place_taken)
+      p (webhook_id, changes, at, taken)
+    union all
+    -- slots_taken stays as it is where a place is only marked
+    select p.webhook_id, p.changes, p.at, null from placed p
+    where (p.ready_at is null or p.ready_at > p.at)
+      and p.webhook_id not in (select unnest(t.turn) from turns t)
+  ), free as (
+    select h.webhook_id, w.at, coalesce(w.taken, h.slots_taken) as taken
+    from wanted w join webhook_health h on h.webhook_id = w.webhook_id
+    where h.changes = w.changes
+    for no key update of h skip locked
+  ), done as (
+    update webhook_health h set ready_at = f.at, slots_taken = f.taken from free f where h.webhook_id = f.webhook_id
+    returning h.webhook_id
+  )
+  select
+    (
+      select coalesce(
+        json_agg(
+          -- by position: names would be half of what is written and read
+          json_build_array(
+            d.id, d.workspace_id, d.webhook_id, d.event_id, d.event_type, d.envelope, d.order_key, d.sequence,
+            d.trigger, d.attempt_count, d.round_attempts, d.first_attempt_at, d.last_attempt_at, d.next_attempt_at,
+            d.created_at, e.created_at, e.order_key, e.sequence, e.data, c.doubtful, c.backlog
+          ) order by c.n, c.place
+        ),
+        '[]'
+      )
+      from claimed c
+      cross join lateral (
+        select d.* from deliveries d where d.workspace_id = c.workspace_id and d.id = c.delivery_id offset 0
+      ) d
+      cross join lateral (select e.* from events e where e.id = d.event_id offset 0) e
+    ) as deliveries,
+    (
+      select coalesce(
+        json_agg(json_build_object('id', w.id, 'url', w.url, 'secrets', (
+          select coalesce(json_agg(to_json(s) order by s.position), '[]') from webhook_secrets s
+          where s.webhook_id = w.id and (s.expires_at is null or s.expires_at > ${now})
+        ))),
+        '[]'
+      )
+      from (select distinct c.webhook_id from claimed c) c
+      cross join lateral (select w.id, w.url from webhooks w where w.id = c.webhook_id offset 0) w
+    ) as webhooks,
+    set_config(
+      'wac.again',
+      array(select w.webhook_id from wanted w where w.webhook_id not in (select d.webhook_id from done d))::text,
+      true
+    ) as again`
+
+const again = "current_setting('wac.again')::text[]"
+
+const nextInLine = (isDoubtful: boolean, most: string): string =>
+  `(
+      select h.ready_at from webhook_health h
+      where ${most}::bigint > 0 and ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at is not null
+        and h.webhook_id <> all (${again})
+      order by h.ready_at limit 1
+    )`
+
+/** What the claim leaves. By ten milliseconds later the completion is through that holds the row of one to look at again. */
+const leftText = `select ${now} as at, ${until} as seen, ${again} as again,
+    least(
+      ${nextInLine(false, "$1")},
+      ${nextInLine(true, "$2")},
+      case when ${again} <> '{}' then ${now} + 10 end
+    ) as next_due_at,
+    exists (select from deliveries d where d.status = 'testing') as has_tests`
+
+/** What a claimer knows of its last claim. */
+export interface Looked {
+  /** What it saw; null when it must look at everything. */
+  readonly seen: number | null
+  /** Webhooks to look at again, besides those whose turn it is. */
+  readonly again: ReadonlyArray<Id.WebhookId>
+}
+
+type Claim = Parameters<DeliveryStore.DeliveryStore["Service"]["claimDue"]>[0]
+
+/** Statements that claim. */
+export const claimDue = (
+  { leaseUntil, limit, now, token }: Claim,
+  asked: Time.Instant | undefined,
+  { again, seen }: Looked
+): ReadonlyArray<Statement> => {
+  const most = [Math.max(limit.healthy, 0), Math.max(limit.doubtful, 0)]
+  return [
+    { text: lockText },
+    { text: lookText, params: [asked ?? null] },
+    {
+      text: claimText,
+      params: [
+        seen,
+        texts(again),
+        ...most,
+        leaseUntil - now,
+        token,
+        Webhook.maxDraining,
+        Duration.toMillis(Webhook.drainGap)
+      ]
+    },
+    { text: leftText, params: most }
+  ]
+}
+
+/** A claimed delivery, by position. It is pending. */
+type ClaimedRow = readonly [
+  id: Id.DeliveryId,
+  workspaceId: Id.WorkspaceId,
+  webhookId: Id.WebhookId,
+  eventId: Id.EventId,
+  eventType: Event.EventType,
+  envelope: Event.Envelope,
+  orderKey: Delivery.Delivery["orderKey"],
+  sequence: number | null,
+  trigger: Delivery.AttemptTrigger,
+  attemptCount: number,
+  roundAttempts: number,
+  firstAttemptAt: Time.Instant | null,
+  lastAttemptAt: Time.Instant | null,
+  nextAttemptAt: Time.Instant | null,
+  createdAt: Time.Instant,
+  eventCreatedAt: Time.Instant,
+  eventOrderKey: Event.Event["orderKey"],
+  eventSequence: number | null,
+  data: Event.Event["data"],
+  isDoubtful: boolean,
+  isBacklog: boolean
+]
+
+type Sender = Pick<DeliveryStore.ClaimedDelivery, "url" | "secrets">
+
+interface StoredSender {
+  readonly id: Id.WebhookId
+  readonly url: string
+  readonly secrets: ReadonlyArray<StoredSecret>
+}
+
+const claimedDelivery = (
+  [
+    id,
+    workspaceId,
+    webhookId,
+    eventId,
+    eventType,
+    envelope,
+    orderKey,
+    sequence,
+    trigger,
+    attemptCount,
+    roundAttempts,
+    firstAttemptAt,
+    lastAttemptAt,
+    nextAttemptAt,
+    createdAt,
+    eventCreatedAt,
+    eventOrderKey,
+    eventSequence,
+    data,
+    isDoubtful,
+    isBacklog
+  ]: ClaimedRow,
+  senders: ReadonlyMap<Id.WebhookId, Sender>,
+  at: Time.Instant
+): DeliveryStore.ClaimedDelivery => ({
+  delivery: {
+    id,
+    workspaceId,
+    webhookId,
+    eventId,
+    eventType,
+    envelope,
+    orderKey,
+    sequence,
+    status: "pending",
+    trigger,
+    attemptCount,
+    roundAttempts,
+    firstAttemptAt,
+    lastAttemptAt,
+    nextAttemptAt,
+    createdAt,
+    completedAt: null
+  },
+  event: {
+    id: eventId,
+    workspaceId,
+    type: eventType,
+    createdAt: eventCreatedAt,
+    orderKey: eventOrderKey,
+    sequence: eventSequence,
+    data
+  },
+  ...senders.get(webhookId)!,
+  standing: isDoubtful ? "doubtful" : "healthy",
+  at,
+  isBacklog
+})
+
+/** What a claim has found. */
+export interface Found extends Looked {
+  readonly claimed: DeliveryStore.Claimed
+  /** Whether there are tests, which somebody may have left. */
+  readonly hasTests: boolean
+}
+
+/** What the statements of {@link claimDue} answer. */
+export const foundOf = ([, , claimRows, leftRows]: ReadonlyArray<Rows>): Found => {
+  const [claim] = claimRows!
+  const [left] = leftRows!
+  const at = instant(left!, "at")
+  const senders = new Map(
+    plain<ReadonlyArray<StoredSender>>(claim!, "webhooks").map(({ id, secrets, url }) =>
+      [id, { url, secrets: secrets.map(secretOf) }] as const
+    )
+  )
+  return {
+    claimed: {
+      deliveries: plain<ReadonlyArray<ClaimedRow>>(claim!, "deliveries").map((row) =>
+        claimedDelivery(row, senders, at)
+      ),
+      at,
+      nextDueAt: instantOrNull(left!, "next_due_at")
+    },
+    seen: instant(left!, "seen"),
+    again: plain(left!, "again"),
+    hasTests: plain(left!, "has_tests")
+  }
+}

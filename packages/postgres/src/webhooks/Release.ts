@@ -1,0 +1,35 @@
+/**
+ * Giving claims back.
+ */
+import type { Delivery } from "@wac/core"
+import { columns } from "../Columns.ts"
+import type { Statement } from "../Statement.ts"
+import { lockHealthOf } from "./Health.ts"
+
+const released = columns({ webhookId: "text", id: "text" })
+
+const releaseText = `with given as (
+    delete from delivery_claims k using ${released.rows("r", 2)}
+    where k.webhook_id = r.webhook_id and k.delivery_id = r.id and k.token = $1
+    returning k.workspace_id, k.delivery_id, k.webhook_id
+  ), due as (
+    select g.webhook_id, min(d.next_attempt_at) as at
+    from given g join deliveries d on d.workspace_id = g.workspace_id and d.id = g.delivery_id
+    group by g.webhook_id
+  ), ready as (
+    update webhook_health h
+    set ready_at = least(h.ready_at, due.at, h.recovered_at, w.resumed_at), changes = h.changes + 1
+    from due join webhooks w on w.id = due.webhook_id
+    where h.webhook_id = due.webhook_id
+    returning h.webhook_id
+  )
+  select pg_notify('wac_deliveries', 'released') from ready limit 1`
+
+/** Statements that give claims of this token back. */
+export const release = (
+  token: string,
+  deliveries: ReadonlyArray<Pick<Delivery.Delivery, "id" | "webhookId">>
+): ReadonlyArray<Statement> => [
+  lockHealthOf(deliveries.map(({ webhookId }) => webhookId)),
+  { text: releaseText, params: [token, ...released.params(deliveries)] }
+]

@@ -1,0 +1,72 @@
+/**
+ * Deliveries and their attempts, as they are stored.
+ */
+import type { Delivery } from "@wac/core"
+import { Duration } from "effect"
+import { columns, type Fields } from "../Columns.ts"
+import type { Row } from "../Statement.ts"
+
+/** The columns of a delivery. */
+export const delivery = columns(
+  {
+    id: "text",
+    workspaceId: "text",
+    webhookId: "text",
+    eventId: "text",
+    eventType: "text",
+    envelope: "text",
+    orderKey: "text",
+    sequence: "integer",
+    status: "text",
+    trigger: "text",
+    attemptCount: "integer",
+    roundAttempts: "integer",
+    firstAttemptAt: "bigint",
+    lastAttemptAt: "bigint",
+    nextAttemptAt: "bigint",
+    createdAt: "bigint",
+    completedAt: "bigint"
+  } satisfies Fields<Delivery.Delivery>
+)
+
+/** The delivery of a row. A test that is being made is pending. */
+export const deliveryOf = (row: Row): Delivery.Delivery => {
+  const { status, ...stored } = delivery.read(row)
+  return { ...stored, status: status === "testing" ? "pending" : status } as Delivery.Delivery
+}
+
+/** The fields of an attempt that say what came of it. */
+export const outcome = {
+  trigger: "text",
+  startedAt: "bigint",
+  durationMs: "integer",
+  outcome: "text",
+  statusCode: "integer",
+  message: "text",
+  url: "text",
+  address: "text",
+  timings: "json",
+  response: "json",
+  retryAfterMs: "bigint"
+} as const
+
+const attempt = columns({ id: "text", number: "integer", ...outcome })
+
+/** What is stored of an attempt besides its names. What is escaped in its response is PostgreSQL's to keep, not to read. */
+export const storedOutcome = ({ message, retryAfter, ...attempt }: Delivery.Attempt) => ({
+  ...attempt,
+  // PostgreSQL's text holds neither of what these replace
+  message: message.toWellFormed().replaceAll("\0", "\uFFFD"),
+  retryAfterMs: retryAfter === null
+    ? null
+    : Math.min(Math.ceil(Duration.toMillis(retryAfter)), Number.MAX_SAFE_INTEGER)
+})
+
+/** The attempt of a row of `attempts`, or of its JSON. */
+export const attemptOf = (row: Row): Delivery.Attempt => {
+  const { retryAfterMs, ...stored } = attempt.read(row)
+  return {
+    ...stored,
+    retryAfter: retryAfterMs === null ? null : Duration.millis(retryAfterMs as number)
+  } as Delivery.Attempt
+}

@@ -1,0 +1,10 @@
+/**
+ * Batches that call a function of a test's own, from a JSON array of commands to one of answers.
+ */
+import { plain } from "../src/Column.ts"
+import type { DirectOptions } from "../src/Database.ts"
+
+export const calling = <Command, Answer>(fn: string): DirectOptions<Command, Answer> => ({
+  write: (commands) => [{ text: `select ${fn}($1::text::json) as answers`, params: [JSON.stringify(commands)] }],
+  read: ([rows]) => plain(rows![0]!, "answers")
+})
