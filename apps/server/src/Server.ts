@@ -2,7 +2,7 @@
  * The server: the composition of `wac` behind an HTTP server, with the operator's log and telemetry.
  */
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
-import { Metrics, Stopping } from "@wac/core"
+import { AlertRunner, Metrics, Stopping } from "@wac/core"
 import { ClientErrors, ConnectionServer, Dashboard, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
 import { WhatsApp } from "@wac/whatsapp"
 import { Duration, Effect, Layer, Logger, Metric, References, Schedule } from "effect"
@@ -117,6 +117,7 @@ const layerOn = (
     ),
     Layer.provideMerge(Layer.sync(Stopping.Stopping, Stopping.make)),
     Layer.provide(MailerSmtp.layer(config.mail)),
+    Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl)),
     Layer.provide(Layer.succeed(PublicUrl.IsGiven, config.isPublicUrlGiven)),
     Layer.provide(Layer.succeed(Dashboard.IsServed, true)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),

@@ -49,6 +49,8 @@ export interface ServerConfig extends Composition.Config {
   } | undefined
   /** Where mail to people leaves, and whom it is from; `undefined`: none is sent. */
   readonly mail: { readonly url: Redacted.Redacted; readonly from: string } | undefined
+  /** Where alerts are posted of workspaces that name no place of their own. */
+  readonly alertUrl: string | undefined
   /** Opens `/metrics`; without it only this machine's own programs may read it. */
   readonly metricsToken: Redacted.Redacted | undefined
   readonly logFormat: "pretty" | "json"
@@ -343,6 +345,7 @@ const config = Effect.gen(function*() {
       allowedCidrs: yield* networks("WEBHOOK_ALLOW_CIDRS")
     },
     mail: yield* mail((publicUrl ?? new URL(`http://${authorityOf(host)}`)).hostname),
+    alertUrl: (yield* optional("ALERT_URL", WebAddress, "an http or https URL"))?.href,
     metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "letters, digits and -._~+/=, as Bearer tokens have"),
     logFormat: yield* read(
       "LOG_FORMAT",

@@ -2,6 +2,7 @@
  * Every endpoint, by groups.
  */
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { AlertsApi } from "./alerts/AlertsApi.ts"
 import { AuditApi } from "./audit/AuditApi.ts"
 import { StreamApi } from "./changes/StreamApi.ts"
 import { ContactsApi } from "./contacts/ContactsApi.ts"
@@ -43,6 +44,7 @@ export class Endpoints extends HttpApi.make("wac")
     EventsDashboardApi,
     RequestsApi,
     AuditApi,
+    AlertsApi,
     StreamApi,
     UsageApi,
     HealthApi

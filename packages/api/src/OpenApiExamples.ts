@@ -431,6 +431,24 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   "eventsDashboard.list": { response: { data: [event], ...page } },
   "eventsDashboard.get": { response: event },
   "stream.open": { response: "event: change\ndata: {\"topics\":[\"messages\"]}\n\n" },
+  "alerts.list": {
+    response: {
+      data: [{
+        id: "alr_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+        kind: "quota_high",
+        subject: "2026-01",
+        message: "8000 of 10000 messages of this month are used.",
+        openedAt: "2026-01-22T03:04:05.678Z",
+        closedAt: null
+      }],
+      ...internalPage
+    }
+  },
+  "alerts.settings": { response: { emails: [session.email], url: null } },
+  "alerts.configure": {
+    request: { emails: [session.email], url: "https://alerts.example.com/wac" },
+    response: { emails: [session.email], url: "https://alerts.example.com/wac" }
+  },
   "audit.list": {
     response: {
       data: [{

@@ -35,6 +35,12 @@ export interface RequestQuery extends ListQuery {
   readonly reason?: string
 }
 
+/** Which alerts a list holds. */
+export interface AlertQuery extends ListQuery {
+  /** Only those that go on. */
+  readonly open?: boolean
+}
+
 /** Which entries of the audit a list holds. */
 export interface AuditQuery extends ListQuery {
   /** Only what this person changed. */
@@ -136,6 +142,15 @@ export interface InternalRoutes {
   }
   readonly "POST /internal/templates/sync": { readonly response: Wire.Synced }
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: Wire.RequestPage }
+  readonly "GET /internal/alerts": {
+    readonly query: AlertQuery
+    readonly response: Wire.InternalPage<Wire.Alert>
+  }
+  readonly "GET /internal/alerts/settings": { readonly response: Wire.AlertSettings }
+  readonly "PUT /internal/alerts/settings": {
+    readonly body: Wire.AlertSettings
+    readonly response: Wire.AlertSettings
+  }
   readonly "GET /internal/audit": {
     readonly query: AuditQuery
     readonly response: Wire.InternalPage<Wire.AuditEntry>

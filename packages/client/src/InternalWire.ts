@@ -373,6 +373,38 @@ export interface TemplateDetail {
   readonly syncedAt: string
 }
 
+/** What there are alerts about. */
+export type AlertKind =
+  | "number_blocked"
+  | "number_low_quality"
+  | "quota_high"
+  | "quota_used_up"
+  | "template_paused"
+  | "webhook_failing"
+  | "webhook_paused"
+  | "webhook_pausing"
+
+/** Something that is, or was, the matter. */
+export interface Alert {
+  readonly id: string
+  readonly kind: AlertKind
+  /** The id of what it is about, or the month of a quota. */
+  readonly subject: string
+  /** For people. */
+  readonly message: string
+  readonly openedAt: string
+  /** `null` as long as it lasts. */
+  readonly closedAt: string | null
+}
+
+/** Who is told of alerts, beside the dashboard. */
+export interface AlertSettings {
+  /** Mailed, where mail is set up; at most 20. */
+  readonly emails: ReadonlyArray<string>
+  /** Where alerts are posted, signed with the webhook's secret as events are. */
+  readonly url: string | null
+}
+
 /** What can be done: the thing, and what becomes of it. */
 export type AuditAction =
   | "alert_settings.change"

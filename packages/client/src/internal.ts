@@ -5,6 +5,7 @@
 import { addressOf } from "./Address.ts"
 import type { Event } from "./Event.ts"
 import type {
+  AlertQuery,
   AuditQuery,
   ContactQuery,
   DeliveryQuery,
@@ -169,6 +170,15 @@ export interface InternalClient {
     /** Of the last 7 days, newest first; each page has all of them added up by reason. */
     readonly list: (query?: RequestQuery, options?: CallOptions) => List<Wire.ApiRequest, Wire.RequestPage>
   }
+  readonly alerts: {
+    /** Newest first. */
+    readonly list: (query?: AlertQuery, options?: CallOptions) => InternalList<Wire.Alert>
+    readonly settings: (options?: CallOptions) => Returned<"GET /internal/alerts/settings">
+    readonly configure: (
+      settings: Wire.AlertSettings,
+      options?: CallOptions
+    ) => Returned<"PUT /internal/alerts/settings">
+  }
   readonly audit: {
     /** Of the last year, newest first. */
     readonly list: (query?: AuditQuery, options?: CallOptions) => InternalList<Wire.AuditEntry>
@@ -286,6 +296,11 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     requests: {
       list: list((query?: RequestQuery, options?) => call("GET /internal/requests", { query }, options))
+    },
+    alerts: {
+      list: list((query?: AlertQuery, options?) => call("GET /internal/alerts", { query }, options)),
+      settings: (options) => call("GET /internal/alerts/settings", {}, options),
+      configure: (body, options) => call("PUT /internal/alerts/settings", { body }, options)
     },
     audit: {
       list: list((query?: AuditQuery, options?) => call("GET /internal/audit", { query }, options))

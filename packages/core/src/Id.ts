@@ -67,6 +67,10 @@ export type SessionId = typeof SessionId.Type
 export const AuditId = shape("aud").pipe(Schema.brand("AuditId"))
 export type AuditId = typeof AuditId.Type
 
+/** Names an alert. */
+export const AlertId = shape("alr").pipe(Schema.brand("AlertId"))
+export type AlertId = typeof AlertId.Type
+
 /** Each prefix and the identifier that it makes. */
 export interface ByPrefix {
   readonly ws: WorkspaceId
@@ -84,6 +88,7 @@ export interface ByPrefix {
   readonly inv: InvitationId
   readonly ses: SessionId
   readonly aud: AuditId
+  readonly alr: AlertId
 }
 
 /** The identifier that a text is, if it is one. */

@@ -3,6 +3,7 @@
  * conformance suites take their types from this list, so that a port which is missing from one of them does not compile.
  */
 import type { Context } from "effect"
+import { AlertStore } from "./alerts/AlertStore.ts"
 import { AuditStore } from "./audit/AuditStore.ts"
 import { ChangeStore } from "./changes/ChangeStore.ts"
 import { ContactStore } from "./contacts/ContactStore.ts"
@@ -28,6 +29,7 @@ import { WorkspaceStore } from "./workspaces/WorkspaceStore.ts"
 
 /** Every storage port, by name. */
 export const all = {
+  AlertStore,
   ApiKeyStore,
   AuditStore,
   ChangeStore,

@@ -2,6 +2,8 @@
  * Forgets, in the background, what the dashboard shows for a time only.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
+import * as Alert from "./alerts/Alert.ts"
+import { AlertStore } from "./alerts/AlertStore.ts"
 import * as AuditEntry from "./audit/AuditEntry.ts"
 import { AuditStore } from "./audit/AuditStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
@@ -29,6 +31,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const kept: ReadonlyArray<Kept> = [
       { retention: ApiRequest.retention, forget: (yield* RequestStore).forget },
+      { retention: Alert.retention, forget: (yield* AlertStore).forget },
       { retention: AuditEntry.retention, forget: (yield* AuditStore).forget },
       { retention: Duration.zero, forget: (yield* SessionStore).forget },
       { retention: Activity.retention, forget: (yield* UsageStore).forget }

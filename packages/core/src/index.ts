@@ -1,6 +1,11 @@
 /**
  * The domain and its ports: rules, services, and what an adapter has to keep.
  */
+export * as Alert from "./alerts/Alert.ts"
+export * as AlertRunner from "./alerts/AlertRunner.ts"
+export * as Alerts from "./alerts/Alerts.ts"
+export * as AlertStep from "./alerts/AlertStep.ts"
+export * as AlertStore from "./alerts/AlertStore.ts"
 export * as Audit from "./audit/Audit.ts"
 export * as AuditEntry from "./audit/AuditEntry.ts"
 export * as AuditStore from "./audit/AuditStore.ts"

@@ -20,7 +20,8 @@ const kinds = {
   job: Id.ReplayId,
   inv: Id.InvitationId,
   ses: Id.SessionId,
-  aud: Id.AuditId
+  aud: Id.AuditId,
+  alr: Id.AlertId
 } satisfies { [prefix in keyof Id.ByPrefix]: Schema.Schema<unknown> }
 const prefixes = Object.keys(kinds) as ReadonlyArray<keyof Id.ByPrefix>
 

@@ -8,6 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { IpNetwork } from "effect/net"
+import * as AlertsHandlers from "./alerts/AlertsHandlers.ts"
 import * as AuditHandlers from "./audit/AuditHandlers.ts"
 import * as Boundary from "./Boundary.ts"
 import * as StreamHandlers from "./changes/StreamHandlers.ts"
@@ -71,6 +72,7 @@ const routes = Layer.mergeAll(
       EventsHandlers.layer,
       RequestsHandlers.layer,
       AuditHandlers.layer,
+      AlertsHandlers.layer,
       StreamHandlers.layer,
       UsageHandlers.layer,
       HealthHandlers.layer

@@ -4,6 +4,7 @@
 import type { Ports } from "@wac/core"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as AlertStore from "./alerts/AlertStore.ts"
 import * as AuditStore from "./audit/AuditStore.ts"
 import * as ChangeStore from "./changes/ChangeStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
@@ -31,6 +32,7 @@ import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 
 /** All ports over one state; every building of the layer makes a new, empty one. */
 export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
+  AlertStore.layer,
   ApiKeyStore.layer,
   AuditStore.layer,
   ChangeStore.layer,

@@ -4,6 +4,7 @@
 import {
   type AbandonStep,
   type Activity,
+  type Alert,
   type ApiKey,
   type ApiRequest,
   type AuditEntry,
@@ -144,6 +145,8 @@ export interface Memory {
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
   readonly replays: Table<ReplayJob>
+  readonly alerts: Table<Alert.Alert>
+  readonly alertSettings: Map<Id.WorkspaceId, Alert.Settings>
   readonly changeListeners: Set<(change: Change.Change) => void>
   readonly audit: Table<AuditEntry.AuditEntry>
   readonly requests: Table<ApiRequest.ApiRequest>
@@ -223,6 +226,8 @@ const make = (now: Memory["now"]): Memory => ({
   outboxes: new Map(),
   deliveries: new Table(),
   replays: new Table(),
+  alerts: new Table(),
+  alertSettings: new Map(),
   changeListeners: new Set(),
   audit: new Table(),
   requests: new Table(),

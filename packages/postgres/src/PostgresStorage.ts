@@ -5,6 +5,7 @@ import type { PgClient } from "@effect/sql-pg"
 import type { Ports } from "@wac/core"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as AlertStore from "./alerts/AlertStore.ts"
 import * as AuditStore from "./audit/AuditStore.ts"
 import * as ChangeStore from "./changes/ChangeStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
@@ -36,6 +37,7 @@ import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 
 /** The ports over a database that has the schema. */
 export const layer = Layer.mergeAll(
+  AlertStore.layer,
   ApiKeyStore.layer,
   AuditStore.layer,
   ChangeStore.layer,

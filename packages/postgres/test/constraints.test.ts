@@ -124,6 +124,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     { problem: "storage", tries: 1 }
   ],
 
+  alerts_open: ["alerts", { id: "other" }],
   people_email_key: ["people", { user_id: "other" }],
   sessions_id_key: ["sessions", { token_hash: "other" }],
   invitations_token_hash_key: ["invitations", { id: "other", email: "c@example.com" }],
@@ -141,6 +142,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   events_order_key_sequence_key: ["events", { id: "other" }],
   webhooks_workspace_id_key: ["webhooks", { id: "other" }],
 
+  alert_settings_workspace_id_fkey: ["alert_settings", { workspace_id: "nobody's" }],
   members_workspace_id_fkey: ["members", { workspace_id: "nobody's" }],
   members_user_id_fkey: ["members", { user_id: "nobody" }],
   sessions_user_id_fkey: ["sessions", { id: "other", token_hash: "other", user_id: "nobody" }],

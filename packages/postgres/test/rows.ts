@@ -172,6 +172,15 @@ export const possible: { readonly [table: string]: Row } = {
     reached_at: 0,
     step_at: 1
   },
+  alerts: {
+    workspace_id: "ws",
+    id: "alr",
+    kind: "webhook_failing",
+    subject: "whk",
+    message: "It fails.",
+    opened_at: 1
+  },
+  alert_settings: { workspace_id: "ws", emails: ["a@example.com"] },
   audit: {
     workspace_id: "ws",
     id: "aud",

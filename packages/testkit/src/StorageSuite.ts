@@ -4,6 +4,7 @@
 import { assert, describe, layer, type Vitest } from "@effect/vitest"
 import { type Ports, Storage } from "@wac/core"
 import { Effect, Layer } from "effect"
+import * as AlertStoreSuite from "./alerts/AlertStoreSuite.ts"
 import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
 import * as ChangeStoreSuite from "./changes/ChangeStoreSuite.ts"
 import * as ContactStoreNamesSuite from "./contacts/ContactStoreNamesSuite.ts"
@@ -108,6 +109,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "lists", tests: DeliveryStoreSuite.tests }
   ],
   ReplayStore: [{ tests: ReplayStoreSuite.tests }],
+  AlertStore: [{ tests: AlertStoreSuite.tests }],
   ChangeStore: [{ tests: ChangeStoreSuite.tests }],
   AuditStore: [{ tests: AuditStoreSuite.tests }],
   RequestStore: [{ tests: RequestStoreSuite.tests }],

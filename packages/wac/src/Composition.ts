@@ -3,6 +3,8 @@
  */
 import {
   Accounts,
+  AlertRunner,
+  Alerts,
   ApiKeys,
   Audit,
   type Authenticator,
@@ -201,6 +203,7 @@ const services = <E, EAdapters, EInFront>(
     Contacts.Contacts.layer,
     Requests.Requests.layer,
     Usage.Usage.layer,
+    Alerts.Alerts.layer,
     Audit.Audit.layer,
     Changes.Changes.layer,
     Members.Members.layer,
@@ -214,6 +217,7 @@ const services = <E, EAdapters, EInFront>(
   )
 
 const background = Layer.mergeAll(
+  AlertRunner.layer,
   InboundRunner.layer,
   PhoneNumbers.layerEnsured,
   TemplateSync.layer,

@@ -19,6 +19,9 @@ const seed = "openapi-requests"
 /** How many values of each body, and of each parameter. */
 const samples = Extent.of(5, 100)
 
+/** The same address at a receiver. */
+const atReceiver = (url: string) => url.replace(/^(.{8})(?:\[[^\]]*\]|[^/?#:]*)/, "$1receiver.example")
+
 /** What no schema says of a body: makes one that the document allows one that means something. */
 const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   // later than now
@@ -31,7 +34,8 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
     ...(until === undefined ? {} : { until: until.replace(/^\d{4}/, "2096") })
   }),
   // which addresses are public, and that port and name go together, is for the guard
-  "webhook.put": (body) => ({ ...body, url: body.url.replace(/^(.{8})(?:\[[^\]]*\]|[^/?#:]*)/, "$1receiver.example") })
+  "alerts.configure": ({ url, ...body }) => ({ ...body, url: url === null ? null : atReceiver(url) }),
+  "webhook.put": (body) => ({ ...body, url: atReceiver(body.url) })
 }
 
 /** Queries that name something which the server has given out. */

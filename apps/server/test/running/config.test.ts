@@ -81,6 +81,7 @@ describe("what is not set", () => {
     logFormat: "json",
     logLevel: "Info",
     otlpEndpoint: undefined,
+    alertUrl: undefined,
     mail: undefined,
     metricsToken: undefined
   }

@@ -20,7 +20,7 @@ const address = `${octet}(?:\\.${octet}){3}|\\[[0-9A-Fa-f:.]+\\]`
 const port = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 
 /** The form alone: which of them is taken is for `Webhook.parseUrl` and the guard, as the operator has set them. */
-const Url = Schema.String.check(
+export const Url = Schema.String.check(
   Schema.makeFilter((_: string) => true, {
     toJsonSchema: () => ({
       format: "uri",

@@ -119,4 +119,25 @@ create index audit_person on audit (workspace_id, user_id, id) where user_id is 
 create index audit_target on audit (workspace_id, target, id) where target is not null;
 comment on table audit is 'What people and the operator changed, for a year: no secret';
 comment on column audit.user_id is 'Null: the operator, by a command';
+
+create table alerts (
+  workspace_id text not null,
+  id text not null,
+  kind text not null,
+  subject text not null,
+  message text not null,
+  opened_at bigint not null,
+  closed_at bigint,
+  primary key (workspace_id, id)
+);
+create unique index alerts_open on alerts (workspace_id, kind, subject) where closed_at is null;
+create index alerts_closed on alerts (closed_at) where closed_at is not null;
+comment on table alerts is 'What is or was the matter (Alert.kinds), once as long as it lasts';
+
+create table alert_settings (
+  workspace_id text primary key references workspaces,
+  emails text[] not null,
+  url text
+);
+comment on table alert_settings is 'Who is told of alerts, beside the dashboard';
 `

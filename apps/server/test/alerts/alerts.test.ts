@@ -1,0 +1,62 @@
+/**
+ * Alerts (contract §12): one for a matter, told by mail and by a signed post, and once more when it is over.
+ */
+import { assert, it } from "@effect/vitest"
+import { verify } from "@wac/verifier"
+import { Effect } from "effect"
+import * as checks from "../checks.ts"
+import { call, ready, receiver, setWebhook } from "../harness.ts"
+import { moving } from "../movable.ts"
+import { mailbox } from "../people/mailbox.ts"
+
+it.live("a paused webhook is told of once, by mail and by a post that is signed as events are, and so is its end", () =>
+  Effect.gen(function*() {
+    const mail = yield* mailbox
+    const { pass, session, url } = yield* moving(
+      ready({ environment: { ...checks.unlimited, SMTP_URL: mail.url } })
+    )
+    const [own, alerts] = [yield* receiver, yield* receiver]
+    const { signingSecret } = yield* setWebhook({ session, url }, { url: own.url })
+    const settings = { emails: ["ops@example.com"], url: alerts.url }
+    const set = yield* call(`${url}/internal/alerts/settings`, { method: "PUT", headers: session, body: settings })
+    assert.deepStrictEqual([set.status, set.body], [200, settings])
+    assert.deepStrictEqual((yield* call(`${url}/internal/alerts/settings`, { headers: session })).body, settings)
+
+    const list = (query = "") => call(`${url}/internal/alerts${query}`, { headers: session })
+    yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
+    yield* pass("1 minute")
+    const opened = yield* checks.until(list("?open=true"), ({ body }) => body.data.length === 1)
+    const [alert] = opened.body.data
+    assert.match(alert.id, checks.idShape("alr"))
+    assert.deepInclude(alert, { kind: "webhook_paused", closedAt: null })
+    const [posted] = yield* alerts.take(1)
+    assert.deepInclude(posted!.event, { id: alert.id, object: "alert", type: "alert.opened" })
+    const signature = posted!.headers["x-service-signature"]!
+    const verified = yield* Effect.promise(() =>
+      verify(new TextDecoder().decode(posted!.body), signature, signingSecret)
+    )
+    assert.isTrue(verified.ok)
+    const received = yield* mail.to("ops@example.com")
+    assert.include(received.text, "The webhook is paused")
+
+    yield* call(`${url}/internal/webhook/resume`, { headers: session, body: { force: true } })
+    yield* pass("1 minute")
+    const closed = yield* checks.until(list(), ({ body }) => body.data[0].closedAt !== null)
+    assert.strictEqual(closed.body.data.length, 1)
+    const [over] = yield* alerts.take(1)
+    assert.deepInclude(over!.event, { id: alert.id, type: "alert.closed" })
+    yield* checks.until(Effect.sync(() => mail.received.length), (count) => count === 2)
+    yield* pass("1 minute")
+    assert.strictEqual((yield* list()).body.data.length, 1)
+  }).pipe(Effect.scoped))
+
+it.live("settings refuse what is no address, and places where nothing may be posted", () =>
+  Effect.gen(function*() {
+    const { session, url } = yield* ready()
+    const set = (body: unknown) => call(`${url}/internal/alerts/settings`, { method: "PUT", headers: session, body })
+    checks.assertInvalid(yield* set({ emails: ["nobody"], url: null }), "invalid_field", "emails[0]")
+    checks.assertInvalid(yield* set({ emails: [], url: "ftp://example.com" }), "invalid_field", "url")
+    checks.assertInvalid(yield* set({ emails: [], url: "http://10.0.0.1/" }), "invalid_field", "url")
+    const emails = Array.from({ length: 21 }, (_, n) => `a${n}@example.com`)
+    checks.assertInvalid(yield* set({ emails, url: null }), "invalid_field", "emails")
+  }).pipe(Effect.scoped))

@@ -1,0 +1,130 @@
+/**
+ * Alerts (contract §12): what a person should look at. One for a matter, as long as it lasts.
+ */
+import { Duration } from "effect"
+import type { AlertId, WorkspaceId } from "../Id.ts"
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
+import * as SenderBlock from "../numbers/SenderBlock.ts"
+import type { Template } from "../templates/Template.ts"
+import type { Instant } from "../Time.ts"
+import * as Webhook from "../webhooks/Webhook.ts"
+
+/** What there are alerts about. */
+export const kinds = [
+  "number_blocked",
+  "number_low_quality",
+  "quota_high",
+  "quota_used_up",
+  "template_paused",
+  "webhook_failing",
+  "webhook_paused",
+  "webhook_pausing"
+] as const
+export type Kind = (typeof kinds)[number]
+
+/** Something that is the matter now. */
+export interface Matter {
+  readonly kind: Kind
+  /** The id of what it is about, or the month of a quota. */
+  readonly subject: string
+  /** In a sentence, for people. */
+  readonly message: string
+}
+
+/** A matter, from when it was noticed to when it was over. */
+export interface Alert extends Matter {
+  readonly id: AlertId
+  readonly workspaceId: WorkspaceId
+  readonly openedAt: Instant
+  /** `null`: it goes on. */
+  readonly closedAt: Instant | null
+}
+
+/** Who is told, beside the dashboard. */
+export interface Settings {
+  /** Addresses that are mailed, where mail is set up. */
+  readonly emails: ReadonlyArray<string>
+  /** Where alerts are posted, signed with the webhook's secret. */
+  readonly url: string | null
+}
+
+/** Nobody. */
+export const noSettings: Settings = { emails: [], url: null }
+
+/** How many addresses there can be. */
+export const maxEmails = 20
+
+/** How long alerts that are over are kept. */
+export const retention = Duration.days(365)
+
+/** How long before a webhook is paused that is told. */
+const pausingWithin = Duration.hours(6)
+
+/** From which part of the quota on it is told. */
+const highFrom = 0.8
+
+/** The ratings of a number that are told of: WhatsApp's `RED`, in the words of any provider. */
+const low = new Set(["red", "low"])
+
+/** What is looked at. */
+export interface State {
+  readonly now: Instant
+  readonly webhook: (Webhook.Webhook & { readonly pausesAt: Instant | null }) | undefined
+  readonly numbers: ReadonlyArray<PhoneNumber>
+  readonly pausedTemplates: ReadonlyArray<Template>
+  readonly quota: { readonly month: string; readonly used: number; readonly limit: number | null }
+}
+
+/** Everything that is the matter. Pure. */
+export const matters = ({ now, numbers, pausedTemplates, quota, webhook }: State): ReadonlyArray<Matter> => {
+  const found: Array<Matter> = []
+  if (webhook !== undefined) {
+    const about = (kind: Kind, message: string) => found.push({ kind, subject: webhook.id, message })
+    if (webhook.pausedAt !== null) {
+      about("webhook_paused", "The webhook is paused: events are held until it is resumed.")
+    } else if (Webhook.isFailing(webhook.health)) {
+      about(
+        "webhook_failing",
+        `The webhook is failing: ${webhook.health.lastFailure?.message ?? "no attempt succeeds"}.`
+      )
+      if (webhook.pausesAt !== null && webhook.pausesAt - now <= Duration.toMillis(pausingWithin)) {
+        about("webhook_pausing", "The webhook will be paused soon unless an attempt succeeds.")
+      }
+    }
+  }
+  for (const { block, id, learned, phoneNumber } of numbers) {
+    if (block !== null && SenderBlock.inForce(block, now)) {
+      found.push({
+        kind: "number_blocked",
+        subject: id,
+        message: `Sending from ${phoneNumber} is blocked: ${SenderBlock.describe(block)}.`
+      })
+    }
+    if (learned.quality !== null && low.has(learned.quality.toLowerCase())) {
+      found.push({
+        kind: "number_low_quality",
+        subject: id,
+        message: `The provider rates the quality of ${phoneNumber} as low: customers block or report its messages.`
+      })
+    }
+  }
+  for (const { id, language, name } of pausedTemplates) {
+    found.push({
+      kind: "template_paused",
+      subject: id,
+      message: `The provider has paused the template ${name} (${language}): sends of it are refused.`
+    })
+  }
+  const { limit, month, used } = quota
+  if (limit !== null && used >= limit * highFrom) {
+    found.push({ kind: "quota_high", subject: month, message: `${used} of ${limit} messages of this month are used.` })
+  }
+  if (limit !== null && used >= limit) {
+    found.push({
+      kind: "quota_used_up",
+      subject: month,
+      message: `All ${limit} messages of this month are used: further sends are refused.`
+    })
+  }
+  return found
+}

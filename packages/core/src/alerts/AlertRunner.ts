@@ -1,0 +1,185 @@
+/**
+ * Looks for what is the matter, in the background, and tells of it: by mail, and by a post that is signed as events are.
+ */
+import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
+import * as Id from "../Id.ts"
+import * as Signature from "../keys/Signature.ts"
+import { CurrentLimits } from "../limits/Limits.ts"
+import * as Quota from "../limits/Quota.ts"
+import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
+import * as Mail from "../people/Mail.ts"
+import { Vault } from "../secrets/Vault.ts"
+import { TemplateStore } from "../templates/TemplateStore.ts"
+import { iso } from "../Time.ts"
+import { UsageStore } from "../usage/UsageStore.ts"
+import * as Webhook from "../webhooks/Webhook.ts"
+import { Webhooks } from "../webhooks/Webhooks.ts"
+import { WebhookStore } from "../webhooks/WebhookStore.ts"
+import { WebhookTransport } from "../webhooks/WebhookTransport.ts"
+import type { Workspace } from "../workspaces/Workspace.ts"
+import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
+import * as Alert from "./Alert.ts"
+import { AlertStore } from "./AlertStore.ts"
+
+/** How often it is looked. Any number of processes may do so; one of them tells. */
+export const every = Duration.minutes(1)
+
+/** Workspaces looked at at once, so that nobody waits for it. */
+const places = 4
+
+/** For one post. */
+const timeout = Duration.seconds(5)
+
+/** A post that fails is tried again twice. */
+const again = Schedule.upTo(Schedule.exponential("5 seconds", 6), { times: 2 })
+
+/** Where alerts are posted of workspaces that name no place of their own (contract §8 `ALERT_URL`). */
+export const AlertUrl = Context.Reference<string | undefined>("@wac/core/alerts/AlertRunner/AlertUrl", {
+  defaultValue: () => undefined
+})
+
+/** What is posted: an alert that has begun, or is over. */
+export const body = (alert: Alert.Alert): string =>
+  JSON.stringify({
+    id: alert.id,
+    object: "alert",
+    type: alert.closedAt === null ? "alert.opened" : "alert.closed",
+    created_at: iso(alert.closedAt ?? alert.openedAt),
+    tenant_id: alert.workspaceId,
+    data: { kind: alert.kind, subject: alert.subject, message: alert.message }
+  })
+
+/** What is mailed. */
+export const mail = (to: string, { name }: Pick<Workspace, "name">, alert: Alert.Alert): Mail.Mail => ({
+  to,
+  subject: `${alert.closedAt === null ? "Alert" : "Over"}: ${alert.message} (${name})`.replaceAll(/\p{Cc}+/gu, " "),
+  text: `${alert.message}
+
+Workspace: ${name}
+Since: ${iso(alert.openedAt)}
+${alert.closedAt === null ? "" : `Over since: ${iso(alert.closedAt)}\n`}`
+})
+
+/** Runs as long as its scope. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const store = yield* AlertStore
+    const workspaces = yield* WorkspaceStore
+    const webhooks = yield* WebhookStore
+    const reports = yield* Webhooks
+    const numbers = yield* PhoneNumberStore
+    const templates = yield* TemplateStore
+    const usage = yield* UsageStore
+    const transport = yield* WebhookTransport
+    const vault = yield* Vault
+    const limits = yield* CurrentLimits
+    const random = yield* SecureRandom.SecureRandom
+    const mailer = yield* Mail.Mailer
+    const alertUrl = yield* AlertUrl
+    const tellPages = yield* ChangeRecorder
+    const telling = yield* FiberSet.make()
+
+    const webhookOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId) {
+      const found = Option.getOrUndefined(yield* webhooks.find(workspaceId))
+      if (found === undefined || found.pausedAt !== null || !Webhook.isFailing(found.health)) {
+        return found && { ...found, pausesAt: null }
+      }
+      const { pausesAt } = yield* reports.get(workspaceId)
+      return { ...found, pausesAt }
+    })
+
+    const matters = Effect.fnUntraced(function*({ id, monthlyQuota }: Workspace) {
+      const now = yield* Clock.currentTimeMillis
+      const month = Quota.monthOf(now)
+      const [webhook, ofNumbers, { items: pausedTemplates }, months] = yield* Effect.all([
+        webhookOf(id),
+        numbers.list(id),
+        templates.list(id, { status: "paused" }, { limit: 100, after: null }),
+        usage.months(id)
+      ])
+      return Alert.matters({
+        now,
+        webhook,
+        numbers: ofNumbers,
+        pausedTemplates,
+        quota: {
+          month,
+          used: months.find((one) => one.month === month)?.used ?? 0,
+          limit: monthlyQuota ?? limits.defaults.monthlyQuota
+        }
+      })
+    })
+
+    const post = Effect.fnUntraced(function*(url: string, workspaceId: Id.WorkspaceId, alert: Alert.Alert) {
+      const webhook = Option.getOrUndefined(yield* webhooks.find(workspaceId))
+      // without a webhook there is no secret that a receiver could know
+      if (webhook === undefined) return
+      const now = yield* Clock.currentTimeMillis
+      const live = webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+      const secrets = yield* Effect.forEach(live, ({ sealed }) => vault.open(sealed, webhook.id))
+      const text = body(alert)
+      const attempt = Effect.gen(function*() {
+        const headers = yield* Signature.deliveryHeaders({
+          eventId: alert.id,
+          body: text,
+          secrets,
+          now: yield* Clock.currentTimeMillis
+        })
+        const { message, outcome } = yield* transport.post({ url, headers, body: text, timeout })
+        if (outcome !== "delivered") return yield* Effect.fail(message)
+      })
+      yield* Effect.retry(attempt, again)
+    })
+
+    const tell = Effect.fnUntraced(function*(workspace: Workspace, alert: Alert.Alert) {
+      const { emails, url } = yield* store.settings(workspace.id)
+      const to = url ?? alertUrl
+      if (to !== undefined) {
+        yield* Effect.catchCause(
+          post(to, workspace.id, alert),
+          (cause) => Effect.logWarning(`the alert ${alert.id} could not be posted`, cause)
+        )
+      }
+      if (mailer === undefined) return
+      yield* Effect.forEach(
+        emails,
+        (email) =>
+          Effect.catch(
+            mailer.send(mail(email, workspace, alert)),
+            ({ message }) => Effect.logWarning(`a mail was not sent: ${message}`)
+          ),
+        { discard: true }
+      )
+    })
+
+    const look = Effect.fnUntraced(function*(workspace: Workspace) {
+      const found = yield* matters(workspace)
+      const { closed, opened } = yield* store.observe({
+        now: yield* Clock.currentTimeMillis,
+        workspaceId: workspace.id,
+        matters: found,
+        ids: yield* Effect.forEach(found, () => Id.generate(random, "alr"))
+      })
+      if (opened.length + closed.length > 0) tellPages({ workspaceId: workspace.id, topic: "alerts" })
+      for (const alert of [...opened, ...closed]) {
+        yield* FiberSet.run(
+          telling,
+          Effect.catchCause(
+            tell(workspace, alert),
+            (cause) => Effect.logWarning(`nobody could be told of the alert ${alert.id}`, cause)
+          )
+        )
+      }
+    }, Effect.catchCause((cause) => Effect.logWarning("looking for alerts failed; the next round follows", cause)))
+
+    yield* workspaces.list.pipe(
+      Effect.flatMap((all) => Effect.forEach(all, look, { concurrency: places, discard: true })),
+      Effect.catchCause((cause) => Effect.logWarning("looking for alerts failed; the next round follows", cause)),
+      (looking) => Effect.andThen(Effect.sleep(every), looking),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

@@ -1,0 +1,50 @@
+/**
+ * Alerts as people see them, and who is told of them.
+ */
+import { Context, Effect, Layer } from "effect"
+import type { InvalidBody } from "../Errors.ts"
+import type { WorkspaceId } from "../Id.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import { normalizeEmail } from "../people/LocalAuthenticator.ts"
+import type { StoreError } from "../StoreError.ts"
+import { ReceiverGuard } from "../webhooks/ReceiverGuard.ts"
+import * as Webhook from "../webhooks/Webhook.ts"
+import type { Alert, Settings } from "./Alert.ts"
+import { AlertStore } from "./AlertStore.ts"
+
+export class Alerts extends Context.Service<Alerts, {
+  /** Newest first. */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: { readonly open?: boolean },
+    page: PageRequest
+  ) => Effect.Effect<Page<Alert>, StoreError>
+  readonly settings: (workspaceId: WorkspaceId) => Effect.Effect<Settings, StoreError>
+  /** Says who is told from now on. */
+  readonly configure: (
+    workspaceId: WorkspaceId,
+    settings: Settings
+  ) => Effect.Effect<Settings, InvalidBody | StoreError>
+}>()("@wac/core/alerts/Alerts") {
+  static readonly layer = Layer.effect(
+    Alerts,
+    Effect.gen(function*() {
+      const store = yield* AlertStore
+      const guard = yield* ReceiverGuard
+      return Alerts.of({
+        list: store.list,
+        settings: store.settings,
+        configure: Effect.fn("Alerts.configure")(function*(workspaceId, { emails, url }) {
+          if (url !== null) {
+            const parsed = Webhook.parseUrl(url, guard)
+            if (!(parsed instanceof URL)) return yield* parsed
+            yield* guard.check(parsed)
+          }
+          const settings = { emails: [...new Set(emails.map(normalizeEmail))], url }
+          yield* store.configure(workspaceId, settings)
+          return settings
+        })
+      })
+    })
+  )
+}

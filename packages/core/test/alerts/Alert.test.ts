@@ -1,0 +1,74 @@
+import { assert, describe, it } from "@effect/vitest"
+import { matters, type State } from "../../src/alerts/Alert.ts"
+import { unknownHealth } from "../../src/webhooks/Webhook.ts"
+import { hour } from "../checks.ts"
+import { id, sender, start, template } from "../samples.ts"
+
+const calm: State = {
+  now: start,
+  webhook: undefined,
+  numbers: [],
+  pausedTemplates: [],
+  quota: { month: "2026-01", used: 0, limit: null }
+}
+
+const webhook = (fields: Partial<NonNullable<State["webhook"]>> = {}): NonNullable<State["webhook"]> => ({
+  id: id("whk"),
+  workspaceId: id("ws"),
+  url: "https://receiver.example/",
+  envelope: "combined",
+  eventTypes: [],
+  secrets: [],
+  createdAt: start,
+  updatedAt: start,
+  pausedAt: null,
+  resumedAt: null,
+  health: unknownHealth,
+  pausesAt: null,
+  ...fields
+})
+
+const failing = { ...unknownHealth, consecutiveFailures: 100, failuresSince: start }
+
+const kindsOf = (state: Partial<State>) => matters({ ...calm, ...state }).map(({ kind, subject }) => [kind, subject])
+
+describe("what is the matter", () => {
+  it("is nothing where all is well", () => {
+    assert.deepStrictEqual(kindsOf({ webhook: webhook(), numbers: [sender({})] }), [])
+  })
+
+  it("is a webhook that is failing, about to be paused, or paused", () => {
+    const own = id("whk")
+    assert.deepStrictEqual(kindsOf({ webhook: webhook({ health: failing }) }), [["webhook_failing", own]])
+    const soon = (in_: number) => webhook({ health: failing, pausesAt: start + in_ })
+    assert.deepStrictEqual(kindsOf({ webhook: soon(6 * hour + 1) }), [["webhook_failing", own]])
+    assert.deepStrictEqual(kindsOf({ webhook: soon(6 * hour) }), [["webhook_failing", own], ["webhook_pausing", own]])
+    assert.deepStrictEqual(kindsOf({ webhook: webhook({ health: failing, pausedAt: start }) }), [[
+      "webhook_paused",
+      own
+    ]])
+  })
+
+  it("is a number that the provider rates low, in its words", () => {
+    const rated = (quality: string) => [sender({ learned: { tier: null, messagingLimit: null, quality } })]
+    for (const quality of ["RED", "red", "low"]) {
+      assert.deepStrictEqual(kindsOf({ numbers: rated(quality) }), [["number_low_quality", id("pn")]])
+    }
+    for (const quality of ["GREEN", "YELLOW", "UNKNOWN"]) {
+      assert.deepStrictEqual(kindsOf({ numbers: rated(quality) }), [])
+    }
+  })
+
+  it("is a template that is paused", () => {
+    assert.deepStrictEqual(kindsOf({ pausedTemplates: [template({})] }), [["template_paused", template({}).id]])
+  })
+
+  it("is a quota from 80 % on, and once more when it is used up", () => {
+    const used = (used: number, limit: number | null = 10) =>
+      kindsOf({ quota: { month: "2026-01", used, limit } }).map(([kind]) => kind)
+    assert.deepStrictEqual(used(7), [])
+    assert.deepStrictEqual(used(8), ["quota_high"])
+    assert.deepStrictEqual(used(10), ["quota_high", "quota_used_up"])
+    assert.deepStrictEqual(used(1_000_000, null), [])
+  })
+})

@@ -1,0 +1,31 @@
+import { Alert, AlertStep, AlertStore } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { type Memory, State } from "../State.ts"
+
+const observe = (memory: Memory, command: AlertStep.Observe): AlertStep.Observed => {
+  const { answers, writes } = AlertStep.observe({
+    now: memory.now,
+    open: (workspaceId) => memory.alerts.all(workspaceId).filter(({ closedAt }) => closedAt === null)
+  }, [command])
+  for (const alert of [...writes.opened, ...writes.closed]) memory.alerts.set(alert)
+  return answers[0]!
+}
+
+export const layer = Layer.effect(
+  AlertStore.AlertStore,
+  Effect.map(State, (memory) =>
+    AlertStore.AlertStore.of({
+      observe: (command) => Effect.sync(() => observe(memory, command)),
+      list: (workspaceId, { open }, page) =>
+        Effect.sync(() => memory.alerts.page(workspaceId, page, ({ closedAt }) => open !== true || closedAt === null)),
+      settings: (workspaceId) => Effect.sync(() => memory.alertSettings.get(workspaceId) ?? Alert.noSettings),
+      configure: (workspaceId, settings) => Effect.sync(() => memory.alertSettings.set(workspaceId, settings)),
+      forget: (before) =>
+        Effect.sync(() => {
+          for (const alert of memory.alerts.values()) {
+            if (alert.closedAt !== null && alert.closedAt < before) memory.alerts.delete(alert)
+          }
+          return false
+        })
+    }))
+)

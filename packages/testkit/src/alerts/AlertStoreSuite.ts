@@ -1,0 +1,86 @@
+/**
+ * Conformance of `AlertStore`.
+ */
+import { assert } from "@effect/vitest"
+import { Alert, AlertStore } from "@wac/core"
+import { Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+
+const { day, hour, world } = Fixture
+
+const all = { limit: 100, after: null }
+
+const failing: Alert.Matter = { kind: "webhook_failing", subject: "whk", message: "The webhook is failing: “x”." }
+const high: Alert.Matter = { kind: "quota_high", subject: "2026-01", message: "80 of 100" }
+
+const observe = (own: Fixture.World, matters: ReadonlyArray<Alert.Matter>, now = own.start) =>
+  Effect.gen(function*() {
+    const store = yield* AlertStore.AlertStore
+    const ids = yield* Effect.forEach(matters, () => Fixture.id("alr"))
+    return yield* store.observe({ now, workspaceId: own.workspace.id, matters, ids })
+  })
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a matter has one alert from when it is noticed to when it is over", () =>
+    Effect.gen(function*() {
+      const store = yield* AlertStore.AlertStore
+      const own = yield* world()
+      const first = yield* observe(own, [failing])
+      const [opened] = first.opened
+      assert.deepStrictEqual(first, {
+        opened: [{ ...failing, id: opened!.id, workspaceId: own.workspace.id, openedAt: own.start, closedAt: null }],
+        closed: []
+      })
+      const second = yield* observe(own, [{ ...failing, message: "other words" }, high], own.start + 1)
+      assert.deepStrictEqual(second.opened.map(({ kind }) => kind), ["quota_high"])
+      const third = yield* observe(own, [high], own.start + hour)
+      const closed = { ...opened!, closedAt: own.start + hour }
+      assert.deepStrictEqual(third, { opened: [], closed: [closed] })
+      assert.deepStrictEqual(yield* observe(own, [high], own.start + hour), { opened: [], closed: [] })
+      // another time it is another alert
+      const again = yield* observe(own, [high, failing], own.start + 2 * hour)
+      assert.deepStrictEqual(again.opened.map(({ kind }) => kind), ["webhook_failing"])
+      const list = (filter: { readonly open?: boolean }) =>
+        Effect.map(store.list(own.workspace.id, filter, all), ({ items }) => items)
+      assert.deepStrictEqual(yield* list({}), [again.opened[0]!, second.opened[0]!, closed])
+      assert.deepStrictEqual(yield* list({ open: true }), [again.opened[0]!, second.opened[0]!])
+      assert.deepStrictEqual((yield* store.list((yield* world()).workspace.id, {}, all)).items, [])
+    }))
+
+  it.effect("of those who observe a matter at once one learns that it has begun, and one that it is over", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const race = (matters: ReadonlyArray<Alert.Matter>) =>
+        Effect.replicateEffect(observe(own, matters), 8, { concurrency: "unbounded" })
+      assert.strictEqual((yield* race([failing])).flatMap(({ opened }) => opened).length, 1)
+      assert.strictEqual((yield* race([])).flatMap(({ closed }) => closed).length, 1)
+    }))
+
+  it.effect("who is told is kept, and is nobody at first", () =>
+    Effect.gen(function*() {
+      const store = yield* AlertStore.AlertStore
+      const own = yield* world()
+      assert.deepStrictEqual(yield* store.settings(own.workspace.id), Alert.noSettings)
+      for (
+        const settings of [
+          { emails: ["ada@example.com", "ben@example.com"], url: "https://alerts.example.com/" },
+          Alert.noSettings
+        ]
+      ) {
+        yield* store.configure(own.workspace.id, settings)
+        assert.deepStrictEqual(yield* store.settings(own.workspace.id), settings)
+      }
+    }))
+
+  it.effect("what has been over since before a time is forgotten, and what goes on stays", () =>
+    Effect.gen(function*() {
+      const store = yield* AlertStore.AlertStore
+      const own = yield* world()
+      yield* observe(own, [failing, high], own.start - day)
+      yield* observe(own, [high], own.start - hour)
+      while (yield* store.forget(own.start)) { /* until nothing is left */ }
+      const { items } = yield* store.list(own.workspace.id, {}, all)
+      assert.deepStrictEqual(items.map(({ kind }) => kind), ["quota_high"])
+    }))
+}
