@@ -1,11 +1,13 @@
 /** Who is signed in, what their role may do, and what becomes of a page whose session ends. */
 import { QueryCache, QueryClient, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { Role, Session } from "@wac/client/internal"
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useSyncExternalStore } from "react"
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState, useSyncExternalStore } from "react"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Skeleton } from "../ui/Loaded.tsx"
+import { InvitationPage } from "./InvitationPage.tsx"
+import { LostPassword, PasswordResetPage } from "./PasswordReset.tsx"
 import { api, isSignedOut, pages } from "./Service.ts"
 import { SetUpPage } from "./SetUpPage.tsx"
 import { SignInForm, SignInPage } from "./SignIn.tsx"
@@ -81,6 +83,8 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
   )
   const query = useQuery({ queryKey: key, queryFn: ({ signal }) => api.session.get({ signal }), ...live(30_000) })
   const { data: session } = query
+  /** Whether the invitation of the address was accepted. */
+  const [isIn, setIn] = useState(false)
   const began = useCallback((next: Session) => {
     const before = client.getQueryData<Session>(key)
     // somebody else must not see what the one before them saw
@@ -92,11 +96,23 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     setOver(false)
     void client.invalidateQueries()
   }, [client])
-  const isSettingUp = useMemo(() => location.pathname.endsWith("/dashboard/setup"), [])
+  const page = useMemo(() => location.pathname.slice(pages.length), [])
 
+  // who a link is for need not be who is signed in
+  if (page === "/password-reset") return <PasswordResetPage />
+  if (page === "/invitation" && !isIn) {
+    return (
+      <InvitationPage
+        onDone={(session) => {
+          setIn(true)
+          began(session)
+        }}
+      />
+    )
+  }
   if (session === undefined) {
-    if (isSettingUp) return <SetUpPage onDone={began} />
-    if (isSignedOut(query.error)) return <SignInPage onDone={began} />
+    if (page === "/setup") return <SetUpPage onDone={began} />
+    if (isSignedOut(query.error)) return <SignInPage lostPassword={<LostPassword />} onDone={began} />
     return (
       <main className="mx-auto max-w-lg p-6">
         {query.error === null ?

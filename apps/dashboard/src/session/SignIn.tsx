@@ -79,15 +79,14 @@ export const SignInForm = (
   )
 }
 
-export const SignInPage = ({ onDone }: { readonly onDone: (session: Session) => void }) => (
+export const SignInPage = (
+  { lostPassword, onDone }: { readonly lostPassword: ReactNode; readonly onDone: (session: Session) => void }
+) => (
   <Outside title="Sign in">
     {isSetUp === false
       ? <Notice tone="warn">This service is not set up yet. Open the set-up link that it wrote to its log.</Notice>
       : null}
     <SignInForm onDone={onDone} />
-    <p className="text-[13px] text-muted">
-      For a lost password, the operator of the service has a command:{" "}
-      <code className="font-mono">npm run members -- reset-password</code>
-    </p>
+    {lostPassword}
   </Outside>
 )

@@ -21,6 +21,9 @@ const pageCommands: ReadonlyArray<Command> = [
   { name: "Messages that failed", icon: "message", to: "/messages", search: { status: "failed" } },
   { name: "Deliveries that are exhausted", icon: "delivery", to: "/deliveries", search: { status: "exhausted" } },
   { name: "Deliveries that are held", icon: "delivery", to: "/deliveries", search: { status: "held" } },
+  { name: "Invite a person", icon: "members", to: "/settings/members" },
+  { name: "Switch workspace", icon: "person", to: "/account" },
+  { name: "Change password", icon: "person", to: "/account" },
   { name: "Customer replies", icon: "event", to: "/events", search: { type: "message.received" } }
 ]
 

@@ -38,7 +38,10 @@ export const places = [
     name: "Settings",
     places: [
       { to: "/api-keys", name: "API keys", icon: "key" },
-      { to: "/settings/webhook", name: "Webhooks", icon: "webhook" }
+      { to: "/settings/webhook", name: "Webhooks", icon: "webhook" },
+      { to: "/settings/members", name: "Members", icon: "members" },
+      { to: "/settings/audit", name: "Audit", icon: "shield" },
+      { to: "/account", name: "Your account", icon: "person" }
     ]
   }
 ] as const satisfies ReadonlyArray<{ readonly name: string; readonly places: ReadonlyArray<Place> }>

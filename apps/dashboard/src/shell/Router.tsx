@@ -119,6 +119,22 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/settings/members",
+    component: lazyRouteComponent(() => import("../people/MembersPage.tsx"), "MembersPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/settings/audit",
+    validateSearch: (search) => given(search, "cursor"),
+    component: lazyRouteComponent(() => import("../people/AuditPage.tsx"), "AuditPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/account",
+    component: lazyRouteComponent(() => import("../people/AccountPage.tsx"), "AccountPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/requests",
     validateSearch: (search) => given(search, "refused", "reason", "cursor"),
     component: lazyRouteComponent(() => import("../requests/RequestsPage.tsx"), "RequestsPage")

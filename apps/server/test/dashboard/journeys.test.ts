@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import type { Browser } from "playwright-core"
 import { afterAll, afterEach, assert, beforeAll, it } from "vitest"
 import { call, type Delivered, hello, ownPage, receiver as makeReceiver, send, start } from "../harness.ts"
 import { moving } from "../movable.ts"
@@ -26,6 +27,7 @@ const owner = { email: "owner@example.com", password: "correct horse battery" }
 let url: string
 let server: Effect.Success<ReturnType<typeof startServer>>
 let receiver: Effect.Success<typeof makeReceiver>
+let browser: Browser
 let person: Visit
 /** What the journeys leave to each other. */
 let apiKey = ""
@@ -39,8 +41,7 @@ const startServer = (directory: string) =>
 beforeAll(async () => {
   const directory = mkdtempSync(join(tmpdir(), "wac-journeys-"))
   await inScope(Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true }))))
-  const [made, browser] = await Promise.all([inScope(startServer(directory)), inScope(launch)])
-  server = made
+  ;[server, browser] = await Promise.all([inScope(startServer(directory)), inScope(launch)])
   url = server.url
   receiver = await inScope(makeReceiver)
   person = await visit(browser, url)
@@ -316,4 +317,45 @@ it("a session that ends while a form is filled in is begun again in place, and t
   await button(form, "Create key").click()
   await storeSecret("API key “Kept”", "api key")
   await page.getByRole("link", { name: "Kept" }).waitFor()
+})
+
+it("a person is invited, joins, and cannot create a key: the button says why, and the service refuses", async () => {
+  const { page } = person
+  await person.open("/settings/members")
+  await button(page, "Invite a person").click()
+  const form = dialog(page, "Invite a person")
+  await form.getByLabel("E-mail").fill("new@example.com")
+  await form.getByLabel("Member: sees everything but secrets").check()
+  await button(form, "Invite").click()
+  const shown = dialog(page, "The invitation’s link")
+  const link = await shown.locator("code").innerText()
+  assert.include(link, "/dashboard/invitation#token=")
+  await button(shown, "Done").click()
+  await page.getByRole("row", { name: /new@example.com/ }).getByText("Invited").waitFor()
+
+  const other = await visit(browser, url)
+  await other.page.goto(`${url}/dashboard/invitation${new URL(link).hash}`)
+  await other.page.getByLabel("Password").fill("a password of my own")
+  await button(other.page, "Join").click()
+  await other.page.getByRole("heading", { name: "Overview" }).waitFor()
+  assert.notInclude(other.page.url(), "token")
+  await other.open("/api-keys")
+  const create = button(other.page, /^Create API key/).first()
+  assert.strictEqual(await create.getAttribute("aria-disabled"), "true")
+  assert.include(await create.innerText(), "This needs the role developer; you are member.")
+  await create.click({ force: true })
+  assert.strictEqual(await other.page.getByRole("dialog").count(), 0)
+  const refused = await other.page.evaluate(() =>
+    fetch("/internal/api-keys", {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": "mine" },
+      body: JSON.stringify({ name: "mine" })
+    }).then(async (response) => [response.status, (await response.json()).error.code])
+  )
+  assert.deepStrictEqual(refused, [403, "forbidden"])
+  await other.open("/settings/members")
+  await other.page.locator("main").getByText("This needs the role admin").last().waitFor()
+  other.assertSound()
+  await other.end()
+  await page.getByRole("row", { name: /new@example.com/ }).getByText("Active").waitFor()
 })

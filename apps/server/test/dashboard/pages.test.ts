@@ -52,6 +52,9 @@ const pages = (): { readonly [name: string]: string } => ({
   "api-keys": "/api-keys",
   "api-key": `/api-keys/${filled.key.id}`,
   webhook: "/settings/webhook",
+  members: "/settings/members",
+  audit: "/settings/audit",
+  account: "/account",
   missing: "/nothing/here"
 })
 

@@ -1,0 +1,175 @@
+/** The person's own account: their workspaces, their password, and where they are signed in. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { api, pages } from "../session/Service.ts"
+import { live, useSession } from "../session/Session.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { elsewhere, Field } from "../ui/Field.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Page, Section } from "../ui/Page.tsx"
+import { Status } from "../ui/Status.tsx"
+import { Cell, Row, Table } from "../ui/Table.tsx"
+import { Time } from "../ui/Time.tsx"
+import { capitalized } from "../ui/Words.ts"
+
+const Workspaces = () => {
+  const query = useQuery({
+    queryKey: ["workspaces"],
+    queryFn: ({ signal }) => api.account.workspaces({ signal }),
+    ...live(30_000)
+  })
+  const move = useMutation({
+    mutationFn: (workspaceId: string) => api.account.switchWorkspace({ workspaceId }),
+    // nothing of the other workspace may stay on the page
+    onSuccess: () => location.assign(pages)
+  })
+  return (
+    <Section flush title="Workspaces" description="Each has its own messages, keys and members.">
+      <div className="px-4">
+        <Failure error={move.error} />
+      </div>
+      <Loaded query={query} lines={2}>
+        {({ data }) => (
+          <Table label="Your workspaces" columns={["Name", "Role", ""]}>
+            {data.map((workspace) => (
+              <Row key={workspace.id}>
+                <Cell className="font-medium break-words">{workspace.name}</Cell>
+                <Cell>{capitalized(workspace.role)}</Cell>
+                <Cell className="text-right">
+                  {workspace.isCurrent
+                    ? <Status tone="good">Open</Status>
+                    : (
+                      <Button
+                        small
+                        aria-label={`Open ${workspace.name}`}
+                        isPending={move.isPending}
+                        onClick={() => move.mutate(workspace.id)}
+                      >
+                        Open
+                      </Button>
+                    )}
+                </Cell>
+              </Row>
+            ))}
+          </Table>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+const Password = () => {
+  const client = useQueryClient()
+  const { email } = useSession()
+  const [current, setCurrent] = useState("")
+  const [next, setNext] = useState("")
+  const change = useMutation({
+    mutationFn: () => api.account.changePassword({ current, new: next }),
+    onSuccess: () => {
+      setCurrent("")
+      setNext("")
+    },
+    onSettled: () => client.invalidateQueries()
+  })
+  return (
+    <Section title="Password" description="A new password ends your other sessions.">
+      <form
+        method="post"
+        className="max-w-sm space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!change.isPending) change.mutate()
+        }}
+      >
+        <input type="hidden" name="username" autoComplete="username" value={email} />
+        <Field label="Current password" error={change.error} param="current">
+          {(control) => (
+            <input
+              {...control}
+              type="password"
+              required
+              autoComplete="current-password"
+              className="field"
+              value={current}
+              onChange={(event) => setCurrent(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="New password" hint="At least 8 characters." error={change.error} param="new">
+          {(control) => (
+            <input
+              {...control}
+              type="password"
+              required
+              minLength={8}
+              autoComplete="new-password"
+              className="field"
+              value={next}
+              onChange={(event) => setNext(event.target.value)}
+            />
+          )}
+        </Field>
+        <Failure error={elsewhere(change.error, "current", "new")} />
+        {change.isSuccess ? <Notice tone="good" role="status">The new password holds.</Notice> : null}
+        <Button type="submit" isPending={change.isPending}>Change password</Button>
+      </form>
+    </Section>
+  )
+}
+
+const Sessions = () => {
+  const client = useQueryClient()
+  const query = useQuery({
+    queryKey: ["sessions"],
+    queryFn: ({ signal }) => api.account.sessions({ signal }),
+    ...live(15_000)
+  })
+  const end = useMutation({
+    mutationFn: (id: string) => api.account.endSession(id),
+    onSettled: () => client.invalidateQueries()
+  })
+  return (
+    <Section flush title="Sessions" description="Where you are signed in.">
+      <div className="px-4">
+        <Failure error={end.error} />
+      </div>
+      <Loaded query={query} lines={2}>
+        {({ data }) =>
+          data.length === 0
+            ? <Empty title="You are signed in by the application that embeds this service" />
+            : (
+              <Table
+                label="Your sessions"
+                columns={["Browser", { name: "Address", className: "hidden sm:table-cell" }, "Began", ""]}
+              >
+                {data.map((session) => (
+                  <Row key={session.id}>
+                    <Cell className="break-words">{session.agent ?? "Not known"}</Cell>
+                    <Cell className="hidden text-muted tabular-nums sm:table-cell">
+                      {session.address ?? "Not known"}
+                    </Cell>
+                    <Cell className="text-muted">
+                      <Time at={session.createdAt} />
+                    </Cell>
+                    <Cell className="text-right">
+                      {session.isCurrent
+                        ? <Status tone="good">This one</Status>
+                        : <Button small isPending={end.isPending} onClick={() => end.mutate(session.id)}>End</Button>}
+                    </Cell>
+                  </Row>
+                ))}
+              </Table>
+            )}
+      </Loaded>
+    </Section>
+  )
+}
+
+export const AccountPage = () => (
+  <Page title="Your account" lead={useSession().email}>
+    <Workspaces />
+    <Password />
+    <Sessions />
+  </Page>
+)

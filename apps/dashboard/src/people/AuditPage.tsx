@@ -1,0 +1,78 @@
+/** Who changed what, when and from where, in the last year. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { useSearch } from "@tanstack/react-router"
+import { api, firstPage } from "../session/Service.ts"
+import { live, useRefusal } from "../session/Session.tsx"
+import { Notice } from "../ui/Failure.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Page } from "../ui/Page.tsx"
+import { pageSize, Paging } from "../ui/Paged.tsx"
+import { Cell, Id, Row, Table } from "../ui/Table.tsx"
+import { Time } from "../ui/Time.tsx"
+
+const detailOf = (detail: { readonly [name: string]: string } | null): string =>
+  Object.entries(detail ?? {}).map(([name, value]) => `${name}: ${value}`).join(", ")
+
+export const AuditPage = () => {
+  const { cursor } = useSearch({ from: "/settings/audit" })
+  const refusal = useRefusal("admin")
+  const query = useQuery({
+    queryKey: ["audit", { cursor }],
+    queryFn: ({ signal }) =>
+      firstPage(api.audit.list({ limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }, { signal })),
+    enabled: refusal === undefined,
+    placeholderData: keepPreviousData,
+    ...live(10_000)
+  })
+  return (
+    <Page title="Audit" lead="Who changed what, when and from where. Entries are kept for a year and hold no secret.">
+      {refusal === undefined
+        ? (
+          <div className="card">
+            <Loaded query={query} lines={8}>
+              {({ data, nextCursor }) =>
+                data.length === 0
+                  ? <Empty title="Nothing was changed yet" />
+                  : (
+                    <>
+                      <Table
+                        label="Audit"
+                        columns={["Change", "By", { name: "Address", className: "hidden md:table-cell" }, "At"]}
+                      >
+                        {data.map((entry) => (
+                          <Row key={entry.id}>
+                            <Cell>
+                              <span className="font-medium">{entry.action}</span>
+                              {entry.target === null
+                                ? null
+                                : (
+                                  <span className="block text-muted">
+                                    <Id>{entry.target}</Id>
+                                  </span>
+                                )}
+                              {entry.detail === null
+                                ? null
+                                : (
+                                  <span className="block text-[13px] break-words text-muted">
+                                    {detailOf(entry.detail)}
+                                  </span>
+                                )}
+                            </Cell>
+                            <Cell className="break-words">{entry.by?.email ?? "The operator"}</Cell>
+                            <Cell className="hidden text-muted tabular-nums md:table-cell">{entry.address ?? "–"}</Cell>
+                            <Cell className="text-muted">
+                              <Time at={entry.at} />
+                            </Cell>
+                          </Row>
+                        ))}
+                      </Table>
+                      <Paging cursor={cursor} next={nextCursor} />
+                    </>
+                  )}
+            </Loaded>
+          </div>
+        )
+        : <Notice>{refusal}</Notice>}
+    </Page>
+  )
+}

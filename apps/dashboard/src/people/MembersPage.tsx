@@ -1,0 +1,215 @@
+/** Who may work in the workspace, and as what. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { InvitedMember, Member, Role } from "@wac/client/internal"
+import { useState } from "react"
+import { api } from "../session/Service.ts"
+import { live, useRefusal, useSession } from "../session/Session.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Secret } from "../ui/Copy.tsx"
+import { Confirm, Dialog } from "../ui/Dialog.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { Choices, elsewhere, Field } from "../ui/Field.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Page } from "../ui/Page.tsx"
+import { Status } from "../ui/Status.tsx"
+import { Cell, Row, Table } from "../ui/Table.tsx"
+import { Time } from "../ui/Time.tsx"
+import { capitalized } from "../ui/Words.ts"
+
+const roles: ReadonlyArray<readonly [Role, string]> = [
+  ["member", "Member: sees everything but secrets"],
+  ["developer", "Developer: also works with keys, the webhook, templates and messages"],
+  ["admin", "Admin: also manages members"],
+  ["owner", "Owner: also manages owners"]
+]
+
+/** Roles that a person may give: owners only by owners. */
+const givenBy = (role: Role) => role === "owner" ? roles : roles.filter(([each]) => each !== "owner")
+
+const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const client = useQueryClient()
+  const session = useSession()
+  const [email, setEmail] = useState("")
+  const [role, setRole] = useState<Role>("developer")
+  const invite = useMutation<InvitedMember>({
+    mutationFn: () => api.members.invite({ email: email.trim(), role }),
+    onSettled: () => client.invalidateQueries()
+  })
+  const { data: invited, error } = invite
+  return (
+    <Dialog
+      title={invited === undefined ? "Invite a person" : "The invitation’s link"}
+      isOpen
+      isDismissible={invited === undefined}
+      onClose={onClose}
+    >
+      {invited === undefined
+        ? (
+          <form
+            className="space-y-5"
+            onSubmit={(event) => {
+              event.preventDefault()
+              if (!invite.isPending) invite.mutate()
+            }}
+          >
+            <Field label="E-mail" error={error} param="email">
+              {(control) => (
+                <input
+                  {...control}
+                  type="email"
+                  required
+                  autoComplete="off"
+                  className="field"
+                  value={email}
+                  onChange={(event) => setEmail(event.target.value)}
+                />
+              )}
+            </Field>
+            <Choices label="Role" value={role} onChange={setRole} choices={givenBy(session.role)} />
+            <Failure error={elsewhere(error, "email")} />
+            <div className="flex flex-wrap justify-end gap-2">
+              <Button onClick={onClose}>Cancel</Button>
+              <Button look="primary" type="submit" isPending={invite.isPending}>Invite</Button>
+            </div>
+          </form>
+        )
+        : (
+          <div className="space-y-4">
+            <p>
+              Give this link to {email.trim()}. It is shown this once, works once, and ends{" "}
+              <Time at={invited.expiresAt} />. It was also mailed if this service sends mail.
+            </p>
+            <Secret label="Link" value={invited.inviteUrl} />
+            <div className="flex justify-end">
+              <Button look="primary" onClick={onClose}>Done</Button>
+            </div>
+          </div>
+        )}
+    </Dialog>
+  )
+}
+
+const RoleSelect = ({ member, refusal }: { readonly member: Member; readonly refusal: string | undefined }) => {
+  const client = useQueryClient()
+  const session = useSession()
+  const change = useMutation({
+    mutationFn: (role: Role) => api.members.change(member.id, { role }),
+    onSettled: () => client.invalidateQueries()
+  })
+  const isFixed = refusal !== undefined || member.status === "invited" ||
+    member.role === "owner" && session.role !== "owner"
+  if (isFixed) return <>{capitalized(member.role)}</>
+  return (
+    <>
+      <select
+        aria-label={`Role of ${member.email}`}
+        className="field w-auto"
+        value={member.role}
+        disabled={change.isPending}
+        onChange={(event) => {
+          const chosen = roles.find(([role]) => role === event.target.value)?.[0]
+          if (chosen !== undefined) change.mutate(chosen)
+        }}
+      >
+        {givenBy(session.role).map(([role]) => <option key={role} value={role}>{capitalized(role)}</option>)}
+      </select>
+      <Failure error={change.error} />
+    </>
+  )
+}
+
+export const MembersPage = () => {
+  const client = useQueryClient()
+  const session = useSession()
+  const refusal = useRefusal("admin")
+  const [isInviting, setInviting] = useState(false)
+  const [removed, setRemoved] = useState<Member>()
+  const query = useQuery({
+    queryKey: ["members"],
+    queryFn: ({ signal }) => api.members.list({ limit: 100 }, { signal }).toArray(1000),
+    enabled: refusal === undefined,
+    ...live(10_000)
+  })
+  const remove = useMutation({
+    mutationFn: (id: string) => api.members.remove(id),
+    onSuccess: () => setRemoved(undefined),
+    onSettled: () => client.invalidateQueries()
+  })
+  return (
+    <Page
+      title="Members"
+      lead={`Who may work in ${session.workspaceName}, and as what.`}
+      actions={
+        <Button look="primary" icon="members" refusal={refusal} onClick={() => setInviting(true)}>
+          Invite a person
+        </Button>
+      }
+    >
+      {refusal === undefined
+        ? (
+          <div className="card">
+            <Loaded query={query}>
+              {(data) => (
+                <Table
+                  label="Members"
+                  columns={["E-mail", "Role", "Status", { name: "Since", className: "hidden md:table-cell" }, ""]}
+                >
+                  {data.map((member) => (
+                    <Row key={member.id}>
+                      <Cell className="font-medium break-words">
+                        {member.email}
+                        {member.id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
+                      </Cell>
+                      <Cell>
+                        <RoleSelect member={member} refusal={refusal} />
+                      </Cell>
+                      <Cell>
+                        {member.status === "active"
+                          ? <Status tone="good">Active</Status>
+                          : <Status tone="calm">Invited</Status>}
+                      </Cell>
+                      <Cell className="hidden text-muted md:table-cell">
+                        <Time at={member.createdAt} />
+                      </Cell>
+                      <Cell className="text-right">
+                        <Button
+                          small
+                          look="danger"
+                          aria-label={`${member.status === "active" ? "Remove" : "Withdraw"} ${member.email}`}
+                          onClick={() => {
+                            remove.reset()
+                            setRemoved(member)
+                          }}
+                        >
+                          {member.status === "active" ? "Remove…" : "Withdraw…"}
+                        </Button>
+                      </Cell>
+                    </Row>
+                  ))}
+                </Table>
+              )}
+            </Loaded>
+          </div>
+        )
+        : <Notice>{refusal}</Notice>}
+      {isInviting ? <InviteDialog onClose={() => setInviting(false)} /> : null}
+      {removed === undefined ? null : (
+        <Confirm
+          title={removed.status === "active"
+            ? `Remove ${removed.email}?`
+            : `Withdraw the invitation of ${removed.email}?`}
+          action={removed.status === "active" ? "Remove member" : "Withdraw invitation"}
+          isOpen
+          isPending={remove.isPending}
+          error={remove.error}
+          onClose={() => setRemoved(undefined)}
+          onConfirm={() => remove.mutate(removed.id)}
+        >
+          {removed.status === "active"
+            ? "The person’s sessions in this workspace end. What they have created stays, API keys too."
+            : "The link of the invitation ends."}
+        </Confirm>
+      )}
+    </Page>
+  )
+}

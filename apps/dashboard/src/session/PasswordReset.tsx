@@ -1,0 +1,92 @@
+/** A lost password: asking for a link by mail, and choosing another password by the link. */
+import { useMutation } from "@tanstack/react-query"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { elsewhere, Field } from "../ui/Field.tsx"
+import { tokenOfLink } from "./Link.ts"
+import { api, isNotFound, pages } from "./Service.ts"
+import { Outside } from "./SignIn.tsx"
+
+export const PasswordResetPage = () => {
+  const reset = useMutation({
+    mutationFn: (form: FormData) =>
+      api.account.resetPassword({ token: tokenOfLink(), password: String(form.get("password")) })
+  })
+  return (
+    <Outside title="Choose another password">
+      {reset.isSuccess
+        ? (
+          <>
+            <Notice tone="good" role="status">The new password holds. Every session of yours has ended.</Notice>
+            <a href={pages} className={buttonClass("primary")}>Sign in</a>
+          </>
+        )
+        : (
+          <form
+            method="post"
+            className="space-y-4"
+            onSubmit={(event) => {
+              event.preventDefault()
+              if (!reset.isPending) reset.mutate(new FormData(event.currentTarget))
+            }}
+          >
+            <Field label="New password" hint="At least 8 characters." error={reset.error} param="password">
+              {(control) => (
+                <input
+                  {...control}
+                  name="password"
+                  type="password"
+                  required
+                  minLength={8}
+                  autoComplete="new-password"
+                  className="field"
+                />
+              )}
+            </Field>
+            <Failure error={elsewhere(reset.error, "password")} />
+            <Button look="primary" type="submit" isPending={reset.isPending} className="w-full">Set password</Button>
+          </form>
+        )}
+    </Outside>
+  )
+}
+
+/** Asks for the link; where no mail is sent, the operator has a command. */
+export const LostPassword = () => {
+  const request = useMutation({
+    mutationFn: (form: FormData) => api.account.requestPasswordReset({ email: String(form.get("email")) })
+  })
+  return (
+    <details className="text-[13px]">
+      <summary className="text-muted underline">Lost your password?</summary>
+      <div className="mt-3 space-y-3">
+        {request.isSuccess
+          ? <Notice role="status">If there is an account with this address, a link is on its way to it.</Notice>
+          : isNotFound(request.error)
+          ? (
+            <Notice role="status">
+              This service sends no mail. Its operator has a command:{" "}
+              <code className="font-mono">npm run members -- reset-password</code>
+            </Notice>
+          )
+          : (
+            <form
+              className="space-y-3"
+              onSubmit={(event) => {
+                event.preventDefault()
+                if (!request.isPending) request.mutate(new FormData(event.currentTarget))
+              }}
+            >
+              <Field label="E-mail of your account" error={request.error} param="email">
+                {(control) => (
+                  <input {...control} name="email" type="email" required autoComplete="username" className="field" />
+                )}
+              </Field>
+              <Failure error={elsewhere(request.error, "email")} />
+              <Button type="submit" isPending={request.isPending}>Send a link</Button>
+            </form>
+          )}
+      </div>
+    </details>
+  )
+}
