@@ -1,11 +1,21 @@
 /** Who is signed in, what their role may do, and what becomes of a page whose session ends. */
 import { QueryCache, QueryClient, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { Role, Session } from "@wac/client/internal"
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useState, useSyncExternalStore } from "react"
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore
+} from "react"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Skeleton } from "../ui/Loaded.tsx"
+import { follow } from "./Changes.ts"
 import { InvitationPage } from "./InvitationPage.tsx"
 import { LostPassword, PasswordResetPage } from "./PasswordReset.tsx"
 import { api, isSignedOut, pages } from "./Service.ts"
@@ -96,6 +106,8 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     setOver(false)
     void client.invalidateQueries()
   }, [client])
+  const isLive = session !== undefined && !over
+  useEffect(() => isLive ? follow(client) : undefined, [client, isLive])
   const page = useMemo(() => location.pathname.slice(pages.length), [])
 
   // who a link is for need not be who is signed in

@@ -8,7 +8,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { browser as launch, desktop, signedIn } from "./browser.ts"
+import { browser as launch, desktop, signedIn, visit } from "./browser.ts"
 import * as workspace from "./workspace.ts"
 
 /** What its script puts into a page. */
@@ -204,6 +204,63 @@ describe("every page, light, dark and on a phone", () => {
       await page.unroute(api)
     }
     assert.deepStrictEqual(wrong, [])
+    await person.end()
+  })
+
+  it("is sound and accessible before anybody is signed in", async () => {
+    const person = await visit(browser, empty.url)
+    const wrong: Array<string> = []
+    const outside = {
+      "sign-in": "",
+      "set-up": "/setup#x",
+      invitation: "/invitation#token=x",
+      "password-reset": "/password-reset#token=x"
+    }
+    for (const [name, path] of Object.entries(outside)) {
+      await person.open(path)
+      // the fragment alone would not load the page
+      await person.page.reload()
+      await settled(person.page)
+      wrong.push(...await look(person.page, name))
+      assert.match(await person.page.title(), / · wac$/, name)
+    }
+    assert.deepStrictEqual(wrong, [])
+    person.assertSound()
+    await person.end()
+  })
+
+  it("is sound and accessible with each dialog open over it", async () => {
+    const person = await signedIn(browser, filled)
+    const { page } = person
+    const wrong: Array<string> = []
+    const dialogs: ReadonlyArray<readonly [path: string, button: string]> = [
+      ["/api-keys", "Create API key"],
+      ["/api-keys", "Revoke Newsletter"],
+      ["/settings/webhook", "Edit…"],
+      ["/settings/webhook", "Pause…"],
+      ["/settings/webhook", "Rotate secret…"],
+      ["/settings/webhook", "Remove…"],
+      ["/settings/webhook", "Replay events"],
+      ["/settings/members", "Invite a person"],
+      ["/templates", "order_update"]
+    ]
+    for (const [path, name] of dialogs) {
+      await person.open(path)
+      await page.getByRole("button", { name, exact: true }).click()
+      await page.getByRole("dialog").waitFor()
+      wrong.push(...await look(page, `dialog-${name.replace(/\W+/g, "-").toLowerCase()}`))
+      await page.keyboard.press("Escape")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+    }
+    await page.keyboard.press("ControlOrMeta+k")
+    await page.getByRole("combobox", { name: "Page, identifier or number" }).fill("deliver")
+    wrong.push(...await look(page, "dialog-command-menu"))
+    // by the keyboard alone
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Deliveries" }).waitFor()
+    assert.deepStrictEqual(wrong, [])
+    person.assertSound()
     await person.end()
   })
 })
