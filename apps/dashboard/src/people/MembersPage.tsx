@@ -152,18 +152,24 @@ export const MembersPage = () => {
               {(data) => (
                 <Table
                   label="Members"
-                  columns={["E-mail", "Role", "Status", { name: "Since", className: "hidden md:table-cell" }, ""]}
+                  columns={["E-mail", "Role", { name: "Status", className: "hidden sm:table-cell" }, {
+                    name: "Since",
+                    className: "hidden md:table-cell"
+                  }, ""]}
                 >
                   {data.map((member) => (
                     <Row key={member.id}>
                       <Cell className="font-medium break-words">
                         {member.email}
                         {member.id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
+                        {member.status === "invited"
+                          ? <span className="block text-[13px] font-normal text-muted sm:hidden">Invited</span>
+                          : null}
                       </Cell>
                       <Cell>
                         <RoleSelect member={member} refusal={refusal} />
                       </Cell>
-                      <Cell>
+                      <Cell className="hidden sm:table-cell">
                         {member.status === "active"
                           ? <Status tone="good">Active</Status>
                           : <Status tone="calm">Invited</Status>}

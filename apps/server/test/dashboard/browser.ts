@@ -52,6 +52,8 @@ export const visit = async (
     viewport: desktop,
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
+    // what appears is there at once: nothing is looked at half way
+    reducedMotion: "reduce",
     permissions: ["clipboard-read", "clipboard-write"],
     ...options
   })
