@@ -5,7 +5,7 @@ import { root } from "./Service.ts"
 
 /** The first words of the keys of the queries that are about a topic. */
 const queries: Record<Topic, ReadonlyArray<string>> = {
-  alerts: [],
+  alerts: ["alerts"],
   apiKeys: ["api-keys"],
   audit: ["audit"],
   contacts: ["contacts", "contact"],

@@ -13,6 +13,7 @@ export const places = [
     name: "",
     places: [
       { to: "/", name: "Overview", icon: "home" },
+      { to: "/alerts", name: "Alerts", icon: "bell" },
       { to: "/start", name: "Get started", icon: "start" }
     ]
   },

@@ -135,6 +135,12 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/alerts",
+    validateSearch: (search) => given(search, "open", "cursor"),
+    component: lazyRouteComponent(() => import("../alerts/AlertsPage.tsx"), "AlertsPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/requests",
     validateSearch: (search) => given(search, "refused", "reason", "cursor"),
     component: lazyRouteComponent(() => import("../requests/RequestsPage.tsx"), "RequestsPage")

@@ -34,6 +34,7 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 /** The pages behind the sign-in, by the name of their picture. */
 const pages = (): { readonly [name: string]: string } => ({
   overview: "",
+  alerts: "/alerts",
   "get-started": "/start",
   messages: "/messages",
   message: `/messages/${filled.message}`,
