@@ -11,6 +11,7 @@ import { Otlp } from "effect/observability"
 import { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
 import * as MailerSmtp from "./MailerSmtp.ts"
+import * as OidcIssuer from "./OidcIssuer.ts"
 import * as RateLimitStoreRedis from "./RateLimitStoreRedis.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
@@ -117,6 +118,7 @@ const layerOn = (
     ),
     Layer.provideMerge(Layer.sync(Stopping.Stopping, Stopping.make)),
     Layer.provide(MailerSmtp.layer(config.mail)),
+    Layer.provide(OidcIssuer.layer(config.oidc)),
     Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl)),
     Layer.provide(Layer.succeed(PublicUrl.IsGiven, config.isPublicUrlGiven)),
     Layer.provide(Layer.succeed(Dashboard.IsServed, true)),

@@ -10,6 +10,7 @@ import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
 import { Config, ConfigProvider, Effect, Option, Redacted, Result, Schema, SchemaIssue } from "effect"
 import { IpNetwork } from "effect/net"
 import type { Composition } from "wac/effect"
+import type * as OidcIssuer from "./OidcIssuer.ts"
 
 /** A variable whose value is missing or not what it must be. */
 export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable", {
@@ -47,6 +48,8 @@ export interface ServerConfig extends Composition.Config {
     readonly password: Redacted.Redacted
     readonly workspaceName: string
   } | undefined
+  /** The issuer at which people sign in; `undefined`: they have passwords here. */
+  readonly oidc: OidcIssuer.Options | undefined
   /** Where mail to people leaves, and whom it is from; `undefined`: none is sent. */
   readonly mail: { readonly url: Redacted.Redacted; readonly from: string } | undefined
   /** Where alerts are posted of workspaces that name no place of their own. */
@@ -259,6 +262,24 @@ const rateLimitStore = Effect.gen(function*() {
   return yield* new BadVariable({ variable, expected })
 })
 
+/** Where people sign in (contract §12 `AUTH`). */
+const auth = Effect.gen(function*() {
+  const method = yield* read("AUTH", Schema.Literals(["local", "oidc"]), "local or oidc", "local")
+  if (method === "local") return undefined
+  const needed = Effect.fnUntraced(function*<A, I>(variable: string, schema: Schema.Codec<A, I>, expected: string) {
+    const value = yield* optional(variable, schema, expected)
+    return value ?? (yield* new BadVariable({ variable, expected: `${expected}, which AUTH=oidc needs` }))
+  })
+  return {
+    issuer: yield* needed("OIDC_ISSUER", WebAddress, "the issuer's http or https URL"),
+    clientId: yield* needed("OIDC_CLIENT_ID", Schema.NonEmptyString, "the id that the issuer knows this service by"),
+    clientSecret: Redacted.make(
+      yield* needed("OIDC_CLIENT_SECRET", Schema.NonEmptyString, "the secret that belongs to the id")
+    ),
+    roleClaim: yield* read("OIDC_ROLE_CLAIM", Schema.NonEmptyString, "the name of a claim", "wac_roles")
+  }
+})
+
 const smtpExpected = "smtp://USER:PASSWORD@HOST:PORT, or smtps://…"
 
 const SmtpUrl = Schema.String.check(
@@ -344,6 +365,7 @@ const config = Effect.gen(function*() {
       allowInsecure: (yield* read("WEBHOOK_ALLOW_INSECURE", Flag, "true or false", "false")) === "true",
       allowedCidrs: yield* networks("WEBHOOK_ALLOW_CIDRS")
     },
+    oidc: yield* auth,
     mail: yield* mail((publicUrl ?? new URL(`http://${authorityOf(host)}`)).hostname),
     alertUrl: (yield* optional("ALERT_URL", WebAddress, "an http or https URL"))?.href,
     metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "letters, digits and -._~+/=, as Bearer tokens have"),

@@ -13,7 +13,7 @@ import { MessagesApi, MessagesDashboardApi } from "./messages/MessagesApi.ts"
 import { PhoneNumbersApi } from "./numbers/PhoneNumbersApi.ts"
 import { AccountApi, PasswordResetApi } from "./people/AccountApi.ts"
 import { InvitationsApi, MembersApi } from "./people/MembersApi.ts"
-import { SessionApi, SignInApi } from "./people/SessionApi.ts"
+import { SessionApi, SignInApi, SignInMethodApi } from "./people/SessionApi.ts"
 import { RequestsApi } from "./requests/RequestsApi.ts"
 import { TemplatesApi, TemplatesDashboardApi } from "./templates/TemplatesApi.ts"
 import { UsageApi } from "./usage/UsageApi.ts"
@@ -30,6 +30,7 @@ export class Endpoints extends HttpApi.make("wac")
     TemplatesDashboardApi,
     ApiKeysApi,
     SignInApi,
+    SignInMethodApi,
     SessionApi,
     AccountApi,
     PasswordResetApi,

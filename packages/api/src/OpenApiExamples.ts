@@ -283,6 +283,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     },
     response: session
   },
+  "signInMethod.get": { response: { method: "password" } },
   "session.get": { response: session },
   "session.signOut": {},
   "account.workspaces": {

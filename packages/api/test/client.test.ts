@@ -178,7 +178,10 @@ describe("the client's methods", () => {
     const called = await routesCalled((fetch) =>
       createInternalClient({ baseUrl: "https://wac.example.com", fetch }) as never
     )
-    assert.deepStrictEqual(called, routesOf("/internal/").filter((route) => route !== "GET /internal/stream"))
+    assert.deepStrictEqual(
+      called,
+      routesOf("/internal/").filter((route) => route !== "GET /internal/stream")
+    )
   })
 
   it("leave out only what load balancers ask", () => {

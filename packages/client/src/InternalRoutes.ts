@@ -58,6 +58,7 @@ export interface UsageQuery {
 /** The endpoints by method and path. */
 export interface InternalRoutes {
   readonly "POST /internal/session": { readonly body: Wire.SignIn; readonly response: Wire.Session }
+  readonly "GET /internal/sign-in": { readonly response: Wire.SignInMethod }
   readonly "GET /internal/session": { readonly response: Wire.Session }
   readonly "DELETE /internal/session": { readonly response: undefined }
   readonly "POST /internal/setup": { readonly body: Wire.SetUp; readonly response: Wire.Session }

@@ -373,6 +373,12 @@ export interface TemplateDetail {
   readonly syncedAt: string
 }
 
+/** How people sign in. */
+export interface SignInMethod {
+  /** `oidc`: open `/internal/oidc/sign-in` in the browser. */
+  readonly method: "password" | "oidc"
+}
+
 /** What there are alerts about. */
 export type AlertKind =
   | "number_blocked"

@@ -58,6 +58,8 @@ export interface InternalClient {
     readonly signIn: (person: Wire.SignIn, options?: CallOptions) => Returned<"POST /internal/session">
     readonly get: (options?: CallOptions) => Returned<"GET /internal/session">
     readonly signOut: (options?: CallOptions) => Returned<"DELETE /internal/session">
+    /** How people sign in. */
+    readonly method: (options?: CallOptions) => Returned<"GET /internal/sign-in">
     /** Creates the first workspace and its owner, and signs the owner in. */
     readonly setUp: (owner: Wire.SetUp, options?: CallOptions) => Returned<"POST /internal/setup">
   }
@@ -220,6 +222,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     session: {
       signIn: (body, options) => call("POST /internal/session", { body, once: true }, options),
       get: (options) => call("GET /internal/session", {}, options),
+      method: (options) => call("GET /internal/sign-in", {}, options),
       signOut: (options) => call("DELETE /internal/session", {}, options),
       setUp: (body, options) => call("POST /internal/setup", { body, once: true }, options)
     },

@@ -32,9 +32,11 @@ import * as Pages from "./pages/Pages.ts"
 import * as AccountHandlers from "./people/AccountHandlers.ts"
 import { CrossSite } from "./people/CrossSite.ts"
 import * as MembersHandlers from "./people/MembersHandlers.ts"
+import * as OidcRoute from "./people/OidcRoute.ts"
 import * as SessionAuthentication from "./people/SessionAuthentication.ts"
 import { SessionCookie } from "./people/SessionCookie.ts"
 import * as SessionHandlers from "./people/SessionHandlers.ts"
+import * as SignInMethodHandlers from "./people/SignInMethodHandlers.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 import * as RequestLog from "./RequestLog.ts"
 import * as RequestRecord from "./requests/RequestRecord.ts"
@@ -62,6 +64,7 @@ const routes = Layer.mergeAll(
       TemplatesHandlers.layer,
       ApiKeysHandlers.layer,
       SessionHandlers.layer,
+      SignInMethodHandlers.layer,
       AccountHandlers.layer,
       MembersHandlers.layer,
       PhoneNumbersHandlers.layer,
@@ -82,7 +85,8 @@ const routes = Layer.mergeAll(
   ),
   Pages.layer,
   MetricsPage.layer,
-  ProviderRoute.layer
+  ProviderRoute.layer,
+  Layer.provide(OidcRoute.layer, SessionCookie.layer)
 )
 
 const internal = () => new Errors.ServerError({ reason: "internal", message: "an error in the service" })

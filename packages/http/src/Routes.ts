@@ -3,12 +3,13 @@
  * which name a request by its template. A path as it came may hold a customer's number, or a stranger's own words.
  */
 import { Api } from "@wac/api"
-import { ProviderWebhook } from "@wac/core"
+import { Issuer, ProviderWebhook } from "@wac/core"
 import { Effect } from "effect"
 import * as ProviderRoute from "./inbound/ProviderRoute.ts"
 import * as Dashboard from "./pages/Dashboard.ts"
 import * as MetricsPage from "./pages/MetricsPage.ts"
 import * as Pages from "./pages/Pages.ts"
+import * as OidcRoute from "./people/OidcRoute.ts"
 
 interface Route {
   readonly method: string
@@ -49,10 +50,11 @@ export interface Routes {
 
 /** The routes of the API and the pages, and those of the provider in use. */
 export const make: Effect.Effect<Routes> = Effect.map(
-  Effect.all([ProviderWebhook.ProviderWebhook, Dashboard.IsServed]),
-  ([webhook, hasDashboard]) => {
+  Effect.all([ProviderWebhook.ProviderWebhook, Dashboard.IsServed, Issuer.CurrentIssuer]),
+  ([webhook, hasDashboard, issuer]) => {
+    const ofIssuer = issuer === undefined ? [] : OidcRoute.paths.map((path) => route("GET", path))
     const pages = hasDashboard ? Dashboard.paths.map((path) => route("GET", path)) : []
-    const all = [...routes, ...pages, ...routesOf(webhook)]
+    const all = [...routes, ...pages, ...ofIssuer, ...routesOf(webhook)]
     const isOpen = ({ path }: Route) => /[:*]/.test(path)
     const fixed = new Set(all.filter((route) => !isOpen(route)).map(({ path }) => path))
     const open = all.filter(isOpen)

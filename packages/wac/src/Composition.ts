@@ -17,6 +17,7 @@ import {
   Inbound,
   InboundPosts,
   InboundRunner,
+  IssuerSignIn,
   Limits,
   LocalAuthenticator,
   Members,
@@ -207,6 +208,7 @@ const services = <E, EAdapters, EInFront>(
     Audit.Audit.layer,
     Changes.Changes.layer,
     Members.Members.layer,
+    IssuerSignIn.IssuerSignIn.layer,
     Accounts.Accounts.layer,
     authenticator
   ).pipe(

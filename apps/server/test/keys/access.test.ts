@@ -140,6 +140,7 @@ describe("the API definition", () => {
       "POST /internal/password/reset": "anybody",
       "GET /internal/session": "session: member",
       "DELETE /internal/session": "session: member",
+      "GET /internal/sign-in": "anybody",
       "GET /internal/stream": "session: member",
       "GET /internal/alerts": "session: member",
       "GET /internal/alerts/settings": "session: admin",
@@ -175,6 +176,7 @@ describe("the API definition", () => {
 
   /** What somebody does who is not signed in yet. */
   const signingIn = new Set([
+    "GET /internal/sign-in",
     "POST /internal/session",
     "POST /internal/setup",
     "POST /internal/invitations/accept",

@@ -82,6 +82,7 @@ describe("what is not set", () => {
     logLevel: "Info",
     otlpEndpoint: undefined,
     alertUrl: undefined,
+    oidc: undefined,
     mail: undefined,
     metricsToken: undefined
   }

@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
-import { asking, reading, writing } from "../ErrorBody.ts"
+import { always, asking, reading, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
 import { SignsIn } from "../Traits.ts"
 
@@ -39,6 +39,22 @@ export const SetUp = Schema.Struct({
   password: Password.Password,
   workspaceName: PlainText.trimmed(Workspace.maxNameLength)
 }).annotate({ identifier: "SetUp" })
+
+/** How people sign in. */
+export const SignInMethod = Schema.Struct({
+  method: Schema.Literals(["password", "oidc"]).annotate({
+    description: "`oidc`: open `/internal/oidc/sign-in` in the browser"
+  })
+}).annotate({ identifier: "SignInMethod" })
+
+export class SignInMethodApi extends HttpApiGroup.make("signInMethod").add(
+  HttpApiEndpoint.get("get", "/internal/sign-in", { success: SignInMethod, error: always })
+    .annotate(Access, anybody).annotateMerge(
+      OpenApi.annotations({ summary: "How people sign in", description: "By password, or at an issuer." })
+    )
+).annotateMerge(
+  OpenApi.annotations({ title: "Ways to sign in (dashboard)", description: "Which of them there is." })
+) {}
 
 /** Signing in and out, and the first owner. Answers that sign somebody in set the session's cookie. */
 export class SignInApi extends HttpApiGroup.make("signIn").add(

@@ -13,6 +13,7 @@ import * as PlainText from "../PlainText.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { Authenticator, type Opening, type SignIn } from "./Authenticator.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
+import { CurrentIssuer } from "./Issuer.ts"
 import type { Person } from "./Member.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
@@ -63,6 +64,7 @@ export const layer = Layer.effect(
     const vault = yield* Vault
     const random = yield* SecureRandom.SecureRandom
     const digest = yield* Digest.Digest
+    const issuer = yield* CurrentIssuer
 
     const hashOf = (token: Redacted.Redacted) =>
       digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
@@ -110,6 +112,9 @@ export const layer = Layer.effect(
     })
 
     const signIn = Effect.fn("LocalAuthenticator.signIn")(function*(attempt: SignIn) {
+      if (issuer !== undefined) {
+        return yield* new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
+      }
       const email = normalizeEmail(attempt.email)
       const now = yield* Clock.currentTimeMillis
       const nonce = yield* trusted(email, attempt.device)

@@ -4,6 +4,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import type { Member, Person, Role } from "./Member.ts"
 import type { Change, Changed } from "./MemberStep.ts"
@@ -18,6 +19,17 @@ export interface Membership {
 export interface Account {
   readonly person: Person
   readonly memberships: ReadonlyArray<Membership>
+}
+
+/** Makes a person exactly what an issuer says of them. */
+export interface Assign {
+  /** Their id, if there is nobody of the address yet. */
+  readonly userId: UserId
+  /** In lower case. */
+  readonly email: string
+  readonly now: Instant
+  /** Each workspace at most once. */
+  readonly roles: ReadonlyArray<{ readonly workspaceId: WorkspaceId; readonly role: Role }>
 }
 
 export class MemberStore extends Context.Service<MemberStore, {
@@ -37,6 +49,11 @@ export class MemberStore extends Context.Service<MemberStore, {
     passwordHash: string,
     keep?: string
   ) => Effect.Effect<Option.Option<number>, StoreError>
+  /**
+   * Makes the person of an address, who is new without a password, a member of just these workspaces with these roles, in
+   * one step. Who it is.
+   */
+  readonly assign: (command: Assign) => Effect.Effect<UserId, StoreError>
   /** Gives a member another role, or removes them and ends their sessions in the workspace, in one step. */
   readonly change: (command: Change) => Effect.Effect<Changed, StoreError>
 }>()("@wac/core/people/MemberStore") {}

@@ -2,7 +2,7 @@
  * The cookies of a dashboard session, and of the device that it was opened on (contract §5).
  */
 import { DeviceCookie, Session } from "@wac/core"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PublicUrl } from "../PublicUrl.ts"
 
@@ -21,6 +21,10 @@ export class SessionCookie extends Context.Service<SessionCookie, {
   readonly set: (token: Redacted.Redacted) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
   /** Has the answer under way take the cookie back. */
   readonly clear: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
+  /** What the request brings from before its person went to the issuer. */
+  readonly kept: Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>
+  /** Has the answer under way keep something while its person is at the issuer; nothing takes it back. */
+  readonly keep: (value: string) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
   /** The device cookie that the request brings, which outlives sessions. */
   readonly device: Effect.Effect<Redacted.Redacted | undefined, never, HttpServerRequest.HttpServerRequest>
   /** Has the answer under way set the device cookie. */
@@ -51,7 +55,18 @@ export class SessionCookie extends Context.Service<SessionCookie, {
           const value = cookies[name]
           return value === undefined || value === "" ? undefined : Redacted.make(value)
         })
+      const keptName = nameOf("wac_oidc")
       return SessionCookie.of({
+        kept: Effect.map(read(keptName), (value) => value && Redacted.value(value)),
+        keep: (value) =>
+          HttpEffect.appendPreResponseHandler((_, response) =>
+            Effect.orDie(
+              HttpServerResponse.setCookie(response, keptName, value, {
+                ...options,
+                maxAge: value === "" ? 0 : Duration.minutes(10)
+              })
+            )
+          ),
         read: read(name),
         device: read(deviceName),
         setDevice: (value) =>

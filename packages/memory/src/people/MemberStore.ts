@@ -58,6 +58,19 @@ const change = (memory: Memory, command: MemberStep.Change): MemberStep.Changed 
   return answers[0]!
 }
 
+const assign = (memory: Memory, { email, now, roles, userId }: MemberStore.Assign): Id.UserId => {
+  const known = [...memory.people.values()].find((person) => person.email === email)
+  const person = known ?? { userId, email, passwordHash: null, createdAt: memory.now(now) }
+  memory.people.set(person.userId, person)
+  const assigned = new Map(roles.map(({ role, workspaceId }) => [workspaceId, role]))
+  for (const [workspaceId, members] of memory.members) if (!assigned.has(workspaceId)) members.delete(person.userId)
+  for (const [workspaceId, role] of assigned) {
+    const createdAt = memory.members.get(workspaceId)?.get(person.userId)?.createdAt ?? memory.now(now)
+    keepMember(memory, { userId: person.userId, workspaceId, email, role, createdAt })
+  }
+  return person.userId
+}
+
 export const layer = Layer.effect(
   MemberStore.MemberStore,
   Effect.map(State, (memory) =>
@@ -75,6 +88,7 @@ export const layer = Layer.effect(
       ),
       ofWorkspace: (workspaceId) => Effect.sync(() => ofWorkspace(memory, workspaceId)),
       setPassword: (userId, passwordHash, keep) => Effect.sync(() => setPassword(memory, userId, passwordHash, keep)),
+      assign: (command) => Effect.sync(() => assign(memory, command)),
       change: (command) => Effect.sync(() => change(memory, command))
     }))
 )

@@ -85,6 +85,21 @@ const change: StepOptions<MemberStep.Change, MemberStep.Loaded, MemberStep.Chang
   ]
 }
 
+/** Of those who race to be new, one is; the others find them. */
+const assignText = `with person as (
+    insert into people as p (user_id, email, created_at) values ($1, $2, $3)
+    on conflict (email) do update set email = excluded.email
+    returning p.user_id
+  ), gone as (
+    delete from members m using person p where m.user_id = p.user_id and m.workspace_id <> all ($4::text[])
+  ), kept as (
+    insert into members as m (user_id, workspace_id, role, created_at)
+    select p.user_id, r.workspace_id, r.role, $3
+    from person p cross join unnest($4::text[], $5::text[]) r (workspace_id, role) order by r.workspace_id
+    on conflict (workspace_id, user_id) do update set role = excluded.role
+  )
+  select user_id from person`
+
 export const layer = Layer.effect(
   MemberStore.MemberStore,
   Effect.gen(function*() {
@@ -118,6 +133,17 @@ export const layer = Layer.effect(
         ),
       setPassword: (userId, passwordHash, keep) =>
         Effect.map(setting({ userId, passwordHash, keep }), Option.fromUndefinedOr),
+      assign: ({ email, now, roles, userId }) =>
+        Effect.map(
+          query("MemberStore.assign", assignText, [
+            userId,
+            email,
+            now,
+            texts(roles.map(({ workspaceId }) => workspaceId)),
+            texts(roles.map(({ role }) => role))
+          ]),
+          ([row]) => plain<Id.UserId>(row!, "user_id")
+        ),
       change: changing
     })
   })

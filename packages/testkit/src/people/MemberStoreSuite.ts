@@ -67,6 +67,39 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(memberships, [])
     }))
 
+  it.effect("an issuer's word makes somebody new a member, and somebody known what it says and nothing else", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const [own, other, third] = [yield* world(), yield* world(), yield* world()]
+      const command = {
+        userId: yield* Fixture.id("usr"),
+        email: `${yield* Fixture.word}@example.com`,
+        now: own.start,
+        roles: [
+          { workspaceId: own.workspace.id, role: "member" as const },
+          { workspaceId: other.workspace.id, role: "owner" as const }
+        ]
+      }
+      const raced = yield* Effect.replicateEffect(
+        Effect.flatMap(Fixture.id("usr"), (userId) => members.assign({ ...command, userId })),
+        5,
+        { concurrency: "unbounded" }
+      )
+      const userId = raced[0]!
+      assert.deepStrictEqual(new Set(raced), new Set([userId]))
+      const account = Effect.map(members.findByUserId(userId), Option.getOrThrow)
+      assert.deepInclude((yield* account).person, { email: command.email, passwordHash: null })
+      const roles = [
+        { workspaceId: own.workspace.id, role: "admin" as const },
+        { workspaceId: third.workspace.id, role: "developer" as const }
+      ]
+      assert.strictEqual(yield* members.assign({ ...command, now: own.start + 1, roles }), userId)
+      assert.sameDeepMembers([...(yield* account).memberships], [
+        { role: "admin", workspace: own.workspace },
+        { role: "developer", workspace: third.workspace }
+      ])
+    }))
+
   it.effect("owners are managed by owners alone, by their role as it is now", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore

@@ -1,0 +1,101 @@
+/**
+ * An OpenID Connect issuer (contract §12 `AUTH=oidc`): the code flow with PKCE, state and nonce.
+ */
+import { Errors, Issuer } from "@wac/core"
+import { Effect, Layer, Redacted } from "effect"
+import * as client from "openid-client"
+
+/** The issuer, and what it knows us by. */
+export interface Options {
+  readonly issuer: URL
+  readonly clientId: string
+  readonly clientSecret: Redacted.Redacted
+  /** The name of the claim with a person's roles. */
+  readonly roleClaim: string
+}
+
+/** Seconds that the issuer may take for one answer. */
+const timeout = 10
+
+const away = () =>
+  new Errors.ServerError({ reason: "provider_unavailable", message: "the issuer cannot be reached, or is not well" })
+
+const refused = () =>
+  new Errors.Unauthorized({
+    reason: "invalid_credentials",
+    message: "the issuer did not confirm who you are: begin again"
+  })
+
+/** Whether the issuer answered, and said no. */
+const isRefusal = (cause: unknown): boolean =>
+  cause instanceof client.AuthorizationResponseError || cause instanceof client.ResponseBodyError ||
+  cause instanceof client.ClientError
+
+const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Issuer => {
+  const discover = () =>
+    client.discovery(issuer, clientId, Redacted.value(clientSecret), undefined, {
+      timeout,
+      ...(issuer.protocol === "http:" ? { execute: [client.allowInsecureRequests] } : {})
+    })
+  let known: Promise<client.Configuration> | undefined
+  /** Asked once; again after it failed. */
+  const configuration = Effect.tryPromise({
+    try: () =>
+      known ??= discover().catch((cause: unknown) => {
+        known = undefined
+        throw cause
+      }),
+    catch: away
+  })
+  return {
+    begin: Effect.fnUntraced(function*(redirectUri) {
+      const config = yield* configuration
+      const kept = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        codeVerifier: client.randomPKCECodeVerifier()
+      }
+      const challenge = yield* Effect.promise(() => client.calculatePKCECodeChallenge(kept.codeVerifier))
+      const url = client.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: "openid email",
+        code_challenge: challenge,
+        code_challenge_method: "S256",
+        state: kept.state,
+        nonce: kept.nonce
+      })
+      return { url, kept }
+    }),
+    complete: Effect.fnUntraced(function*(callback, { codeVerifier, nonce, state }) {
+      const config = yield* configuration
+      const asked = Effect.fnUntraced(function*<A>(ask: () => Promise<A>) {
+        return yield* Effect.tryPromise({ try: ask, catch: (cause) => isRefusal(cause) ? refused() : away() })
+      })
+      const tokens = yield* asked(() =>
+        client.authorizationCodeGrant(config, callback, {
+          pkceCodeVerifier: codeVerifier,
+          expectedState: state,
+          expectedNonce: nonce,
+          idTokenExpected: true
+        })
+      )
+      const ofToken = tokens.claims()
+      if (ofToken === undefined) return yield* refused()
+      // issuers put what is not about the sign-in itself where they like
+      const ofPerson = config.serverMetadata().userinfo_endpoint === undefined
+        ? {}
+        : yield* asked(() => client.fetchUserInfo(config, tokens.access_token, ofToken.sub))
+      const claims: Record<string, unknown> = { ...ofPerson, ...ofToken }
+      const { email, email_verified: verified } = claims
+      return {
+        email: typeof email === "string" ? email : undefined,
+        emailVerified: typeof verified === "boolean" ? verified : undefined,
+        roles: claims[roleClaim]
+      }
+    })
+  }
+}
+
+/** The issuer of a configuration; none without one. */
+export const layer = (options: Options | undefined): Layer.Layer<never> =>
+  options === undefined ? Layer.empty : Layer.succeed(Issuer.CurrentIssuer, make(options))

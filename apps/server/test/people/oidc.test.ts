@@ -1,0 +1,183 @@
+/**
+ * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`), against a real one.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer } from "node:http"
+import { Provider } from "oidc-provider"
+import * as checks from "../checks.ts"
+import { call, environment, ownPage, start } from "../harness.ts"
+
+/** What the issuer says of people, by name. */
+type People = { [name: string]: { email?: string; email_verified?: boolean; wac_roles?: unknown } }
+
+/** An issuer on loopback, in the present scope. Clients are whoever it is told of. */
+const issuer = Effect.fnUntraced(function*(people: People) {
+  const redirectUris: Array<string> = []
+  const server = createServer()
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+    () =>
+      Effect.promise(() => {
+        server.closeAllConnections()
+        return new Promise<void>((resolve) => server.close(() => resolve()))
+      })
+  )
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  const provider = new Provider(url, {
+    clients: [{
+      client_id: "wac",
+      client_secret: "a client's secret",
+      redirect_uris: ["http://127.0.0.1/internal/oidc/callback"],
+      grant_types: ["authorization_code"],
+      response_types: ["code"]
+    }],
+    claims: { openid: ["sub", "wac_roles"], email: ["email", "email_verified"] },
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
+    cookies: { keys: ["k"] }
+  })
+  // any port of ours
+  provider.Client.prototype.redirectUriAllowed = (uri: string) => redirectUris.includes(uri)
+  server.on("request", provider.callback())
+  return { url, redirectUris }
+})
+
+/** A browser's cookies, for all places on loopback. */
+class Browser {
+  readonly #jar = new Map<string, string>()
+  async go(url: string, form?: Record<string, string>): Promise<Response> {
+    const response = await fetch(url, {
+      redirect: "manual",
+      headers: { cookie: [...this.#jar].map(([name, value]) => `${name}=${value}`).join("; ") },
+      ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
+    })
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!
+      if (value === "") this.#jar.delete(name!)
+      else this.#jar.set(name!, value!)
+    }
+    return response
+  }
+  cookie(name: string): string | undefined {
+    return this.#jar.get(name)
+  }
+}
+
+/** Goes to the issuer, signs in there as somebody, consents, and stands before our callback. */
+const atIssuer = async (browser: Browser, url: string, name: string): Promise<string> => {
+  let place = `${url}/internal/oidc/sign-in`
+  for (let step = 0; step < 12; step++) {
+    let response = await browser.go(place)
+    if (response.status === 200) {
+      const prompt = /name="prompt" value="(\w+)"/.exec(await response.text())![1]!
+      response = await browser.go(place, { prompt, ...(prompt === "login" ? { login: name, password: "x" } : {}) })
+    }
+    const location = response.headers.get("location")
+    if (location === null) throw new Error(`${response.status} ${await response.text()}`)
+    place = new URL(location, place).href
+    if (place.startsWith(`${url}/internal/oidc/callback`)) return place
+  }
+  throw new Error("it never came back")
+}
+
+const served = Effect.fnUntraced(function*(people: People) {
+  const { redirectUris, url: issuerUrl } = yield* issuer(people)
+  const server = yield* start({
+    environment: {
+      ...checks.unlimited,
+      AUTH: "oidc",
+      OIDC_ISSUER: issuerUrl,
+      OIDC_CLIENT_ID: "wac",
+      OIDC_CLIENT_SECRET: "a client's secret"
+    }
+  })
+  redirectUris.push(`${server.url}/internal/oidc/callback`)
+  const signIn = (name: string, browser = new Browser()) =>
+    Effect.promise(async () => {
+      const response = await browser.go(await atIssuer(browser, server.url, name))
+      return { response, browser, body: await response.text() }
+    })
+  const who = (browser: Browser) =>
+    call(`${server.url}/internal/session`, { headers: { cookie: `wac_session=${browser.cookie("wac_session")}` } })
+  return { ...server, signIn, who }
+})
+
+it.live("somebody signs in with the role that the issuer gives, which is read anew each time", () =>
+  Effect.gen(function*() {
+    const people: People = { ada: { email: "Ada@Example.com", email_verified: true, wac_roles: "admin" } }
+    const { signIn, url, who } = yield* served(people)
+    assert.deepStrictEqual((yield* call(`${url}/internal/sign-in`)).body, { method: "oidc" })
+    const first = yield* signIn("ada")
+    assert.strictEqual(first.response.status, 302, first.body)
+    assert.strictEqual(first.response.headers.get("location"), "/dashboard")
+    assert.isUndefined(first.browser.cookie("wac_oidc"))
+    const session = yield* who(first.browser)
+    assert.deepInclude(session.body, { email: "ada@example.com", role: "admin" })
+    people["ada"]!.wac_roles = { [session.body.workspaceId]: "developer", ws_other: "owner" }
+    const again = yield* signIn("ada")
+    assert.deepInclude((yield* who(again.browser)).body, { userId: session.body.userId, role: "developer" })
+    // the session of before has the role of now
+    assert.strictEqual((yield* who(first.browser)).body.role, "developer")
+    people["ada"]!.wac_roles = undefined
+    const refused = yield* signIn("ada")
+    assert.strictEqual(refused.response.status, 403)
+    assert.strictEqual(JSON.parse(refused.body).error.reason, "role_not_allowed")
+  }).pipe(Effect.scoped))
+
+it.live("somebody whom the issuer gives no role, or does not vouch for, is refused", () =>
+  Effect.gen(function*() {
+    const { signIn } = yield* served({
+      none: { email: "none@example.com" },
+      odd: { email: "odd@example.com", wac_roles: ["owner"] },
+      unverified: { email: "owner@example.com", email_verified: false, wac_roles: "owner" },
+      nameless: { wac_roles: "owner" }
+    })
+    for (const name of ["none", "odd", "unverified", "nameless"]) {
+      const { body, response } = yield* signIn(name)
+      assert.deepStrictEqual([response.status, JSON.parse(body).error.reason], [403, "role_not_allowed"], name)
+      assert.deepStrictEqual(response.headers.getSetCookie().filter((cookie) => cookie.startsWith("wac_session=")), [])
+    }
+  }).pipe(Effect.scoped))
+
+it.live("a callback that another browser began, that is made up or that comes again, signs nobody in", () =>
+  Effect.gen(function*() {
+    const { url } = yield* served({ ada: { email: "ada@example.com", wac_roles: "owner" } })
+    const [own, other] = [new Browser(), new Browser()]
+    const callback = yield* Effect.promise(() => atIssuer(own, url, "ada"))
+    yield* Effect.promise(() => other.go(`${url}/internal/oidc/sign-in`))
+    const refused = (browser: Browser, place: string) =>
+      Effect.promise(async () => {
+        const response = await browser.go(place)
+        const { error } = JSON.parse(await response.text())
+        assert.deepStrictEqual([response.status, error.reason], [401, "invalid_credentials"], place)
+        assert.isUndefined(browser.cookie("wac_session"))
+      })
+    yield* refused(other, callback)
+    yield* refused(new Browser(), callback)
+    yield* refused(other, `${url}/internal/oidc/callback`)
+    yield* refused(other, `${url}/internal/oidc/callback?error=access_denied&state=x`)
+    const kept = own.cookie("wac_oidc")!
+    assert.strictEqual((yield* Effect.promise(() => own.go(callback))).status, 302)
+    const again = yield* call(callback, { headers: { cookie: `wac_oidc=${kept}` } })
+    checks.assertError(again, 401, { code: "unauthorized", reason: "invalid_credentials" })
+  }).pipe(Effect.scoped))
+
+it.live("a password signs nobody in where an issuer does", () =>
+  Effect.gen(function*() {
+    const { url } = yield* served({})
+    const answer = yield* call(`${url}/internal/session`, {
+      headers: ownPage,
+      body: { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
+    })
+    checks.assertError(answer, 404, { code: "not_found" })
+  }).pipe(Effect.scoped))
+
+it.live("an issuer that cannot be reached is said to be", () =>
+  Effect.gen(function*() {
+    const { url } = yield* start({
+      environment: { AUTH: "oidc", OIDC_ISSUER: "http://127.0.0.1:1", OIDC_CLIENT_ID: "wac", OIDC_CLIENT_SECRET: "s" }
+    })
+    const answer = yield* call(`${url}/internal/oidc/sign-in`)
+    checks.assertError(answer, 502, { code: "server_error", reason: "provider_unavailable" })
+  }).pipe(Effect.scoped))

@@ -1,0 +1,87 @@
+/**
+ * To an OpenID Connect issuer and back (contract §12 `AUTH=oidc`): addresses that a browser goes to by itself. Without an
+ * issuer nothing is there.
+ */
+import { Audit, Authenticator, Errors, Issuer, IssuerSignIn, type Session, StoreError } from "@wac/core"
+import { Effect, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as ErrorResponse from "../ErrorResponse.ts"
+import { Exchange } from "../Exchange.ts"
+import { MountPath } from "../MountPath.ts"
+import { PublicUrl } from "../PublicUrl.ts"
+import { SessionCookie } from "./SessionCookie.ts"
+import * as SignIn from "./SignIn.ts"
+
+/** Where signing in begins. */
+const begin = "/internal/oidc/sign-in"
+
+/** Where the issuer sends the browser back to: its redirect URI. */
+const callback = "/internal/oidc/callback"
+
+/** The addresses, where there is an issuer. */
+export const paths: ReadonlyArray<string> = [begin, callback]
+
+/** As the cookie holds it. */
+const Kept = Schema.fromJsonString(
+  Schema.Struct({ state: Schema.String, nonce: Schema.String, codeVerifier: Schema.String })
+)
+const encodeKept = Schema.encodeSync(Kept)
+const decodeKept = Schema.decodeUnknownEffect(Kept)
+
+const expired = () =>
+  new Errors.Unauthorized({
+    reason: "invalid_credentials",
+    message: "signing in took too long, or was begun in another browser: begin again"
+  })
+
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function*() {
+    if ((yield* Issuer.CurrentIssuer) === undefined) return
+    const signIn = yield* IssuerSignIn.IssuerSignIn
+    const authenticator = yield* Authenticator.Authenticator
+    const audit = yield* Audit.Audit
+    const cookie = yield* SessionCookie
+    const base = (yield* PublicUrl).href.replace(/\/$/, "")
+    const redirectUri = Effect.map(MountPath, (mount) => `${base}${mount}${callback}`)
+
+    /** A session of whoever has come back, which the audit knows of. */
+    const opened = Effect.fnUntraced(function*(userId: Session.Session["userId"]) {
+      const opening = yield* SignIn.opening
+      const signedIn = yield* authenticator.open(userId, opening)
+      yield* SignIn.signedIn(signedIn)
+      const { ownId } = yield* Exchange
+      yield* audit.record([signedIn.session], {
+        action: "session.sign_in",
+        address: opening.address,
+        requestId: ownId
+      })
+    })
+
+    yield* router.add(
+      "GET",
+      begin,
+      Effect.gen(function*() {
+        const { kept, url } = yield* signIn.begin(yield* redirectUri)
+        yield* cookie.keep(encodeURIComponent(encodeKept(kept)))
+        return HttpServerResponse.redirect(url, { status: 302 })
+      }).pipe(Effect.catch(ErrorResponse.of))
+    )
+    yield* router.add(
+      "GET",
+      callback,
+      Effect.gen(function*() {
+        const value = yield* cookie.kept
+        const kept = yield* Effect.mapError(decodeKept(decodeURIComponent(value ?? "")), expired)
+        const place = new URL(yield* redirectUri)
+        place.search = new URL((yield* HttpServerRequest.HttpServerRequest).url, place).search
+        yield* opened(yield* signIn.complete(place, kept))
+        yield* cookie.keep("")
+        return HttpServerResponse.redirect(`${yield* MountPath}/dashboard`, { status: 302 })
+      }).pipe(
+        Effect.provideService(SessionCookie, cookie),
+        StoreError.orUnavailable,
+        Effect.catch(ErrorResponse.of)
+      )
+    )
+  })
+)
