@@ -16,7 +16,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as checks from "./checks.ts"
 import { createKey, environment, signIn } from "./harness.ts"
-import type { Order } from "./steered.ts"
+import type { Done, Order } from "./steered.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -183,17 +183,20 @@ export const startSteered = Effect.fnUntraced(
       launch({ ...env, TEST_UPSTREAM: upstream, TEST_AHEAD: String(ahead) }, main),
       listening
     )
+    const { child, ended, output } = started
     let orders = 0
     const order = (order: Order) =>
       Effect.promise(() =>
-        new Promise<void>((resolve) => {
+        new Promise<void>((resolve, reject) => {
           const number = ++orders
-          const look = (done: unknown) => {
-            if (done !== number) return
-            started.child.off("message", look)
-            resolve()
+          const look = (done: Done) => {
+            if (done.number !== number) return
+            child.off("message", look)
+            if (done.failure === undefined) resolve()
+            else reject(new Error(`${order._tag} failed: ${done.failure}`))
           }
-          started.child.on("message", look).send({ number, order })
+          child.on("message", look).send({ number, order })
+          void ended.then((end) => reject(new Error(`ended before ${order._tag}: ${JSON.stringify([end, output])}`)))
         })
       )
     return { ...started, order }

@@ -25,6 +25,12 @@ export type Order =
     readonly status: Exclude<Message.Report["status"], "failed">
   }
 
+/** The order of this number is carried out, or says why it is not. */
+export interface Done {
+  readonly number: number
+  readonly failure?: string
+}
+
 /** What the provider is told of a send. */
 export interface Asked {
   readonly messageId: string
@@ -116,7 +122,11 @@ const main = Effect.gen(function*() {
       }])
   const runPromise = Effect.runPromiseWith(yield* Effect.context())
   process.on("message", ({ number, order }: { readonly number: number; readonly order: Order }) => {
-    void runPromise(Effect.provideService(carryOut(order), Clock.Clock, clock)).then(() => process.send!(number))
+    const tell = (done: Done) => process.send!(done)
+    void runPromise(Effect.provideService(carryOut(order), Clock.Clock, clock)).then(
+      () => tell({ number }),
+      (failure) => tell({ number, failure: String(failure) })
+    )
   })
   return yield* Effect.never
 })
