@@ -3,8 +3,11 @@
  */
 import { Context, Effect, Layer, ManagedRuntime } from "effect"
 import { HttpServer } from "effect/http"
+import * as Heap from "../../apps/server/src/Heap.ts"
 import { run } from "../../apps/server/src/Run.ts"
 import * as Child from "./Child.ts"
+
+Heap.bounded()
 
 Child.serve<{ readonly [variable: string]: string }, never>(async (environment) => {
   const server = Layer.effectContext(Effect.map(run(environment), ({ services }) => services))
