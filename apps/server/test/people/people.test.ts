@@ -5,34 +5,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, createKey, ownPage, ready, signIn } from "../harness.ts"
+import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
-
-type Headers = { readonly [name: string]: string }
-
-const cookieOf = (answer: Answer): Headers => ({
-  ...ownPage,
-  cookie: answer.headers.getSetCookie().find((cookie) => cookie.startsWith("wac_session="))!.split(";")[0]!
-})
-
-const invite = (url: string, headers: Headers, email: string, role: string) =>
-  call(`${url}/internal/members`, { headers, body: { email, role } })
-
-const accept = (url: string, token: string, password?: string, headers: Headers = {}) =>
-  call(`${url}/internal/invitations/accept`, {
-    headers: { ...ownPage, ...headers },
-    body: { token, ...(password === undefined ? {} : { password }) }
-  })
-
-const password = "a horse of another colour"
-
-/** Makes somebody a member; gives their session's headers and their id. */
-const join = Effect.fnUntraced(function*(url: string, by: Headers, email: string, role: string) {
-  const invited = yield* invite(url, by, email, role)
-  assert.strictEqual(invited.status, 201, invited.text)
-  const accepted = yield* accept(url, tokenIn(invited.body.inviteUrl), password)
-  assert.strictEqual(accepted.status, 200, accepted.text)
-  return { headers: cookieOf(accepted), id: accepted.body.userId as string }
-})
 
 const members = (url: string, headers: Headers) =>
   Effect.map(

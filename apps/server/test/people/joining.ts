@@ -1,0 +1,39 @@
+/**
+ * Somebody becomes a member by the link of an invitation.
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answer, call, ownPage } from "../harness.ts"
+import { tokenIn } from "./mailbox.ts"
+
+/** What a session is shown by. */
+export type Headers = { readonly [name: string]: string }
+
+/** The headers of the session that an answer opened. */
+export const cookieOf = (answer: Answer) => ({
+  ...ownPage,
+  cookie: answer.headers.getSetCookie().find((cookie) => cookie.startsWith("wac_session="))!.split(";")[0]!
+})
+
+/** Invites somebody. */
+export const invite = (url: string, headers: Headers, email: string, role: string) =>
+  call(`${url}/internal/members`, { headers, body: { email, role } })
+
+/** Accepts an invitation. */
+export const accept = (url: string, token: string, password?: string, headers: Headers = {}) =>
+  call(`${url}/internal/invitations/accept`, {
+    headers: { ...ownPage, ...headers },
+    body: { token, ...(password === undefined ? {} : { password }) }
+  })
+
+/** The password of whoever joins. */
+export const password = "a horse of another colour"
+
+/** Makes somebody a member; gives their session's headers and their id. */
+export const join = Effect.fnUntraced(function*(url: string, by: Headers, email: string, role: string) {
+  const invited = yield* invite(url, by, email, role)
+  assert.strictEqual(invited.status, 201, invited.text)
+  const accepted = yield* accept(url, tokenIn(invited.body.inviteUrl), password)
+  assert.strictEqual(accepted.status, 200, accepted.text)
+  return { headers: cookieOf(accepted), id: accepted.body.userId as string }
+})
