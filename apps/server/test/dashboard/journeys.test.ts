@@ -319,6 +319,30 @@ it("a session that ends while a form is filled in is begun again in place, and t
   await page.getByRole("link", { name: "Kept" }).waitFor()
 })
 
+it("a template is filled in beside its preview and sent once, and its life is followed", async () => {
+  const { page } = person
+  await person.open("/messages")
+  await page.getByRole("link", { name: "Send a message" }).click()
+  await page.getByLabel("To", { exact: true }).fill("+15551239876")
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
+  await page.getByLabel("Placeholder 1").fill("<b>Ana</b>")
+  await page.getByLabel("Placeholder 2").fill("1042")
+  const preview = page.getByRole("figure", { name: "Preview of order_update" })
+  await preview.getByText("<b>Ana</b>").waitFor()
+  await button(page, "Send message").click()
+  await page.getByRole("heading", { name: "Message to +15551239876" }).waitFor()
+  await page.getByText("The dashboard, by hand").waitFor()
+  await page.getByText("Read by the recipient").waitFor()
+
+  // outside a service window the service refuses text, and the form stays as it is
+  await person.open("/messages/new?to=%2B15551239876")
+  await page.getByLabel("Text, while the customer’s service window is open").check()
+  await page.getByLabel("Text", { exact: true }).fill("Hello?")
+  await button(page, "Send message").click()
+  await page.getByRole("alert").waitFor()
+  assert.strictEqual(await page.getByLabel("Text", { exact: true }).inputValue(), "Hello?")
+})
+
 it("a person is invited, joins, and cannot create a key: the button says why, and the service refuses", async () => {
   const { page } = person
   await person.open("/settings/members")
@@ -331,7 +355,7 @@ it("a person is invited, joins, and cannot create a key: the button says why, an
   const link = await shown.locator("code").innerText()
   assert.include(link, "/dashboard/invitation#token=")
   await button(shown, "Done").click()
-  await page.getByRole("row", { name: /new@example.com/ }).getByText("Invited").waitFor()
+  await page.getByRole("row", { name: /new@example.com/ }).getByText("Invited").last().waitFor()
 
   const other = await visit(browser, url)
   await other.page.goto(`${url}/dashboard/invitation${new URL(link).hash}`)
