@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, pages } from "../session/Service.ts"
 import { live, useSession } from "../session/Session.tsx"
+import { methodQuery } from "../session/SignIn.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
@@ -166,10 +167,14 @@ const Sessions = () => {
   )
 }
 
-export const AccountPage = () => (
-  <Page title="Your account" lead={useSession().email}>
-    <Workspaces />
-    <Password />
-    <Sessions />
-  </Page>
-)
+export const AccountPage = () => {
+  const { email } = useSession()
+  const { data: signIn } = useQuery(methodQuery)
+  return (
+    <Page title="Your account" lead={email}>
+      <Workspaces />
+      <Sessions />
+      {signIn?.method === "password" ? <Password /> : null}
+    </Page>
+  )
+}

@@ -20,7 +20,7 @@ import { InvitationPage } from "./InvitationPage.tsx"
 import { LostPassword, PasswordResetPage } from "./PasswordReset.tsx"
 import { api, isSignedOut, pages } from "./Service.ts"
 import { SetUpPage } from "./SetUpPage.tsx"
-import { SignInForm, SignInPage } from "./SignIn.tsx"
+import { SignInAgain, SignInPage } from "./SignIn.tsx"
 
 /** Whether the service said that the session is over, since it was last asked. */
 let isOver = false
@@ -150,7 +150,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
       {children}
       <Dialog title="Your session has ended" isOpen={over} isDismissible={false} onClose={() => {}} width="max-w-md">
         <p className="mb-4 text-muted">Sign in to continue. What you have filled in is still here.</p>
-        <SignInForm email={session.email} onDone={began} />
+        <SignInAgain email={session.email} onDone={began} />
       </Dialog>
     </Current>
   )

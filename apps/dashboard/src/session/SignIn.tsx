@@ -1,10 +1,11 @@
-/** Signing in: as a page, and as the form of the dialog that asks for it again. */
-import { useMutation } from "@tanstack/react-query"
+/** Signing in, with a password or at an issuer: as a page, and in the dialog that asks for it again. */
+import { queryOptions, useMutation, useQuery } from "@tanstack/react-query"
 import type { Session } from "@wac/client/internal"
 import { type ReactNode, useEffect } from "react"
-import { Button } from "../ui/Button.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Field } from "../ui/Field.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
 import { api, isSetUp, root, version } from "./Service.ts"
 
 /** The frame of the pages before the sign-in. */
@@ -30,7 +31,52 @@ export const Outside = ({ children, title }: { readonly title: string; readonly 
   )
 }
 
-export const SignInForm = (
+/** Whether people have passwords here, or sign in at an issuer. */
+export const methodQuery = queryOptions({
+  queryKey: ["sign-in-method"],
+  queryFn: ({ signal }) => api.session.method({ signal }),
+  staleTime: Infinity
+})
+
+/** Where signing in at the issuer begins; it comes back to the first page. */
+const issuer = `${root}internal/oidc/sign-in`
+
+/** Asks, while the person is at the issuer in another tab, whether they are signed in. */
+const useSignedInElsewhere = (onDone: (session: Session) => void): void => {
+  const { data } = useQuery({
+    queryKey: ["session-elsewhere"],
+    queryFn: ({ signal }) => api.session.get({ signal }),
+    refetchInterval: 2000,
+    refetchIntervalInBackground: true,
+    gcTime: 0
+  })
+  useEffect(() => {
+    if (data !== undefined) onDone(data)
+  }, [data, onDone])
+}
+
+const AnotherTab = ({ onDone }: { readonly onDone: (session: Session) => void }) => {
+  useSignedInElsewhere(onDone)
+  return (
+    <>
+      <a href={issuer} target="_blank" rel="noreferrer" className={`${buttonClass("primary")} w-full`}>
+        Sign in in another tab
+      </a>
+      <p role="status" className="mt-3 text-[13px] text-muted">This page continues as soon as you are signed in.</p>
+    </>
+  )
+}
+
+/** Signing in again, in place: the page behind it stays as it is. */
+export const SignInAgain = (
+  { email, onDone }: { readonly email: string; readonly onDone: (session: Session) => void }
+) => (
+  <Loaded query={useQuery(methodQuery)} lines={2}>
+    {({ method }) => method === "oidc" ? <AnotherTab onDone={onDone} /> : <SignInForm email={email} onDone={onDone} />}
+  </Loaded>
+)
+
+const SignInForm = (
   { email, onDone }: { readonly email?: string; readonly onDone: (session: Session) => void }
 ) => {
   const signIn = useMutation({
@@ -86,7 +132,21 @@ export const SignInPage = (
     {isSetUp === false
       ? <Notice tone="warn">This service is not set up yet. Open the set-up link that it wrote to its log.</Notice>
       : null}
-    <SignInForm onDone={onDone} />
-    {lostPassword}
+    <Loaded query={useQuery(methodQuery)} lines={2}>
+      {({ method }) =>
+        method === "oidc"
+          ? (
+            <>
+              <p className="text-muted">People sign in to this service at its identity provider.</p>
+              <a href={issuer} className={`${buttonClass("primary")} w-full`}>Sign in</a>
+            </>
+          )
+          : (
+            <>
+              <SignInForm onDone={onDone} />
+              {lostPassword}
+            </>
+          )}
+    </Loaded>
   </Outside>
 )

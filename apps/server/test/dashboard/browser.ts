@@ -41,13 +41,14 @@ const isRefusal = (text: string): boolean =>
 
 /**
  * A person's own browser window, with nobody signed in. Recorded as wrong are exceptions, errors on the console, answers
- * of 500 and above, and requests to anywhere but the service.
+ * of 500 and above, and requests to anywhere but the service and `others`.
  */
 export const visit = async (
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {}
+  options: BrowserContextOptions & { readonly others?: ReadonlyArray<string> } = {}
 ): Promise<Visit> => {
+  const { others = [], ...contextOptions } = options
   const context = await browser.newContext({
     viewport: desktop,
     locale: "en-GB",
@@ -55,7 +56,7 @@ export const visit = async (
     // what appears is there at once: nothing is looked at half way
     reducedMotion: "reduce",
     permissions: ["clipboard-read", "clipboard-write"],
-    ...options
+    ...contextOptions
   })
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
@@ -69,7 +70,7 @@ export const visit = async (
   })
   page.on("request", (request) => {
     const { origin, protocol } = new URL(request.url())
-    if (origin !== url && protocol !== "data:") troubles.push(`elsewhere: ${request.url()}`)
+    if (![url, ...others].includes(origin) && protocol !== "data:") troubles.push(`elsewhere: ${request.url()}`)
   })
   return {
     page,

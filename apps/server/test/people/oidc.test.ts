@@ -3,45 +3,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { createServer } from "node:http"
-import { Provider } from "oidc-provider"
 import * as checks from "../checks.ts"
 import { call, environment, ownPage, start } from "../harness.ts"
-
-/** What the issuer says of people, by name. */
-type People = { [name: string]: { email?: string; email_verified?: boolean; wac_roles?: unknown } }
-
-/** An issuer on loopback, in the present scope. Clients are whoever it is told of. */
-const issuer = Effect.fnUntraced(function*(people: People) {
-  const redirectUris: Array<string> = []
-  const server = createServer()
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.promise(() => {
-        server.closeAllConnections()
-        return new Promise<void>((resolve) => server.close(() => resolve()))
-      })
-  )
-  const address = server.address()
-  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-  const provider = new Provider(url, {
-    clients: [{
-      client_id: "wac",
-      client_secret: "a client's secret",
-      redirect_uris: ["http://127.0.0.1/internal/oidc/callback"],
-      grant_types: ["authorization_code"],
-      response_types: ["code"]
-    }],
-    claims: { openid: ["sub", "wac_roles"], email: ["email", "email_verified"] },
-    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
-    cookies: { keys: ["k"] }
-  })
-  // any port of ours
-  provider.Client.prototype.redirectUriAllowed = (uri: string) => redirectUris.includes(uri)
-  server.on("request", provider.callback())
-  return { url, redirectUris }
-})
+import { environmentFor, issuer, type People } from "./issuer.ts"
 
 /** A browser's cookies, for all places on loopback. */
 class Browser {
@@ -84,13 +48,7 @@ const atIssuer = async (browser: Browser, url: string, name: string): Promise<st
 const served = Effect.fnUntraced(function*(people: People) {
   const { redirectUris, url: issuerUrl } = yield* issuer(people)
   const server = yield* start({
-    environment: {
-      ...checks.unlimited,
-      AUTH: "oidc",
-      OIDC_ISSUER: issuerUrl,
-      OIDC_CLIENT_ID: "wac",
-      OIDC_CLIENT_SECRET: "a client's secret"
-    }
+    environment: { ...checks.unlimited, ...environmentFor(issuerUrl) }
   })
   redirectUris.push(`${server.url}/internal/oidc/callback`)
   const signIn = (name: string, browser = new Browser()) =>

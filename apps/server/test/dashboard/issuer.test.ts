@@ -1,0 +1,70 @@
+/**
+ * Signing in to the dashboard at an OpenID Connect issuer, in a real browser against a real issuer.
+ */
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { assert, it } from "vitest"
+import * as checks from "../checks.ts"
+import { start } from "../harness.ts"
+import { environmentFor, issuer } from "../people/issuer.ts"
+import { browser as launch, button, dialog, visit } from "./browser.ts"
+
+const fonts = "https://fonts.googleapis.com"
+
+/** What a person does at the issuer: says who they are, and that we may know it. */
+const passIssuer = async (page: Page, name: string): Promise<void> => {
+  await page.locator("[name=login]").fill(name)
+  await page.locator("[name=password]").fill("x")
+  await page.getByRole("button", { name: "Sign-in" }).click()
+  await page.getByRole("button", { name: "Continue" }).click()
+}
+
+it("a person signs in at the issuer with the role that it gives, and again in another tab without losing a form", () =>
+  Effect.gen(function*() {
+    const { redirectUris, url: issuerUrl } = yield* issuer({
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "developer" }
+    })
+    const { url } = yield* start({ environment: { ...checks.unlimited, ...environmentFor(issuerUrl) } })
+    redirectUris.push(`${url}/internal/oidc/callback`)
+    const browser = yield* launch
+    yield* Effect.promise(async () => {
+      const person = await visit(browser, url, { others: [issuerUrl, fonts] })
+      const { page } = person
+      // of the issuer's own pages: nothing is loaded from the network in a test
+      await page.context().route(`${fonts}/**`, (route) => route.fulfill({ contentType: "text/css", body: "" }))
+      await person.open("/api-keys")
+      await page.getByRole("heading", { name: "Sign in" }).waitFor()
+      assert.strictEqual(await page.getByLabel("Password").count(), 0, "nobody has a password here")
+      await page.getByRole("link", { name: "Sign in" }).click()
+      await passIssuer(page, "ada")
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      await page.getByText("ada@example.com").waitFor()
+      await page.getByRole("button", { name: /ada@example\.com/ }).click()
+      await page.getByText("Your role: developer").waitFor()
+
+      await person.open("/api-keys")
+      await button(page, "Create API key").first().click()
+      const form = dialog(page, "Create an API key")
+      await form.getByLabel("Name").fill("Kept")
+      await page.evaluate(() => fetch("/internal/session", { method: "DELETE" }))
+      await button(form, "Create key").click()
+      const asking = dialog(page, "Your session has ended")
+      const [tab] = await Promise.all([
+        page.waitForEvent("popup"),
+        asking.getByRole("link", { name: "Sign in in another tab" }).click()
+      ])
+      // the issuer remembers who is there
+      await tab.getByRole("heading", { name: "Overview" }).waitFor()
+      await tab.close()
+      await asking.waitFor({ state: "detached" })
+      assert.strictEqual(await form.getByLabel("Name").inputValue(), "Kept")
+      await button(form, "Create key").click()
+      await dialog(page, "API key “Kept”").waitFor()
+
+      await person.open("/account")
+      await page.getByRole("region", { name: "Sessions" }).waitFor()
+      assert.strictEqual(await page.getByRole("region", { name: "Password" }).count(), 0)
+      person.assertSound()
+      await person.end()
+    })
+  }).pipe(Effect.scoped, Effect.runPromise))

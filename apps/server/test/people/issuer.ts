@@ -1,0 +1,51 @@
+/**
+ * An OpenID Connect issuer at which people sign in, whatever their password is.
+ */
+import { Effect } from "effect"
+import { createServer } from "node:http"
+import { Provider } from "oidc-provider"
+
+const secret = "a client's secret"
+
+/** What the issuer says of people, by name. */
+export type People = { [name: string]: { email?: string; email_verified?: boolean; wac_roles?: unknown } }
+
+/** An issuer on loopback, in the present scope. Clients are whoever it is told of. */
+export const issuer = Effect.fnUntraced(function*(people: People) {
+  const redirectUris: Array<string> = []
+  const server = createServer()
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+    () =>
+      Effect.promise(() => {
+        server.closeAllConnections()
+        return new Promise<void>((resolve) => server.close(() => resolve()))
+      })
+  )
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  const provider = new Provider(url, {
+    clients: [{
+      client_id: "wac",
+      client_secret: secret,
+      redirect_uris: ["http://127.0.0.1/internal/oidc/callback"],
+      grant_types: ["authorization_code"],
+      response_types: ["code"]
+    }],
+    claims: { openid: ["sub", "wac_roles"], email: ["email", "email_verified"] },
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
+    cookies: { keys: ["k"] }
+  })
+  // any port of ours
+  provider.Client.prototype.redirectUriAllowed = (uri: string) => redirectUris.includes(uri)
+  server.on("request", provider.callback())
+  return { url, redirectUris }
+})
+
+/** The settings of a service whose people sign in there. */
+export const environmentFor = (issuerUrl: string) => ({
+  AUTH: "oidc",
+  OIDC_ISSUER: issuerUrl,
+  OIDC_CLIENT_ID: "wac",
+  OIDC_CLIENT_SECRET: secret
+})
