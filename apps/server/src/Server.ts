@@ -122,6 +122,7 @@ const layerOn = (
     Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl)),
     Layer.provide(Layer.succeed(PublicUrl.IsGiven, config.isPublicUrlGiven)),
     Layer.provide(Layer.succeed(Dashboard.IsServed, true)),
+    Layer.provide(Layer.succeed(Dashboard.PortalOrigins, config.portalOrigins)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provideMerge(telemetry(config)),

@@ -3,7 +3,7 @@
  * variable and what was expected; no value is ever shown.
  */
 import { SessionApi } from "@wac/api"
-import { Limits, Password, PlainText, Workspace } from "@wac/core"
+import { Limits, Password, PlainText, Portal, Workspace } from "@wac/core"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { ReceiverAddress } from "@wac/receivers"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
@@ -54,6 +54,8 @@ export interface ServerConfig extends Composition.Config {
   readonly mail: { readonly url: Redacted.Redacted; readonly from: string } | undefined
   /** Where alerts are posted of workspaces that name no place of their own. */
   readonly alertUrl: string | undefined
+  /** The origins whose pages may show the portal in a frame. */
+  readonly portalOrigins: ReadonlyArray<string>
   /** Opens `/metrics`; without it only this machine's own programs may read it. */
   readonly metricsToken: Redacted.Redacted | undefined
   readonly logFormat: "pretty" | "json"
@@ -290,6 +292,15 @@ const SmtpUrl = Schema.String.check(
 
 const readEmail = Schema.decodeUnknownOption(SessionApi.SetUp.fields.email)
 
+/** Who may show the portal in a frame (contract §12 `PORTAL_ORIGINS`). */
+const portalOrigins = Effect.gen(function*() {
+  const variable = "PORTAL_ORIGINS"
+  const expected = "origins with commas between, such as https://app.example.com"
+  const text = yield* read(variable, Schema.String, expected, "")
+  const origins = text.split(",").map((origin) => origin.trim()).filter((origin) => origin !== "")
+  return origins.every(Portal.isOrigin) ? origins : yield* new BadVariable({ variable, expected })
+})
+
 /** Mail to people (contract §12 `SMTP_URL`). */
 const mail = Effect.fnUntraced(function*(publicHost: string) {
   const url = yield* secret("SMTP_URL", SmtpUrl, smtpExpected)
@@ -368,6 +379,7 @@ const config = Effect.gen(function*() {
     oidc: yield* auth,
     mail: yield* mail((publicUrl ?? new URL(`http://${authorityOf(host)}`)).hostname),
     alertUrl: (yield* optional("ALERT_URL", WebAddress, "an http or https URL"))?.href,
+    portalOrigins: yield* portalOrigins,
     metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "letters, digits and -._~+/=, as Bearer tokens have"),
     logFormat: yield* read(
       "LOG_FORMAT",

@@ -16,6 +16,9 @@ export type Access =
 /** The annotation's key. An endpoint without it is refused to everybody. */
 export const Access = Context.Service<Access>("@wac/api/Access")
 
+/** Whether a session of the portal may call an endpoint too (contract §12), if its role is enough. */
+export const OpenToPortal = Context.Reference<boolean>("@wac/api/OpenToPortal", { defaultValue: () => false })
+
 /** For anybody. */
 export const anybody: Access = { _tag: "Public" }
 

@@ -13,6 +13,7 @@ import { MessagesApi, MessagesDashboardApi } from "./messages/MessagesApi.ts"
 import { PhoneNumbersApi } from "./numbers/PhoneNumbersApi.ts"
 import { AccountApi, PasswordResetApi } from "./people/AccountApi.ts"
 import { InvitationsApi, MembersApi } from "./people/MembersApi.ts"
+import { PortalApi } from "./people/PortalApi.ts"
 import { SessionApi, SignInApi, SignInMethodApi } from "./people/SessionApi.ts"
 import { RequestsApi } from "./requests/RequestsApi.ts"
 import { TemplatesApi, TemplatesDashboardApi } from "./templates/TemplatesApi.ts"
@@ -36,6 +37,7 @@ export class Endpoints extends HttpApi.make("wac")
     PasswordResetApi,
     MembersApi,
     InvitationsApi,
+    PortalApi,
     PhoneNumbersApi,
     ContactsApi,
     WebhookApi,

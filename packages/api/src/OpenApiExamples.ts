@@ -357,6 +357,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   },
   "members.remove": {},
   "invitations.accept": { request: { token: "…", password: "correct horse battery" }, response: session },
+  "portal.open": { request: { token: "…" }, response: session },
   "phoneNumbers.list": {
     response: {
       data: [{

@@ -70,6 +70,7 @@ export interface InternalRoutes {
     readonly body: Wire.AcceptInvitation
     readonly response: Wire.Session
   }
+  readonly "POST /internal/portal": { readonly body: Wire.OpenPortal; readonly response: Wire.Session }
   readonly "GET /internal/workspaces": { readonly response: Wire.InternalPage<Wire.OwnWorkspace> }
   readonly "POST /internal/session/workspace": {
     readonly body: Wire.SwitchWorkspace

@@ -281,6 +281,11 @@ export interface AcceptInvitation {
   readonly password?: string
 }
 
+/** The token of a host's link. */
+export interface OpenPortal {
+  readonly token: string
+}
+
 /** A workspace of the person's. */
 export interface OwnWorkspace {
   readonly id: string

@@ -35,6 +35,8 @@ export interface InternalClientOptions extends TransportOptions {
   readonly baseUrl: string | URL
   /** The session's cookie, `name=value`, if there is a session already; not needed in browsers. */
   readonly cookie?: string
+  /** The id of the workspace whose portal is used, instead of a session of the dashboard. */
+  readonly portal?: string
 }
 
 /** What creating a key and sending a message take. */
@@ -80,6 +82,10 @@ export interface InternalClient {
       invitation: Wire.AcceptInvitation,
       options?: CallOptions
     ) => Returned<"POST /internal/invitations/accept">
+  }
+  readonly portal: {
+    /** Opens the portal by a host's link, for the client's `portal`. */
+    readonly open: (link: Wire.OpenPortal, options?: CallOptions) => Returned<"POST /internal/portal">
   }
   readonly account: {
     readonly workspaces: (options?: CallOptions) => Returned<"GET /internal/workspaces">
@@ -190,7 +196,7 @@ export interface InternalClient {
   }
 }
 
-const sessionCookie = /^((?:__Host-)?wac_session)=([^;]*)/
+const sessionCookie = /^((?:__Host-)?wac_session|__Host-wac_portal)=([^;]*)/
 
 /** Makes a client. Throws a `TypeError` for options that cannot be right. */
 export const createInternalClient = (options: InternalClientOptions): InternalClient => {
@@ -200,7 +206,11 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
 
   const call = transportOf<InternalRoutes>(base, {
     // a browser sets both itself, whatever is asked of it
-    headersOf: async () => ({ "sec-fetch-site": "same-origin", ...(cookie === undefined ? {} : { cookie }) }),
+    headersOf: async () => ({
+      "sec-fetch-site": "same-origin",
+      ...(cookie === undefined ? {} : { cookie }),
+      ...(options.portal === undefined ? {} : { "wac-portal": options.portal })
+    }),
     learn: (headers) => {
       for (const each of headers.getSetCookie()) {
         const [pair, , value] = sessionCookie.exec(each) ?? []
@@ -232,6 +242,9 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       change: (id, body, options) => call("PATCH /internal/members/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/members/:id", { id }, options),
       accept: (body, options) => call("POST /internal/invitations/accept", { body, once: true }, options)
+    },
+    portal: {
+      open: (body, options) => call("POST /internal/portal", { body, once: true }, options)
     },
     account: {
       workspaces: (options) => call("GET /internal/workspaces", {}, options),

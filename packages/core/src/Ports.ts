@@ -15,6 +15,7 @@ import { MessageStore } from "./messages/MessageStore.ts"
 import { PhoneNumberStore } from "./numbers/PhoneNumberStore.ts"
 import { InvitationStore } from "./people/InvitationStore.ts"
 import { MemberStore } from "./people/MemberStore.ts"
+import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
 import { PepperStore } from "./secrets/PepperStore.ts"
@@ -42,6 +43,7 @@ export const all = {
   MessageStore,
   PepperStore,
   PhoneNumberStore,
+  PortalStore,
   RateLimitStore,
   ReplayStore,
   RequestStore,

@@ -6,6 +6,7 @@ import * as Alert from "./alerts/Alert.ts"
 import { AlertStore } from "./alerts/AlertStore.ts"
 import * as AuditEntry from "./audit/AuditEntry.ts"
 import { AuditStore } from "./audit/AuditStore.ts"
+import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import * as ApiRequest from "./requests/ApiRequest.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
@@ -34,6 +35,7 @@ export const layer = Layer.effectDiscard(
       { retention: Alert.retention, forget: (yield* AlertStore).forget },
       { retention: AuditEntry.retention, forget: (yield* AuditStore).forget },
       { retention: Duration.zero, forget: (yield* SessionStore).forget },
+      { retention: Duration.zero, forget: (yield* PortalStore).forget },
       { retention: Activity.retention, forget: (yield* UsageStore).forget }
     ]
     const tidy = ({ forget, retention }: Kept) =>

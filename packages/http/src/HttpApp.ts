@@ -33,6 +33,8 @@ import * as AccountHandlers from "./people/AccountHandlers.ts"
 import { CrossSite } from "./people/CrossSite.ts"
 import * as MembersHandlers from "./people/MembersHandlers.ts"
 import * as OidcRoute from "./people/OidcRoute.ts"
+import { PortalCookie } from "./people/PortalCookie.ts"
+import * as PortalHandlers from "./people/PortalHandlers.ts"
 import * as SessionAuthentication from "./people/SessionAuthentication.ts"
 import { SessionCookie } from "./people/SessionCookie.ts"
 import * as SessionHandlers from "./people/SessionHandlers.ts"
@@ -67,6 +69,7 @@ const routes = Layer.mergeAll(
       SignInMethodHandlers.layer,
       AccountHandlers.layer,
       MembersHandlers.layer,
+      PortalHandlers.layer,
       PhoneNumbersHandlers.layer,
       ContactsHandlers.layer,
       WebhookHandlers.layer,
@@ -81,7 +84,7 @@ const routes = Layer.mergeAll(
       HealthHandlers.layer
     ]),
     Layer.provide([KeyAuthentication.layer, SessionAuthentication.layer, Boundary.layer]),
-    Layer.provide([CrossSite.layer, SessionCookie.layer])
+    Layer.provide([CrossSite.layer, SessionCookie.layer, PortalCookie.layer])
   ),
   Pages.layer,
   MetricsPage.layer,

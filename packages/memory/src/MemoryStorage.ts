@@ -16,6 +16,7 @@ import * as MessageStore from "./messages/MessageStore.ts"
 import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
 import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
+import * as PortalStore from "./people/PortalStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as Polling from "./Polling.ts"
 import * as RequestStore from "./requests/RequestStore.ts"
@@ -46,6 +47,7 @@ export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   PepperStore.layer,
   PhoneNumberStore.layer,
   Polling.layer,
+  PortalStore.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
   RequestStore.layer,

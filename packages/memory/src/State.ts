@@ -20,6 +20,7 @@ import {
   type Message,
   type PhoneNumber,
   type PhoneNumberStep,
+  type Portal,
   type ReplayStep,
   type Sealed,
   type SessionStore,
@@ -108,6 +109,8 @@ export interface Memory {
   readonly invitations: ForgetfulMap<string, Invitation.Invitation>
   readonly passwordResets: ForgetfulMap<string, Invitation.PasswordReset>
   readonly sessions: ForgetfulMap<string, SessionStore.StoredSession>
+  /** Links and open sessions of the portal, by the token's hash. */
+  readonly portals: ForgetfulMap<string, Portal.Portal & { readonly isOpen: boolean }>
   readonly apiKeys: Table<ApiKey.ApiKey>
   readonly apiKeyByTokenHash: Map<string, Id.ApiKeyId>
   readonly issuances: ForgetfulMap<string, Issuance>
@@ -199,6 +202,7 @@ const make = (now: Memory["now"]): Memory => ({
   invitations: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
   passwordResets: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
   sessions: new ForgetfulMap(({ absoluteUntil, idleUntil }, now) => Math.min(idleUntil, absoluteUntil) <= now),
+  portals: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
   apiKeys: new Table(),
   apiKeyByTokenHash: new Map(),
   issuances: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),

@@ -10,6 +10,7 @@ import { createHash } from "node:crypto"
 import * as tables from "./migrations/0001_tables.ts"
 import * as inboundPosts from "./migrations/0002_inbound_posts.ts"
 import * as people from "./migrations/0003_people.ts"
+import * as portal from "./migrations/0004_portal.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -24,7 +25,8 @@ export interface Migration {
 export const all: ReadonlyArray<Migration> = [
   { name: "tables", sql: tables.sql },
   { name: "inbound posts", sql: inboundPosts.sql },
-  { name: "people", sql: people.sql }
+  { name: "people", sql: people.sql },
+  { name: "portal", sql: portal.sql }
 ]
 
 /** What processes that migrate at once wait for; the number is arbitrary, and only has to stay. */

@@ -20,6 +20,7 @@ import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
 import type { OpenError } from "./OpenError.ts"
 import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
+import * as PortalStore from "./people/PortalStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as PgliteClient from "./PgliteClient.ts"
 import * as PostgresClient from "./PostgresClient.ts"
@@ -50,6 +51,7 @@ export const layer = Layer.mergeAll(
   MessageStore.layer,
   PepperStore.layer,
   PhoneNumberStore.layer,
+  PortalStore.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
   RequestStore.layer,

@@ -25,6 +25,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   people_email: ["people", { email: "A@example.com" }],
   members_role: ["members", { role: "guest" }],
   invitations_role: ["invitations", { role: "guest" }],
+  portals_role: ["portals", { role: "guest" }],
   sessions_ends: ["sessions", { idle_until: 6 }],
   phone_numbers_block: [
     "phone_numbers",
@@ -126,6 +127,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
 
   alerts_open: ["alerts", { id: "other" }],
   people_email_key: ["people", { user_id: "other" }],
+  portals_id_key: ["portals", { token_hash: "other" }],
   sessions_id_key: ["sessions", { token_hash: "other" }],
   invitations_token_hash_key: ["invitations", { id: "other", email: "c@example.com" }],
   invitations_workspace_id_email_key: ["invitations", { id: "other", token_hash: "other" }],
@@ -150,6 +152,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     "invitations",
     { id: "other", token_hash: "other", email: "c@example.com", workspace_id: "nobody's" }
   ],
+  portals_workspace_id_fkey: ["portals", { id: "other", token_hash: "other", workspace_id: "nobody's" }],
   password_resets_user_id_fkey: ["password_resets", { token_hash: "other", user_id: "nobody" }],
   phone_numbers_workspace_id_fkey: [
     "phone_numbers",
@@ -212,6 +215,7 @@ const domains: { readonly [domain: string]: { readonly has: ReadonlyArray<unknow
 const listed: ReadonlyArray<readonly [table: string, column: string, has: ReadonlyArray<string>, Row]> = [
   ["members", "role", Member.Role.literals, {}],
   ["invitations", "role", Member.Role.literals, {}],
+  ["portals", "role", Member.Role.literals, {}],
   ["templates", "parameter_format", words<Template.Template["parameterFormat"]>({ positional: true, named: true }), {}],
   ["replays", "status", Replay.statuses, {}],
   ["inbound_posts", "problem", words<InboundPost.Problem>({ unreadable: true, storage: true, defect: true }), {

@@ -36,6 +36,16 @@ export const possible: { readonly [table: string]: Row } = {
     created_at: 0,
     expires_at: 1
   },
+  portals: {
+    id: "ses",
+    token_hash: "h",
+    workspace_id: "ws",
+    role: "member",
+    visitor: "portal",
+    is_open: false,
+    created_at: 0,
+    expires_at: 1
+  },
   password_resets: { token_hash: "h", user_id: "usr", created_at: 0, expires_at: 1 },
   phone_numbers: {
     id: "pn",

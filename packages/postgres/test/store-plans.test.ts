@@ -11,6 +11,8 @@ import {
   InvitationStore as Invitations,
   MemberStore as Members,
   MessageStore as Messages,
+  type Portal,
+  PortalStore as Portals,
   SealedSecretStore as SealedSecrets,
   SessionStore as Sessions,
   WorkspaceStore as Workspaces
@@ -21,6 +23,7 @@ import * as ApiKeyStore from "../src/keys/ApiKeyStore.ts"
 import * as MessageStore from "../src/messages/MessageStore.ts"
 import * as InvitationStore from "../src/people/InvitationStore.ts"
 import * as MemberStore from "../src/people/MemberStore.ts"
+import * as PortalStore from "../src/people/PortalStore.ts"
 import * as SessionStore from "../src/people/SessionStore.ts"
 import * as SealedSecretStore from "../src/secrets/SealedSecretStore.ts"
 import * as WorkspaceStore from "../src/workspaces/WorkspaceStore.ts"
@@ -55,6 +58,9 @@ const fill = [
   from generate_series(1, ${stored}) i`,
   `insert into password_resets (token_hash, user_id, created_at, expires_at)
   select 'hash ' || i, 'usr ' || i, 0, ${now} + i from generate_series(1, ${stored}) i`,
+  `insert into portals (id, token_hash, workspace_id, role, visitor, is_open, created_at, expires_at)
+  select 'ses ' || i, 'hash ' || i, 'ws ' || i, 'member', 'portal', i > ${some}, 0, ${now} + i
+  from generate_series(1, ${stored}) i`,
   `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at)
   select 'key ' || i, 'ws ' || i, 'one', 'p', '{messages:send}', 'hash ' || i,
@@ -82,6 +88,7 @@ const tables = [
   "sessions",
   "invitations",
   "password_resets",
+  "portals",
   "api_keys",
   "api_key_uses",
   "phone_numbers",
@@ -106,6 +113,16 @@ const session: Sessions.StoredSession = {
   absoluteUntil: now + 1000
 }
 
+const portal: Portal.Portal = {
+  id: "ses" as Id.SessionId,
+  tokenHash: "hash",
+  workspaceId: "ws 0" as Id.WorkspaceId,
+  role: "member",
+  visitor: "portal",
+  createdAt: now,
+  expiresAt: now + 1000
+}
+
 /** What is done, and the most rows of each table that it may read. */
 type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { readonly [table: string]: number }]
 
@@ -115,6 +132,7 @@ const steps = Effect.gen(function*() {
   const invitations = yield* Invitations.InvitationStore
   const messages = yield* Messages.MessageStore
   const secrets = yield* SealedSecrets.SealedSecretStore
+  const portals = yield* Portals.PortalStore
   const sessions = yield* Sessions.SessionStore
   const workspaces = yield* Workspaces.WorkspaceStore
   const all: { readonly [step: string]: Step } = {
@@ -134,6 +152,16 @@ const steps = Effect.gen(function*() {
       { sessions: 2 }
     ],
     "a session's end": [sessions.remove(`hash ${some}`), { sessions: 2 }],
+    "a link to the portal": [
+      portals.create({ ...portal, tokenHash: "new", id: "ses new" as Id.SessionId }),
+      { portals: 0, workspaces: 1 }
+    ],
+    "the opening of a link to the portal": [
+      portals.open({ tokenHash: `hash ${some}`, sessionHash: "newer", now, expiresAt: now + 1000 }),
+      { portals: 2, workspaces: 1 }
+    ],
+    "a session of the portal": [portals.find(`hash ${some + 1}`, now), { portals: 1 }],
+    "the end of a session of the portal": [portals.end(`hash ${some + 2}`), { portals: 2 }],
     "a person by their address": [members.findByEmail(`a${some}@example.com`), {
       people: 1,
       members: 1,
@@ -171,6 +199,7 @@ const stores = Layer.mergeAll(
   MemberStore.layer,
   MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto)),
   SealedSecretStore.layer,
+  PortalStore.layer,
   SessionStore.layer,
   WorkspaceStore.layer
 )

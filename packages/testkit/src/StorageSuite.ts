@@ -28,6 +28,7 @@ import * as PhoneNumberStoreObserveSuite from "./numbers/PhoneNumberStoreObserve
 import * as PhoneNumberStoreSuite from "./numbers/PhoneNumberStoreSuite.ts"
 import * as InvitationStoreSuite from "./people/InvitationStoreSuite.ts"
 import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
+import * as PortalStoreSuite from "./people/PortalStoreSuite.ts"
 import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
 import * as RequestStoreSuite from "./requests/RequestStoreSuite.ts"
 import * as PepperStoreSuite from "./secrets/PepperStoreSuite.ts"
@@ -120,6 +121,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   SealedSecretStore: [{ tests: SealedSecretStoreSuite.tests, testsOfEmpty: SealedSecretStoreSuite.testsOfEmpty }],
   InvitationStore: [{ tests: InvitationStoreSuite.tests }],
   MemberStore: [{ tests: MemberStoreSuite.tests, testsOfEmpty: MemberStoreSuite.testsOfEmpty }],
+  PortalStore: [{ tests: PortalStoreSuite.tests }],
   SessionStore: [{ testsOfEmpty: SessionStoreSuite.testsOfEmpty }]
 }
 

@@ -25,6 +25,7 @@ import {
   MessageSweeper,
   Password,
   PhoneNumbers,
+  Portals,
   type Ports,
   type Provider,
   Readiness,
@@ -208,6 +209,7 @@ const services = <E, EAdapters, EInFront>(
     Audit.Audit.layer,
     Changes.Changes.layer,
     Members.Members.layer,
+    Portals.Portals.layer,
     IssuerSignIn.IssuerSignIn.layer,
     Accounts.Accounts.layer,
     authenticator

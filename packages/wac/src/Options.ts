@@ -1,7 +1,7 @@
 /**
  * What an instance is made with.
  */
-import { Limits as Core, Workspace } from "@wac/core"
+import { Limits as Core, Portal, Workspace } from "@wac/core"
 import { ReceiverAddress, type ReceiverGuardDns } from "@wac/receivers"
 import { Predicate, Redacted, Result, Schema } from "effect"
 import { Base64 } from "effect/encoding"
@@ -62,6 +62,8 @@ export interface WacOptions {
   readonly workspaceName?: string
   /** Serves the dashboard's pages at `/dashboard`, and redirects `/` there. False by default. */
   readonly dashboard?: boolean
+  /** The origins whose pages may show the portal in a frame: `["https://app.example.com"]`. None by default. */
+  readonly portalOrigins?: ReadonlyArray<string>
   /** The path that `handler` and `nodeHandler` are reached at, `/messaging`; they take it off. None when left out. */
   readonly prefix?: string
   /**
@@ -87,6 +89,7 @@ const names: Record<keyof WacOptions, true> = {
   previousMasterKey: true,
   workspaceName: true,
   dashboard: true,
+  portalOrigins: true,
   prefix: true,
   publicUrl: true,
   limits: true,
@@ -166,6 +169,21 @@ export const publicUrlOf = ({ publicUrl = unknownUrl }: WacOptions): URL => {
   }
   return new URL(publicUrl)
 }
+
+/** Origins as the browser writes them, so that nothing else comes into a header. */
+export const portalOriginsOf = ({ portalOrigins = [] }: WacOptions): ReadonlyArray<string> => {
+  const isOrigin = (origin: unknown) => typeof origin === "string" && Portal.isOrigin(origin)
+  if (!Array.isArray(portalOrigins) || !portalOrigins.every(isOrigin)) {
+    throw badOption("portalOrigins", "portalOrigins must be an array of origins such as https://app.example.com")
+  }
+  return portalOrigins
+}
+
+/** Where links to the portal lead, less what is mounted there; nothing where the portal is not served. */
+export const portalBaseOf = (options: WacOptions, prefix: string): string | undefined =>
+  options.publicUrl === undefined || options.dashboard !== true
+    ? undefined
+    : publicUrlOf(options).href.replace(/\/$/, "") + prefix
 
 const isName = Schema.is(Workspace.Name)
 

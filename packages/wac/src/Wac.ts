@@ -31,6 +31,7 @@ import * as Provider from "./messages/Provider.ts"
 import * as PhoneNumbers from "./numbers/PhoneNumbers.ts"
 import * as Options from "./Options.ts"
 import * as Auth from "./people/Auth.ts"
+import * as Portal from "./people/Portal.ts"
 import * as Running from "./Running.ts"
 import * as Cryptography from "./secrets/Cryptography.ts"
 import { MasterKeyFileError } from "./secrets/MasterKeyFile.ts"
@@ -70,6 +71,8 @@ export interface Wac extends Workspace {
   readonly workspace: (id: string) => Workspace
   readonly workspaces: Workspaces.Workspaces
   readonly inbound: Inbound.Inbound
+  /** Pages for your own customers. */
+  readonly portal: Portal.Portal
   /** The HTTP API for a fetch-style host: `/v1` for callers with API keys, `/internal` for people. */
   readonly handler: Handlers.Handler
   /** The same for `node:http`, Express and Fastify. */
@@ -228,6 +231,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const config = Options.configOf(options)
   const prefix = Handlers.prefixOf(options.prefix)
   const publicUrl = Options.publicUrlOf(options)
+  const portalOrigins = Options.portalOriginsOf(options)
   const workspaceName = Options.workspaceNameOf(options)
   const owner = Auth.isLocal(options.auth) ? { ...Auth.ownerOf(options.auth), workspaceName } : undefined
   const scope = Scope.makeUnsafe()
@@ -256,7 +260,8 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           Layer.provideMerge(Layer.succeed(PublicUrl.PublicUrl, publicUrl)),
           Layer.provideMerge(Layer.succeed(Stopping.Stopping, stopping)),
           Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined)),
-          Layer.provideMerge(Layer.succeed(Dashboard.IsServed, options.dashboard === true))
+          Layer.provideMerge(Layer.succeed(Dashboard.IsServed, options.dashboard === true)),
+          Layer.provideMerge(Layer.succeed(Dashboard.PortalOrigins, portalOrigins))
         )
       )
       return yield* Effect.gen(function*() {
@@ -269,6 +274,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           of: of(running, context, during),
           workspaces: (yield* Workspaces.make)(running),
           inbound: (yield* Inbound.make)(running),
+          portal: (yield* Portal.make(Options.portalBaseOf(options, prefix), workspace.id))(running),
           metrics: yield* MetricsPage.reader,
           running,
           workspace
@@ -284,7 +290,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
     await Effect.runPromise(Scope.close(scope, opened))
     throw openFailure(opened.cause)
   }
-  const { context, handlers, inbound, metrics, of, running, workspaces } = opened.value
+  const { context, handlers, inbound, metrics, of, portal, running, workspaces } = opened.value
 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
@@ -298,6 +304,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
     workspace: (id) => of(id as Id.WorkspaceId),
     workspaces,
     inbound,
+    portal,
     handler: handlers.web,
     nodeHandler: handlers.node,
     metrics: () => running.run(metrics),

@@ -68,6 +68,7 @@ export {
   type Role,
   type SessionRequest
 } from "./people/Auth.ts"
+export type { NewPortalLink, Portal, PortalLink } from "./people/Portal.ts"
 export {
   type LayerStorage,
   memory,

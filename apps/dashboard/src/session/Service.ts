@@ -7,8 +7,13 @@ const meta = (name: string): string | undefined =>
 /** The path of the service's own routes, with its slash at the end: a host may mount them anywhere. */
 export const root = meta("root") ?? "/"
 
+/** The workspace whose portal these pages are, for a host's customer; `undefined`: they are the dashboard. */
+export const portal = meta("portal") === undefined
+  ? undefined
+  : location.pathname.slice(`${root}portal/`.length).split("/", 1)[0]
+
 /** The path of the pages. */
-export const pages = `${root}dashboard`
+export const pages = portal === undefined ? `${root}dashboard` : `${root}portal/${portal}`
 
 export const version = meta("version")
 
@@ -19,7 +24,12 @@ export const isSetUp = { yes: true, no: false }[meta("set-up") ?? ""]
 export const address = new URL(root, location.origin).href.replace(/\/$/, "")
 
 /** The service's endpoints for people. The browser keeps the session's cookie. */
-export const api = createInternalClient({ baseUrl: address, timeout: 20_000, retries: 1 })
+export const api = createInternalClient({
+  baseUrl: address,
+  timeout: 20_000,
+  retries: 1,
+  ...(portal === undefined ? {} : { portal })
+})
 
 /** Whether an error says that nobody is signed in. */
 export const isSignedOut = (error: unknown): boolean =>

@@ -18,7 +18,8 @@ import { Skeleton } from "../ui/Loaded.tsx"
 import { follow } from "./Changes.ts"
 import { InvitationPage } from "./InvitationPage.tsx"
 import { LostPassword, PasswordResetPage } from "./PasswordReset.tsx"
-import { api, isSignedOut, pages } from "./Service.ts"
+import { openPortal, PortalEnded } from "./Portal.tsx"
+import { api, isSignedOut, pages, portal } from "./Service.ts"
 import { SetUpPage } from "./SetUpPage.tsx"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
 
@@ -91,7 +92,14 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     },
     () => isOver
   )
-  const query = useQuery({ queryKey: key, queryFn: ({ signal }) => api.session.get({ signal }), ...live(30_000) })
+  const query = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }) => {
+      await openPortal()
+      return api.session.get({ signal })
+    },
+    ...live(30_000)
+  })
   const { data: session } = query
   /** Whether the invitation of the address was accepted. */
   const [isIn, setIn] = useState(false)
@@ -107,7 +115,8 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     void client.invalidateQueries()
   }, [client])
   const isLive = session !== undefined && !over
-  useEffect(() => isLive ? follow(client) : undefined, [client, isLive])
+  // the portal is not told of what else happens in the workspace: its pages ask by themselves
+  useEffect(() => isLive && portal === undefined ? follow(client) : undefined, [client, isLive])
   const page = useMemo(() => location.pathname.slice(pages.length), [])
 
   // who a link is for need not be who is signed in
@@ -123,6 +132,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     )
   }
   if (session === undefined) {
+    if (portal !== undefined && isSignedOut(query.error)) return <PortalEnded />
     if (page === "/setup") return <SetUpPage onDone={began} />
     if (isSignedOut(query.error)) return <SignInPage lostPassword={<LostPassword />} onDone={began} />
     return (
@@ -149,8 +159,14 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     <Current value={session}>
       {children}
       <Dialog title="Your session has ended" isOpen={over} isDismissible={false} onClose={() => {}} width="max-w-md">
-        <p className="mb-4 text-muted">Sign in to continue. What you have filled in is still here.</p>
-        <SignInAgain email={session.email} onDone={began} />
+        {portal === undefined
+          ? (
+            <>
+              <p className="mb-4 text-muted">Sign in to continue. What you have filled in is still here.</p>
+              <SignInAgain email={session.email} onDone={began} />
+            </>
+          )
+          : <p className="text-muted">Reload the page of the application that shows this.</p>}
       </Dialog>
     </Current>
   )

@@ -1,4 +1,5 @@
 /** Every page that the menus lead to. */
+import { portal } from "../session/Service.ts"
 import type { IconName } from "../ui/Icon.tsx"
 
 interface Place {
@@ -7,8 +8,7 @@ interface Place {
   readonly icon: IconName
 }
 
-/** In groups, as the side shows them. */
-export const places = [
+const all = [
   {
     name: "",
     places: [
@@ -46,3 +46,24 @@ export const places = [
     ]
   }
 ] as const satisfies ReadonlyArray<{ readonly name: string; readonly places: ReadonlyArray<Place> }>
+
+type Known = (typeof all)[number]["places"][number]
+
+/** The pages of the portal. */
+const ofPortal: ReadonlyArray<string> = ["/settings/webhook", "/deliveries", "/api-keys"] satisfies Array<Known["to"]>
+
+/** The first page of the portal. */
+export const portalHome = "/settings/webhook"
+
+/** Whether a page, or the one of a thing on it, is in the portal. */
+export const isInPortal = (path: string): boolean =>
+  ofPortal.some((page) => path === page || path.startsWith(`${page}/`))
+
+/** In groups, as the side shows them. */
+export const places: ReadonlyArray<{ readonly name: string; readonly places: ReadonlyArray<Known> }> =
+  portal === undefined
+    ? all
+    : [{
+      name: "",
+      places: all.flatMap(({ places }): ReadonlyArray<Known> => places).filter(({ to }) => isInPortal(to))
+    }]

@@ -5,12 +5,14 @@ import {
   createRouter,
   type ErrorComponentProps,
   lazyRouteComponent,
-  Link
+  Link,
+  redirect
 } from "@tanstack/react-router"
-import { pages } from "../session/Service.ts"
+import { pages, portal } from "../session/Service.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Empty, Skeleton } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
+import { isInPortal, portalHome } from "./Places.ts"
 import { Shell } from "./Shell.tsx"
 
 const Missing = () => (
@@ -42,7 +44,14 @@ const Broken = ({ reset }: ErrorComponentProps) => (
   </Page>
 )
 
-const root = createRootRoute({ component: Shell, notFoundComponent: Missing })
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: Missing,
+  beforeLoad: ({ location: { pathname } }) => {
+    // nothing else is open to the session of the portal
+    if (portal !== undefined && !isInPortal(pathname)) throw redirect({ to: portalHome, replace: true })
+  }
+})
 
 const text = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
 

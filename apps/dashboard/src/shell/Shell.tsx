@@ -2,7 +2,7 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { Link, Outlet } from "@tanstack/react-router"
 import { lazy, Suspense, useEffect, useId, useState } from "react"
-import { root, version } from "../session/Service.ts"
+import { portal, root, version } from "../session/Service.ts"
 import { useSession, useSignOut } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
@@ -87,7 +87,9 @@ const Account = () => {
                 {themes.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
               </select>
             </label>
-            <Button className="w-full" onClick={() => void signOut()}>Sign out</Button>
+            {portal === undefined
+              ? <Button className="w-full" onClick={() => void signOut()}>Sign out</Button>
+              : null}
           </div>
         )
         : null}
@@ -104,7 +106,13 @@ const Brand = () => (
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 
-const SearchButton = ({ onOpen }: { readonly onOpen: () => void }) => (
+/** Whether one can go anywhere by the keyboard: of the portal's pages there are too few. */
+const hasSearch = portal === undefined
+
+const SearchButton = ({ onOpen }: { readonly onOpen: () => void }) =>
+  hasSearch ? <SearchOpener onOpen={onOpen} /> : null
+
+const SearchOpener = ({ onOpen }: { readonly onOpen: () => void }) => (
   <button
     type="button"
     onClick={onOpen}
@@ -116,7 +124,10 @@ const SearchButton = ({ onOpen }: { readonly onOpen: () => void }) => (
   </button>
 )
 
-const Links = () => (
+/** What there is besides pages; a frame would not show it. */
+const Links = () => portal === undefined ? <DocumentationLinks /> : null
+
+const DocumentationLinks = () => (
   <p className="flex flex-wrap gap-x-3 px-2.5 text-[13px] text-muted">
     <a className="underline" href={`${root}docs`}>API documentation</a>
     <a className="underline" href={`${root}docs/errors`}>Errors</a>
@@ -128,6 +139,7 @@ export const Shell = () => {
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [isSearching, setSearching] = useState(false)
   useEffect(() => {
+    if (!hasSearch) return
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k") {
         event.preventDefault()

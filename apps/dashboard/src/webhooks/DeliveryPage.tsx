@@ -1,7 +1,7 @@
 /** One delivery: its attempts as a timeline, and delivering it again. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { api } from "../session/Service.ts"
+import { api, portal } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
@@ -52,9 +52,13 @@ export const DeliveryPage = () => {
                   <span className="block text-[13px] text-muted">{meanings[delivery.status]}</span>
                 </Fact>
                 <Fact name="Event">
-                  <Link to="/events/$id" params={{ id: delivery.eventId }} className="text-accent underline">
-                    {delivery.eventType}
-                  </Link>
+                  {portal === undefined
+                    ? (
+                      <Link to="/events/$id" params={{ id: delivery.eventId }} className="text-accent underline">
+                        {delivery.eventType}
+                      </Link>
+                    )
+                    : delivery.eventType}
                 </Fact>
                 <Fact name="Attempts">{delivery.attemptCount}</Fact>
                 <Fact name="Created">

@@ -9,18 +9,24 @@ import type { Movable } from "../movable.ts"
 
 const program = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
 
+const launched = (...args: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      if (!existsSync(program)) {
+        throw new Error(
+          `there is no ${program}: run apt-get install chromium, or put the path of a Chromium into TEST_CHROMIUM`
+        )
+      }
+      return chromium.launch({ executablePath: program, args: ["--no-sandbox", ...args] })
+    }),
+    (browser) => Effect.promise(() => browser.close())
+  )
+
 /** A browser for as long as the scope. */
-export const browser = Effect.acquireRelease(
-  Effect.promise(async () => {
-    if (!existsSync(program)) {
-      throw new Error(
-        `there is no ${program}: run apt-get install chromium, or put the path of a Chromium into TEST_CHROMIUM`
-      )
-    }
-    return chromium.launch({ executablePath: program, args: ["--no-sandbox"] })
-  }),
-  (browser) => Effect.promise(() => browser.close())
-)
+export const browser = launched()
+
+/** The same, which keeps no cookies of other sites but partitioned ones. */
+export const strictBrowser = launched("--test-third-party-cookie-phaseout")
 
 /** What a person has before them, and what went wrong behind it. */
 export interface Visit {

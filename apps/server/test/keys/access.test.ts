@@ -131,6 +131,7 @@ describe("the API definition", () => {
       "PATCH /internal/members/:id": "session: admin",
       "DELETE /internal/members/:id": "session: admin",
       "POST /internal/invitations/accept": "anybody",
+      "POST /internal/portal": "anybody",
       "GET /internal/workspaces": "session: member",
       "POST /internal/session/workspace": "session: member",
       "GET /internal/sessions": "session: member",
@@ -180,6 +181,7 @@ describe("the API definition", () => {
     "POST /internal/session",
     "POST /internal/setup",
     "POST /internal/invitations/accept",
+    "POST /internal/portal",
     "POST /internal/password/reset-request",
     "POST /internal/password/reset"
   ])

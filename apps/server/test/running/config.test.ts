@@ -84,7 +84,8 @@ describe("what is not set", () => {
     alertUrl: undefined,
     oidc: undefined,
     mail: undefined,
-    metricsToken: undefined
+    metricsToken: undefined,
+    portalOrigins: []
   }
 
   it.effect("has the contract's default, and so has what is set to nothing", () =>
@@ -204,6 +205,9 @@ describe("what is taken", () => {
     [{ LOG_FORMAT: "json", LOG_LEVEL: "trace" }, { logFormat: "json", logLevel: "Trace" }],
     [{ SMTP_URL: "smtp://localhost", SMTP_FROM: "ops@example.com" }, {
       mail: { url: Redacted.make("smtp://localhost"), from: "ops@example.com" }
+    }],
+    [{ PORTAL_ORIGINS: "https://app.example.com, http://localhost:3000" }, {
+      portalOrigins: ["https://app.example.com", "http://localhost:3000"]
     }],
     [{ METRICS_TOKEN: "a.b-c==" }, { metricsToken: Redacted.make("a.b-c==") }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }, { otlpEndpoint: "http://127.0.0.1:4318/" }]

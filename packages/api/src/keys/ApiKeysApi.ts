@@ -4,7 +4,7 @@
 import { ApiScope, PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, session } from "../Access.ts"
+import { Access, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
@@ -93,7 +93,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     summary: "Revoke an API key",
     description: "Effective at once; also answers 204 for a key that was revoked before."
   }))
-).middleware(SessionAuthentication).annotateMerge(
+).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({
     title: "API keys (dashboard)",
     description: "Keys of the workspace; for people, not for programs."

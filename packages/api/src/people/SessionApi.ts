@@ -4,7 +4,7 @@
 import { Member, Password, PlainText, Workspace } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anybody, session } from "../Access.ts"
+import { Access, anybody, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { always, asking, reading, writing } from "../ErrorBody.ts"
@@ -92,6 +92,6 @@ export class SessionApi extends HttpApiGroup.make("session").add(
   }).annotate(Access, session("member")).annotate(Audited, "session.sign_out").annotateMerge(
     OpenApi.annotations({ summary: "Sign out", description: "Ends the session and removes its cookie." })
   )
-).middleware(SessionAuthentication).annotateMerge(
+).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Session (dashboard)", description: "The session under way." })
 ) {}

@@ -4,7 +4,7 @@
 import { Delivery, Event } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, session } from "../Access.ts"
+import { Access, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
@@ -91,7 +91,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
     summary: "Deliver again",
     description: "Begins a new round of attempts, whatever became of the last one."
   }))
-).middleware(SessionAuthentication).annotateMerge(
+).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({
     title: "Deliveries (dashboard)",
     description: "What became of each event on its way to the webhook."

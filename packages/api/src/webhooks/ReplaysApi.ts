@@ -4,7 +4,7 @@
 import { Replay as Job } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, session } from "../Access.ts"
+import { Access, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
@@ -76,6 +76,6 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
     summary: "Cancel a replay",
     description: "What it has begun already goes on; also answers 204 for one that is over."
   }))
-).middleware(SessionAuthentication).annotateMerge(
+).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Replays (dashboard)", description: "Delivering a range of events again." })
 ) {}

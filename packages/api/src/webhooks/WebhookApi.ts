@@ -4,7 +4,7 @@
 import { Event, Webhook as Hook } from "@wac/core"
 import { Duration, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, session } from "../Access.ts"
+import { Access, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
@@ -194,6 +194,6 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
       description: "Takes what a receiver had and tells which part is wrong, and by which mistake. It tells no secret."
     })
   )
-).middleware(SessionAuthentication).annotateMerge(
+).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Webhook (dashboard)", description: "The one receiver of the workspace's events." })
 ) {}

@@ -2,8 +2,8 @@
  * The dashboard at `/dashboard`: static files, which the build of `apps/dashboard` puts into this package's
  * `dist/dashboard`. Whatever is below it and is no file is a page of the dashboard, whose script shows it.
  */
-import { Setup } from "@wac/core"
-import { Context, Effect } from "effect"
+import { Id, Portal, Setup } from "@wac/core"
+import { Context, Effect, Option } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -15,10 +15,15 @@ import * as StaticFile from "./StaticFile.ts"
 /** Whether the pages are served. A host that embeds us asks for them; the standalone server always has them. */
 export const IsServed = Context.Reference<boolean>("@wac/http/pages/Dashboard/IsServed", { defaultValue: () => false })
 
+/** The origins whose pages may frame the portal, such as `https://app.example.com` (contract §12). */
+export const PortalOrigins = Context.Reference<ReadonlyArray<string>>("@wac/http/pages/Dashboard/PortalOrigins", {
+  defaultValue: () => []
+})
+
 const rootPath = "/dashboard"
 
 /** Addresses of the dashboard, and those that lead to it: the first page, and the one that the set-up link names. */
-export const paths = [rootPath, `${rootPath}/*`, "/setup"] as const
+export const paths = [rootPath, `${rootPath}/*`, "/setup", Portal.pathOf("*")] as const
 
 /** Names of assets hold a hash of their content. */
 const forEver = { "cache-control": "public, max-age=31536000, immutable" }
@@ -27,7 +32,7 @@ const forEver = { "cache-control": "public, max-age=31536000, immutable" }
 const fresh = { "cache-control": "no-cache" }
 
 /** Only scripts and styles from here run, and no text becomes markup or script: nothing may turn a string into either. */
-const policy = {
+const policyFor = (frameAncestors: string) => ({
   "content-security-policy": [
     "default-src 'none'",
     "script-src 'self'",
@@ -36,11 +41,14 @@ const policy = {
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${frameAncestors}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'"
   ].join("; ")
-}
+})
+
+const noFrame = "'none'"
+const policy = policyFor(noFrame)
 
 const contentTypes: { readonly [ending: string]: string } = {
   css: "text/css; charset=utf-8",
@@ -91,8 +99,8 @@ const quoted = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("\"", "&quot;").replaceAll("<", "&lt;")
 
 /** The page for where it is mounted, with what its script needs to know before anybody is signed in. Pure. */
-const indexFor = (index: string, mount: string, isSetUp: boolean | undefined): string => {
-  const meta = { root: `${mount}/`, version, "set-up": isSetUp === undefined ? undefined : isSetUp ? "yes" : "no" }
+const indexFor = (index: string, mount: string, about: { readonly [name: string]: string | undefined }): string => {
+  const meta = { root: `${mount}/`, version, ...about }
   const elements = Object.entries(meta).flatMap(([name, content]) =>
     content === undefined ? [] : [`\n<meta name="wac-${name}" content="${quoted(content)}">`]
   )
@@ -107,8 +115,13 @@ const maxIndexes = 32
 
 const indexes = new Map<string, StaticFile.StaticFile>()
 
-const indexFile = (index: string, mount: string, isSetUp: boolean | undefined): StaticFile.StaticFile => {
-  const text = indexFor(index, mount, isSetUp)
+const indexFile = (
+  index: string,
+  mount: string,
+  about: { readonly [name: string]: string | undefined },
+  policy: { readonly [name: string]: string }
+): StaticFile.StaticFile => {
+  const text = indexFor(index, mount, about)
   const before = indexes.get(text)
   if (before !== undefined) return before
   const made = StaticFile.make({ text, contentType: "text/html; charset=utf-8", headers: { ...fresh, ...policy } })
@@ -141,12 +154,27 @@ const within = (url: string): string => {
   return path.slice(rootPath.length)
 }
 
-/** `/dashboard` and whatever is below it, and `/setup`, which leads there with the fragment that browsers keep. */
+/** As if there were no such route. */
+const nowhere = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.die(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
+
+/** Whether the path is of a workspace's portal, whether or not there is such a workspace. */
+const isOfPortal = (url: string): boolean => {
+  const [, , workspace = ""] = url.split(/[/?]/)
+  return Option.isSome(Id.parse(Id.WorkspaceId, workspace))
+}
+
+/** `/dashboard` and whatever is below it, the portal, and `/setup`, which leads there with the fragment that browsers keep. */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     if (!(yield* IsServed)) return
     const { isDone } = yield* Setup.Setup
-    const isSetUp = Effect.catch(isDone, () => Effect.void)
+    const setUp = isDone.pipe(
+      Effect.map((isSetUp) => isSetUp ? "yes" : "no"),
+      Effect.catch(() => Effect.succeed(undefined))
+    )
+    const origins = yield* PortalOrigins
+    const portalPolicy = policyFor(origins.length === 0 ? noFrame : origins.join(" "))
     const serve = Effect.gen(function*() {
       const request = yield* HttpServerRequest.HttpServerRequest
       const mount = yield* MountPath
@@ -156,14 +184,21 @@ export const layer = HttpRouter.use((router) =>
       const file = found.files.get(path)
       if (file !== undefined) return yield* file.respond(request)
       if (path.startsWith("/assets/")) {
-        return yield* Effect.die(
-          new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
-        )
+        return yield* nowhere(request)
       }
-      return yield* indexFile(found.index, mount, (yield* isSetUp) ?? undefined).respond(request)
+      return yield* indexFile(found.index, mount, { "set-up": yield* setUp }, policy).respond(request)
+    })
+    const servePortal = Effect.gen(function*() {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const mount = yield* MountPath
+      if (!isOfPortal(request.url)) return yield* nowhere(request)
+      const found = yield* Effect.promise(built)
+      if (found === undefined) return notBuilt(mount)
+      return yield* indexFile(found.index, mount, { portal: "yes" }, portalPolicy).respond(request)
     })
     // the router takes the path without anything below it for one of these
     yield* router.add("GET", `${rootPath}/*`, serve)
+    yield* router.add("GET", "/portal/*", servePortal)
     yield* router.add(
       "GET",
       "/setup",

@@ -2,7 +2,7 @@
  * The dashboard's caller: session, own pages, role, body in bounds (specification §5, contract §5).
  */
 import { Access, Caller } from "@wac/api"
-import { ApiKey, Authenticator, Errors, Member, StoreError } from "@wac/core"
+import { ApiKey, Authenticator, Errors, Member, Portals, type Session, StoreError } from "@wac/core"
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -11,6 +11,7 @@ import * as KnownCallers from "../connections/KnownCallers.ts"
 import { Exchange } from "../Exchange.ts"
 import * as IdempotencyHeader from "../messages/IdempotencyHeader.ts"
 import * as CrossSite from "./CrossSite.ts"
+import { PortalCookie } from "./PortalCookie.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 
 const bringsApiKey = (authorization: string | undefined): boolean =>
@@ -21,14 +22,26 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const authenticator = yield* Authenticator.Authenticator
     const cookie = yield* SessionCookie
+    const portals = yield* Portals.Portals
+    const portalCookie = yield* PortalCookie
     const crossSite = yield* CrossSite.CrossSite
     const readBody = yield* RequestBody.reader
+
+    /** The session of the portal of a workspace. */
+    const portalSession = Effect.fnUntraced(function*(workspaceId: string) {
+      const token = yield* portalCookie.read
+      const found = token === undefined ? Option.none<Session.Session>() : yield* portals.session(token)
+      return Option.filter(found, (session) => session.workspaceId === workspaceId)
+    })
 
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const { headers } = request
+      const portal = yield* portalCookie.workspace
       const session = bringsApiKey(headers["authorization"])
         ? Option.none()
+        : portal !== undefined
+        ? yield* portalSession(portal)
         : yield* authenticator.session({ token: yield* cookie.read, headers })
       if (Option.isNone(session)) {
         return yield* new Errors.Unauthorized({
@@ -39,7 +52,9 @@ export const layer = Layer.effect(
       KnownCallers.note(request)
       yield* crossSite.check(endpoint)
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
-      const forbidden = access?._tag === "Session"
+      const forbidden = portal !== undefined && !Context.get(endpoint.annotations, Access.OpenToPortal)
+        ? new Errors.Forbidden({ reason: "role_not_allowed", message: "the portal does not open this" })
+        : access?._tag === "Session"
         ? Member.roleRefusal(session.value.role, access.role)
         : new Errors.Forbidden({ reason: "role_not_allowed", message: "no role may call this" })
       if (forbidden !== undefined) return yield* forbidden

@@ -2,10 +2,11 @@
  * `/internal/session` and `/internal/setup`.
  */
 import { Api, Caller } from "@wac/api"
-import { Authenticator, Setup, StoreError } from "@wac/core"
+import { Authenticator, Portals, Setup, StoreError } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
+import { PortalCookie } from "./PortalCookie.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as SignIn from "./SignIn.ts"
 
@@ -43,14 +44,15 @@ const SignInHandlers = HandlerGroup.layer(
 
 const CurrentSessionHandlers = HandlerGroup.layer(
   Effect.gen(function*() {
-    const authenticator = yield* Authenticator.Authenticator
-    const cookie = yield* SessionCookie
+    const dashboard = { cookie: yield* SessionCookie, end: (yield* Authenticator.Authenticator).signOut }
+    const portal = { cookie: yield* PortalCookie, end: (yield* Portals.Portals).close }
     return HttpApiBuilder.group(Api, "session", (handlers) =>
       handlers.handleAll({
         get: () => Effect.map(Caller.CurrentSession, SignIn.shown),
         signOut: Effect.fnUntraced(function*() {
+          const { cookie, end } = (yield* portal.cookie.workspace) === undefined ? dashboard : portal
           const token = yield* cookie.read
-          if (token !== undefined) yield* authenticator.signOut(token)
+          if (token !== undefined) yield* end(token)
           yield* cookie.clear
         }, StoreError.orUnavailable)
       }))

@@ -1,0 +1,172 @@
+/**
+ * The portal as a host's customer meets it: in a frame of another site, in a browser that keeps no third-party cookies but
+ * partitioned ones. The host's page is on 127.0.0.1, the portal on localhost.
+ */
+import { Effect, Exit, Scope } from "effect"
+import { createServer, type RequestListener } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Browser, BrowserContext, Frame, Page } from "playwright-core"
+import { afterAll, afterEach, assert, beforeAll, beforeEach, it } from "vitest"
+import { createWac, memory, type NewPortalLink, sandbox, type Wac } from "wac"
+import { button, dialog, strictBrowser } from "./browser.ts"
+
+const scope = Scope.makeUnsafe()
+
+const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
+  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+
+/** A server on loopback; its port. */
+const serve = (listener: RequestListener): Promise<number> =>
+  inScope(
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.promise(() => {
+          const server = createServer(listener)
+          return new Promise<typeof server>((resolve) => server.listen(0, () => resolve(server)))
+        }),
+        (server) =>
+          Effect.promise(() => {
+            server.closeAllConnections()
+            return new Promise((resolve) => server.close(resolve))
+          })
+      ),
+      (server) => (server.address() as AddressInfo).port
+    )
+  )
+
+let wac: Wac
+let browser: Browser
+let context: BrowserContext
+let page: Page
+/** What the host's page frames. */
+let framed = ""
+let host = ""
+let stranger = ""
+let portal = ""
+
+beforeAll(async () => {
+  const hostPage: RequestListener = (_, response) =>
+    response.setHeader("content-type", "text/html").end(
+      `<!doctype html><title>Host</title><h1>Shop</h1><iframe src="${framed}" width="1000" height="800"></iframe>`
+    )
+  host = `http://127.0.0.1:${await serve(hostPage)}`
+  stranger = `http://127.0.0.1:${await serve(hostPage)}`
+  portal = `http://localhost:${await serve((request, response) => wac.nodeHandler(request, response))}`
+  wac = await createWac({
+    storage: memory(),
+    provider: sandbox(),
+    dashboard: true,
+    prefix: "/messaging",
+    publicUrl: portal,
+    portalOrigins: [host],
+    receivers: { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] }
+  })
+  await inScope(Effect.addFinalizer(() => Effect.promise(wac.close)))
+  browser = await inScope(strictBrowser)
+}, 60_000)
+
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+const troubles: Array<string> = []
+
+beforeEach(async () => {
+  context = await browser.newContext({ reducedMotion: "reduce" })
+  page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  page.on("pageerror", (error) => troubles.push(`exception: ${error.stack ?? error.message}`))
+  page.on("response", (response) => {
+    if (response.status() === 403 || response.status() >= 500) troubles.push(`${response.status()} ${response.url()}`)
+  })
+})
+
+afterEach(async () => {
+  await context.close()
+  assert.deepStrictEqual(troubles.splice(0), [])
+})
+
+/** Has the host's page show a new link in its frame. */
+const show = async (link: NewPortalLink): Promise<Frame> => {
+  framed = (await wac.portal.link(link)).url
+  await page.goto(host)
+  return page.frames()[1]!
+}
+
+it("a customer sets the webhook and creates a key in a frame of another site", async () => {
+  const frame = await show({ role: "developer", visitor: "ana@shop.example" })
+  await frame.getByRole("heading", { name: "Webhooks", exact: true }).waitFor()
+  // the secret of the address is gone from it
+  assert.strictEqual(frame.url(), `${portal}/messaging/portal/${wac.id}/settings/webhook`)
+  await frame.getByLabel("URL").fill("http://127.0.0.1:9/hook")
+  await button(frame, "Set webhook").click()
+  const secret = frame.getByRole("dialog", { name: "Store the signing secret now" })
+  await secret.getByText(/^whsec_/).waitFor()
+  assert.strictEqual((await wac.webhook.get())?.url, "http://127.0.0.1:9/hook")
+  await secret.getByLabel("I have stored it").check()
+  await button(secret, "Done").click()
+
+  await frame.getByRole("link", { name: "API keys" }).click()
+  await button(frame, "Create API key").first().click()
+  const form = frame.getByRole("dialog", { name: "Create an API key" })
+  await form.getByLabel("Name").fill("Shop")
+  await button(form, "Create key").click()
+  await frame.getByRole("dialog", { name: "API key “Shop”" }).waitFor()
+  const [key] = (await wac.keys.list().page()).data
+  assert.strictEqual(key!.name, "Shop")
+})
+
+it("the frame shows the webhook, deliveries and keys, and no way to anything else", async () => {
+  const frame = await show({ role: "member", path: "/deliveries" })
+  await frame.getByRole("heading", { name: "Deliveries", exact: true }).waitFor()
+  const names = await frame.getByRole("navigation", { name: "Pages" }).getByRole("link").allInnerTexts()
+  assert.sameMembers(names.map((name) => name.trim()), ["Deliveries", "API keys", "Webhooks"])
+  assert.strictEqual(await frame.getByText("Go to…").count(), 0)
+  assert.strictEqual(await frame.getByRole("link", { name: "API documentation" }).count(), 0)
+  await frame.goto(`${portal}/messaging/portal/${wac.id}/messages`)
+  await frame.waitForURL(`${portal}/messaging/portal/${wac.id}/settings/webhook`)
+  await frame.getByRole("link", { name: "API keys" }).click()
+  const create = frame.getByRole("button", { name: /^Create API key \(This needs the role developer/ })
+  assert.strictEqual(await create.first().getAttribute("aria-disabled"), "true")
+})
+
+it("a session lives on when the frame is loaded again, and nowhere but in frames of that site", async () => {
+  const frame = await show({ role: "member", path: "/api-keys" })
+  await frame.getByRole("heading", { name: "API keys", exact: true }).waitFor()
+  await page.reload()
+  await page.frames()[1]!.getByRole("heading", { name: "API keys", exact: true }).waitFor()
+  assert.deepStrictEqual(
+    (await context.cookies()).map(({ name, partitionKey }) => [name, partitionKey]),
+    [["__Host-wac_portal", new URL(host).origin.replace(/:\d+$/, "")]]
+  )
+  await page.goto(framed)
+  await page.getByText("This view has ended").waitFor()
+})
+
+it("when the session ends, the page says what to do, and keeps what it shows", async () => {
+  const frame = await show({ role: "member", path: "/api-keys" })
+  await frame.getByRole("heading", { name: "API keys", exact: true }).waitFor()
+  const status = await frame.evaluate(async (workspace) => {
+    const response = await fetch("/messaging/internal/session", {
+      method: "DELETE",
+      headers: { "wac-portal": workspace }
+    })
+    return response.status
+  }, wac.id)
+  assert.strictEqual(status, 204)
+  const ended = frame.getByRole("dialog", { name: "Your session has ended" })
+  await ended.getByText("Reload the page of the application that shows this.").waitFor()
+  assert.strictEqual(await ended.getByRole("textbox").count(), 0)
+})
+
+it("a link opens in a tab of its own, too", async () => {
+  await page.goto((await wac.portal.link({ role: "developer" })).url)
+  await page.getByRole("heading", { level: 1, name: /^Webhooks?$/ }).waitFor()
+  assert.strictEqual(await dialog(page, "Your session has ended").count(), 0)
+})
+
+it("a page of an origin that was not named shows no portal", async () => {
+  framed = (await wac.portal.link({ role: "member" })).url
+  const refused = page.waitForEvent("console", (message) => message.text().includes("frame-ancestors"))
+  await page.goto(stranger)
+  await refused
+  assert.notInclude(page.frames()[1]!.url(), portal)
+})

@@ -1,0 +1,120 @@
+/**
+ * The portal's links and sessions (contract §12): made by the host, opened once in a browser.
+ */
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import * as Base62 from "../Base62.ts"
+import { NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
+import { addressBucket } from "./LocalAuthenticator.ts"
+import type { Role } from "./Member.ts"
+import { tokenLength } from "./Members.ts"
+import * as Portal from "./Portal.ts"
+import { PortalStore } from "./PortalStore.ts"
+import type { Session } from "./Session.ts"
+
+/** What a link leads to, and for whom. */
+export interface NewLink {
+  readonly workspaceId: Id.WorkspaceId
+  readonly role: Role
+  /** Whom the pages and the audit name. */
+  readonly visitor: string
+  readonly lifetime: Duration.Duration
+}
+
+export class Portals extends Context.Service<Portals, {
+  /** Makes a link's token, which is good once and until it ends. */
+  readonly link: (
+    link: NewLink
+  ) => Effect.Effect<{ readonly token: Redacted.Redacted; readonly expiresAt: Instant }, NotFound | StoreError>
+  /** Opens a session by a link's token. Wrong tokens are limited per address. */
+  readonly open: (
+    token: Redacted.Redacted,
+    address: string
+  ) => Effect.Effect<
+    { readonly session: Session; readonly token: Redacted.Redacted },
+    Unauthorized | RateLimited | StoreError
+  >
+  /** The live session of a token. */
+  readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Session>, StoreError>
+  /** Ends a session; one that is unknown is passed over. */
+  readonly close: (token: Redacted.Redacted) => Effect.Effect<void, StoreError>
+}>()("@wac/core/people/Portals") {
+  static readonly layer = Layer.effect(
+    Portals,
+    Effect.gen(function*() {
+      const store = yield* PortalStore
+      const workspaces = yield* WorkspaceStore
+      const limits = yield* RateLimitStore
+      const random = yield* SecureRandom.SecureRandom
+      const digest = yield* Digest.Digest
+
+      const hashOf = (token: Redacted.Redacted) =>
+        digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
+
+      const newToken = Effect.map(Base62.random(random, tokenLength), Redacted.make)
+
+      /** Who acts: nobody of ours, so that the audit knows the visitor by the id of what the host gave them. */
+      const sessionOf = Effect.fnUntraced(function*({ id, role, visitor, workspaceId }: Portal.Portal) {
+        return Option.map(yield* workspaces.get(workspaceId), (workspace): Session => ({
+          id: null,
+          userId: id as string as Id.UserId,
+          email: visitor,
+          role,
+          workspaceId,
+          workspaceName: workspace.name
+        }))
+      })
+
+      return Portals.of({
+        link: Effect.fn("Portals.link")(function*({ lifetime, ...given }) {
+          if (Option.isNone(yield* workspaces.get(given.workspaceId))) {
+            return yield* new NotFound({ message: "there is no such workspace" })
+          }
+          const token = yield* newToken
+          const createdAt = yield* Clock.currentTimeMillis
+          const expiresAt = createdAt + Duration.toMillis(lifetime)
+          const id = yield* Id.generate(random, "ses")
+          yield* store.create({ ...given, id, tokenHash: yield* hashOf(token), createdAt, expiresAt })
+          return { token, expiresAt }
+        }),
+        open: Effect.fn("Portals.open")(function*(link, address) {
+          const now = yield* Clock.currentTimeMillis
+          const buckets = [addressBucket(address)]
+          // spent before anything is looked at, given back when all was right: racing guesses cannot slip through
+          const readings = yield* limits.spend(buckets, now)
+          yield* RateLimit.observe(readings)
+          const refusal = RateLimit.refusal(readings)
+          if (refusal !== undefined) return yield* refusal
+          const token = yield* newToken
+          const opened = yield* store.open({
+            now,
+            tokenHash: yield* hashOf(link),
+            sessionHash: yield* hashOf(token),
+            expiresAt: now + Duration.toMillis(Portal.sessionLifetime)
+          })
+          const session = Option.isNone(opened) ? Option.none<Session>() : yield* sessionOf(opened.value)
+          if (Option.isNone(session)) {
+            return yield* new Unauthorized({
+              reason: "invalid_credentials",
+              param: "token",
+              message: "the link was opened already, or has ended: ask for another"
+            })
+          }
+          yield* limits.giveBack(buckets, now)
+          return { session: session.value, token }
+        }),
+        session: Effect.fnUntraced(function*(token) {
+          const found = yield* store.find(yield* hashOf(token), yield* Clock.currentTimeMillis)
+          return Option.isNone(found) ? Option.none() : yield* sessionOf(found.value)
+        }),
+        close: (token) => Effect.flatMap(hashOf(token), store.end)
+      })
+    })
+  )
+}

@@ -1,0 +1,116 @@
+/**
+ * Conformance of `PortalStore`.
+ */
+import { assert } from "@effect/vitest"
+import { type Portal, PortalStore } from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as People from "./PeopleFixture.ts"
+
+const { hour, world } = Fixture
+
+/** A link to a workspace, for an hour from its start on, not stored yet. */
+const link = (own: Fixture.World, fields: Partial<Portal.Portal> = {}) =>
+  Effect.gen(function*() {
+    const made: Portal.Portal = {
+      id: yield* Fixture.id("ses"),
+      tokenHash: yield* People.tokenHash,
+      workspaceId: own.workspace.id,
+      role: "developer",
+      visitor: "ana@shop.example",
+      createdAt: own.start,
+      expiresAt: own.start + hour,
+      ...fields
+    }
+    return made
+  })
+
+/** Asks to open a link. */
+const opening = ({ createdAt, tokenHash }: Portal.Portal, now = createdAt) =>
+  Effect.map(People.tokenHash, (sessionHash): PortalStore.OpenPortal => ({
+    now,
+    tokenHash,
+    sessionHash,
+    expiresAt: now + 2 * hour
+  }))
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a link becomes a session once, which lasts its own length from then on", () =>
+    Effect.gen(function*() {
+      const store = yield* PortalStore.PortalStore
+      const own = yield* world()
+      const made = yield* link(own)
+      yield* store.create(made)
+      const command = yield* opening(made, own.start + hour - 1)
+      const { expiresAt, now: createdAt, sessionHash } = command
+      const session = { ...made, tokenHash: sessionHash, createdAt, expiresAt }
+      assert.deepStrictEqual(yield* store.open(command), Option.some(session))
+      assert.deepStrictEqual(yield* store.open(yield* opening(made)), Option.none())
+      assert.deepStrictEqual(yield* store.find(sessionHash, expiresAt - 1), Option.some(session))
+      assert.deepStrictEqual(yield* store.find(sessionHash, expiresAt), Option.none())
+    }))
+
+  it.effect("a link is no session, a session is no link, and an unknown token is neither", () =>
+    Effect.gen(function*() {
+      const store = yield* PortalStore.PortalStore
+      const made = yield* link(yield* world())
+      yield* store.create(made)
+      assert.deepStrictEqual(yield* store.find(made.tokenHash, made.createdAt), Option.none())
+      yield* store.end(made.tokenHash)
+      const command = yield* opening(made)
+      assert.isTrue(Option.isSome(yield* store.open(command)))
+      const again = { ...yield* opening(made), tokenHash: command.sessionHash }
+      assert.deepStrictEqual(yield* store.open(again), Option.none())
+      assert.deepStrictEqual(yield* store.open({ ...again, tokenHash: "f".repeat(64) }), Option.none())
+      assert.deepStrictEqual(yield* store.find("f".repeat(64), made.createdAt), Option.none())
+    }))
+
+  it.effect("a link that has ended opens nothing", () =>
+    Effect.gen(function*() {
+      const store = yield* PortalStore.PortalStore
+      const made = yield* link(yield* world())
+      yield* store.create(made)
+      assert.deepStrictEqual(yield* store.open(yield* opening(made, made.expiresAt)), Option.none())
+    }))
+
+  it.effect("of those who race to open a link exactly one does", () =>
+    Effect.gen(function*() {
+      const store = yield* PortalStore.PortalStore
+      const made = yield* link(yield* world())
+      yield* store.create(made)
+      const commands = yield* Effect.replicateEffect(opening(made), 10)
+      const answers = yield* Effect.forEach(commands, store.open, { concurrency: "unbounded" })
+      assert.strictEqual(answers.filter(Option.isSome).length, 1)
+    }))
+
+  it.effect("what has ended is forgotten, and nothing else", () =>
+    Effect.gen(function*() {
+      const store = yield* PortalStore.PortalStore
+      const made = yield* link(yield* world())
+      yield* store.create(made)
+      while (yield* store.forget(made.expiresAt - 1)) { /* until nothing is left */ }
+      const command = yield* opening(made, made.expiresAt - 1)
+      assert.isTrue(Option.isSome(yield* store.open(command)))
+      while (yield* store.forget(command.expiresAt)) { /* until nothing is left */ }
+      assert.deepStrictEqual(yield* store.find(command.sessionHash, command.expiresAt), Option.none())
+    }))
+
+  it.effect("a session is ended, and no other with it", () =>
+    Effect.gen(function*() {
+      const store = yield* PortalStore.PortalStore
+      const own = yield* world()
+      const open = Effect.gen(function*() {
+        const made = yield* link(own)
+        yield* store.create(made)
+        const command = yield* opening(made)
+        yield* store.open(command)
+        return command.sessionHash
+      })
+      const [one, two] = [yield* open, yield* open]
+      yield* store.end(one)
+      yield* store.end(one)
+      assert.deepStrictEqual(yield* store.find(one, own.start), Option.none())
+      assert.isTrue(Option.isSome(yield* store.find(two, own.start)))
+    }))
+}

@@ -1,0 +1,83 @@
+/**
+ * The portal: pages of ours for the host's own customers (contract §12).
+ */
+import { Errors, Id, Member, PlainText, Portal as Core, Portals, Time } from "@wac/core"
+import { Duration, Effect, Option, Redacted, Schema } from "effect"
+import * as Input from "../Input.ts"
+import type { Running } from "../Running.ts"
+import type { Role } from "./Auth.ts"
+
+/** What a link opens, and for whom. */
+export interface NewPortalLink {
+  /** Whose webhook, deliveries and keys it shows; the default workspace's if omitted. */
+  readonly workspaceId?: string
+  /** What the visitor may do: `member` reads, `developer` also changes. */
+  readonly role: Role
+  /** The first page: `/settings/webhook` (the default), `/deliveries` or `/api-keys`. */
+  readonly path?: string
+  /** How long the link is good for, in seconds: up to 7 days, an hour by default. */
+  readonly expiresIn?: number
+  /** Who the visitor is, such as their e-mail address: shown to them and in the audit. 1 to 254 characters. */
+  readonly visitor?: string
+}
+
+/** A link to the portal. It is a secret: whoever opens it first is let in. */
+export interface PortalLink {
+  /** For the `src` of an `<iframe>`, or for a new tab. */
+  readonly url: string
+  readonly expiresAt: string
+}
+
+/** Links to pages that show the webhook, the deliveries and the keys of one workspace, and nothing else. */
+export interface Portal {
+  /**
+   * Makes a link that is good once, for a session of an hour. Make one each time you show the pages. Needs the options
+   * `publicUrl` and `dashboard`, and `portalOrigins` for a frame; rejects with `not_found` for an unknown workspace.
+   */
+  readonly link: (link: NewPortalLink) => Promise<PortalLink>
+}
+
+const longest = Duration.toSeconds(Core.longestLink)
+
+const readLink = Input.read(Schema.Struct({
+  workspaceId: Schema.optionalKey(PlainText.between(1, 64)),
+  role: Member.Role,
+  path: Schema.optionalKey(
+    PlainText.between(1, 2048).check(
+      Schema.makeFilter((path: string) => Core.isPath(path) || "must be a path of the portal, such as /deliveries")
+    )
+  ),
+  expiresIn: Schema.optionalKey(
+    Schema.Number.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: longest }))
+  ),
+  visitor: Schema.optionalKey(PlainText.trimmed(254))
+}))
+
+/** Where the portals are: the public address with the path that the routes are mounted at; nothing if it is unknown. */
+export const make = (base: string | undefined, defaultWorkspace: Id.WorkspaceId) =>
+  Effect.map(Portals.Portals, (portals) => ({ run }: Running): Portal => ({
+    link: (given) =>
+      run(Effect.gen(function*() {
+        const link = yield* readLink(given)
+        if (base === undefined) {
+          return yield* new Errors.InvalidBody({
+            reason: "invalid_field",
+            param: "publicUrl",
+            message: "links need the option publicUrl, and the option dashboard: true"
+          })
+        }
+        const id = link.workspaceId ?? defaultWorkspace
+        const workspaceId = Option.getOrUndefined(Id.parse(Id.WorkspaceId, id))
+        if (workspaceId === undefined) return yield* new Errors.NotFound({ message: "there is no such workspace" })
+        const { expiresAt, token } = yield* portals.link({
+          workspaceId,
+          role: link.role,
+          visitor: link.visitor ?? Core.nobodyNamed,
+          lifetime: link.expiresIn === undefined ? Core.linkLifetime : Duration.seconds(link.expiresIn)
+        })
+        return {
+          url: `${base}${Core.pathOf(workspaceId)}${link.path ?? ""}#token=${Redacted.value(token)}`,
+          expiresAt: Time.iso(expiresAt)
+        }
+      }))
+  }))
