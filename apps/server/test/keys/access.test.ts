@@ -4,18 +4,20 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Access, Api } from "@wac/api"
-import { Contact, ContactStore, Id, Member, PhoneNumberStore, SessionStore } from "@wac/core"
+import { Id, Member, SessionStore } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "../checks.ts"
 import { actorHeader, type Answer, call, hello, hostAuthenticator, ownPage, ready, send, start } from "../harness.ts"
 import { moving } from "../movable.ts"
+import * as Things from "./things.ts"
 
 interface Route {
   readonly name: string
   readonly method: string
   readonly path: string
   readonly access: Access.Access | undefined
+  readonly isOpenToPortal: boolean
   readonly takesBody: boolean
 }
 
@@ -25,19 +27,20 @@ const routes: ReadonlyArray<Route> = Object.values(Api.groups).flatMap((group) =
     method,
     path,
     access: Context.getOrUndefined(annotations, Access.Access),
+    isOpenToPortal: Context.get(annotations, Access.OpenToPortal),
     takesBody: payload.size > 0
   }))
 )
 
 /** What a route says of itself, in a word. */
-const wordOf = ({ access }: Route): string =>
+const wordOf = ({ access, isOpenToPortal }: Route): string =>
   access === undefined
     ? "nothing"
     : access._tag === "Public"
     ? "anybody"
     : access._tag === "ApiKey"
     ? `key: ${access.scope}`
-    : `session: ${access.role}`
+    : `session: ${access.role}${isOpenToPortal ? ", portal" : ""}`
 
 const dashboard = routes.filter(({ access }) => access?._tag === "Session")
 const ofKeys = routes.filter(({ access }) => access?._tag === "ApiKey")
@@ -120,10 +123,10 @@ describe("the API definition", () => {
       "GET /v1/templates": "key: messages:send",
       "GET /internal/templates": "session: member",
       "POST /internal/templates/sync": "session: developer",
-      "GET /internal/api-keys": "session: member",
-      "GET /internal/api-keys/:id": "session: member",
-      "POST /internal/api-keys": "session: developer",
-      "DELETE /internal/api-keys/:id": "session: developer",
+      "GET /internal/api-keys": "session: member, portal",
+      "GET /internal/api-keys/:id": "session: member, portal",
+      "POST /internal/api-keys": "session: developer, portal",
+      "DELETE /internal/api-keys/:id": "session: developer, portal",
       "POST /internal/session": "anybody",
       "POST /internal/setup": "anybody",
       "GET /internal/members": "session: admin",
@@ -139,8 +142,8 @@ describe("the API definition", () => {
       "PUT /internal/password": "session: member",
       "POST /internal/password/reset-request": "anybody",
       "POST /internal/password/reset": "anybody",
-      "GET /internal/session": "session: member",
-      "DELETE /internal/session": "session: member",
+      "GET /internal/session": "session: member, portal",
+      "DELETE /internal/session": "session: member, portal",
       "GET /internal/sign-in": "anybody",
       "GET /internal/stream": "session: member",
       "GET /internal/alerts": "session: member",
@@ -152,21 +155,21 @@ describe("the API definition", () => {
       "GET /internal/phone-numbers": "session: member",
       "GET /internal/contacts": "session: member",
       "GET /internal/contacts/:id": "session: member",
-      "GET /internal/webhook": "session: member",
-      "PUT /internal/webhook": "session: developer",
-      "DELETE /internal/webhook": "session: developer",
-      "POST /internal/webhook/rotate-secret": "session: developer",
-      "POST /internal/webhook/test": "session: developer",
-      "POST /internal/webhook/pause": "session: developer",
-      "POST /internal/webhook/resume": "session: developer",
-      "POST /internal/webhook/verify": "session: developer",
-      "GET /internal/webhook/deliveries": "session: member",
-      "GET /internal/webhook/deliveries/:id": "session: member",
-      "POST /internal/webhook/deliveries/:id/retry": "session: developer",
-      "POST /internal/webhook/replays": "session: developer",
-      "GET /internal/webhook/replays": "session: member",
-      "GET /internal/webhook/replays/:id": "session: member",
-      "DELETE /internal/webhook/replays/:id": "session: developer",
+      "GET /internal/webhook": "session: member, portal",
+      "PUT /internal/webhook": "session: developer, portal",
+      "DELETE /internal/webhook": "session: developer, portal",
+      "POST /internal/webhook/rotate-secret": "session: developer, portal",
+      "POST /internal/webhook/test": "session: developer, portal",
+      "POST /internal/webhook/pause": "session: developer, portal",
+      "POST /internal/webhook/resume": "session: developer, portal",
+      "POST /internal/webhook/verify": "session: developer, portal",
+      "GET /internal/webhook/deliveries": "session: member, portal",
+      "GET /internal/webhook/deliveries/:id": "session: member, portal",
+      "POST /internal/webhook/deliveries/:id/retry": "session: developer, portal",
+      "POST /internal/webhook/replays": "session: developer, portal",
+      "GET /internal/webhook/replays": "session: member, portal",
+      "GET /internal/webhook/replays/:id": "session: member, portal",
+      "DELETE /internal/webhook/replays/:id": "session: developer, portal",
       "GET /v1/events": "key: messages:send",
       "GET /internal/events": "session: member",
       "GET /internal/events/:id": "session: member",
@@ -318,92 +321,12 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
   })
 
   describe("one workspace", () => {
-    /** A thing of ours for each route that takes an id; a new such route needs one here. */
-    const things = (
-      ids: {
-        readonly message: string
-        readonly contact: string
-        readonly key: string
-        readonly event: string
-        readonly delivery: string
-        readonly replay: string
-        readonly invitation: string
-      }
-    ): { readonly [path: string]: string } => ({
-      "/v1/messages/:id": ids.message,
-      "/internal/messages/:id": ids.message,
-      "/internal/contacts/:id": ids.contact,
-      "/internal/api-keys/:id": ids.key,
-      "/internal/events/:id": ids.event,
-      "/internal/webhook/deliveries/:id": ids.delivery,
-      "/internal/webhook/deliveries/:id/retry": ids.delivery,
-      "/internal/webhook/replays/:id": ids.replay,
-      "/internal/members/:id": ids.invitation,
-      // a host's people have no sessions of ours
-      "/internal/sessions/:id": `ses_${checks.nobody}`
-    })
-
-    const setWebhook = (url: string, workspaceId: string, port: number) =>
-      call(`${url}/internal/webhook`, {
-        method: "PUT",
-        headers: actor("owner", workspaceId),
-        body: { url: `http://127.0.0.1:${port}/` }
-      })
-
-    /** The number of ours. */
-    const numberOf = ({ ours, services }: Hosted["Service"]) =>
-      Effect.orDie(Context.get(services, PhoneNumberStore.PhoneNumberStore).list(ours.id)).pipe(
-        Effect.map(([number]) => number!)
-      )
-
-    /** A customer of ours; gives the contact's id. */
-    const contactOf = Effect.fnUntraced(function*(hosted: Hosted["Service"]) {
-      const { id, providerNumberId } = yield* numberOf(hosted)
-      const phone = "+15005550003"
-      yield* Effect.orDie(
-        Context.get(hosted.services, ContactStore.ContactStore).setPreference({
-          now: 2,
-          at: 1,
-          providerNumberId,
-          customer: { phone, userId: null },
-          preference: "opt_in"
-        })
-      )
-      return Contact.idOf({ phoneNumberId: id, key: phone })
-    })
-
-    /** Sends a message of ours, of which a paused webhook is to be told; gives its things. */
-    const thingsOf = Effect.fnUntraced(function*(hosted: Hosted["Service"]) {
-      const { ours, url } = hosted
-      const owner = actor("owner", ours.id)
-      const webhook = yield* setWebhook(url, ours.id, 1)
-      yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: owner })
-      const sent = yield* send({ url, key: ours.key }, hello("+15005550003"))
-      const deliveries = yield* call(`${url}/internal/webhook/deliveries`, { headers: owner })
-      const [delivery] = deliveries.body.data
-      const replay = yield* call(`${url}/internal/webhook/replays`, {
-        headers: owner,
-        body: { since: checks.timeIn(-60_000) }
-      })
-      yield* checks.until(
-        call(`${url}/internal/webhook/replays/${replay.body.id}`, { headers: owner }),
-        ({ body }) => body.state === "completed"
-      )
-      return {
-        others: [webhook.body.id, sent.body.provider_message_id] as ReadonlyArray<string>,
-        thing: things({
-          message: sent.body.message_id,
-          contact: yield* contactOf(hosted),
-          key: ours.key.id,
-          event: delivery.eventId,
-          delivery: delivery.id,
-          replay: replay.body.id,
-          invitation: (yield* call(`${url}/internal/members`, {
-            headers: owner,
-            body: { email: "ben@example.com", role: "member" }
-          })).body.id
-        })
-      }
+    const ownOf = ({ ours: { id, key }, services, url }: Hosted["Service"]): Things.Own => ({
+      url,
+      services,
+      id,
+      key,
+      owner: actor("owner", id)
     })
 
     const callerFor = (
@@ -414,8 +337,18 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
     it("has a thing for each route with an id", () => {
       assert.deepStrictEqual(
         [...new Set(routes.filter(({ path }) => path.includes(":")).map(({ path }) => path))].sort(),
-        Object.keys(things({ message: "", contact: "", key: "", event: "", delivery: "", replay: "", invitation: "" }))
-          .sort()
+        Object.keys(
+          Things.byPath({
+            message: "",
+            contact: "",
+            key: "",
+            event: "",
+            delivery: "",
+            replay: "",
+            invitation: "",
+            session: ""
+          })
+        ).sort()
       )
     })
 
@@ -423,8 +356,8 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
       Effect.gen(function*() {
         const hosted = yield* Hosted
         const { ours, theirs, url } = hosted
-        const { others, thing } = yield* thingsOf(hosted)
-        const number = yield* numberOf(hosted)
+        const { others, thing } = yield* Things.make(ownOf(hosted))
+        const number = yield* Things.numberOf(ownOf(hosted))
         const templates = yield* call(`${url}/v1/templates`, { headers: bearer(ours.key.apiKey) })
         const ids = [
           ours.id,
@@ -478,7 +411,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         const page = yield* call(`${url}/internal/api-keys?cursor=${cursor}`, { headers: actor("owner", theirs.id) })
         assert.deepStrictEqual(page.body.data.map(({ id }: { readonly id: string }) => id), [theirs.key.id])
         // their webhook is another one
-        assert.strictEqual((yield* setWebhook(url, theirs.id, 2)).status, 200)
+        assert.strictEqual((yield* Things.setWebhook({ url, owner: actor("owner", theirs.id) }, 2)).status, 200)
         assert.strictEqual(
           (yield* call(`${url}/internal/webhook`, { method: "DELETE", headers: actor("owner", theirs.id) })).status,
           204
@@ -491,7 +424,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
       Effect.gen(function*() {
         const hosted = yield* Hosted
         const { theirs, url } = hosted
-        const { thing } = yield* thingsOf(hosted)
+        const { thing } = yield* Things.make(ownOf(hosted))
         for (const route of routes.filter(({ path }) => path.includes(":"))) {
           const caller = callerFor(route, theirs)
           const [foreign, unknown] = [

@@ -1,0 +1,235 @@
+/**
+ * Every route with every credential, walked over from the API definition: what the service does is the table in
+ * `docs/reference/access.md`, and what the definition says. `npx vitest run --project server matrix -u` writes it.
+ */
+import { layer } from "@effect/vitest"
+import { Access, Api } from "@wac/api"
+import { Id, Member, Members, Portals } from "@wac/core"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { assert, expect } from "vitest"
+import * as checks from "../checks.ts"
+import { call, ownPage, ready } from "../harness.ts"
+import { accept, type Headers, join, password } from "../people/joining.ts"
+import * as Things from "./things.ts"
+
+const routes = Object.values(Api.groups).flatMap((group) =>
+  Object.values(group.endpoints).map(({ annotations, method, path, payload }) => ({
+    method,
+    path,
+    access: Context.getOrUndefined(annotations, Access.Access),
+    isOpenToPortal: Context.get(annotations, Access.OpenToPortal),
+    takesBody: payload.size > 0
+  }))
+)
+type Route = (typeof routes)[number]
+
+const roles = Member.Role.literals
+
+/** The credentials: nobody, an API key, a person of each role, the portal with each role, and somebody else's owner. */
+interface Credential {
+  readonly name: string
+  /** The headers of its requests. */
+  readonly headers: Headers
+  /** What it is by the definition. */
+  readonly kind: "nobody" | "key" | "person" | "portal"
+  readonly role: Member.Role | undefined
+  /** Whether it asks for things of the first workspace, and is of another. */
+  readonly isForeign: boolean
+}
+
+class World extends Context.Service<World, {
+  readonly url: string
+  readonly credentials: ReadonlyArray<Credential>
+  readonly thing: { readonly [path: string]: string }
+}>()("@wac/server/test/keys/matrix.test/World") {
+  static readonly layer = Layer.effect(
+    World,
+    Effect.gen(function*() {
+      const { key, services, session, url } = yield* ready({ environment: checks.unlimited })
+      const { workspaceId } = (yield* call(`${url}/internal/session`, { headers: session })).body
+      const { thing } = yield* Things.make({ url, services, id: workspaceId, key, owner: session })
+      const others = yield* Effect.forEach(
+        roles.filter((role) => role !== "owner"),
+        (role) => Effect.map(join(url, session, `${role}@example.com`, role), ({ headers }) => [role, headers] as const)
+      )
+      const person: { readonly [role: string]: Headers } = { ...Object.fromEntries(others), owner: session }
+
+      const theirs = yield* checks.anotherWorkspace("theirs", "+15005550102").pipe(Effect.provideContext(services))
+      const by = { id: null, userId: Id.UserId.make(`usr_${checks.nobody}`), email: "operator@example.com" }
+      const invited = yield* Effect.orDie(
+        Context.get(services, Members.Members).invite(
+          { ...by, role: "owner", workspaceId: theirs.id, workspaceName: "theirs" },
+          { email: "theirs@example.com", role: "owner" },
+          () => ""
+        )
+      )
+      const joined = yield* accept(url, Redacted.value(invited.token), password)
+      const portal = Effect.fnUntraced(function*(role: Member.Role, workspace: Id.WorkspaceId) {
+        const { token } = yield* Effect.orDie(
+          Context.get(services, Portals.Portals).link({
+            workspaceId: workspace,
+            role,
+            visitor: "ana@shop.example",
+            lifetime: Duration.hours(1)
+          })
+        )
+        const opened = yield* call(`${url}/internal/portal`, {
+          headers: ownPage,
+          body: { token: Redacted.value(token) }
+        })
+        return { ...ownPage, cookie: opened.headers.getSetCookie()[0]!.split(";")[0]!, "wac-portal": workspace }
+      })
+
+      const bearer = (apiKey: string) => ({ authorization: `Bearer ${apiKey}` })
+      const credentials: ReadonlyArray<Credential> = [
+        { name: "nobody", headers: ownPage, kind: "nobody", role: undefined, isForeign: false },
+        { name: "API key", headers: bearer(key.apiKey), kind: "key", role: undefined, isForeign: false },
+        ...roles.map((role): Credential => ({
+          name: role,
+          headers: person[role]!,
+          kind: "person",
+          role,
+          isForeign: false
+        })),
+        ...yield* Effect.forEach(
+          ["member", "developer", "owner"] as const,
+          (role) =>
+            Effect.map(portal(role, workspaceId), (headers): Credential => ({
+              name: `portal, ${role}`,
+              headers,
+              kind: "portal",
+              role,
+              isForeign: false
+            }))
+        ),
+        {
+          name: "owner of another workspace",
+          headers: { ...ownPage, cookie: joined.headers.getSetCookie()[0]!.split(";")[0]! },
+          kind: "person",
+          role: "owner",
+          isForeign: true
+        },
+        {
+          name: "API key of another",
+          headers: bearer(theirs.key.apiKey),
+          kind: "key",
+          role: undefined,
+          isForeign: true
+        },
+        {
+          name: "portal of another",
+          headers: yield* portal("owner", theirs.id),
+          kind: "portal",
+          role: "owner",
+          isForeign: true
+        }
+      ]
+      return { url, credentials, thing }
+    })
+  )
+}
+
+/** What a cell says: let in, let in to one's own things alone, not known, or known and refused. */
+type Cell = "yes" | "its own" | "401" | "403"
+
+const isEnough = (role: Member.Role | undefined, needed: Member.Role): boolean =>
+  role !== undefined && roles.indexOf(role) >= roles.indexOf(needed)
+
+/** What the definition says. */
+const said = ({ access, isOpenToPortal }: Route, { isForeign, kind, role }: Credential): Cell => {
+  const isIn = isForeign ? "its own" : "yes"
+  switch (access?._tag) {
+    case "Public":
+      return "yes"
+    case "ApiKey":
+      return kind === "key" ? isIn : "401"
+    case "Session":
+      if (kind === "nobody" || kind === "key") return "401"
+      if (kind === "portal" && !isOpenToPortal) return "403"
+      return isEnough(role, access.role) ? isIn : "403"
+    default:
+      return assert.fail("a route says nothing of who may call it")
+  }
+}
+
+/** What a route needs before it looks for the thing with the id. */
+const bodies: { readonly [route: string]: unknown } = { "PATCH /internal/members/:id": { role: "member" } }
+
+/** What the service does: the most general request, which can only fail for who asks. */
+const done = Effect.fnUntraced(function*(route: Route, { headers, isForeign }: Credential) {
+  const { thing, url } = yield* World
+  const { access, method, path, takesBody } = route
+  // of one's own an id that nobody has, so that everything stays; of another workspace's the real one
+  const id = isForeign ? thing[path] ?? checks.nobody : checks.nobody
+  const { status, text } = yield* call(url + path.replace(/:\w+/g, id), {
+    method,
+    headers: { "idempotency-key": crypto.randomUUID(), ...(method === "GET" ? {} : ownPage), ...headers },
+    ...(takesBody ? { body: bodies[`${method} ${path}`] ?? {} } : {})
+  })
+  if (status === 401 && access?._tag !== "Public") return "401"
+  if (status === 403) return "403"
+  assert.notInclude([405, 429, 500, 503], status, `${method} ${path}: ${text}`)
+  if (access?._tag === "Public" || !isForeign) return "yes"
+  for (const [place, own] of Object.entries(thing)) {
+    if (!place.startsWith("/internal/sessions")) assert.notInclude(text, own, `${method} ${path}`)
+  }
+  if (path.includes(":")) assert.strictEqual(status, 404, `${method} ${path}: ${text}`)
+  return "its own"
+})
+
+const cells: { readonly [cell in Cell]: string } = { "yes": "yes", "its own": "its own", "401": "–", "403": "no" }
+
+/** As dprint formats it. */
+const table = (names: ReadonlyArray<string>, rows: ReadonlyArray<readonly [Route, ReadonlyArray<Cell>]>): string => {
+  const head = ["Route", ...names]
+  const body = rows.map(([{ method, path }, found]) => [
+    `\`${method} ${path}\``,
+    ...found.map((cell) => cells[cell])
+  ])
+  const widths = head.map((name, i) => Math.max(name.length, ...body.map((row) => row[i]!.length)))
+  const line = (texts: ReadonlyArray<string>) => `| ${texts.map((text, i) => text.padEnd(widths[i]!)).join(" | ")} |`
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n")
+}
+
+const introduction = `# Who may call what
+
+Every route with every credential, as the service was seen to respond. A test writes this table and holds it to the API definition: a route that is added is in it, or the test fails.
+
+- _yes_: the caller is let in; whatever else is wrong with a request is another matter.
+- _its own_: the caller is let in to its own workspace; a thing of another workspace is 404, as if it did not exist.
+- _no_: the caller is known and refused, 403 \`role_not_allowed\`.
+- _–_: the credential counts for nothing here, 401.
+
+An API key never opens a route of the dashboard, and a session never opens one of the API. The portal is a session of a host's customer (\`wac.portal.link\`). Unsafe requests of sessions must also come from our own pages, or they get 403 \`cross_site\`. Owners are invited, changed and removed by owners alone.
+`
+
+/** The one that ends the session of who asks. */
+const isSignOut = ({ method, path }: Route): boolean => method === "DELETE" && path === "/internal/session"
+
+layer(World.layer, checks.live)("every route", (it) => {
+  it.effect(
+    "lets in whom the definition names, and nobody else, as docs/reference/access.md says",
+    () =>
+      Effect.gen(function*() {
+        const { credentials } = yield* World
+        const found = new Map<Route, Array<Cell>>()
+        for (const route of [...routes.filter((route) => !isSignOut(route)), ...routes.filter(isSignOut)]) {
+          const row: Array<Cell> = []
+          for (const credential of credentials) {
+            const cell = yield* done(route, credential)
+            assert.strictEqual(cell, said(route, credential), `${route.method} ${route.path}: ${credential.name}`)
+            row.push(cell)
+          }
+          found.set(route, row)
+        }
+        const rows = routes.map((route) => [route, found.get(route)!] as const)
+        const names = credentials.map(({ name }) => name)
+        yield* Effect.promise(() =>
+          expect(`${introduction}\n${table(names, rows)}\n`).toMatchFileSnapshot(
+            "../../../../docs/reference/access.md"
+          )
+        )
+      }),
+    60_000
+  )
+})

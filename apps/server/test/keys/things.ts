@@ -1,0 +1,107 @@
+/**
+ * A thing of a workspace for each route that takes an id.
+ */
+import { Contact, ContactStore, type Id, PhoneNumberStore } from "@wac/core"
+import { Context, Effect } from "effect"
+import * as checks from "../checks.ts"
+import { call, hello, send } from "../harness.ts"
+
+/** A workspace, and how its owner and its programs call. */
+export interface Own {
+  readonly url: string
+  readonly services: checks.Ready["services"]
+  readonly id: Id.WorkspaceId
+  readonly key: { readonly id: string; readonly apiKey: string }
+  readonly owner: { readonly [name: string]: string }
+}
+
+/** By the path of the route; a new such route needs one here. */
+export const byPath = (
+  ids: {
+    readonly message: string
+    readonly contact: string
+    readonly key: string
+    readonly event: string
+    readonly delivery: string
+    readonly replay: string
+    readonly invitation: string
+    readonly session: string
+  }
+): { readonly [path: string]: string } => ({
+  "/v1/messages/:id": ids.message,
+  "/internal/messages/:id": ids.message,
+  "/internal/contacts/:id": ids.contact,
+  "/internal/api-keys/:id": ids.key,
+  "/internal/events/:id": ids.event,
+  "/internal/webhook/deliveries/:id": ids.delivery,
+  "/internal/webhook/deliveries/:id/retry": ids.delivery,
+  "/internal/webhook/replays/:id": ids.replay,
+  "/internal/members/:id": ids.invitation,
+  "/internal/sessions/:id": ids.session
+})
+
+/** Sets the webhook to a receiver that is never reached. */
+export const setWebhook = ({ owner, url }: Pick<Own, "url" | "owner">, port: number) =>
+  call(`${url}/internal/webhook`, {
+    method: "PUT",
+    headers: owner,
+    body: { url: `http://127.0.0.1:${port}/` }
+  })
+
+/** The workspace's number. */
+export const numberOf = ({ id, services }: Pick<Own, "id" | "services">) =>
+  Effect.orDie(Context.get(services, PhoneNumberStore.PhoneNumberStore).list(id)).pipe(
+    Effect.map(([number]) => number!)
+  )
+
+/** A customer; gives the contact's id. */
+const contactOf = Effect.fnUntraced(function*(own: Own) {
+  const { id, providerNumberId } = yield* numberOf(own)
+  const phone = "+15005550003"
+  yield* Effect.orDie(
+    Context.get(own.services, ContactStore.ContactStore).setPreference({
+      now: 2,
+      at: 1,
+      providerNumberId,
+      customer: { phone, userId: null },
+      preference: "opt_in"
+    })
+  )
+  return Contact.idOf({ phoneNumberId: id, key: phone })
+})
+
+/** Sends a message, of which a paused webhook is to be told; gives the workspace's things. */
+export const make = Effect.fnUntraced(function*(own: Own) {
+  const { key, owner, url } = own
+  const webhook = yield* setWebhook(own, 1)
+  yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: owner })
+  const sent = yield* send({ url, key }, hello("+15005550003"))
+  const deliveries = yield* call(`${url}/internal/webhook/deliveries`, { headers: owner })
+  const [delivery] = deliveries.body.data
+  const replay = yield* call(`${url}/internal/webhook/replays`, {
+    headers: owner,
+    body: { since: checks.timeIn(-60_000) }
+  })
+  yield* checks.until(
+    call(`${url}/internal/webhook/replays/${replay.body.id}`, { headers: owner }),
+    ({ body }) => body.state === "completed"
+  )
+  const sessions = yield* call(`${url}/internal/sessions`, { headers: owner })
+  return {
+    others: [webhook.body.id, sent.body.provider_message_id] as ReadonlyArray<string>,
+    thing: byPath({
+      message: sent.body.message_id,
+      contact: yield* contactOf(own),
+      key: key.id,
+      event: delivery.eventId,
+      delivery: delivery.id,
+      replay: replay.body.id,
+      invitation: (yield* call(`${url}/internal/members`, {
+        headers: owner,
+        body: { email: "ben@example.com", role: "member" }
+      })).body.id,
+      // a host's people have no sessions of ours
+      session: sessions.body.data[0]?.id ?? `ses_${checks.nobody}`
+    })
+  }
+})
