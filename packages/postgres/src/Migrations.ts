@@ -11,6 +11,7 @@ import * as tables from "./migrations/0001_tables.ts"
 import * as inboundPosts from "./migrations/0002_inbound_posts.ts"
 import * as people from "./migrations/0003_people.ts"
 import * as portal from "./migrations/0004_portal.ts"
+import * as lists from "./migrations/0005_lists.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -26,7 +27,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "tables", sql: tables.sql },
   { name: "inbound posts", sql: inboundPosts.sql },
   { name: "people", sql: people.sql },
-  { name: "portal", sql: portal.sql }
+  { name: "portal", sql: portal.sql },
+  { name: "lists", sql: lists.sql }
 ]
 
 /** What processes that migrate at once wait for; the number is arbitrary, and only has to stay. */

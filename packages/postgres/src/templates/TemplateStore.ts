@@ -4,7 +4,11 @@ import { Database } from "../Database.ts"
 import { template, templateOf } from "./StoredTemplate.ts"
 import * as TemplateStep from "./TemplateStep.ts"
 
-const filters = ["status", "category", "language", "name"] as const
+/** The name first: {@link named} goes by the number of its parameter. */
+const filters = ["name", "status", "category", "language"] as const
+
+/** Of a name there are a few, for languages and accounts: all are fetched before they are put in order. */
+const named = "(select * from templates n where n.workspace_id = $1 and n.name = $3 offset 0)"
 
 export const layer = Layer.effect(
   TemplateStore.TemplateStore,
@@ -38,7 +42,7 @@ export const layer = Layer.effect(
         return Effect.map(
           query(
             "TemplateStore.list",
-            `select ${template.names("t")} from templates t where ${
+            `select ${template.names("t")} from ${filter.name === undefined ? "templates" : named} t where ${
               conditions.join(" and ")
             } order by id desc limit $2`,
             params

@@ -1,0 +1,139 @@
+/**
+ * What each list of the dashboard costs whose tables grow: a page, in one index, whatever else is stored and whatever the
+ * planner believes of the tables. Messages, contacts, deliveries, events, requests and people have tests of their own.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import {
+  AlertStore as Alerts,
+  ApiKeyStore as ApiKeys,
+  AuditStore as Audit,
+  type Id,
+  ReplayStore as Replays,
+  TemplateStore as Templates
+} from "@wac/core"
+import { Effect, Layer } from "effect"
+import * as AlertStore from "../src/alerts/AlertStore.ts"
+import * as AuditStore from "../src/audit/AuditStore.ts"
+import * as ApiKeyStore from "../src/keys/ApiKeyStore.ts"
+import * as TemplateStore from "../src/templates/TemplateStore.ts"
+import * as ReplayStore from "../src/webhooks/ReplayStore.ts"
+import { databases } from "./servers.ts"
+import { touchedBy } from "./touched.ts"
+
+const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
+const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
+
+/** Of each of two workspaces. */
+const stored = 10_000
+const now = 1_800_000_000_000
+
+const ofBoth = `from generate_series(1, 2) w, generate_series(1, ${stored}) i`
+
+/**
+ * Every hundredth alert goes on; every hundredth key is live, the newest of them not; one person of a hundred and one
+ * thing of a thousand are sought in the audit.
+ */
+const fill = [
+  `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
+  `insert into alerts (workspace_id, id, kind, subject, message, opened_at, closed_at)
+  select ${sqlId("ws", "w")}, ${sqlId("alr", "i * 2 + w")}, 'webhook_failing', 'whk ' || i, 'so', i,
+    case when i % 100 = 0 then null else i end ${ofBoth}`,
+  `insert into audit (workspace_id, id, action, target, user_id, email, at)
+  select ${sqlId("ws", "w")}, ${
+    sqlId("aud", "i * 2 + w")
+  }, 'api_key.create', 'key ' || i % 1000, 'usr ' || i % 100, 'a', i
+  ${ofBoth}`,
+  `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
+    secret_ciphertext, require_signature, created_at, expires_at, revoked_at)
+  select ${sqlId("key", "i * 2 + w")}, ${sqlId("ws", "w")}, 'one', 'p', '{messages:send}', 'hash ' || i * 2 + w, 'k',
+    substr(sha256('nonce'), 1, 12), sha256('ciphertext'), false, 0, case when i % 200 = 100 then 1 end,
+    case when i % 100 = 0 then null else 1 end ${ofBoth}`,
+  `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
+  select ${sqlId("whk", "w")}, ${sqlId("ws", "w")}, 'https://receiver.example/', 'combined', '{}', 0, 0
+  from generate_series(1, 2) w`,
+  `insert into replays (id, workspace_id, webhook_id, since, until, state, total, replayed, created_at, completed_at, reached_at,
+    step_at)
+  select ${sqlId("job", "i * 2 + w")}, ${sqlId("ws", "w")}, ${
+    sqlId("whk", "w")
+  }, 0, 1, 'completed', 0, 0, 0, 0, 0, 0 ${ofBoth}`,
+  `insert into templates (id, workspace_id, provider_account_id, provider_template_id, name, language, category, status,
+    parameter_format, components, variables, synced_at)
+  select ${sqlId("tpl", "i * 2 + w")}, ${sqlId("ws", "w")}, 'a', i, 'name ' || i, 'en_US', 'utility', 'approved',
+    'positional', '[]', '{}', 0 ${ofBoth}`
+]
+
+const tables = ["alerts", "audit", "api_keys", "replays", "templates"]
+
+const own = id("ws", 1) as Id.WorkspaceId
+
+/** A page from the beginning, and one from the middle. */
+const pagesOf = (prefix: string) => [null, id(prefix, stored)].map((after) => ({ limit: 25, after }))
+
+/** A list, and the most rows that it may read of its table. */
+type List = readonly [Effect.Effect<unknown, unknown>, table: string, most: number]
+
+const lists = Effect.gen(function*() {
+  const alerts = yield* Alerts.AlertStore
+  const audit = yield* Audit.AuditStore
+  const keys = yield* ApiKeys.ApiKeyStore
+  const replays = yield* Replays.ReplayStore
+  const templates = yield* Templates.TemplateStore
+  const page = 26
+  const all: ReadonlyArray<readonly [string, ReadonlyArray<List>]> = [
+    ["alerts", pagesOf("alr").map((at) => [alerts.list(own, {}, at), "alerts", page])],
+    // all that go on are read, of which there is one for each matter
+    ["open alerts", pagesOf("alr").map((at) => [alerts.list(own, { open: true }, at), "alerts", stored / 100])],
+    ["audit", pagesOf("aud").map((at) => [audit.list(own, {}, at), "audit", page])],
+    ["audit by person", pagesOf("aud").map((at) => [audit.list(own, { userId: "usr 7" }, at), "audit", page])],
+    ["audit by thing", pagesOf("aud").map((at) => [audit.list(own, { target: "key 77" }, at), "audit", page])],
+    // expired ones that nobody has revoked are looked at
+    ["API keys", pagesOf("key").map((at) => [keys.list(own, at, now), "api_keys", 2 * page])],
+    ["replays", pagesOf("job").map((at) => [replays.list(own, at), "replays", page])],
+    ["templates", pagesOf("tpl").map((at) => [templates.list(own, {}, at), "templates", page])],
+    ["templates by name", pagesOf("tpl").map((at) => [templates.list(own, { name: "name 7" }, at), "templates", 1])]
+  ]
+  return all
+})
+
+/** What the planner goes by: a guess from when the tables were empty, or what they hold. */
+const beliefs = ["guessed", "seen"] as const
+
+const stores = Layer.mergeAll(
+  AlertStore.layer,
+  ApiKeyStore.layer,
+  AuditStore.layer,
+  ReplayStore.layer,
+  TemplateStore.layer
+)
+
+for (
+  const { belief, database, name } of databases.flatMap(({ layer, name }) =>
+    beliefs.map((belief) => ({ belief, database: layer, name: `${name}, tables ${belief}` }))
+  )
+) {
+  layer(stores.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(name, (it) => {
+    it.effect("each list of the dashboard reads one page, in one index", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const all = (yield* lists).flatMap(([what, each]) =>
+          each.map(([list, table, most], i) => ({ what: `${what}, page ${i}`, list, table, most }))
+        )
+        // one connection, whose plans stay
+        yield* client.withTransaction(Effect.gen(function*() {
+          yield* client`set local statement_timeout = 0`
+          for (const { list } of all) for (let i = 0; i < 8; i++) yield* touchedBy(list)
+          for (const statement of fill) yield* client.unsafe(statement)
+          if (belief === "seen") yield* client.unsafe(`analyze ${tables.join(", ")}`)
+          const over: Array<string> = []
+          for (const { list, most, table, what } of all) {
+            // where it is planned anew, the planner reads ends of indexes
+            yield* touchedBy(list)
+            const { read, scans } = (yield* touchedBy(list))(table)
+            if (read > most || scans > 0) over.push(`${what} reads ${read} rows and ends ${scans} times`)
+          }
+          assert.deepStrictEqual(over, [])
+        }))
+      }))
+  })
+}
