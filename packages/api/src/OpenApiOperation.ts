@@ -82,15 +82,24 @@ const spareIdempotencyKey = {
   schema: idempotencyKeyJsonSchema
 } as const
 
-/** A number, though an address is text: what is generated from the schema says how text is read as one. */
-const limit = {
-  description: "How many items at most",
-  type: "integer",
-  format: "int32",
-  minimum: 1,
-  maximum: Page.maxLimit,
-  default: Page.defaultLimit
-} as const
+/** Numbers of queries, though an address is text: what is generated from the schema says how text is read as one. */
+const numbers: { readonly [parameter: string]: object } = {
+  limit: {
+    description: "How many items at most",
+    type: "integer",
+    format: "int32",
+    minimum: 1,
+    maximum: Page.maxLimit,
+    default: Page.defaultLimit
+  },
+  statusCode: {
+    description: "That the last attempt was answered with",
+    type: "integer",
+    format: "int32",
+    minimum: 100,
+    maximum: 599
+  }
+}
 
 const signature = {
   name: "x-service-signature",
@@ -143,8 +152,8 @@ export const complete = (
       ...operation.parameters.map((parameter) =>
         isIdempotencyKey(parameter)
           ? { ...parameter, ...describedBy(parameter.schema) }
-          : isPaged && parameter.name === "limit"
-          ? { ...parameter, schema: limit }
+          : isPaged && numbers[parameter.name] !== undefined
+          ? { ...parameter, schema: numbers[parameter.name] as typeof parameter.schema }
           : parameter
       ),
       ...(endpoint.method === "POST" && !needsKey ? [spareIdempotencyKey] : []),

@@ -2,7 +2,7 @@
  * Every endpoint of the dashboard, with what is sent and what is returned. The methods of the client are typed by this
  * table, and a type test holds it to the API definition.
  */
-import type { Event } from "./Event.ts"
+import type { Event, EventType } from "./Event.ts"
 import type * as Wire from "./InternalWire.ts"
 import type { EventQuery, ListQuery, TemplateQuery } from "./Routes.ts"
 import type { MessageStatus, Page, SendMessage } from "./Wire.ts"
@@ -12,10 +12,21 @@ export interface InternalMessageQuery extends ListQuery {
   readonly status?: MessageStatus
   /** Exactly as given to the send. */
   readonly to?: string
+  /** Exactly as given to the send. */
+  readonly clientReference?: string
+  /** The provider's name for the message. */
+  readonly providerMessageId?: string
+  /** Only messages created at or after this time. */
+  readonly since?: string | Date
+  /** Only messages created before this time. */
+  readonly until?: string | Date
 }
 
 /** Which events a list holds. */
-export type InternalEventQuery = Omit<EventQuery, "order">
+export interface InternalEventQuery extends Omit<EventQuery, "order"> {
+  /** Only events of the life of this message. */
+  readonly messageId?: string
+}
 
 /** Which contacts a list holds. */
 export interface ContactQuery extends ListQuery {
@@ -25,6 +36,17 @@ export interface ContactQuery extends ListQuery {
 /** Which deliveries a list holds. */
 export interface DeliveryQuery extends ListQuery {
   readonly status?: Wire.DeliveryStatus
+  readonly eventType?: EventType
+  /** Only those of events of the life of this message. */
+  readonly messageId?: string
+  /** Of the last attempt. */
+  readonly outcome?: Wire.Attempt["outcome"]
+  /** That the last attempt was answered with. */
+  readonly statusCode?: number
+  /** Only deliveries created at or after this time. */
+  readonly since?: string | Date
+  /** Only deliveries created before this time. */
+  readonly until?: string | Date
 }
 
 /** Which requests a list holds. */

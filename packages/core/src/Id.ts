@@ -106,6 +106,14 @@ const ulidTimeLength = 10
 const ulidRandomLength = 16
 const latestUlidTime = 2 ** 48 - 1
 
+/** When an identifier was made, in milliseconds. */
+export const timeOf = (id: ByPrefix[keyof ByPrefix]): number => {
+  const ulid = id.slice(id.indexOf("_") + 1)
+  let time = 0
+  for (const digit of ulid.slice(0, ulidTimeLength)) time = time * crockford.length + crockford.indexOf(digit)
+  return time
+}
+
 /** The lowest identifier that can be made at a time, in milliseconds: those made before it are below. */
 export const lowestAt = (prefix: keyof ByPrefix, time: number): string => {
   let left = Math.min(Math.max(0, time), latestUlidTime)

@@ -2,7 +2,7 @@
  * Pages between the wire and the stores (contract §1 *lists*).
  */
 import { type Errors, Page } from "@wac/core"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 
 /** Reads `limit` and `cursor`. */
 export const request = (query: {
@@ -13,6 +13,12 @@ export const request = (query: {
     query.cursor === undefined ? Effect.succeed(null) : Effect.fromResult(Page.decodeCursor(query.cursor)),
     (after) => ({ limit: query.limit ?? Page.defaultLimit, after })
   )
+
+/** The filter of a query's times. */
+export const between = (since: DateTime.Utc | undefined, until: DateTime.Utc | undefined) => ({
+  ...(since === undefined ? {} : { since: DateTime.toEpochMillis(since) }),
+  ...(until === undefined ? {} : { until: DateTime.toEpochMillis(until) })
+})
 
 const cursorOf = (next: string | null): string | null => next === null ? null : Page.encodeCursor(next)
 

@@ -11,7 +11,7 @@ import { listEvents } from "../src/events/ListEvents.ts"
 import * as Places from "../src/events/Places.ts"
 import { claimDue, foundOf } from "../src/webhooks/ClaimDue.ts"
 import * as Complete from "../src/webhooks/Complete.ts"
-import * as DeliveryStore from "../src/webhooks/DeliveryStore.ts"
+import * as ListDeliveries from "../src/webhooks/ListDeliveries.ts"
 import { release } from "../src/webhooks/Release.ts"
 import * as Remove from "../src/webhooks/Remove.ts"
 import * as ReplayStep from "../src/webhooks/ReplayStep.ts"
@@ -500,9 +500,9 @@ for (const { layer: database, name } of databases) {
         "deliveries are listed by status %s (%s) through their index",
         ([status, own, rows, index]) =>
           Effect.gen(function*() {
-            const first = DeliveryStore.listText(status, false)
+            const first = ListDeliveries.listText(status, false)
             yield* assertUses(first, [own, 26], [index])
-            yield* assertUses(DeliveryStore.listText(status, true), [own, 26, id("dlv", 2_000_500)], [index])
+            yield* assertUses(ListDeliveries.listText(status, true), [own, 26, id("dlv", 2_000_500)], [index])
             assertReads(yield* touched(first, [own, 26]), { deliveries: rows, webhooks: 27, webhook_skips: 26 })
           })
       )

@@ -10,6 +10,22 @@ export type Moment = Date | string | number
 export const millis = (moment: Moment): number | undefined =>
   Option.getOrUndefined(Option.map(DateTime.make(moment), DateTime.toEpochMillis))
 
+/** A filter's times as ISO 8601 text, for a schema to read. */
+export const written = <Filter extends { readonly since?: Moment; readonly until?: Moment }>(filter: Filter) => ({
+  ...filter,
+  ...(filter.since === undefined ? {} : { since: iso(filter.since) }),
+  ...(filter.until === undefined ? {} : { until: iso(filter.until) })
+})
+
+/** The same once read, in milliseconds. */
+export const inMillis = <Others extends object>(
+  { since, until, ...others }: Others & { readonly since?: DateTime.Utc; readonly until?: DateTime.Utc }
+) => ({
+  ...others,
+  ...(since === undefined ? {} : { since: DateTime.toEpochMillis(since) }),
+  ...(until === undefined ? {} : { until: DateTime.toEpochMillis(until) })
+})
+
 /** As ISO 8601 text; what is no point in time becomes text that is none either, for a schema to refuse. */
 export const iso = (moment: Moment | undefined): unknown => {
   if (moment === undefined || typeof moment === "string") return moment

@@ -94,6 +94,7 @@ export type {
   Deliveries,
   Delivery,
   DeliveryDetail,
+  DeliveryFilter,
   DeliveryStatus,
   Envelope,
   NewReplay,

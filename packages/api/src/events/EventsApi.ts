@@ -1,7 +1,7 @@
 /**
  * `/v1/events` and `/internal/events` (contract §6): what happened, as webhooks tell it, for who reads instead.
  */
-import { Event } from "@wac/core"
+import { Event, Id } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
@@ -28,6 +28,11 @@ export const filter = {
     TimeGiven.annotate({ description: "Only events recorded at or after this time" })
   ),
   type: Schema.optionalKey(Event.EventType)
+}
+
+/** And in the dashboard's list. */
+export const ofMessage = {
+  messageId: Schema.optionalKey(Id.MessageId.annotate({ description: "Only events of the life of this message" }))
 }
 
 /** Which end of the list comes first (contract §3). */
@@ -57,7 +62,11 @@ export class EventsApi extends HttpApiGroup.make("events").add(
 
 /** The same events for the dashboard, newest first. */
 export class EventsDashboardApi extends HttpApiGroup.make("eventsDashboard").add(
-  HttpApiEndpoint.get("list", "/internal/events", { query, success: listOf(RecordedEvent), error: reading })
+  HttpApiEndpoint.get("list", "/internal/events", {
+    query: { ...filter, ...ofMessage, ...pageQuery },
+    success: listOf(RecordedEvent),
+    error: reading
+  })
     .annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
       summary: "List events",
       description: "Newest first."

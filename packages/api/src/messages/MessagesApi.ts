@@ -106,23 +106,26 @@ export const SentFromDashboard = Schema.Struct({
   apiKeyId: Schema.Null
 }).annotate({ identifier: "SentFromDashboard" })
 
-/** Which messages the dashboard's list holds. */
-export const filter = {
-  status: Schema.optionalKey(Message.MessageStatus),
-  to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as it was given to the send" }))
-}
+const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))
 
-/** Which messages the list for keys holds (contract §3). */
-export const publicFilter = {
-  ...filter,
-  client_reference: Schema.optionalKey(
-    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)).annotate({
-      description: "Exactly as it was given to the send"
-    })
-  ),
+const reference = Schema.optionalKey(name.annotate({ description: "Exactly as it was given to the send" }))
+
+const anyFilter = {
+  status: Schema.optionalKey(Message.MessageStatus),
+  to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as it was given to the send" })),
   since: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created at or after this time" })),
   until: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created before this time" }))
 }
+
+/** Which messages the dashboard's list holds. */
+export const filter = {
+  ...anyFilter,
+  clientReference: reference,
+  providerMessageId: Schema.optionalKey(name.annotate({ description: "The provider's name for the message" }))
+}
+
+/** Which messages the list for keys holds (contract §3). */
+export const publicFilter = { ...anyFilter, client_reference: reference }
 
 const pageMayBeShort = "With a filter a page ends at the latest after looking at " +
   `${

@@ -1,7 +1,7 @@
 /**
  * `/internal/webhook/deliveries` (contract §6): what became of each event on its way to the webhook.
  */
-import { Delivery, Event } from "@wac/core"
+import { Delivery, DeliveryStore, Event, Id } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, OpenToPortal, session } from "../Access.ts"
@@ -10,7 +10,7 @@ import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
-import { Timestamp } from "../Timestamp.ts"
+import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
 const phase = Schema.NullOr(Schema.Finite)
@@ -64,7 +64,21 @@ export const DeliveryDetail = Schema.Struct({
 }).annotate({ identifier: "DeliveryDetail" })
 
 /** Which deliveries a list holds. */
-export const filter = { status: Schema.optionalKey(Delivery.DeliveryStatus) }
+export const filter = {
+  status: Schema.optionalKey(Delivery.DeliveryStatus),
+  eventType: Schema.optionalKey(Event.EventType),
+  messageId: Schema.optionalKey(
+    Id.MessageId.annotate({ description: "Only those of events of the life of this message" })
+  ),
+  outcome: Schema.optionalKey(Delivery.AttemptOutcome.annotate({ description: "Of the last attempt" })),
+  statusCode: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 }))),
+  since: Schema.optionalKey(TimeGiven.annotate({ description: "Only deliveries created at or after this time" })),
+  until: Schema.optionalKey(TimeGiven.annotate({ description: "Only deliveries created before this time" }))
+}
+
+const pageMayBeShort = `With any filter but \`status\` and \`messageId\`, a page ends at the latest after looking at ${
+  DeliveryStore.lookedAt.toLocaleString("en")
+} deliveries: it may hold fewer than \`limit\`, or none, and go on all the same.`
 
 const one = { params: byId, query: noQuery }
 
@@ -75,7 +89,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List deliveries",
-    description: "Newest first."
+    description: `Newest first. ${pageMayBeShort}`
   })),
   HttpApiEndpoint.get("get", "/internal/webhook/deliveries/:id", { ...one, success: DeliveryDetail, error: reading })
     .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({

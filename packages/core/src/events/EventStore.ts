@@ -2,7 +2,7 @@
  * Port: recorded events. They are written by the ports that make the changes they tell of.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { EventId, WorkspaceId } from "../Id.ts"
+import type { EventId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -12,6 +12,11 @@ import type { Event, EventType } from "./Event.ts"
 export interface EventFilter {
   readonly since?: Instant | undefined
   readonly type?: EventType | undefined
+}
+
+/** Which of the newest events; `messageId`: of the life of that message, where it is given. */
+export interface LatestFilter extends EventFilter {
+  readonly messageId?: MessageId | undefined
 }
 
 export class EventStore extends Context.Service<EventStore, {
@@ -28,7 +33,7 @@ export class EventStore extends Context.Service<EventStore, {
   /** The same, *newest first*; in the order of recording, as far as it is committed. */
   readonly latest: (
     workspaceId: WorkspaceId,
-    filter: EventFilter,
+    filter: LatestFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Event>, StoreError>
 }>()("@wac/core/events/EventStore") {}

@@ -9,7 +9,7 @@ import * as Lookup from "../Lookup.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Event } from "./Event.ts"
-import { type EventFilter, EventStore } from "./EventStore.ts"
+import { type EventFilter, EventStore, type LatestFilter } from "./EventStore.ts"
 
 /** No event has it: what comes after it is all of them. */
 const beforeAll = Id.lowestAt("evt", 0)
@@ -31,7 +31,7 @@ export class Events extends Context.Service<Events, {
   /** Newest first, for people: what is being committed may be missing from the pages of one walk. */
   readonly latest: (
     workspaceId: Id.WorkspaceId,
-    filter: EventFilter,
+    filter: LatestFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Event>, StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Event, NotFound | StoreError>

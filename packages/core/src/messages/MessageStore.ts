@@ -168,11 +168,24 @@ export interface MessageFilter {
   readonly to?: string
   /** Exactly as it was given to the send. */
   readonly clientReference?: string
+  /** The provider's name for it, as reports may use it: one message at most has it. */
+  readonly providerMessageId?: string
   /** Created at or after this time. */
   readonly since?: Instant
   /** Created before this time. */
   readonly until?: Instant
 }
+
+/** Whether a message is one of those, whatever the provider calls it. Pure. */
+export const isOf = (
+  { clientReference, since, status, to, until }: MessageFilter,
+  message: Message
+): boolean =>
+  (status === undefined || message.status === status) &&
+  (to === undefined || message.content.to === to) &&
+  (clientReference === undefined || message.content.clientReference === clientReference) &&
+  (since === undefined || message.createdAt >= since) &&
+  (until === undefined || message.createdAt < until)
 
 /** A message's id is made before the message is, by another clock perhaps: its time is not further off than this. */
 export const idAhead = Duration.hours(1)

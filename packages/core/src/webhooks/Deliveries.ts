@@ -10,7 +10,7 @@ import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import { shown, type ShownAttempt } from "./AttemptRequest.ts"
 import * as Delivery from "./Delivery.ts"
-import { DeliveryStore, type DeliveryView } from "./DeliveryStore.ts"
+import { type DeliveryFilter, DeliveryStore, type DeliveryView } from "./DeliveryStore.ts"
 
 /** A delivery with its attempts, oldest first. */
 export interface DeliveryDetail extends DeliveryView {
@@ -23,7 +23,7 @@ export class Deliveries extends Context.Service<Deliveries, {
   /** Newest first. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
-    filter: { readonly status?: Delivery.DeliveryStatus },
+    filter: DeliveryFilter,
     page: PageRequest
   ) => Effect.Effect<Page<DeliveryView>, StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<DeliveryDetail, NotFound | StoreError>

@@ -1,9 +1,9 @@
 /**
  * Port: deliveries, as the scheduler claims and completes them. `DeliveryStep` says what its transitions decide.
  */
-import { Context, type Effect, type Option } from "effect"
-import type { Event } from "../events/Event.ts"
-import type { DeliveryId, WorkspaceId } from "../Id.ts"
+import { Context, Duration, type Effect, type Option } from "effect"
+import type { Event, EventType } from "../events/Event.ts"
+import type { DeliveryId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -52,6 +52,45 @@ export interface Claimed {
   /** When to ask again, should nothing wake the claimer before: `null` when nothing waits for a time. */
   readonly nextDueAt: Instant | null
 }
+
+/** Which deliveries. */
+export interface DeliveryFilter {
+  /** As it is shown. A test that is being made is listed under no status. */
+  readonly status?: Delivery.DeliveryStatus
+  readonly eventType?: EventType
+  /** Of events of the life of that message. */
+  readonly messageId?: MessageId
+  /** Of the last attempt. */
+  readonly outcome?: Delivery.AttemptOutcome
+  /** That the last attempt was answered with. */
+  readonly statusCode?: number
+  /** Recorded at or after this time. */
+  readonly since?: Instant
+  /** Recorded before this time. */
+  readonly until?: Instant
+}
+
+/**
+ * How many deliveries a page with a filter looks at, at most, but for the status and the message: these have an index,
+ * and another one would be paid for by every event.
+ */
+export const lookedAt = 10_000
+
+/** The ids of an event and of its delivery are made together: they are not further apart than this. */
+export const idsApart = Duration.seconds(5)
+
+/** Whether a delivery is one of those, but for its message. Pure. */
+export const isOf = (
+  { eventType, outcome, since, status, statusCode, until }: DeliveryFilter,
+  { delivery, ...shown }: DeliveryView,
+  last: Pick<Delivery.Attempt, "outcome" | "statusCode"> | undefined
+): boolean =>
+  (status === undefined || shown.status === status && !(Delivery.isTest(delivery) && Delivery.isOpen(delivery))) &&
+  (eventType === undefined || delivery.eventType === eventType) &&
+  (outcome === undefined || last?.outcome === outcome) &&
+  (statusCode === undefined || last?.statusCode === statusCode) &&
+  (since === undefined || delivery.createdAt >= since) &&
+  (until === undefined || delivery.createdAt < until)
 
 /** A delivery as a person is shown it. */
 export interface DeliveryView {
@@ -146,10 +185,13 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   readonly tidySkipped: (now: Instant, limit: number) => Effect.Effect<number, StoreError>
   /** What waits over all workspaces, at a bounded cost. */
   readonly backlog: (now: Instant) => Effect.Effect<BacklogReport, StoreError>
-  /** Deliveries of the workspace, newest first. A test that is being made is listed under no status. */
+  /**
+   * Deliveries of the workspace, newest first. With a filter but the status and the message a page may hold fewer than
+   * its limit, or none, and go on all the same: it ends at the latest after {@link lookedAt} deliveries.
+   */
   readonly list: (
     workspaceId: WorkspaceId,
-    filter: { readonly status?: Delivery.DeliveryStatus },
+    filter: DeliveryFilter,
     page: PageRequest
   ) => Effect.Effect<Page<DeliveryView>, StoreError>
   /** One delivery with its attempts, oldest first. */

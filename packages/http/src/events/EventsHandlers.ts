@@ -40,7 +40,8 @@ const dashboard = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const page = yield* events.latest(workspaceId, filterOf(query), yield* Paging.request(query))
+          const filter = { ...filterOf(query), messageId: query.messageId }
+          const page = yield* events.latest(workspaceId, filter, yield* Paging.request(query))
           return Paging.list(page, Event.combined)
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {

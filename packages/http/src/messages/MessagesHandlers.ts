@@ -3,7 +3,7 @@
  */
 import { Api, Caller } from "@wac/api"
 import { Idempotency, type Message, Messages, StoreError, Time } from "@wac/core"
-import { DateTime, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -84,8 +84,7 @@ const publicLayer = HandlerGroup.layer(
             ...(status === undefined ? {} : { status }),
             ...(to === undefined ? {} : { to }),
             ...(clientReference === undefined ? {} : { clientReference }),
-            ...(since === undefined ? {} : { since: DateTime.toEpochMillis(since) }),
-            ...(until === undefined ? {} : { until: DateTime.toEpochMillis(until) })
+            ...Paging.between(since, until)
           }
           return Paging.list(yield* messages.list(workspace.id, filter, yield* Paging.request(query)), stored)
         }, StoreError.orUnavailable),
@@ -122,8 +121,9 @@ const dashboardLayer = HandlerGroup.layer(
             apiKeyId: null
           }
         }),
-        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
+        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, since, until, ...rest }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
+          const filter = { ...rest, ...Paging.between(since, until) }
           return Paging.internalList(yield* messages.list(workspaceId, filter, yield* Paging.request(query)), listed)
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {

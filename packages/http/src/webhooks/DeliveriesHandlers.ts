@@ -59,9 +59,9 @@ export const layer = HandlerGroup.layer(
 
     return HttpApiBuilder.group(Api, "deliveries", (handlers) =>
       handlers.handleAll({
-        list: Effect.fnUntraced(function*({ query: { status, ...query } }) {
+        list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, since, until, ...rest }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const filter = status === undefined ? {} : { status }
+          const filter = { ...rest, ...Paging.between(since, until) }
           return Paging.internalList(yield* deliveries.list(workspaceId, filter, yield* Paging.request(query)), listed)
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {

@@ -2,8 +2,9 @@ import { type Event, EventStore, type Id, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
-const matches = ({ since, type }: EventStore.EventFilter) => (event: Event.Event): boolean =>
-  (since === undefined || event.createdAt >= since) && (type === undefined || event.type === type)
+const matches = ({ messageId, since, type }: EventStore.LatestFilter) => (event: Event.Event): boolean =>
+  (since === undefined || event.createdAt >= since) && (type === undefined || event.type === type) &&
+  (messageId === undefined || event.orderKey === messageId)
 
 /**
  * In the order of recording, not of identifiers: those are made before the step that records the event, so that a
@@ -28,7 +29,7 @@ const list = (
 const latest = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
-  filter: EventStore.EventFilter,
+  filter: EventStore.LatestFilter,
   page: Page.PageRequest
 ): Page.Page<Event.Event> => {
   const log = memory.events.get(workspaceId) ?? []

@@ -44,19 +44,16 @@ export const layer = Layer.effect(
       lookUp: (request, now) => Effect.sync(() => lookUp(memory, request, memory.now(now))),
       applyReport: (command) => Effect.sync(() => carryOut(memory, SendStep.applyReport, loaded(memory), command)),
       get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.messages.of(workspaceId, id))),
-      list: (workspaceId, { clientReference, since, status, to, until }, page) =>
-        Effect.sync(() =>
-          memory.messages.page(
+      list: (workspaceId, filter, page) =>
+        Effect.sync(() => {
+          const { providerMessageId } = filter
+          const id = providerMessageId === undefined ? undefined : memory.messageByProviderId.get(providerMessageId)
+          return memory.messages.page(
             workspaceId,
             page,
-            (message) =>
-              (status === undefined || message.status === status) &&
-              (to === undefined || message.content.to === to) &&
-              (clientReference === undefined || message.content.clientReference === clientReference) &&
-              (since === undefined || message.createdAt >= since) &&
-              (until === undefined || message.createdAt < until)
+            (message) => (providerMessageId === undefined || message.id === id) && MessageStore.isOf(filter, message)
           )
-        ),
+        }),
       sweep: Effect.fnUntraced(function*(asked: Time.Instant) {
         let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
         while (isDue(memory, memory.now(asked))) {

@@ -163,16 +163,14 @@ export const layer = Layer.effect(
       // what is skipped is written out at once
       tidySkipped: () => Effect.succeed(0),
       backlog: (now) => Effect.sync(() => backlog(memory, memory.now(now))),
-      list: (workspaceId, { status }, page) =>
+      list: (workspaceId, filter, page) =>
         Effect.sync(() => {
           const { items, next } = memory.deliveries.page(
             workspaceId,
             page,
-            ({ delivery, outbox: { webhook } }) =>
-              status === undefined || (
-                Delivery.statusShown(delivery, webhook) === status &&
-                !(Delivery.isTest(delivery) && Delivery.isOpen(delivery))
-              )
+            (consignment) =>
+              (filter.messageId === undefined || consignment.delivery.orderKey === filter.messageId) &&
+              DeliveryStore.isOf(filter, view(consignment), consignment.attempts.at(-1))
           )
           return { items: items.map(view), next }
         }),

@@ -44,6 +44,14 @@ export const latestText = `
   ) page
   order by page.position desc`
 
+/** Newest first of one message's life: few, by their own index. */
+const ofMessageText = `
+  select ${event.names("e")} from events e
+  where e.order_key = $5 and e.workspace_id = $1 and e.type::text = any($4)
+    and coalesce(e.created_at >= $3::bigint, true)
+    and coalesce(e.position < (select b.position from events b where b.id = $2::text and b.workspace_id = $1), $2 is null)
+  order by e.position desc limit $6`
+
 export const layer = Layer.effect(
   EventStore.EventStore,
   Effect.map(Database, ({ planned, query }) => {
@@ -85,13 +93,14 @@ export const layer = Layer.effect(
           }),
           (items) => Page.fromOverread(items, page, ({ id }) => id)
         ),
-      latest: (workspaceId, { since, type }, page) =>
+      latest: (workspaceId, { messageId, since, type }, page) =>
         Effect.map(
-          query("EventStore.latest", latestText, [
+          query("EventStore.latest", messageId === undefined ? latestText : ofMessageText, [
             workspaceId,
             page.after,
             since ?? null,
             typesOf(type),
+            ...messageId === undefined ? [] : [messageId],
             page.limit + 1
           ]),
           (rows) => Page.fromOverread(rows.map(eventOf), page, ({ id }) => id)

@@ -18,6 +18,9 @@ const sweepBatch = 256
 
 const getText = "select to_json(m) as message from messages m where m.id = $2 and m.workspace_id = $1"
 
+const getNamedText = `select to_json(m) as message from message_names n
+  join messages m on m.id = n.message_id where n.provider_message_id = $2 and m.workspace_id = $1`
+
 /**
  * Newest first, through `messages_list`, or through `messages_reference` for a client's reference; only a query that
  * asks for its part of the table can use either. The last row tells where a filter stopped looking, if it found too few
@@ -127,14 +130,21 @@ export const layer = Layer.effect(
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => messageOf(plain<StoredSend>(row, "message")))
         ),
       list: (workspaceId, filter, page) =>
-        Effect.map(
-          query(
-            "MessageStore.list",
-            listText(filter.clientReference !== undefined),
-            listParams(workspaceId, filter, page)
-          ),
-          (rows) => pageOf(rows, page)
-        ),
+        filter.providerMessageId === undefined
+          ? Effect.map(
+            query(
+              "MessageStore.list",
+              listText(filter.clientReference !== undefined),
+              listParams(workspaceId, filter, page)
+            ),
+            (rows) => pageOf(rows, page)
+          )
+          : Effect.map(query("MessageStore.list", getNamedText, [workspaceId, filter.providerMessageId]), (rows) => ({
+            items: rows.map((row) => messageOf(plain<StoredSend>(row, "message"))).filter((message) =>
+              MessageStore.isOf(filter, message) && (page.after === null || message.id < page.after)
+            ),
+            next: null
+          })),
       sweep: Effect.fnUntraced(function*(now) {
         let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
         let more = true

@@ -1,4 +1,4 @@
-import { Delivery, DeliveryStep, DeliveryStore, Page, type Time } from "@wac/core"
+import { DeliveryStep, DeliveryStore, type Id, type Time } from "@wac/core"
 import { Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
@@ -10,60 +10,17 @@ import * as BeginTest from "./BeginTest.ts"
 import { claimDue, foundOf, type Looked } from "./ClaimDue.ts"
 import * as Complete from "./Complete.ts"
 import { endTests } from "./EndTests.ts"
+import * as ListDeliveries from "./ListDeliveries.ts"
+import { shown, viewOf } from "./ListDeliveries.ts"
 import { release } from "./Release.ts"
 import * as Rounds from "./Rounds.ts"
-import { attemptOf, delivery, deliveryOf } from "./StoredDelivery.ts"
+import { attemptOf } from "./StoredDelivery.ts"
 import * as TidySkipped from "./TidySkipped.ts"
 
 type Store = DeliveryStore.DeliveryStore["Service"]
 
 const attempts =
   "(select coalesce(json_agg(to_json(a) order by a.number), '[]') from attempts a where a.delivery_id = d.id)"
-
-const shown = (more = "") =>
-  `select ${delivery.names("d")}, w.paused_at::double precision, s.skipped_at::double precision${more}
-  from deliveries d
-  left join webhooks w on w.id = d.webhook_id
-  left join lateral (
-    select s.skipped_at from webhook_skips s where s.webhook_id = d.webhook_id and s.until >= d.position
-    order by s.until limit 1
-  ) s on d.status = 'pending'`
-
-const viewOf = (row: Row): DeliveryStore.DeliveryView => {
-  const stored = deliveryOf(row)
-  const skippedAt = plain<Time.Instant | null>(row, "skipped_at")
-  const delivery = skippedAt === null ? stored : Delivery.end(stored, "skipped", skippedAt)
-  return DeliveryStore.viewOf(delivery, { id: delivery.webhookId, pausedAt: plain(row, "paused_at") })
-}
-
-/**
- * Newest first. What is pending or held is that of the present webhook, in an index of its own: its like may be a
- * million rows away from the newest.
- */
-export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string => {
-  const where = {
-    all: "d.workspace_id = $1",
-    delivered: "d.workspace_id = $1 and d.status = 'delivered'",
-    exhausted: "d.workspace_id = $1 and d.status = 'exhausted'",
-    skipped: "d.workspace_id = $1 and (d.status = 'skipped' or s.skipped_at is not null)",
-    pending: present("null"),
-    held: present("not null")
-  }[status ?? "all"]
-  const isOpen = status === "pending" || status === "held"
-  const after = isOpen
-    ? "(d.created_at, d.id) < ((select c.created_at from deliveries c where c.workspace_id = $1 and c.id = $3), $3)"
-    : "d.id < $3"
-  const order = isOpen ? "d.created_at desc, d.id desc" : "d.id desc"
-  return `${shown()} where ${where}${isAfter ? ` and ${after}` : ""} order by ${order} limit $2`
-}
-
-const present = (pausedAt: string): string => {
-  const webhook = (column: string) =>
-    `(
-    select p.${column} from webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt}
-  )`
-  return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}`
-}
 
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
@@ -115,6 +72,12 @@ export const layer = Layer.effect(
       }
     })
 
+    const ofMessage = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, messageId: Id.MessageId) {
+      const events = yield* query("DeliveryStore.list", ListDeliveries.eventsText, [workspaceId, messageId])
+      const { params, text } = ListDeliveries.deliveriesOf(workspaceId, events)
+      return (yield* query("DeliveryStore.list", text, params)).map((row) => plain<string>(row, "id"))
+    })
+
     return DeliveryStore.DeliveryStore.of({
       // claims wait for each other in the database, and need not do so with a connection each
       claimDue: (command) => claiming.withPermit(claim(command)),
@@ -146,15 +109,11 @@ export const layer = Layer.effect(
       tidySkipped,
       backlog: (now) =>
         Effect.map(planned("DeliveryStore.backlog", backlog(askedAt(now))), ([rows]) => backlogOf(rows![0]!)),
-      list: (workspaceId, { status }, page) =>
-        Effect.map(
-          query("DeliveryStore.list", listText(status, page.after !== null), [
-            workspaceId,
-            page.limit + 1,
-            ...page.after === null ? [] : [page.after]
-          ]),
-          (rows) => Page.fromOverread(rows.map(viewOf), page, ({ delivery }) => delivery.id)
-        ),
+      list: Effect.fnUntraced(function*(workspaceId, filter, page) {
+        const ids = filter.messageId === undefined ? undefined : yield* ofMessage(workspaceId, filter.messageId)
+        const { params, text } = ListDeliveries.listDeliveries(workspaceId, filter, page, ids)
+        return ListDeliveries.pageOf(yield* query("DeliveryStore.list", text, params), page)
+      }),
       get: (workspaceId, id) =>
         Effect.map(
           query("DeliveryStore.get", `${shown(`, ${attempts} as attempts`)} where d.workspace_id = $1 and d.id = $2`, [

@@ -10,7 +10,7 @@ import * as MessageFixture from "../messages/MessageFixture.ts"
 const { world } = Fixture
 const { customer, inbound } = MessageFixture
 
-type Filter = EventStore.EventFilter
+type Filter = EventStore.LatestFilter
 
 /** Follows the pages to the end. */
 const follow = (
@@ -145,6 +145,23 @@ export const tests = (it: Fixture.It): void => {
           assert.deepStrictEqual(events, forwards.events.toReversed())
         }
       }
+    }))
+
+  it.effect("latest finds the life of a message, newest first", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start })
+      yield* MessageFixture.sent(own, { now: own.start + 1 })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + 2, reference: messageId })
+      yield* MessageFixture.report({ status: "read", at: own.start + 3, reference: messageId })
+      const found = (filter: EventStore.LatestFilter, limit = 1) =>
+        Effect.map(follow(own, filter, limit, "latest"), ({ events }) => events.map(({ type }) => type))
+      const life = ["message.read", "message.delivered", "message.sent"]
+      for (const limit of [1, 2, 10]) assert.deepStrictEqual(yield* found({ messageId }, limit), life)
+      assert.deepStrictEqual(yield* found({ messageId, type: "message.sent" }), ["message.sent"])
+      assert.deepStrictEqual(yield* found({ messageId: yield* Fixture.id("msg") }), [])
+      const other = yield* world()
+      assert.deepStrictEqual((yield* follow(other, { messageId }, 10, "latest")).events, [])
     }))
 
   it.effect("latest knows nothing older than an event that is gone", () =>

@@ -126,6 +126,24 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* follow(own, { to: "+1" }), [])
     }))
 
+  it.effect("list finds the one message that the provider calls by a name", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const ids = yield* some(own, 3)
+      const [message] = yield* follow(own)
+      const providerMessageId = message!.providerMessageId!
+      assert.deepStrictEqual(idsOf(yield* follow(own, { providerMessageId })), [ids[2]!])
+      assert.deepStrictEqual(idsOf(yield* follow(own, { providerMessageId, to: message!.content.to })), [ids[2]!])
+      assert.deepStrictEqual(yield* follow(own, { providerMessageId, status: "failed" }), [])
+      assert.deepStrictEqual(yield* follow(own, { providerMessageId: "unknown" }), [])
+      assert.deepStrictEqual(yield* follow(other, { providerMessageId }), [])
+      assert.deepStrictEqual(yield* page(own, { providerMessageId }, { limit: 1, after: ids[0]! }), {
+        items: [],
+        next: null
+      })
+    }))
+
   it.effect("list leaves out what an abandoned accept took back", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore

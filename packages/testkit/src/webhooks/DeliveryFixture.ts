@@ -158,7 +158,7 @@ export const tryOne = (
 /** Deliveries of a workspace as a person is shown them, oldest first. */
 export const views = (
   { workspace }: Fixture.World,
-  filter: { readonly status?: Delivery.DeliveryStatus } = {}
+  filter: DeliveryStore.DeliveryFilter = {}
 ): Fixture.Step<ReadonlyArray<DeliveryStore.DeliveryView>> =>
   Effect.map(
     DeliveryStore.DeliveryStore.use((store) => store.list(workspace.id, filter, { limit: 100, after: null })),

@@ -2,9 +2,10 @@
  * Conformance of `DeliveryStore`: how deliveries are shown.
  */
 import { assert } from "@effect/vitest"
-import { type Delivery, DeliveryStore, WebhookStore } from "@wac/core"
-import { Effect, Option } from "effect"
+import { type Delivery, DeliveryStore, type Id, WebhookStore } from "@wac/core"
+import { Clock, Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 
 const { claim, complete, record, tryOne, view, views } = DeliveryFixture
@@ -68,6 +69,58 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* of("pending"), 0)
       assert.strictEqual(yield* of("skipped"), 3)
       assert.strictEqual(yield* of("delivered"), 3)
+    }))
+
+  it.effect("list filters by type, message, time and the last attempt, in pages", () =>
+    Effect.gen(function*() {
+      // ids are of the present, and a delivery is made when its id is
+      const own = yield* world({ start: yield* Clock.currentTimeMillis })
+      yield* putWebhook(own)
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start })
+      const { messageId: other } = yield* MessageFixture.sent(own, { now: own.start + 10 })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + 20, reference: messageId })
+      const { deliveries, token } = yield* claim(own, { now: own.start + 1000, limit: 10 })
+      const ofMessage = (id: Id.MessageId) => deliveries.find(({ delivery }) => delivery.orderKey === id)!
+      yield* complete({ ...ofMessage(messageId), token }, { startedAt: own.start + 1000, outcome: "delivered" })
+      yield* complete({ ...ofMessage(other), token }, {
+        startedAt: own.start + 1000,
+        outcome: "status",
+        attempt: { statusCode: 503 }
+      })
+      const found = (filter: DeliveryStore.DeliveryFilter) =>
+        Effect.gen(function*() {
+          const seen: Array<string> = []
+          let after: string | null = null
+          do {
+            const { items, next }: {
+              readonly items: ReadonlyArray<DeliveryStore.DeliveryView>
+              readonly next: string | null
+            } = yield* DeliveryStore.DeliveryStore.use((store) =>
+              store.list(own.workspace.id, filter, { limit: 1, after })
+            )
+            seen.push(...items.map(({ delivery }) => `${delivery.eventType} ${delivery.orderKey}`))
+            after = next
+          } while (after !== null && seen.length < 10)
+          return seen
+        })
+      const [sent, sentOther, delivered] = [
+        `message.sent ${messageId}`,
+        `message.sent ${other}`,
+        `message.delivered ${messageId}`
+      ]
+      assert.deepStrictEqual(yield* found({ eventType: "message.sent" }), [sentOther, sent])
+      assert.deepStrictEqual(yield* found({ messageId }), [delivered, sent])
+      assert.deepStrictEqual(yield* found({ messageId, eventType: "message.sent" }), [sent])
+      assert.deepStrictEqual(yield* found({ messageId: yield* Fixture.id("msg") }), [])
+      assert.deepStrictEqual(yield* found({ outcome: "delivered" }), [sent])
+      assert.deepStrictEqual(yield* found({ statusCode: 503 }), [sentOther])
+      assert.deepStrictEqual(yield* found({ outcome: "status", statusCode: 503 }), [sentOther])
+      assert.deepStrictEqual(yield* found({ outcome: "status", statusCode: 500 }), [])
+      assert.deepStrictEqual(yield* found({ since: own.start + 10 }), [delivered, sentOther])
+      assert.deepStrictEqual(yield* found({ until: own.start + 10 }), [sent])
+      assert.deepStrictEqual(yield* found({ status: "pending", messageId }), [delivered])
+      assert.deepStrictEqual(yield* found({ status: "pending", statusCode: 503 }), [sentOther])
+      assert.deepStrictEqual(yield* found({ status: "delivered", eventType: "message.delivered" }), [])
     }))
 
   it.effect("what a paused webhook waits with is shown as held, from its pause on", () =>

@@ -8,7 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
-import { iso, type Moment } from "../Moment.ts"
+import { inMillis, type Moment, written } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 import type { ErrorCode, ProviderDetail } from "../WacError.ts"
 
@@ -103,6 +103,8 @@ export interface MessageFilter {
   readonly status?: MessageStatus
   readonly to?: string
   readonly clientReference?: string
+  /** The provider's name for the message. */
+  readonly providerMessageId?: string
   /** Only messages created at or after this time. */
   readonly since?: Moment
   /** Only messages created before this time. */
@@ -125,8 +127,7 @@ export interface Messages {
 }
 
 const readMessage = Input.reader(Core.OutboundMessage)
-const { client_reference: clientReference, ...filters } = MessagesApi.publicFilter
-const readFilter = Input.read(Schema.Struct({ ...filters, clientReference }))
+const readFilter = Input.read(Schema.Struct(MessagesApi.filter))
 
 const shown = (message: Core.Message): Message => ({
   messageId: message.id,
@@ -145,8 +146,6 @@ const shown = (message: Core.Message): Message => ({
   error: message.error as Message["error"],
   clientReference: message.content.clientReference ?? null
 })
-
-const moment = (name: string, given: Moment | undefined) => given === undefined ? {} : { [name]: iso(given) }
 
 export const make = Effect.gen(function*() {
   const messages = yield* Service.Messages
@@ -196,13 +195,8 @@ export const make = Effect.gen(function*() {
         running,
         (page) =>
           Effect.flatMap(
-            readFilter({ ...filter, ...moment("since", filter.since), ...moment("until", filter.until) }),
-            ({ since, until, ...others }) =>
-              messages.list(workspaceId, {
-                ...others,
-                ...(since === undefined ? {} : { since: since.epochMilliseconds }),
-                ...(until === undefined ? {} : { until: until.epochMilliseconds })
-              }, page)
+            readFilter(written(filter)),
+            (filter) => messages.list(workspaceId, inMillis(filter), page)
           ),
         shown
       )

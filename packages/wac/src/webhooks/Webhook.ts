@@ -15,7 +15,7 @@ import { DateTime, Duration, Effect, Redacted, Schema } from "effect"
 import type { EventType } from "../events/Events.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import { iso, type Moment } from "../Moment.ts"
+import { inMillis, iso, type Moment, written } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 
 /** `combined` is the union of the two shapes that the specification shows; `a` and `b` are exactly one of them. */
@@ -116,10 +116,29 @@ export interface DeliveryDetail extends Delivery {
   readonly attempts: ReadonlyArray<Attempt>
 }
 
+/** Which deliveries: all given fields must match. */
+export interface DeliveryFilter {
+  readonly status?: DeliveryStatus
+  readonly eventType?: EventType
+  /** Only deliveries of events of the life of this message. */
+  readonly messageId?: string
+  /** Of the last attempt. */
+  readonly outcome?: Attempt["outcome"]
+  /** That the last attempt was answered with. */
+  readonly statusCode?: number
+  /** Only deliveries created at or after this time. */
+  readonly since?: Moment
+  /** Only deliveries created before this time. */
+  readonly until?: Moment
+}
+
 /** What was sent, or is to be sent, to the webhook. */
 export interface Deliveries {
-  /** Newest first. */
-  readonly list: (filter?: { readonly status?: DeliveryStatus }) => Listing.Listing<Delivery>
+  /**
+   * Newest first. A page with a filter other than `status` and `messageId` may hold fewer than its limit, or nothing,
+   * before the end of the list.
+   */
+  readonly list: (filter?: DeliveryFilter) => Listing.Listing<Delivery>
   readonly get: (id: string) => Promise<DeliveryDetail>
   /** Attempts it again, at once and then by the retry schedule from its beginning, also one that has ended. */
   readonly retry: (id: string) => Promise<Delivery>
@@ -253,8 +272,8 @@ export const make = Effect.gen(function*() {
             running,
             (page) =>
               Effect.flatMap(
-                readFilter(filter),
-                (filter) => deliveries.list(workspaceId, filter, page)
+                readFilter(written(filter)),
+                (filter) => deliveries.list(workspaceId, inMillis(filter), page)
               ),
             DeliveriesHandlers.listed
           ),

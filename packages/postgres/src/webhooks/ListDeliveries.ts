@@ -1,0 +1,161 @@
+/**
+ * Pages of deliveries, as a person is shown them. A status and a message are found through indexes; any other filter
+ * goes through the deliveries that there would be without it, so many of them at most.
+ */
+import { Delivery, DeliveryStore, Id, MessageStore, Page, type Time } from "@wac/core"
+import { Duration } from "effect"
+import { plain } from "../Column.ts"
+import { texts } from "../Parameter.ts"
+import type { Row, Rows } from "../Statement.ts"
+import { delivery, deliveryOf } from "./StoredDelivery.ts"
+
+/** Deliveries as {@link viewOf} reads them. */
+export const shown = (more = ""): string =>
+  `select ${delivery.names("d")}, w.paused_at::double precision, s.skipped_at::double precision${more}
+  from deliveries d
+  left join webhooks w on w.id = d.webhook_id
+  left join lateral (
+    select s.skipped_at from webhook_skips s where s.webhook_id = d.webhook_id and s.until >= d.position
+    order by s.until limit 1
+  ) s on d.status = 'pending'`
+
+/** A delivery of a row. */
+export const viewOf = (row: Row): DeliveryStore.DeliveryView => {
+  const stored = deliveryOf(row)
+  const skippedAt = plain<Time.Instant | null>(row, "skipped_at")
+  const delivery = skippedAt === null ? stored : Delivery.end(stored, "skipped", skippedAt)
+  return DeliveryStore.viewOf(delivery, { id: delivery.webhookId, pausedAt: plain(row, "paused_at") })
+}
+
+const present = (pausedAt: string): string => {
+  const webhook = (column: string) =>
+    `(
+    select p.${column} from webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt}
+  )`
+  return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}`
+}
+
+const isOpen = (status: Delivery.DeliveryStatus | undefined): boolean => status === "pending" || status === "held"
+
+const orderOf = (status: Delivery.DeliveryStatus | undefined, table: string): string =>
+  isOpen(status) ? `${table}.created_at desc, ${table}.id desc` : `${table}.id desc`
+
+/** What is pending or held is that of the present webhook, in an index of its own: its like may be far from the newest. */
+const whereOf = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string => {
+  const where = {
+    all: "d.workspace_id = $1",
+    delivered: "d.workspace_id = $1 and d.status = 'delivered'",
+    exhausted: "d.workspace_id = $1 and d.status = 'exhausted'",
+    skipped: "d.workspace_id = $1 and (d.status = 'skipped' or s.skipped_at is not null)",
+    pending: present("null"),
+    held: present("not null")
+  }[status ?? "all"]
+  const after = isOpen(status)
+    ? "(d.created_at, d.id) < ((select c.created_at from deliveries c where c.workspace_id = $1 and c.id = $3), $3)"
+    : "d.id < $3"
+  return `${where}${isAfter ? ` and ${after}` : ""}`
+}
+
+/** Those of a status, newest first. $1 workspace, $2 limit, $3 the one that all are after. */
+export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string =>
+  `${shown()} where ${whereOf(status, isAfter)} order by ${orderOf(status, "d")} limit $2`
+
+/**
+ * The same of those that fit a filter: with ids from $4 on and below $5, or of $6, of the type $7, recorded from $8 on
+ * and before $9, with the last attempt's outcome $10 and status code $11. Each row has where the filter stopped looking,
+ * if it looked at as many as it may; one without a delivery, if none fits.
+ */
+const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean, isOfSome: boolean): string =>
+  `with looked as materialized (
+    ${shown()}
+    where ${whereOf(status, isAfter)} and ${isAfter ? "" : "$3::text is null and "}d.id >= $4 and d.id < $5
+      and ${isOfSome ? "d.id = any($6::text[])" : "$6::text[] is null"}
+    order by ${orderOf(status, "d")} limit ${DeliveryStore.lookedAt}
+  ), found as materialized (
+    select l.* from looked l
+    where coalesce(l.event_type = $7, true)
+      and coalesce(l.created_at >= $8::bigint, true) and coalesce(l.created_at < $9::bigint, true)
+      and ($10::text is null and $11::integer is null or exists (
+        select from attempts a where a.delivery_id = l.id and a.number = l.attempt_count
+          and coalesce(a.outcome::text = $10, true) and coalesce(a.status_code = $11, true)
+      ))
+    order by ${orderOf(status, "l")} limit $2
+  )
+  select f.*, r.reached
+  from (
+    select (
+      select l.id from looked l order by ${orderOf(status, "l")} offset ${DeliveryStore.lookedAt - 1} limit 1
+    ) as reached
+  ) r left join found f on true
+  order by ${orderOf(status, "f")}`
+
+const highest = `dlv_${"Z".repeat(26)}`
+
+/** A delivery's id is made before the delivery is, by another clock perhaps. */
+const ahead = Duration.toMillis(MessageStore.idAhead)
+
+/** A statement with its parameters. */
+interface Asked {
+  readonly text: string
+  readonly params: ReadonlyArray<unknown>
+}
+
+/** The statement of a page; `ids` of the deliveries of the message that the filter names. */
+export const listDeliveries = (
+  workspaceId: Id.WorkspaceId,
+  { eventType, outcome, since, status, statusCode, until }: DeliveryStore.DeliveryFilter,
+  { after, limit }: Page.PageRequest,
+  ids: ReadonlyArray<string> | undefined
+): Asked => {
+  const isFiltered = [ids, eventType, outcome, since, statusCode, until].some((given) => given !== undefined)
+  return isFiltered
+    ? {
+      text: filteredText(status, after !== null, ids !== undefined),
+      params: [
+        workspaceId,
+        limit + 1,
+        after,
+        since === undefined ? "" : Id.lowestAt("dlv", since - ahead),
+        until === undefined ? highest : Id.lowestAt("dlv", until + ahead),
+        ids === undefined ? null : texts(ids),
+        eventType ?? null,
+        since ?? null,
+        until ?? null,
+        outcome ?? null,
+        statusCode ?? null
+      ]
+    }
+    : {
+      text: listText(status, after !== null),
+      params: [workspaceId, limit + 1, ...after === null ? [] : [after]]
+    }
+}
+
+/** The page of the rows of {@link listDeliveries}. */
+export const pageOf = (rows: Rows, request: Page.PageRequest): Page.Page<DeliveryStore.DeliveryView> => {
+  const found = rows.filter((row) => plain(row, "id") !== null).map(viewOf)
+  const { items, next } = Page.fromOverread(found, request, ({ delivery }) => delivery.id)
+  return { items, next: next ?? plain<string | null | undefined>(rows[0] ?? {}, "reached") ?? null }
+}
+
+/** The events of a message's life, by their index. */
+export const eventsText = "select e.id from events e where e.order_key = $2 and e.workspace_id = $1"
+
+/** The deliveries of these events: looked for among those whose ids were made when the events' were. */
+export const deliveriesOf = (workspaceId: Id.WorkspaceId, events: Rows): Asked => {
+  const ids = events.map((row) => plain<Id.EventId>(row, "id"))
+  const apart = Duration.toMillis(DeliveryStore.idsApart)
+  return {
+    text: `select d.id from unnest($2::text[], $3::text[], $4::text[]) as e (id, first, last)
+      cross join lateral (
+        select d.id from deliveries d
+        where d.workspace_id = $1 and d.id >= e.first and d.id < e.last and d.event_id = e.id
+      ) d`,
+    params: [
+      workspaceId,
+      texts(ids),
+      texts(ids.map((id) => Id.lowestAt("dlv", Id.timeOf(id) - apart))),
+      texts(ids.map((id) => Id.lowestAt("dlv", Id.timeOf(id) + apart)))
+    ]
+  }
+}
