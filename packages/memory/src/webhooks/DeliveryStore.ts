@@ -1,4 +1,4 @@
-import { Delivery, DeliveryStep, DeliveryStore, StorageTime, type Time, Webhook } from "@wac/core"
+import { type Delivery, DeliveryStep, DeliveryStore, StorageTime, type Time, Webhook } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { log } from "../events/Journal.ts"
 import { type Memory, State } from "../State.ts"
