@@ -9,6 +9,7 @@ import * as Embed from "./Embed.ts"
 import * as FakeDays from "./FakeDays.ts"
 import * as Growth from "./Growth.ts"
 import * as Held from "./Held.ts"
+import * as Interactions from "./Interactions.ts"
 import * as Neighbours from "./Neighbours.ts"
 import type * as Rounds from "./Rounds.ts"
 import * as Sends from "./Sends.ts"
@@ -126,6 +127,15 @@ const held = Command.make(
   (plan) => Held.run(plan)
 ).pipe(Command.withDescription("What a million waiting retries, and a million held deliveries, cost our server"))
 
+const dashboard = Command.make(
+  "dashboard",
+  {
+    stored: count("stored", 1_000_000, "Messages stored, with an event and a delivery each"),
+    repetitions: count("repetitions", 10, "How often each list is read, and each interaction made")
+  },
+  (plan) => Effect.scoped(Interactions.run(plan))
+).pipe(Command.withDescription("How long lists take over HTTP, and interactions in Chromium, with messages stored"))
+
 const strangers = Command.make(
   "strangers",
   {
@@ -168,7 +178,7 @@ Command.make("bench").pipe(
     "Measurements, side by side, in one run; PostgreSQL is started for it " +
       "unless BENCH_DATABASE_URL names one"
   ),
-  Command.withSubcommands([sends, growth, deliveries, neighbours, held, strangers, embed, clock, verify]),
+  Command.withSubcommands([sends, growth, deliveries, neighbours, held, dashboard, strangers, embed, clock, verify]),
   Command.run({ version: "0.1.0" }),
   Effect.tapErrorTag("BenchFailed", ({ message }) => Console.error(`The run is invalid: ${message}`)),
   Effect.provide(NodeServices.layer),

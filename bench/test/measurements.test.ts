@@ -65,6 +65,12 @@ describe("every measurement runs", () => {
     assert.match(printed, /^quiet again/m)
   })
 
+  it("dashboard", async () => {
+    const printed = await measure("dashboard --stored 500 --repetitions 1")
+    assert.match(printed, /^a page of a list over HTTP, p75 ms +\d.*\(goal: at most 100; (met|missed)\)$/m)
+    assert.match(printed, /^an interaction, p75 ms +\d.*\(goal: at most 100; (met|missed)\)$/m)
+  })
+
   it("held", async () => {
     const printed = await measure("held --retries 2000 --held 2000 --seconds 1 --repetitions 2")
     assert.match(printed, /^bytes a waiting retry +-?\d/m)

@@ -1,0 +1,301 @@
+/**
+ * `dashboard`: with messages, events and deliveries stored, how long each list takes over HTTP, and how long a person in
+ * Chromium waits from pressing something to seeing what they asked for.
+ */
+import { Console, Effect, type Scope } from "effect"
+import { execFile } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { chromium, type Page } from "playwright-core"
+import { because, BenchFailed } from "./BenchFailed.ts"
+import * as Child from "./Child.ts"
+import * as Dashboard from "./Dashboard.ts"
+import * as Database from "./Database.ts"
+import * as Report from "./Report.ts"
+import { median, percentile } from "./Statistics.ts"
+import * as Stored from "./Stored.ts"
+import * as Time from "./Time.ts"
+
+export interface Plan {
+  /** Messages, and as many events and deliveries. */
+  readonly stored: number
+  /** Of each list, and of each interaction. */
+  readonly repetitions: number
+}
+
+/** Milliseconds, at the 75th percentile. */
+const goal = 100
+
+/** Every list of the dashboard that is read page by page, and each with its filters. */
+const lists = [
+  "/internal/messages",
+  "/internal/messages?status=delivered",
+  "/internal/messages?status=failed",
+  "/internal/events",
+  "/internal/events?type=message.sent",
+  "/internal/events?type=message.failed",
+  "/internal/webhook/deliveries",
+  "/internal/webhook/deliveries?status=delivered",
+  "/internal/webhook/deliveries?status=exhausted",
+  "/internal/webhook/replays",
+  "/internal/requests",
+  "/internal/requests?refused=true",
+  "/internal/contacts",
+  "/internal/templates",
+  "/internal/api-keys",
+  "/internal/phone-numbers",
+  "/internal/audit",
+  "/internal/alerts"
+]
+
+const program = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
+
+const repeated = Effect.fnUntraced(function*<E>(one: Effect.Effect<unknown, E>, repetitions: number) {
+  const times: Array<number> = []
+  for (let i = 0; i < repetitions; i++) {
+    const startedAt = Time.monotonic()
+    yield* one
+    times.push(Time.monotonic() - startedAt)
+  }
+  return times
+})
+
+const sorted = (times: ReadonlyArray<number>) => [...times].sort((a, b) => a - b)
+
+const row = (name: string, times: ReadonlyArray<number>): ReadonlyArray<string> => [
+  name,
+  Report.decimals(median(times), 1),
+  Report.decimals(percentile(sorted(times), 0.75), 1),
+  Report.decimals(Math.max(...times), 1)
+]
+
+/** The server with a workspace, a key and a paused webhook, and what is stored. */
+const served = Effect.fnUntraced(function*(cluster: Database.Cluster, stored: number) {
+  const database = yield* cluster.database("wac_bench_dashboard")
+  const { ready: { url } } = yield* Child.start<{ readonly url: string }>("WacProcess", {
+    PORT: "0",
+    DATABASE_URL: database.url,
+    LOG_LEVEL: "warn",
+    LOG_FORMAT: "json",
+    WAC_MASTER_KEY: randomBytes(32).toString("base64"),
+    ...Dashboard.environment
+  })
+  const { ask } = yield* Dashboard.signIn(url)
+  yield* ask("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
+  yield* ask("PUT", "/internal/webhook", { url: "https://receiver.invalid/" })
+  yield* database.query("update webhooks set paused_at = 1")
+  yield* Stored.fill(database, stored)
+  return { ask, url }
+})
+
+/** The first page of each list, and the one behind it. */
+const overHttp = Effect.fnUntraced(function*(ask: Dashboard.Dashboard["ask"], { repetitions, stored }: Plan) {
+  const rows: Array<ReadonlyArray<string>> = []
+  const all: Array<number> = []
+  for (const path of lists) {
+    const first = ask("GET", path)
+    const { body } = yield* first
+    const times = [...yield* repeated(first, repetitions)]
+    const next = body["nextCursor"] ?? body["next_cursor"]
+    if (typeof next === "string") {
+      times.push(...yield* repeated(ask("GET", `${path}${path.includes("?") ? "&" : "?"}cursor=${next}`), repetitions))
+    }
+    all.push(...times)
+    rows.push(row(path, times))
+  }
+  yield* Console.log(
+    `\n${
+      Report.table([[`a page, ${Report.whole(stored)} messages stored`, "median ms", "p75 ms", "most ms"], ...rows])
+    }`
+  )
+  const p75 = percentile(sorted(all), 0.75)
+  yield* Console.log(
+    `\na page of a list over HTTP, p75 ms  ${Report.decimals(p75, 1)}${Report.verdict(p75, { most: goal })}`
+  )
+})
+
+/** What a person does, and the address that it leads to. */
+interface Interaction {
+  readonly name: string
+  readonly act: (page: Page) => Promise<unknown>
+  /** The path and the query below the pages' own path. */
+  readonly leadsTo: RegExp
+}
+
+const place = (name: string, path: string): Interaction => ({
+  name: `to ${name}`,
+  act: (page) => page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name, exact: true }).click(),
+  leadsTo: new RegExp(`^${path}$`)
+})
+
+const filter = (name: string, label: string, value: string): Interaction => ({
+  name: `${name}, filtered`,
+  act: (page) => page.getByLabel(label).selectOption(value),
+  leadsTo: new RegExp(`=${value.replace(".", "\\.")}`)
+})
+
+const nextPage = (name: string): Interaction => ({
+  name: `${name}, next page`,
+  act: (page) => page.getByRole("link", { name: "Next page" }).click(),
+  leadsTo: /[?&]cursor=/
+})
+
+const firstOf = (name: string, path: string): Interaction => ({
+  name: `${name}, the first one`,
+  act: (page) => page.getByRole("table").first().getByRole("link").first().click(),
+  leadsTo: new RegExp(`^${path}/[^/?]+$`)
+})
+
+/** One after the other, each beginning where the one before has led. */
+const walk: ReadonlyArray<Interaction> = [
+  place("Messages", "/messages"),
+  nextPage("Messages"),
+  firstOf("Messages", "/messages"),
+  place("Messages", "/messages"),
+  filter("Messages", "Status", "delivered"),
+  place("Events", "/events"),
+  nextPage("Events"),
+  filter("Events", "Type", "message.sent"),
+  firstOf("Events", "/events"),
+  place("Deliveries", "/deliveries"),
+  nextPage("Deliveries"),
+  filter("Deliveries", "Status", "delivered"),
+  firstOf("Deliveries", "/deliveries"),
+  place("Requests", "/requests"),
+  place("Usage", "/usage"),
+  place("Contacts", "/contacts"),
+  nextPage("Contacts"),
+  firstOf("Contacts", "/contacts"),
+  place("Templates", "/templates"),
+  place("Phone numbers", "/phone-numbers"),
+  place("API keys", "/api-keys"),
+  place("Webhooks", "/settings/webhook"),
+  place("Members", "/settings/members"),
+  place("Audit", "/settings/audit"),
+  place("Alerts", "/alerts"),
+  place("Overview", "/?")
+]
+
+/** In the page: counts requests under way, and when something was pressed. */
+const watch = () => {
+  const state = { pending: 0, pressedAt: 0 }
+  Object.assign(window, { bench: state })
+  const own = window.fetch.bind(window)
+  window.fetch = async (...given) => {
+    state.pending++
+    try {
+      return await own(...given)
+    } finally {
+      state.pending--
+    }
+  }
+  const press = (event: Event) => {
+    state.pressedAt = event.timeStamp
+  }
+  for (const type of ["click", "change"]) addEventListener(type, press, { capture: true })
+}
+
+/** In the page: milliseconds from the press to the second picture in a row in which all is there. */
+const shown = (pattern: string) =>
+  new Promise<number>((resolve) => {
+    const { bench } = window as unknown as { readonly bench: { pending: number; pressedAt: number } }
+    bench.pressedAt = 0
+    const leadsTo = new RegExp(pattern)
+    let inRow = 0
+    const look = (now: number) => {
+      const path = location.pathname.replace("/dashboard", "") || "/"
+      const isThere = bench.pressedAt > 0 && bench.pending === 0 && leadsTo.test(path + location.search) &&
+        document.querySelector("#content h1") !== null &&
+        !document.querySelector("#content")!.textContent.includes("Loading")
+      inRow = isThere ? inRow + 1 : 0
+      if (inRow === 2) resolve(now - bench.pressedAt)
+      else requestAnimationFrame(look)
+    }
+    requestAnimationFrame(look)
+  })
+
+const browser: Effect.Effect<Page, BenchFailed, Scope.Scope> = Effect.map(
+  Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () => chromium.launch({ executablePath: program, args: ["--no-sandbox"] }),
+      catch: because(`${program} cannot be started (apt-get install chromium, or TEST_CHROMIUM)`)
+    }),
+    (browser) => Effect.promise(() => browser.close())
+  ).pipe(
+    Effect.flatMap((browser) =>
+      Effect.tryPromise({
+        try: async () => {
+          const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+          await context.addInitScript(watch)
+          return context.newPage()
+        },
+        catch: because("Chromium")
+      })
+    )
+  ),
+  (page) => page
+)
+
+const inBrowser = Effect.fnUntraced(function*(url: string, { repetitions }: Plan) {
+  const page = yield* browser
+  const interact = Effect.fnUntraced(function*({ act, leadsTo, name }: Interaction) {
+    return yield* Effect.tryPromise({
+      try: async () => {
+        const showing = page.evaluate(shown, leadsTo.source)
+        await act(page)
+        return await showing
+      },
+      catch: because(name)
+    }).pipe(Effect.timeoutOrElse({
+      duration: "20 seconds",
+      orElse: () => Effect.fail(new BenchFailed({ message: `${name}: it was not shown within 20 seconds` }))
+    }))
+  })
+  yield* Effect.tryPromise({
+    try: async () => {
+      await page.goto(`${url}/dashboard`)
+      await page.getByRole("textbox", { name: "E-mail", exact: true }).fill(Dashboard.environment.WAC_OWNER_EMAIL)
+      await page.getByLabel("Password", { exact: true }).fill(Dashboard.environment.WAC_OWNER_PASSWORD)
+      await page.getByRole("button", { name: "Sign in" }).click()
+      await page.getByRole("navigation", { name: "Pages" }).waitFor()
+    },
+    catch: because("signing in")
+  })
+  // each page is loaded at its first visit, which is another matter
+  for (const interaction of walk) yield* interact(interaction)
+  const times = new Map<string, Array<number>>()
+  for (let i = 0; i < repetitions; i++) {
+    for (const interaction of walk) {
+      const { name } = interaction
+      times.set(name, [...times.get(name) ?? [], yield* interact(interaction)])
+    }
+  }
+  const p75 = percentile(sorted([...times.values()].flat()), 0.75)
+  yield* Console.log(
+    `\n${
+      Report.table([
+        ["from the press to what was asked for, in Chromium", "median ms", "p75 ms", "most ms"],
+        ...[...times].map(([name, times]) => row(name, times))
+      ])
+    }\n\nan interaction, p75 ms  ${Report.decimals(p75, 1)}${Report.verdict(p75, { most: goal })}`
+  )
+})
+
+const build = Effect.tryPromise({
+  try: () =>
+    promisify(execFile)(process.execPath, [fileURLToPath(new URL("../../apps/dashboard/build.ts", import.meta.url))]),
+  catch: because("the pages cannot be built")
+})
+
+export const run = (plan: Plan): Effect.Effect<void, BenchFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    yield* build
+    const cluster = yield* Database.cluster
+    yield* Console.log(
+      Report.conditions(cluster, `${Report.whole(plan.stored)} messages, events and deliveries stored, one person`)
+    )
+    const { ask, url } = yield* served(cluster, plan.stored)
+    yield* overHttp(ask, plan)
+    yield* inBrowser(url, plan)
+  })
