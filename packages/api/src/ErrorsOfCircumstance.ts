@@ -35,10 +35,10 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
   },
   outside_service_window: {
     when: "Free-form text, and the customer has not written within the last 24 hours.",
-    remedy: "Send an approved template. When the customer answers it, free-form text is allowed again.",
+    remedy: "Send an approved template. When the customer answers it, messages of every other kind are allowed again.",
     retry: retries.changed,
     example: {
-      message: "free-form text may be sent only within 24 hours after the recipient last wrote; use a template",
+      message: "free-form messages may be sent only within 24 hours after the recipient last wrote; use a template",
       param: "type"
     }
   },
@@ -55,7 +55,7 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
     example: { message: "the template pending_review in en_US is pending, not approved", param: "template.name" }
   },
   opted_out: {
-    when: "The customer wrote STOP or the like; free-form text and marketing templates are not sent.",
+    when: "The customer wrote STOP or the like; only templates that are no marketing are sent.",
     remedy: "Respect it. START from the customer ends it.",
     retry: retries.changed,
     example: { message: "the recipient asked not to be written to", param: "to" }

@@ -3,6 +3,7 @@
  * type test holds these types to it.
  */
 import type { Json } from "./Json.ts"
+import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageContents.ts"
 
 /** What every send may have. */
 interface Addressing {
@@ -17,27 +18,28 @@ interface Addressing {
 /** An approved template (specification §4). */
 export interface SendTemplate extends Addressing {
   readonly type: "template"
-  readonly template: {
-    readonly name: string
-    /** `<ll>_<CC>` or `<ll>`; matched exactly. */
-    readonly language: string
-    /** One value per placeholder of the body, in order; none may be empty. */
-    readonly bodyParams?: ReadonlyArray<string>
-  }
+  readonly template: TemplateContent
 }
 
-/** Free-form text, within 24 hours after the recipient last wrote (contract §3). */
-export interface SendText extends Addressing {
-  readonly type: "text"
-  readonly text: {
-    /** 1 to 4,096 characters. */
-    readonly body: string
-    readonly preview_url?: boolean
-  }
+/** A message of any other kind, within 24 hours after the recipient last wrote (contract §9). */
+export type SendFreeForm = {
+  readonly [Kind in FreeFormType]: Flat<
+    & Addressing
+    & { readonly type: Kind }
+    & { readonly [Name in Kind]: FreeFormContents[Kind] }
+    & (Kind extends "reaction" ? unknown : Quoting)
+  >
+}[FreeFormType]
+
+type Flat<T> = { readonly [Field in keyof T]: T[Field] }
+
+interface Quoting {
+  /** Quotes a message of the same conversation, ours or the customer's, by our name of it. */
+  readonly context?: { readonly message_id: string }
 }
 
 /** A message to be sent. */
-export type SendMessage = SendTemplate | SendText
+export type SendMessage = SendTemplate | SendFreeForm
 
 /** The provider accepted the message and named it (specification §2). */
 export interface SentMessage {
@@ -66,7 +68,7 @@ export interface MessageFailure {
 export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed"
 
 /** The kinds of message. */
-export type MessageType = "template" | "text"
+export type MessageType = "template" | FreeFormType
 
 /** What the provider reported about the price of a message. */
 export interface Pricing {

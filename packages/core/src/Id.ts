@@ -4,8 +4,13 @@
 import { Effect, type Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 
-const shape = (prefix: string) =>
-  Schema.String.check(Schema.isPattern(new RegExp(`^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`, "u")))
+const shape = (prefix: string) => {
+  const pattern = `^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`
+  const maxLength = prefix.length + 27
+  return Schema.String.check(
+    Schema.isPattern(new RegExp(pattern, "u"), { toJsonSchema: () => ({ pattern, maxLength }) })
+  )
+}
 
 /** Names a workspace. */
 export const WorkspaceId = shape("ws").pipe(Schema.brand("WorkspaceId"))
@@ -71,6 +76,10 @@ export type AuditId = typeof AuditId.Type
 export const AlertId = shape("alr").pipe(Schema.brand("AlertId"))
 export type AlertId = typeof AlertId.Type
 
+/** Names a file. */
+export const MediaId = shape("med").pipe(Schema.brand("MediaId"))
+export type MediaId = typeof MediaId.Type
+
 /** Each prefix and the identifier that it makes. */
 export interface ByPrefix {
   readonly ws: WorkspaceId
@@ -89,6 +98,7 @@ export interface ByPrefix {
   readonly ses: SessionId
   readonly aud: AuditId
   readonly alr: AlertId
+  readonly med: MediaId
 }
 
 /** The identifier that a text is, if it is one. */

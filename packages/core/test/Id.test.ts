@@ -21,7 +21,8 @@ const kinds = {
   inv: Id.InvitationId,
   ses: Id.SessionId,
   aud: Id.AuditId,
-  alr: Id.AlertId
+  alr: Id.AlertId,
+  med: Id.MediaId
 } satisfies { [prefix in keyof Id.ByPrefix]: Schema.Schema<unknown> }
 const prefixes = Object.keys(kinds) as ReadonlyArray<keyof Id.ByPrefix>
 

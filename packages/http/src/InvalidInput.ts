@@ -63,6 +63,10 @@ const listed = (words: ReadonlyArray<string>): string =>
 const invalid = (reason: Errors.InvalidBody["reason"], param: string, message: string) =>
   new Errors.InvalidBody({ reason, ...(param === "" ? {} : { param }), message })
 
+/** What stands at a path. */
+const valueAt = (input: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
+  path.reduce<unknown>((value, key) => Predicate.hasProperty(value, key) ? value[key] : undefined, input)
+
 /** A part of a request that did not decode, and what its schema found. */
 export interface Problem {
   readonly kind: HttpApiError.HttpApiSchemaError["kind"]
@@ -85,9 +89,12 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
       const enumerated = wordsOf(leaf.ast)
       if (enumerated !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(enumerated)}`)
       if (!leaf.ast.types.every(isKind)) return inWords(error, param)
-      if (!Predicate.isObject(input)) return invalid("invalid_field", param, "the body must be a JSON object")
+      const given = valueAt(input, path)
+      if (!Predicate.isObject(given)) {
+        return invalid("invalid_field", param, `${param === "" ? "the body" : param} must be a JSON object`)
+      }
       const type = paramOf([...path, "type"])
-      return Predicate.hasProperty(input, "type")
+      return Predicate.hasProperty(given, "type")
         ? invalid("invalid_field", type, `${type} must be ${listed(kindsOf(leaf.ast.types))}`)
         : invalid("missing_field", type, `${type} is required`)
     }

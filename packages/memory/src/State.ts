@@ -10,6 +10,7 @@ import {
   type AuditEntry,
   type Change,
   type Contact,
+  type ContactStep,
   type Event,
   type Id,
   type Idempotency,
@@ -120,8 +121,10 @@ export interface Memory {
   readonly contacts: Table<KeptContact>
   /** Keys of contacts by number and provider's identifier of the customer. */
   readonly contactByUser: Map<string, Contact.Contact["key"]>
-  /** Until when customers' messages are remembered, by number and provider's id. */
-  readonly inbound: ForgetfulMap<string, Time.Instant>
+  /** Customers' messages that are remembered, by number and provider's id. */
+  readonly inbound: ForgetfulMap<string, ContactStep.Remembered>
+  /** The same by our names of them. */
+  readonly inboundById: ForgetfulMap<Id.MessageId, ContactStep.Remembered>
   /** By provider and digest, in the order in which they came. */
   readonly inboundPosts: Map<string, KeptPost>
   /** Those that are to be processed. */
@@ -181,6 +184,10 @@ export const forgetTemplate = (memory: Memory, template: Template.Template): voi
   memory.templates.delete(template)
 }
 
+/** The name of a customer's message. */
+export const inboundName = (number: Id.PhoneNumberId, providerMessageId: string): string =>
+  `${number} ${providerMessageId}`
+
 /** What a provider's identifier of a customer is known by. */
 export const userName = (phoneNumberId: Id.PhoneNumberId, userId: string): string => `${phoneNumberId} ${userId}`
 
@@ -211,7 +218,8 @@ const make = (now: Memory["now"]): Memory => ({
   templateTold: new Map(),
   contacts: new Table(),
   contactByUser: new Map(),
-  inbound: new ForgetfulMap((until, now) => until <= now),
+  inbound: new ForgetfulMap(({ until }, now) => until <= now),
+  inboundById: new ForgetfulMap(({ until }, now) => until <= now),
   inboundPosts: new Map(),
   waitingPosts: new Set(),
   inboundPostHint: new Hint(),

@@ -12,6 +12,7 @@ import * as inboundPosts from "./migrations/0002_inbound_posts.ts"
 import * as people from "./migrations/0003_people.ts"
 import * as portal from "./migrations/0004_portal.ts"
 import * as lists from "./migrations/0005_lists.ts"
+import * as kinds from "./migrations/0006_kinds.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -28,7 +29,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "inbound posts", sql: inboundPosts.sql },
   { name: "people", sql: people.sql },
   { name: "portal", sql: portal.sql },
-  { name: "lists", sql: lists.sql }
+  { name: "lists", sql: lists.sql },
+  { name: "kinds", sql: kinds.sql }
 ]
 
 /** What processes that migrate at once wait for; the number is arbitrary, and only has to stay. */

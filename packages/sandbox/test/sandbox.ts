@@ -1,4 +1,4 @@
-import { Id, Inbound, type InboundItem, PhoneNumber, Provider, type StoreError } from "@wac/core"
+import { Id, Inbound, type InboundItem, PhoneNumber, Provider, Referred, type StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { firstNumber, layer } from "../src/SandboxProvider.ts"
@@ -25,7 +25,8 @@ export const command = (to: PhoneNumber.E164): Provider.ProviderSend => ({
   messageId,
   sender,
   message: { type: "text", to, text: { body: "hello" } },
-  template: undefined
+  template: undefined,
+  refers: Referred.none
 })
 
 /** The sandbox over an `Inbound` that writes down what it takes; `before` runs first and can refuse it. */

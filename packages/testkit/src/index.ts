@@ -4,6 +4,7 @@
 export * as Arrivals from "./Arrivals.ts"
 export * as Fixture from "./Fixture.ts"
 export * as StubProviderWebhook from "./inbound/StubProviderWebhook.ts"
+export * as KindFixture from "./messages/KindFixture.ts"
 export * as MessageFixture from "./messages/MessageFixture.ts"
 export * as SeededRandom from "./SeededRandom.ts"
 export * as StorageSuite from "./StorageSuite.ts"

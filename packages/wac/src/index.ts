@@ -34,7 +34,9 @@ export type {
 export type { ApiKey, ApiKeys, CreatedApiKey, ListedApiKey, NewApiKey } from "./keys/ApiKeys.ts"
 export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
+export type * from "./messages/MessageContents.ts"
 export type {
+  FreeFormMessage,
   Message,
   MessageFilter,
   Messages,
@@ -42,8 +44,7 @@ export type {
   NewMessage,
   SendOptions,
   SentMessage,
-  TemplateMessage,
-  TextMessage
+  TemplateMessage
 } from "./messages/Messages.ts"
 export {
   type CustomProvider,

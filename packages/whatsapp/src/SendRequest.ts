@@ -1,60 +1,106 @@
 /**
  * The body of a send as the Cloud API documents it.
  */
-import { type Provider, Template } from "@wac/core"
-import type { Schema } from "effect"
+import type { FileContent, Message, Provider } from "@wac/core"
+import { Predicate, type Schema } from "effect"
+import * as File from "./File.ts"
+import * as TemplateRequest from "./TemplateRequest.ts"
 
 type Json = { readonly [field: string]: Schema.Json }
+type Refers = Provider.ProviderSend["refers"]
 
-/** What stands in the place of one placeholder. Named ones are told apart by name, others by their order. */
-const parameter = (template: Template.Template | undefined) => (text: string, i: number): Json => {
-  const name = template?.parameterFormat === "named" ? template.variables[i] : undefined
-  return name === undefined ? { type: "text", text } : { type: "text", parameter_name: name, text }
+/** What stands under the name of each kind. */
+const contents: {
+  readonly [Kind in Message.MessageType]: (
+    message: Message.OutboundOf<Kind>,
+    send: Provider.ProviderSend
+  ) => Schema.Json
+} = {
+  template: ({ template }, send) => TemplateRequest.of(template, send),
+  text: ({ text: { body, previewUrl } }) => ({ body, preview_url: previewUrl ?? false }),
+  image: ({ image }, { refers }) => File.of(image, refers),
+  audio: ({ audio }, { refers }) => File.of(audio, refers),
+  video: ({ video }, { refers }) => File.of(video, refers),
+  document: ({ document }, { refers }) => File.of(document, refers),
+  sticker: ({ sticker }, { refers }) => File.of(sticker, refers),
+  location: ({ location }) => location,
+  contacts: ({ contacts }) => contacts,
+  interactive: ({ interactive }, { refers }) => {
+    const { action, header } = { header: undefined, ...interactive }
+    return {
+      ...interactive,
+      ...(header === undefined ? {} : { header: headerOf(header, refers) }),
+      action: "cards" in action ? { cards: action.cards.map((card) => cardOf(card, refers)) } : action
+    } as Json
+  },
+  reaction: ({ reaction: { emoji } }, { refers: { quoted } }) => ({ message_id: quoted, emoji })
 }
 
-const contentOf = ({ message, template }: Provider.ProviderSend): Json => {
-  if (message.type === "text") {
-    return { text: { body: message.text.body, preview_url: message.text.previewUrl ?? false } }
+interface Header {
+  readonly type: string
+  readonly image?: FileContent.FileContent
+  readonly video?: FileContent.FileContent
+  readonly document?: FileContent.FileContent
+}
+
+const headerOf = (header: Header, refers: Refers): Json => {
+  const { document, image, video, ...rest } = header
+  return {
+    ...rest,
+    ...(image === undefined ? {} : { image: File.of(image, refers) }),
+    ...(video === undefined ? {} : { video: File.of(video, refers) }),
+    ...(document === undefined ? {} : { document: File.of(document, refers) })
   }
-  const { bodyParams = [], language, name } = message.template
-  const components = bodyParams.length === 0
-    ? {}
-    : {
-      components: [
-        { type: "body", parameters: bodyParams.map(parameter(template)) },
-        ...codeButton(bodyParams, template)
-      ]
-    }
-  return { template: { name, language: { code: language }, ...components } }
 }
 
-/** The button that hands over a code takes it too: the value of the body, in Meta's words "twice in the payload". */
-const codeButton = (
-  [text]: ReadonlyArray<string>,
-  template: Template.Template | undefined
-): ReadonlyArray<Json> => {
-  const place = template && Template.codeButtonOf(template)
-  return place === undefined || text === undefined
-    ? []
-    : [{ type: "button", sub_type: "url", index: `${place}`, parameters: [{ type: "text", text }] }]
-}
+const cardOf = (card: object, refers: Refers): Json =>
+  (Predicate.hasProperty(card, "header") ? { ...card, header: headerOf(card.header as Header, refers) } : card) as Json
+
+const contentOf = <Kind extends Message.MessageType>(kind: Kind, send: Provider.ProviderSend): Schema.Json =>
+  contents[kind](send.message as Message.OutboundOf<Kind>, send)
 
 /**
  * What is posted. `to` keeps its plus: without it Meta may take the number for one of the sender's country. Our
  * message id comes back with every status of the message.
  */
-export const bodyOf = (send: Provider.ProviderSend): Json => ({
-  messaging_product: "whatsapp",
-  recipient_type: "individual",
-  to: send.message.to,
-  type: send.message.type,
-  ...contentOf(send),
-  biz_opaque_callback_data: send.messageId
-})
+export const bodyOf = (send: Provider.ProviderSend): Json => {
+  const { message: { to, type }, refers: { quoted } } = send
+  return {
+    messaging_product: "whatsapp",
+    recipient_type: "individual",
+    to,
+    ...(quoted === null || type === "reaction" ? {} : { context: { message_id: quoted } }),
+    type,
+    [type]: contentOf(type, send),
+    biz_opaque_callback_data: send.messageId
+  }
+}
+
+/** Meta's own words, which say nothing of what a message says. */
+const ownWords = new Set(["type", "mode", "flow_action", "flow_message_version"])
+
+/** The same where something is to be tapped: there `name` is a word of Meta's, and elsewhere a person's or a place's. */
+const ownWordsOfActions = new Set([...ownWords, "name"])
+
+const textsIn = (json: unknown, name: string, own: ReadonlySet<string>): ReadonlyArray<string> => {
+  if (Predicate.isString(json)) return own.has(name) ? [] : [json]
+  if (Array.isArray(json)) return json.flatMap((element) => textsIn(element, name, own))
+  return Predicate.isObject(json) ? Object.entries(json).flatMap(([name, value]) => textsIn(value, name, own)) : []
+}
+
+const said = (message: Message.OutboundMessage): ReadonlyArray<string> => {
+  if (message.type !== "template") {
+    const own = message.type === "interactive" ? ownWordsOfActions : ownWords
+    return textsIn(message[message.type as never], message.type, own)
+  }
+  // which template it is, everybody may know
+  const { language: _language, name: _name, ...filled } = message.template
+  return textsIn(filled, "template", ownWords)
+}
 
 /** What the message says and to whom: Meta's errors may repeat it, and ours must not. */
 export const textsOf = ({ message }: Provider.ProviderSend): ReadonlyArray<string> => [
   message.to,
   message.to.slice(1),
-  ...(message.type === "text" ? [message.text.body] : message.template.bodyParams ?? [])
+  ...said(message)
 ]

@@ -22,6 +22,89 @@ const samples = Extent.of(5, 100)
 /** The same address at a receiver. */
 const atReceiver = (url: string) => url.replace(/^(.{8})(?:\[[^\]]*\]|[^/?#:]*)/, "$1receiver.example")
 
+/** Of a few fields exactly one stays: the first. */
+const oneOf = (value: Json, names: ReadonlyArray<string>): Json => {
+  const [, ...others] = names.filter((name) => value[name] !== undefined)
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !others.includes(name)))
+}
+
+/** What the fields of a message must have to do with each other, by the name that they stand under. */
+const sendable: { readonly [name: string]: (value: Json, place: number) => Json } = {
+  ...Object.fromEntries(
+    ["image", "video", "audio", "document", "sticker"].map((name) => [
+      name,
+      (file: Json) =>
+        oneOf(Object.keys(file).length === 0 ? { link: "https://files.example/" } : file, ["link", "media"])
+    ])
+  ),
+  // which addresses parse, no pattern says
+  link: () => "https://files.example/a",
+  url: (url: Json) => typeof url === "string" && url.startsWith("http") ? "https://shop.example/" : url,
+  expiresAt: () => "2096-01-02T03:04:05Z",
+  header: (header: Json) => {
+    if (header.type !== undefined) return header
+    const one = oneOf(header, ["text", "image", "video", "document", "location"])
+    return Object.keys(one).length === 0 ? { text: "x" } : one
+  },
+  name: (name: Json) => typeof name === "object" ? { ...name, first_name: "x" } : name,
+  emoji: () => "👍",
+  flow_id: (id: Json) => id,
+  parameters: (parameters: Json) =>
+    parameters.flow_message_version === undefined
+      ? parameters
+      : oneOf({ ...parameters, ...(parameters.flow_name === undefined ? { flow_id: "1" } : {}) }, [
+        "flow_id",
+        "flow_name"
+      ])
+}
+
+/** Elements of lists, by the name of the list. */
+const listed: { readonly [name: string]: (elements: ReadonlyArray<Json>) => ReadonlyArray<Json> } = {
+  // the template's own: no element twice, and each with one value
+  buttons: (buttons) =>
+    buttons.map((button, i) =>
+      button.index === undefined
+        // ids differ
+        ? { ...button, ...(button.reply === undefined ? {} : { reply: { ...button.reply, id: `${i}` } }) }
+        : oneOf(
+          { index: i, payload: "x", ...button, flowData: undefined },
+          ["urlSuffix", "code", "flowToken", "thumbnailProductRetailerId", "payload"]
+        )
+    ),
+  sections: (sections) =>
+    sections.slice(0, 1).map((section) => ({
+      ...section,
+      ...(section.rows === undefined
+        ? {}
+        : { rows: section.rows.map((row: Json, i: number) => ({ ...row, id: `${i}` })) })
+    })),
+  // of one shape
+  cards: (cards) =>
+    cards[0]?.card_index === undefined
+      ? cards
+      : cards.map((_, i) => ({
+        ...cards[0],
+        card_index: i,
+        ...(cards[0].action.catalog_id === undefined ? { action: address } : {})
+      }))
+}
+
+const address = { name: "cta_url", parameters: { display_text: "x", url: "https://shop.example/" } }
+
+const meant = (value: Json, name: string): Json => {
+  // what a form or a bill holds is its own matter
+  if (["data", "flowData", "bodyParams"].includes(name) || name === "parameters" && value.order !== undefined) {
+    return value
+  }
+  if (Array.isArray(value)) return (listed[name] ?? ((all) => all))(value.map((element) => meant(element, "")))
+  const made = typeof value === "object" && value !== null
+    ? Object.fromEntries(
+      Object.entries(value).filter(([, part]) => part !== undefined).map(([name, part]) => [name, meant(part, name)])
+    )
+    : value
+  return sendable[name]?.(made, 0) ?? made
+}
+
 /** What no schema says of a body: makes one that the document allows one that means something. */
 const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   // later than now
@@ -34,6 +117,8 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
     ...(until === undefined ? {} : { until: until.replace(/^\d{4}/, "2096") })
   }),
   // which addresses are public, and that port and name go together, is for the guard
+  "messages.send": (body) => meant(body, "body"),
+  "messagesDashboard.send": (body) => meant(body, "body"),
   "alerts.configure": ({ url, ...body }) => ({ ...body, url: url === null ? null : atReceiver(url) }),
   "webhook.put": (body) => ({ ...body, url: atReceiver(body.url) })
 }

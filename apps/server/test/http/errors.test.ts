@@ -509,7 +509,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
     const cases: ReadonlyArray<readonly [body: unknown, reason: string, param: string]> = [
       [{}, "missing_field", "type"],
       [{ to: "+15551234567" }, "missing_field", "type"],
-      [{ to: "+15551234567", type: "image" }, "invalid_field", "type"],
+      [{ to: "+15551234567", type: "hologram" }, "invalid_field", "type"],
       [{ to: "+15551234567", type: "Template" }, "invalid_field", "type"],
       [{ to: "+15551234567", type: 1 }, "invalid_field", "type"],
       [{ to: "+15551234567", type: null }, "invalid_field", "type"],
@@ -547,7 +547,9 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
       ...["", 1, null, "EN", "en-US", "en_us", "english", "en_US ", "en_USA", "e_US", "en_"].map((language) =>
         [{ ...hello(), template: { name: "hello_world", language } }, "invalid_field", "template.language"] as const
       ),
-      ...[null, "x", {}, 1].map((params) => [order(params), "invalid_field", "template.bodyParams"] as const),
+      ...[null, "x", 1].map((params) => [order(params), "invalid_field", "template.bodyParams"] as const),
+      [order({}), "template_params_mismatch", "template.bodyParams.1"],
+      [order({ 1: "a", 2: "" }), "invalid_field", "template.bodyParams.2"],
       [order([""]), "invalid_field", "template.bodyParams[0]"],
       [order(["a", ""]), "invalid_field", "template.bodyParams[1]"],
       [order(["a", 5]), "invalid_field", "template.bodyParams[1]"],

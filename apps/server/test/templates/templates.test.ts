@@ -84,7 +84,7 @@ describe.concurrent("templates", () => {
       checks.assertError(refused, 400, {
         code: "invalid_body",
         reason: "template_params_mismatch",
-        param: "template.name"
+        param: "template.header.image"
       })
     }))
 

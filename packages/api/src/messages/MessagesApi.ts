@@ -2,7 +2,7 @@
  * `/v1/messages` (specification §4, contract §3).
  */
 import { Errors, Idempotency, Message, MessageStore, PhoneNumber } from "@wac/core"
-import { Schema, Struct } from "effect"
+import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
@@ -13,13 +13,24 @@ import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
 
-/** The body of a send, in the wire's names: snake_case, but for `bodyParams`, which the specification writes so. */
-export const SendMessage = Schema.Union([
-  Message.OutboundTemplate.pipe(Schema.encodeKeys({ clientReference: "client_reference" })),
-  Message.OutboundText.mapFields(
-    Struct.assign({ text: Message.TextContent.pipe(Schema.encodeKeys({ previewUrl: "preview_url" })) })
-  ).pipe(Schema.encodeKeys({ clientReference: "client_reference" }))
-]).annotate({
+const names = { clientReference: "client_reference" } as const
+
+type OnWire<Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }> = {
+  readonly [Kind in keyof Kinds]: Schema.encodeKeys<Kinds[Kind], typeof names>
+}
+
+const onWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }>(
+  kinds: Kinds
+): OnWire<Kinds> => Record.map(kinds, (kind) => kind.pipe(Schema.encodeKeys(names))) as never
+
+/** Every kind that the core knows; contents have upstream's own names already, but for a text's. */
+const kinds = onWire(Message.outbounds({
+  ...Message.contents,
+  text: Message.TextContent.pipe(Schema.encodeKeys({ previewUrl: "preview_url" }))
+}))
+
+/** The body of a send, in the wire's names: snake_case, but for those of templates, as the specification writes `bodyParams`. */
+export const SendMessage = Schema.Union(Object.values(kinds)).annotate({
   identifier: "SendMessage",
   examples: [{
     to: "+15551234567",
@@ -143,7 +154,8 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
   }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(Sends, true).annotateMerge(
     OpenApi.annotations({
       summary: "Send a message",
-      description: "Sends an approved template, or free-form text within 24 hours after the recipient last wrote. " +
+      description:
+        "Sends an approved template, or a message of any other kind within 24 hours after the recipient last wrote. " +
         `A retry with the same ${Idempotency.header} is never sent twice.`
     })
   ),

@@ -76,9 +76,11 @@ export interface Writes {
   readonly gone: ReadonlyArray<Contact.Contact>
 }
 
-/** A message that is to be remembered, so that it is known when it comes again. */
+/** A message that is to be remembered, so that it is known when it comes again, and that others can refer to it. */
 export interface Remembered {
   readonly number: Number
+  /** `Contact.keyFor` whose conversation it belongs to. */
+  readonly customer: Contact.Contact["key"]
   readonly providerMessageId: string
   readonly messageId: MessageId
   readonly until: Instant
@@ -168,15 +170,16 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
     const name = `${number.id} ${providerMessageId}`
     if (remembered.has(name) || loaded.isRemembered(number.id, providerMessageId)) return "duplicate"
     const now = loaded.now(asked)
+    const openedAt = ServiceWindow.openedAt(message.at, now)
+    const heard = Contact.hear(contacts.meet(number, customer, openedAt), customer.phone, openedAt)
+    contacts.keep(preference === undefined ? heard : Contact.prefer(heard, preference, openedAt))
     remembered.set(name, {
       number,
+      customer: heard.key,
       providerMessageId,
       messageId,
       until: InboundMessage.rememberedUntil(message, now)
     })
-    const openedAt = ServiceWindow.openedAt(message.at, now)
-    const heard = Contact.hear(contacts.meet(number, customer, openedAt), customer.phone, openedAt)
-    contacts.keep(preference === undefined ? heard : Contact.prefer(heard, preference, openedAt))
     const event = Event.ofInbound(message, number, { id: ids.events[0]!, messageId, createdAt: now })
     events.push({ event, deliveryId: ids.deliveries[0]! })
     return "recorded"

@@ -1,23 +1,18 @@
 /**
  * Messages: what is asked to be sent, what is stored of it, and how upstream's reports move it (contract §3).
  */
-import { Duration, Schema, Struct } from "effect"
+import { Duration, Record, Schema, Struct } from "effect"
 import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
-import type { ApiKeyId, MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import { type ApiKeyId, MessageId, type PhoneNumberId, type WorkspaceId } from "../Id.ts"
 import { E164 } from "../numbers/PhoneNumber.ts"
 import * as PlainText from "../PlainText.ts"
-import { Language } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
-
-/** An approved template, with the values of its body's placeholders in order. */
-export const TemplateContent = Schema.Struct({
-  name: PlainText.between(1, 512),
-  language: Language,
-  bodyParams: Schema.optionalKey(
-    Schema.Array(PlainText.PlainText.check(Schema.isNonEmpty({ message: "must not be empty" })))
-  )
-})
-export type TemplateContent = typeof TemplateContent.Type
+import { ContactsContent } from "./ContactsContent.ts"
+import * as FileContent from "./FileContent.ts"
+import { InteractiveContent } from "./InteractiveContent.ts"
+import { LocationContent } from "./LocationContent.ts"
+import { ReactionContent } from "./ReactionContent.ts"
+import { TemplateContent } from "./TemplateContent.ts"
 
 /** Free-form text. */
 export const TextContent = Schema.Struct({
@@ -25,6 +20,26 @@ export const TextContent = Schema.Struct({
   previewUrl: Schema.optionalKey(Schema.Boolean)
 })
 export type TextContent = typeof TextContent.Type
+
+/**
+ * Every kind of message but the template, with what it holds under its name: all of these are free-form, and need the
+ * customer's window (specification §4, contract §9). The rest of the house follows from this list.
+ */
+export const freeFormContents = {
+  text: TextContent,
+  image: FileContent.Captioned,
+  audio: FileContent.Recording,
+  video: FileContent.Captioned,
+  document: FileContent.Document,
+  sticker: FileContent.Plain,
+  location: LocationContent,
+  contacts: ContactsContent,
+  interactive: InteractiveContent,
+  reaction: ReactionContent
+} as const
+
+/** The message of the same conversation, ours or the customer's, that a message quotes: our name of it. */
+export const Quoted = Schema.Struct({ message_id: MessageId })
 
 const addressing = {
   to: E164,
@@ -34,23 +49,53 @@ const addressing = {
   clientReference: Schema.optionalKey(PlainText.between(1, 255))
 }
 
-/** A request to send a template. */
-export const OutboundTemplate = Schema.Struct({
-  ...addressing,
-  type: Schema.Literal("template"),
-  template: TemplateContent
-})
+/** A reaction names the message that it is about, so it quotes none. */
+const quoting = { context: Schema.optionalKey(Quoted) }
 
-/** A request to send free-form text. */
-export const OutboundText = Schema.Struct({ ...addressing, type: Schema.Literal("text"), text: TextContent })
+/** The fields of a request to send a kind with this content. */
+export type OutboundFields<Kind extends string, Content extends Schema.Constraint> =
+  & typeof addressing
+  & (Kind extends "reaction" | "template" ? unknown : typeof quoting)
+  & { readonly type: Schema.Literal<Kind> }
+  & { readonly [Name in Kind]: Content }
 
-/** A request to send a message, decoded and checked in form (specification §4, contract §3). */
-export const OutboundMessage = Schema.Union([OutboundTemplate, OutboundText])
+/** A request to send a kind with this content. */
+export const outbound = <const Kind extends string, Content extends Schema.Constraint>(
+  kind: Kind,
+  content: Content
+): Schema.Struct<OutboundFields<Kind, Content>> =>
+  Schema.Struct({
+    ...addressing,
+    ...(kind === "reaction" || kind === "template" ? {} : quoting),
+    type: Schema.Literal(kind),
+    [kind]: content
+  }) as never
+
+/** Every kind, by its name. */
+export const contents = { template: TemplateContent, ...freeFormContents } as const
+
+/** The requests to send of each kind with these contents. */
+export type Outbounds<Contents extends { readonly [kind: string]: Schema.Constraint }> = {
+  readonly [Kind in keyof Contents & string]: Schema.Struct<OutboundFields<Kind, Contents[Kind]>>
+}
+
+/** {@link outbound} of every kind. */
+export const outbounds = <const Contents extends { readonly [kind: string]: Schema.Constraint }>(
+  contents: Contents
+): Outbounds<Contents> => Record.map(contents, (content, kind) => outbound(kind, content)) as never
+
+const kinds = outbounds(contents)
+
+/** A request to send a message, decoded and checked in form (specification §4, contract §3 and §9). */
+export const OutboundMessage = Schema.Union(Object.values(kinds))
 export type OutboundMessage = typeof OutboundMessage.Type
 
 /** What kinds of message can be sent. */
-export const MessageType = Schema.Literals(OutboundMessage.members.map(({ fields }) => fields.type.literal))
+export const MessageType = Schema.Literals(Struct.keys(contents))
 export type MessageType = typeof MessageType.Type
+
+/** A request to send a message of one kind. */
+export type OutboundOf<Kind extends MessageType> = Extract<OutboundMessage, { readonly type: Kind }>
 
 /** Whether a message is none that the provider approved before: such ones need the customer's window (specification §4). */
 export const isFreeForm = (message: OutboundMessage): boolean => message.type !== "template"

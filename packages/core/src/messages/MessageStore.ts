@@ -16,6 +16,7 @@ import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import type { Answer, IdempotencyKey, Verdict } from "./Idempotency.ts"
 import type { Message, MessageStatus, OutboundMessage, Report } from "./Message.ts"
+import type { Named } from "./Referred.ts"
 
 /** A key as a request came with it: bound to workspace, route and value, not to the API key. */
 export interface KeyedRequest {
@@ -230,6 +231,13 @@ export class MessageStore extends Context.Service<MessageStore, {
    * times, also before *settle*. Safe to repeat.
    */
   readonly applyReport: (command: ApplyReport) => Effect.Effect<boolean, StoreError>
+  /** A message of the workspace as others may refer to it: one that it sent, or one that a customer wrote and that is remembered. */
+  readonly named: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Named>, StoreError>
+  /** Our name of the message that the provider calls so, sent from the number or written to it; none that is not known. */
+  readonly idOf: (
+    providerNumberId: string,
+    providerMessageId: string
+  ) => Effect.Effect<Option.Option<MessageId>, StoreError>
   /** A message of the workspace. */
   readonly get: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Message>, StoreError>
   /**

@@ -13,6 +13,7 @@ import {
   FiberSet,
   Layer,
   Option,
+  Result,
   Schedule
 } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -22,6 +23,7 @@ import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import * as Lookup from "../Lookup.ts"
+import { MediaLibrary } from "../media/MediaLibrary.ts"
 import * as Metrics from "../Metrics.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import * as Span from "../Span.ts"
@@ -34,6 +36,8 @@ import * as Message from "./Message.ts"
 import { type ClaimedSend, type KeyedRequest, type MessageFilter, MessageStore, type SendEnd } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
 import { Provider, type ProviderOutcome } from "./Provider.ts"
+import * as Referral from "./Referral.ts"
+import type { Resolved } from "./Referred.ts"
 
 /** The provider's deadline; more than this is an unknown outcome. */
 export const providerTimeout = Duration.seconds(8)
@@ -90,6 +94,7 @@ export class Messages extends Context.Service<Messages, {
       const limits = yield* CurrentLimits
       const maxInFlight = yield* MaxInFlight
       const record = yield* UsageRecorder
+      const library = yield* MediaLibrary
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
 
@@ -110,7 +115,7 @@ export class Messages extends Context.Service<Messages, {
         Effect.andThen(Metrics.sendEnded("refused", reasonOf(error)), Effect.fail(error))
 
       /** Asks the provider; whatever cuts the question short leaves its outcome unknown. */
-      const ask = (claimed: ClaimedSend): Effect.Effect<ProviderOutcome> =>
+      const ask = (claimed: ClaimedSend, refers: Resolved): Effect.Effect<ProviderOutcome> =>
         Effect.contextWith((context: Context.Context<never>) =>
           Effect.callback((resume) => {
             const asked = Effect.runForkWith(context)(Effect.suspend(() =>
@@ -118,7 +123,8 @@ export class Messages extends Context.Service<Messages, {
                 messageId: claimed.message.id,
                 sender: claimed.sender,
                 message: claimed.message.content,
-                template: claimed.template
+                template: claimed.template,
+                refers
               })
             ))
             const meet = deadlines.set(providerTimeout, () => {
@@ -208,19 +214,22 @@ export class Messages extends Context.Service<Messages, {
           askedAt: bigint
         ) {
           const now = yield* Clock.currentTimeMillis
-          const refusal = Policy.windowRefusal({
+          const late = Policy.windowRefusal({
             contact: claimed.contact,
             message: claimed.message.content,
             // the storage's time: that of the claim, and what has passed since it was asked for
             now: claimed.message.statusAt + Number((yield* Clock.monotonicTimeNanos) - askedAt) / 1e6
           })
-          if (refusal !== undefined) {
+          const refers = late === undefined
+            ? yield* Effect.result(Referral.resolve(claimed, store, library))
+            : Result.fail(late)
+          if (Result.isFailure(refers)) {
             yield* store.abandon({ now, request: keyed, message: request.message, claimToken, limits }).pipe(
               orUnavailable
             )
-            return yield* refused(refusal)
+            return yield* refused(refers.failure)
           }
-          const asked = yield* Effect.exit(Effect.interruptible(ask(claimed)))
+          const asked = yield* Effect.exit(Effect.interruptible(ask(claimed, refers.success)))
           // a stop of the process interrupts it: no fault of the adapter's
           if (Exit.isFailure(asked) && !Cause.hasInterruptsOnly(asked.cause)) {
             yield* Effect.logError("the provider's adapter failed", asked.cause)

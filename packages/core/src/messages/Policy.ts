@@ -12,6 +12,7 @@ import * as SenderBlock from "../numbers/SenderBlock.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import { isFreeForm, type OutboundMessage } from "./Message.ts"
+import * as TemplateFit from "./TemplateFit.ts"
 
 /** What the judgement looks at, all read in one atomic step. */
 export interface Circumstances {
@@ -60,7 +61,7 @@ const senderRefusal = ({ contact, message, now, provider, sender }: Circumstance
 
 const templateRefusal = ({ message, template }: Circumstances) => {
   if (message.type !== "template") return undefined
-  const { bodyParams = [], language, name } = message.template
+  const { language, name } = message.template
   if (template === undefined) {
     return new Forbidden({
       reason: "template_not_found",
@@ -75,22 +76,12 @@ const templateRefusal = ({ message, template }: Circumstances) => {
       message: `the template ${name} in ${language} is ${template.status}, not approved`
     })
   }
-  if (template.unfillable !== null) {
-    return new InvalidBody({
-      reason: "template_params_mismatch",
-      param: "template.name",
-      message: `the template ${name} in ${language} cannot be sent with bodyParams alone: ${template.unfillable}`
-    })
-  }
-  if (template.variables.length !== bodyParams.length) {
-    return new InvalidBody({
-      reason: "template_params_mismatch",
-      param: "template.bodyParams",
-      message: `the template ${name} in ${language} takes ${template.variables.length} values, ` +
-        `${bodyParams.length} were given`
-    })
-  }
-  return undefined
+  const misfit = TemplateFit.misfit(template, message.template)
+  return misfit && new InvalidBody({
+    reason: "template_params_mismatch",
+    param: misfit.param,
+    message: `the template ${name} in ${language} ${misfit.message}`
+  })
 }
 
 const optOutRefusal = ({ contact, message, template }: Circumstances) =>
@@ -104,7 +95,7 @@ export const windowRefusal = ({ contact, message, now }: Pick<Circumstances, "co
     ? new Forbidden({
       reason: "outside_service_window",
       param: "type",
-      message: "free-form text may be sent only within 24 hours after the recipient last wrote; use a template"
+      message: "free-form messages may be sent only within 24 hours after the recipient last wrote; use a template"
     })
     : undefined
 

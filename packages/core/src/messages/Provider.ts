@@ -7,6 +7,7 @@ import type { MessageId } from "../Id.ts"
 import type { PhoneNumber, ProviderNumber } from "../numbers/PhoneNumber.ts"
 import type { ProviderTemplate, Template } from "../templates/Template.ts"
 import type { OutboundMessage } from "./Message.ts"
+import type { Resolved } from "./Referred.ts"
 
 /** One message to be sent. */
 export interface ProviderSend {
@@ -16,6 +17,8 @@ export interface ProviderSend {
   readonly message: OutboundMessage
   /** The template that the message names. */
   readonly template: Template | undefined
+  /** What the message refers to, in the provider's own names. */
+  readonly refers: Resolved
 }
 
 /** How the provider took it (contract §3). */

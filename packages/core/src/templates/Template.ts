@@ -30,7 +30,7 @@ export interface Template extends ProviderTemplate {
   readonly providerAccountId: string
   /** Names of the body's placeholders in order; see {@link variablesOf}. */
   readonly variables: ReadonlyArray<string>
-  /** Why `bodyParams` cannot fill it; see {@link unfillableOf}. */
+  /** Why `bodyParams` alone cannot fill it; see `TemplateSlots.unfillableOf`. */
   readonly unfillable: string | null
   /** When the listing began that it was last in. */
   readonly syncedAt: Instant
@@ -95,23 +95,17 @@ const typeOf = (component: Schema.Json): string | undefined =>
     ? component.type.toUpperCase()
     : undefined
 
-const placeholder = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g
-
-const hasPlaceholder = (text: unknown): boolean => Predicate.isString(text) && text.search(placeholder) >= 0
-
-/** Buttons that are sent with a value of their own. */
-const buttonsWithValue = new Set(["COPY_CODE", "OTP", "MPM", "ORDER_DETAILS"])
-
-const unfillableHeader = (header: Schema.Json): string | undefined => {
-  const format = Predicate.hasProperty(header, "format") && Predicate.isString(header.format) ? header.format : "TEXT"
-  if (format.toUpperCase() !== "TEXT") return `its header needs a value of its own: ${format.toLowerCase()}`
-  return Predicate.hasProperty(header, "text") && hasPlaceholder(header.text)
-    ? "its header has a placeholder"
-    : undefined
+/** The placeholders of a text, each once: by number, or in the order in which they stand. */
+export const placeholdersOf = (text: string): ReadonlyArray<string> => {
+  if (!text.includes("{{")) return []
+  const names = new Set<string>()
+  for (const [, name] of text.matchAll(/\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g)) names.add(name!)
+  // positional placeholders are filled by their number, wherever they stand in the text
+  return [...names].sort((a, b) => /^\d+$/.test(a) && /^\d+$/.test(b) ? Number(a) - Number(b) : 0)
 }
 
 const hasOpenAddress = (button: Schema.Json): boolean =>
-  Predicate.hasProperty(button, "url") && hasPlaceholder(button.url)
+  Predicate.hasProperty(button, "url") && Predicate.isString(button.url) && placeholdersOf(button.url).length > 0
 
 const buttonsOf = (component: Schema.Json): ReadonlyArray<Schema.Json> =>
   typeOf(component) === "BUTTONS" && Predicate.hasProperty(component, "buttons") && Array.isArray(component.buttons)
@@ -131,49 +125,14 @@ export const codeButtonOf = (
   return place < 0 ? undefined : place
 }
 
-const unfillableButton = (button: Schema.Json, i: number): string | undefined => {
-  const type = typeOf(button)
-  if (type !== undefined && buttonsWithValue.has(type)) {
-    return `its button ${i + 1} needs a value of its own: ${type.toLowerCase()}`
-  }
-  return hasOpenAddress(button) ? `the address of its button ${i + 1} has a placeholder` : undefined
-}
-
-const unfillableComponent = (component: Schema.Json): string | undefined => {
-  switch (typeOf(component)) {
-    case "HEADER":
-      return unfillableHeader(component)
-    case "CAROUSEL":
-      return "its carousel needs values of its own"
-    case "LIMITED_TIME_OFFER":
-      return "its offer needs a time of expiry"
-    default:
-      return undefined
-  }
-}
-
-/** Why a send cannot give the template all that it needs, in words: `bodyParams` fill the body, and {@link codeButtonOf}. */
-export const unfillableOf = (template: Pick<ProviderTemplate, "category" | "components">): string | null => {
-  const { components } = template
-  const codeButton = codeButtonOf(template)
-  const buttons = components.flatMap(buttonsOf).map((button, i) =>
-    i === codeButton ? undefined : unfillableButton(button, i)
-  )
-  return [...components.map(unfillableComponent), ...buttons].find((found) => found !== undefined) ?? null
-}
-
 /** The body's placeholders, each once, in the order in which `bodyParams` fills them. */
 export const variablesOf = (components: ReadonlyArray<Schema.Json>): ReadonlyArray<string> => {
-  const names = new Set<string>()
-  for (const component of components) {
-    if (
-      typeOf(component) === "BODY" && Predicate.hasProperty(component, "text") && Predicate.isString(component.text)
-    ) {
-      for (const [, name] of component.text.matchAll(placeholder)) names.add(name!)
-    }
-  }
-  // positional placeholders are filled by their number, wherever they stand in the text
-  return [...names].sort((a, b) => /^\d+$/.test(a) && /^\d+$/.test(b) ? Number(a) - Number(b) : 0)
+  const texts = components.flatMap((component) =>
+    typeOf(component) === "BODY" && Predicate.hasProperty(component, "text") && Predicate.isString(component.text)
+      ? [component.text]
+      : []
+  )
+  return placeholdersOf(texts.join("\n"))
 }
 
 /** Whether an opted-out contact must not be sent it (contract §7). */

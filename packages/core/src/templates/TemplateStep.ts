@@ -6,6 +6,7 @@ import type { TemplateId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Template from "./Template.ts"
+import * as TemplateSlots from "./TemplateSlots.ts"
 
 /** An account's templates were listed. */
 export interface ReplaceAll {
@@ -84,7 +85,7 @@ const relisted = (
         workspaceId,
         providerAccountId,
         variables: Template.variablesOf(template.components),
-        unfillable: Template.unfillableOf(template),
+        unfillable: TemplateSlots.unfillableOf(template),
         syncedAt: listedAt
       },
       told

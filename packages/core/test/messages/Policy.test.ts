@@ -121,10 +121,16 @@ describe("one reason alone", () => {
       { ...good, template: template({ status }) },
       { reason: "template_not_approved", param: "template.name" }
     ]),
-    ["a template that the values cannot fill", { ...good, template: template({ unfillable: "its header …" }) }, {
+    ["a template whose header is not filled", {
+      ...good,
+      template: template({
+        unfillable: "its header …",
+        components: [{ type: "HEADER", format: "IMAGE" }, { type: "BODY", text: "Order {{1}} is {{2}}." }]
+      })
+    }, {
       reason: "template_params_mismatch",
       code: "invalid_body",
-      param: "template.name"
+      param: "template.header.image"
     }],
     ["too few values", { ...good, message: templated(["7"]) }, {
       reason: "template_params_mismatch",

@@ -9,9 +9,9 @@ import {
   relist,
   type TemplateChange,
   type Told,
-  unfillableOf,
   variablesOf
 } from "../../src/templates/Template.ts"
+import { unfillableOf } from "../../src/templates/TemplateSlots.ts"
 import { between, checks, second, upTo } from "../checks.ts"
 import { start, template } from "../samples.ts"
 
@@ -102,7 +102,7 @@ describe("what a send cannot fill", () => {
       buttons({ type: "URL", text: "See", url: "https://a.example/{{1}}" }),
       /button 1/
     ],
-    ["a code to copy", buttons({ type: "QUICK_REPLY", text: "Ok" }, { type: "COPY_CODE" }), /button 2 .*copy_code/],
+    ["a code to copy", buttons({ type: "QUICK_REPLY", text: "Ok" }, { type: "COPY_CODE" }), /button 2 .*code/],
     ["a one-time password", buttons({ type: "OTP", otp_type: "COPY_CODE" }), /button 1 .*otp/],
     ["a carousel", [body("Hi"), { type: "CAROUSEL", cards: [] }], /carousel/],
     ["an offer that ends", [body("Hi"), { type: "LIMITED_TIME_OFFER" }], /offer/]

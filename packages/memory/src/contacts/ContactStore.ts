@@ -1,7 +1,7 @@
 import { Contact, ContactStep, ContactStore, type Id, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { record } from "../events/Journal.ts"
-import { forgetContact, type KeptContact, type Memory, State, userName } from "../State.ts"
+import { forgetContact, inboundName, type KeptContact, type Memory, State, userName } from "../State.ts"
 
 /** The contact of a number under a key. */
 export const contactOf = (
@@ -22,7 +22,7 @@ const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
     const key = memory.contactByUser.get(userName(number, userId))
     return key === undefined ? undefined : contactOf(memory, number, key)
   },
-  isRemembered: (number, providerMessageId) => memory.inbound.get(`${number} ${providerMessageId}`) !== undefined
+  isRemembered: (number, providerMessageId) => memory.inbound.get(inboundName(number, providerMessageId)) !== undefined
 })
 
 const rowOf = (contact: Contact.Contact): KeptContact => ({
@@ -46,8 +46,10 @@ const write = (memory: Memory, { gone, kept }: ContactStep.Writes): void => {
 const recordInbound = (memory: Memory, command: ContactStep.RecordInbound): ContactStep.Recorded => {
   const { answers: [answer], writes } = ContactStep.recordInbound(loaded(memory), [command])
   write(memory, writes)
-  for (const { number, providerMessageId, until } of writes.remembered) {
-    memory.inbound.set(`${number.id} ${providerMessageId}`, until, memory.now(command.now))
+  for (const one of writes.remembered) {
+    const now = memory.now(command.now)
+    memory.inbound.set(inboundName(one.number.id, one.providerMessageId), one, now)
+    memory.inboundById.set(one.messageId, one, now)
   }
   record(memory, writes.events.map(({ event }) => event), writes.events.map(({ deliveryId }) => deliveryId))
   return answer!

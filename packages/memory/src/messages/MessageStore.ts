@@ -1,7 +1,17 @@
-import { Id, Idempotency, MessageStore, type Sends, SendStep, type Step, type Time } from "@wac/core"
+import {
+  Contact,
+  Id,
+  Idempotency,
+  MessageStore,
+  type Referred,
+  type Sends,
+  SendStep,
+  type Step,
+  type Time
+} from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { type Memory, State } from "../State.ts"
+import { inboundName, type Memory, State } from "../State.ts"
 import { abandon, accept } from "./Acceptance.ts"
 import { due, isDue, loaded, nameOf, sendOf, write } from "./Sends.ts"
 
@@ -26,6 +36,34 @@ const lookUp = (memory: Memory, request: MessageStore.KeyedRequest, now: Time.In
   return Idempotency.judge(send?.binding ?? undefined, send?.message, request.fingerprint, now)
 }
 
+const named = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  messageId: Id.MessageId
+): Referred.Named | undefined => {
+  const message = memory.messages.of(workspaceId, messageId)
+  if (message !== undefined) {
+    const { content, phoneNumberId, providerMessageId } = message
+    return { messageId, phoneNumberId, providerMessageId, customer: Contact.keyOf(content.to) }
+  }
+  const inbound = memory.inboundById.get(messageId)
+  return inbound?.number.workspaceId !== workspaceId ? undefined : {
+    messageId,
+    phoneNumberId: inbound.number.id,
+    providerMessageId: inbound.providerMessageId,
+    customer: inbound.customer
+  }
+}
+
+const idOf = (memory: Memory, providerNumberId: string, providerMessageId: string): Id.MessageId | undefined => {
+  const number = memory.phoneNumberByProviderId.get(providerNumberId)
+  if (number === undefined) return undefined
+  const ours = memory.messageByProviderId.get(providerMessageId)
+  return ours !== undefined && memory.messages.get(ours)?.phoneNumberId === number
+    ? ours
+    : memory.inbound.get(inboundName(number, providerMessageId))?.messageId
+}
+
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
@@ -43,6 +81,9 @@ export const layer = Layer.effect(
       abandon: (command) => Effect.sync(() => abandon(memory, command)),
       lookUp: (request, now) => Effect.sync(() => lookUp(memory, request, memory.now(now))),
       applyReport: (command) => Effect.sync(() => carryOut(memory, SendStep.applyReport, loaded(memory), command)),
+      named: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(named(memory, workspaceId, id))),
+      idOf: (providerNumberId, providerMessageId) =>
+        Effect.sync(() => Option.fromUndefinedOr(idOf(memory, providerNumberId, providerMessageId))),
       get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.messages.of(workspaceId, id))),
       list: (workspaceId, filter, page) =>
         Effect.sync(() => {

@@ -139,17 +139,19 @@ const memory = columns({
   phoneNumberId: "text",
   providerMessageId: "text",
   messageId: "text",
+  customer: "text",
   expiresAt: "bigint"
 })
 
 const remember = (remembered: ReadonlyArray<ContactStep.Remembered>): ReadonlyArray<Statement> =>
   remembered.length === 0 ? [] : [{
     text: memory.insert("inbound_messages"),
-    params: memory.params(remembered.map(({ messageId, number, providerMessageId, until }) => ({
+    params: memory.params(remembered.map(({ customer, messageId, number, providerMessageId, until }) => ({
       workspaceId: number.workspaceId,
       phoneNumberId: number.id,
       providerMessageId,
       messageId,
+      customer,
       expiresAt: until
     })))
   }]

@@ -1,4 +1,4 @@
-import { Id, type Message, MessageStore, Page, type Time } from "@wac/core"
+import { Contact, Id, type Message, MessageStore, Page, type Referred, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Asked from "../Asked.ts"
@@ -20,6 +20,40 @@ const getText = "select to_json(m) as message from messages m where m.id = $2 an
 
 const getNamedText = `select to_json(m) as message from message_names n
   join messages m on m.id = n.message_id where n.provider_message_id = $2 and m.workspace_id = $1`
+
+const namedText = `select m.phone_number_id, m.provider_message_id, m.content->>'to' as phone, null as customer
+    from messages m where m.id = $2 and m.workspace_id = $1
+  union all
+  select i.phone_number_id, i.provider_message_id, null, i.customer
+    from inbound_messages i where i.message_id = $2 and i.workspace_id = $1`
+
+const namedOf = (messageId: Id.MessageId, row: Row): Referred.Named => {
+  const phone = plain<string | null>(row, "phone")
+  return {
+    messageId,
+    phoneNumberId: plain(row, "phone_number_id"),
+    customer: phone === null ? plain<string | null>(row, "customer") ?? "" : Contact.keyOf(phone),
+    providerMessageId: plain(row, "provider_message_id")
+  }
+}
+
+/** Each part looks one row up, and the number's besides. */
+const idOfText = `select m.id as message_id from phone_numbers p
+    cross join lateral (
+      select n.message_id from message_names n where n.provider_message_id = $2 offset 0
+    ) n
+    cross join lateral (
+      select m.id from messages m where m.id = n.message_id and m.phone_number_id = p.id offset 0
+    ) m
+    where p.provider_number_id = $1
+  union all
+  select i.message_id from phone_numbers p
+    cross join lateral (
+      select i.message_id from inbound_messages i
+      where i.phone_number_id = p.id and i.provider_message_id = $2 offset 0
+    ) i
+    where p.provider_number_id = $1
+  limit 1`
 
 /**
  * Newest first, through `messages_list`, or through `messages_reference` for a client's reference; only a query that
@@ -124,6 +158,16 @@ export const layer = Layer.effect(
       abandon,
       lookUp: (request, now) => lookUp({ request, now: asked(now) }),
       applyReport,
+      named: (workspaceId, id) =>
+        Effect.map(
+          query("MessageStore.named", namedText, [workspaceId, id]),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => namedOf(id, row))
+        ),
+      idOf: (providerNumberId, providerMessageId) =>
+        Effect.map(
+          query("MessageStore.idOf", idOfText, [providerNumberId, providerMessageId]),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Id.MessageId>(row, "message_id"))
+        ),
       get: (workspaceId, id) =>
         Effect.map(
           query("MessageStore.get", getText, [workspaceId, id]),

@@ -167,7 +167,7 @@ const refusals: ReadonlyArray<Refusal> = [
     name: "a template whose header needs a value",
     arrange: asking(template({ name: "picture", bodyParams: ["1"] })),
     expected: "invalid_body/template_params_mismatch",
-    param: "template.name"
+    param: "template.header.image"
   },
   {
     name: "text to who opted out, in an open window",

@@ -11,6 +11,7 @@ import * as Listing from "../Listing.ts"
 import { inMillis, type Moment, written } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 import type { ErrorCode, ProviderDetail } from "../WacError.ts"
+import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageContents.ts"
 
 interface Addressed {
   /** The recipient's phone number in E.164 format: `+15551234567`. */
@@ -24,27 +25,25 @@ interface Addressed {
 /** An approved template; it may be sent at any time. */
 export interface TemplateMessage extends Addressed {
   readonly type: "template"
-  readonly template: {
-    readonly name: string
-    /** `en_US`, or `en`; matched exactly. */
-    readonly language: string
-    /** Values of the body's placeholders, in order: as many as there are, and none empty. */
-    readonly bodyParams?: ReadonlyArray<string>
-  }
+  readonly template: TemplateContent
 }
 
-/** Free-form text; only within 24 hours after the recipient last wrote. */
-export interface TextMessage extends Addressed {
-  readonly type: "text"
-  readonly text: {
-    /** 1 to 4,096 characters. */
-    readonly body: string
-    readonly previewUrl?: boolean
-  }
+/** A message of any other kind; only within 24 hours after the recipient last wrote. */
+export type FreeFormMessage = {
+  readonly [Kind in FreeFormType]:
+    & Addressed
+    & { readonly type: Kind }
+    & { readonly [Name in Kind]: FreeFormContents[Kind] }
+    & (Kind extends "reaction" ? unknown : Quoting)
+}[FreeFormType]
+
+interface Quoting {
+  /** Quotes a message of the same conversation, ours or the customer's, by our name of it. */
+  readonly context?: { readonly message_id: string }
 }
 
 /** A message to be sent. */
-export type NewMessage = TemplateMessage | TextMessage
+export type NewMessage = TemplateMessage | FreeFormMessage
 
 /** What a send takes beside its message. */
 export interface SendOptions {
@@ -82,7 +81,7 @@ export interface Message {
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
-  readonly type: "template" | "text"
+  readonly type: "template" | FreeFormType
   readonly createdAt: string
   readonly sentAt: string | null
   readonly deliveredAt: string | null

@@ -1,10 +1,18 @@
 /**
  * Who gives messages to people's phones.
  */
-import { Errors, PhoneNumber, Provider as Port } from "@wac/core"
+import { Errors, PhoneNumber, Provider as Port, TemplateFit } from "@wac/core"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { badOption, type ErrorReasons, type ProviderDetail } from "../WacError.ts"
 import type { WhatsAppProvider } from "../WhatsApp.ts"
+import type {
+  FreeFormContents,
+  FreeFormType,
+  TemplateButton,
+  TemplateCard,
+  TemplateHeader,
+  TemplateValue
+} from "./MessageContents.ts"
 
 /** The provider that needs no account; see {@link sandbox}. */
 export interface SandboxProvider {
@@ -27,6 +35,10 @@ interface Outbound {
   /** In E.164 format. */
   readonly to: string
   readonly clientReference?: string
+  /** Your own name of the message that this one quotes or reacts to. */
+  readonly quotes?: string
+  /** Your own names of files of ours, by the ids that stand in the message. */
+  readonly mediaIds?: { readonly [mediaId: string]: string }
 }
 
 /** One message that a provider is to send. */
@@ -37,12 +49,24 @@ export type OutboundMessage =
       readonly name: string
       readonly language: string
       /** Values of the body's placeholders, in order. */
-      readonly bodyParams: ReadonlyArray<string>
+      readonly bodyParams: ReadonlyArray<TemplateValue>
+      /** What else the sender fills in. */
+      readonly header?: TemplateHeader
+      readonly buttons?: ReadonlyArray<TemplateButton>
+      readonly cards?: ReadonlyArray<TemplateCard>
+      readonly limitedTimeOffer?: { readonly expiresAt: string }
       /** The provider's own name for the template. */
       readonly providerTemplateId: string
     }
   }
-  | Outbound & { readonly type: "text"; readonly text: { readonly body: string; readonly previewUrl?: boolean } }
+  | {
+    readonly [Kind in FreeFormType]:
+      & Outbound
+      & { readonly type: Kind }
+      & {
+        readonly [Name in Kind]: FreeFormContents[Kind]
+      }
+  }[FreeFormType]
 
 interface Refusal<Code extends keyof ErrorReasons> {
   readonly code: Code
@@ -126,24 +150,27 @@ const senderOf = ({ id, phoneNumber, providerNumberId }: PhoneNumber.PhoneNumber
   providerNumberId
 })
 
-const outboundOf = ({ message, messageId, sender, template }: Port.ProviderSend): OutboundMessage => {
+const outboundOf = ({ message, messageId, refers, sender, template }: Port.ProviderSend): OutboundMessage => {
   const { clientReference, to } = message
   const outbound: Outbound = {
     messageId,
     from: senderOf(sender),
     to,
-    ...(clientReference === undefined ? {} : { clientReference })
+    ...(clientReference === undefined ? {} : { clientReference }),
+    ...(refers.quoted === null ? {} : { quotes: refers.quoted }),
+    ...(refers.mediaIds.size === 0 ? {} : { mediaIds: Object.fromEntries(refers.mediaIds) })
   }
-  return message.type === "text" ? { ...outbound, type: "text", text: message.text } : {
-    ...outbound,
-    type: "template",
-    template: {
-      name: message.template.name,
-      language: message.template.language,
-      bodyParams: message.template.bodyParams ?? [],
-      providerTemplateId: template?.providerTemplateId ?? ""
+  return message.type === "template"
+    ? {
+      ...outbound,
+      type: "template",
+      template: {
+        ...message.template,
+        bodyParams: TemplateFit.valuesOf(template?.variables ?? [], message.template.bodyParams),
+        providerTemplateId: template?.providerTemplateId ?? ""
+      }
     }
-  }
+    : { ...outbound, type: message.type, [message.type]: message[message.type as never] } as OutboundMessage
 }
 
 const described = ({ message, param, provider }: Refusal<keyof ErrorReasons>) => ({

@@ -66,7 +66,7 @@ describe("a send", () => {
   > = [
     ["a number that is none", hello("555"), "invalid_field", "to"],
     ["no recipient", { type: "text", text: { body: "x" } }, "missing_field", "to"],
-    ["a kind that is unknown", { ...hello(), type: "image" }, "invalid_field", "type"],
+    ["a kind that is unknown", { ...hello(), type: "hologram" }, "invalid_field", "type"],
     [
       "a misspelt field",
       { ...hello(), template: { name: "a", language: "en", bodyparams: [] } },

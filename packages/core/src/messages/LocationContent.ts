@@ -1,0 +1,15 @@
+/**
+ * A place on earth (contract §9).
+ */
+import { Schema } from "effect"
+import * as PlainText from "../PlainText.ts"
+
+const degrees = (most: number) => Schema.Finite.check(Schema.isBetween({ minimum: -most, maximum: most }))
+
+export const LocationContent = Schema.Struct({
+  latitude: degrees(90),
+  longitude: degrees(180),
+  name: Schema.optionalKey(PlainText.between(1, 1000)),
+  address: Schema.optionalKey(PlainText.between(1, 1000))
+})
+export type LocationContent = typeof LocationContent.Type

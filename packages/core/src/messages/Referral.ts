@@ -1,0 +1,138 @@
+/**
+ * Finding what a message refers to by our names (contract §9, §10), for the provider knows it by names of its own.
+ */
+import { Effect, Option } from "effect"
+import * as Contact from "../contacts/Contact.ts"
+import { type DomainError, InvalidBody } from "../Errors.ts"
+import type { MediaId, MessageId } from "../Id.ts"
+import * as Media from "../media/Media.ts"
+import type { MediaLibrary } from "../media/MediaLibrary.ts"
+import { orUnavailable } from "../StoreError.ts"
+import type { FileContent } from "./FileContent.ts"
+import type { OutboundMessage } from "./Message.ts"
+import type { ClaimedSend, MessageStore } from "./MessageStore.ts"
+import { type Named, none, type Resolved } from "./Referred.ts"
+
+interface File {
+  readonly id: MediaId
+  readonly kind: Media.FileKind
+  readonly param: string
+  readonly isVoice: boolean
+}
+
+/** The kinds that hold one file, and what a header can. */
+const fileKinds = ["image", "audio", "video", "document", "sticker"] as const satisfies ReadonlyArray<Media.FileKind>
+
+/** A message of one file, or a header. */
+type Holder = { readonly type?: string } & { readonly [Kind in Media.FileKind]?: FileContent }
+
+/** What may have a header. */
+interface Headed {
+  readonly type?: string
+  readonly header?: Holder
+}
+
+/** The file of ours that stands under one of those names. */
+const fileIn = (holder: Holder, param: string): ReadonlyArray<File> =>
+  fileKinds.flatMap((kind) => {
+    const file = holder[kind]
+    return file?.media === undefined ? [] : [{
+      id: file.media,
+      kind,
+      param: param === "" ? `${kind}.media` : `${param}.${kind}.media`,
+      isVoice: "voice" in file && file.voice === true
+    }]
+  })
+
+const inHeaders = (
+  { header }: Headed,
+  cards: ReadonlyArray<Headed>,
+  of: string,
+  ofCards: string
+): ReadonlyArray<File> => [
+  ...header === undefined ? [] : fileIn(header, `${of}.header`),
+  ...cards.flatMap(({ header }, i) => header === undefined ? [] : fileIn(header, `${ofCards}[${i}].header`))
+]
+
+const filesOf = (message: OutboundMessage): ReadonlyArray<File> => {
+  switch (message.type) {
+    case "template":
+      return inHeaders(message.template, message.template.cards ?? [], "template", "template.cards")
+    case "interactive": {
+      const { interactive } = message
+      const cards = interactive.type === "carousel" ? interactive.action.cards : []
+      return inHeaders(interactive, cards, "interactive", "interactive.action.cards")
+    }
+    case "image":
+    case "audio":
+    case "video":
+    case "document":
+    case "sticker":
+      return fileIn(message, "")
+    case "text":
+    case "location":
+    case "contacts":
+    case "reaction":
+      return []
+  }
+}
+
+const quotedBy = (message: OutboundMessage): { readonly id: MessageId; readonly param: string } | undefined =>
+  message.type === "reaction"
+    ? { id: message.reaction.message_id, param: "reaction.message_id" }
+    : message.type === "template" || message.context === undefined
+    ? undefined
+    : { id: message.context.message_id, param: "context.message_id" }
+
+const isOfConversation = (
+  named: Named,
+  { contact, message, sender }: Pick<ClaimedSend, "contact" | "message" | "sender">
+): boolean =>
+  named.phoneNumberId === sender.id &&
+  (named.customer === Contact.keyOf(message.content.to) || named.customer === contact?.customer.userId)
+
+/** Resolves what a claimed send refers to, or says why it cannot. */
+export const resolve = (
+  claimed: Pick<ClaimedSend, "contact" | "message" | "sender">,
+  store: Pick<MessageStore["Service"], "named">,
+  library: MediaLibrary
+): Effect.Effect<Resolved, DomainError> => {
+  const { content, workspaceId } = claimed.message
+  const quoted = quotedBy(content)
+  const files = filesOf(content)
+  if (quoted === undefined && files.length === 0) return Effect.succeed(none)
+  return Effect.gen(function*() {
+    let providerMessageId: string | null = null
+    if (quoted !== undefined) {
+      const { id, param } = quoted
+      const found = Option.filter(
+        yield* store.named(workspaceId, id).pipe(orUnavailable),
+        (named) => isOfConversation(named, claimed)
+      )
+      if (Option.isNone(found)) {
+        return yield* new InvalidBody({
+          reason: "invalid_field",
+          param,
+          message: `${param} names no message of this conversation`
+        })
+      }
+      providerMessageId = found.value.providerMessageId
+      if (providerMessageId === null) {
+        return yield* new InvalidBody({
+          reason: "invalid_field",
+          param,
+          message: `${param} names a message that the provider has not taken`
+        })
+      }
+    }
+    const mediaIds = new Map<MediaId, string>()
+    for (const file of files) {
+      const media = yield* library.find(workspaceId, file.id).pipe(orUnavailable)
+      if (media === undefined) return yield* Media.missing(file.param)
+      const refusal = Media.refusal(media, file)
+      if (refusal !== undefined) return yield* refusal
+      mediaIds.set(file.id, yield* library.providerIdOf(claimed.sender, media).pipe(orUnavailable))
+    }
+    return { quoted: providerMessageId, mediaIds }
+  })
+}

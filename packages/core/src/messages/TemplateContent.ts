@@ -1,0 +1,125 @@
+/**
+ * What a send of a template fills in (specification §4, contract §9).
+ */
+import { DateTime, Option, Schema } from "effect"
+import * as PlainText from "../PlainText.ts"
+import { Language } from "../templates/Template.ts"
+import * as FileContent from "./FileContent.ts"
+import { LocationContent } from "./LocationContent.ts"
+
+/** As long as the longest body of a template. */
+const Word = PlainText.between(1, 32_768)
+
+/** An amount that upstream writes as the customer's language does; `amount_1000` is a thousand times the amount. */
+const Currency = Schema.Struct({
+  currency: Schema.Struct({
+    fallback_value: Word,
+    code: Schema.String.check(
+      Schema.isPattern(/^[A-Z]{3}$/u, {
+        message: "must be a code of ISO 4217",
+        toJsonSchema: () => ({ pattern: "^[A-Z]{3}$", maxLength: 3 })
+      })
+    ),
+    amount_1000: Schema.Int
+  })
+})
+
+/** A day or time; upstream shows `fallback_value`. */
+const Moment = Schema.Struct({
+  date_time: Schema.Struct({
+    fallback_value: Word,
+    calendar: Schema.optionalKey(Word),
+    day_of_week: Schema.optionalKey(Schema.Int),
+    year: Schema.optionalKey(Schema.Int),
+    month: Schema.optionalKey(Schema.Int),
+    day_of_month: Schema.optionalKey(Schema.Int),
+    hour: Schema.optionalKey(Schema.Int),
+    minute: Schema.optionalKey(Schema.Int)
+  })
+})
+
+/** What stands in the place of a placeholder: text, which is never empty, or an amount or a time. */
+export const TemplateValue = Schema.Union([Word, Currency, Moment])
+export type TemplateValue = typeof TemplateValue.Type
+
+/** Values of a body's placeholders: in order, or by their names where they have such. */
+export const BodyParams = Schema.Union([
+  Schema.Array(TemplateValue).check(Schema.isMaxLength(256)),
+  Schema.Record(PlainText.between(1, 64), TemplateValue)
+])
+export type BodyParams = typeof BodyParams.Type
+
+/** Of these fields exactly one. */
+const exactlyOne = (names: ReadonlyArray<string>) =>
+  Schema.makeFilter((fields: object) => {
+    const given = Object.keys(fields).filter((name) => names.includes(name))
+    return given.length === 0
+      ? `one of ${names.join(", ")} is required`
+      : given.length === 1 || { path: [given[1]!], issue: `only one of ${names.join(", ")} may be given` }
+  })
+
+/** What a header is filled with. */
+export const TemplateHeader = Schema.Struct({
+  text: Schema.optionalKey(Word),
+  image: Schema.optionalKey(FileContent.Plain),
+  video: Schema.optionalKey(FileContent.Plain),
+  document: Schema.optionalKey(FileContent.HeaderDocument),
+  location: Schema.optionalKey(LocationContent)
+}).check(exactlyOne(["text", "image", "video", "document", "location"]))
+export type TemplateHeader = typeof TemplateHeader.Type
+
+/** What the button at this place of the template is given. */
+export const TemplateButton = Schema.Struct({
+  /** Counted from 0. */
+  index: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
+  /** What follows the address. */
+  urlSuffix: Schema.optionalKey(PlainText.between(1, 2000)),
+  /** What a quick reply comes back with. */
+  payload: Schema.optionalKey(PlainText.between(1, 256)),
+  /** What is copied. */
+  code: Schema.optionalKey(PlainText.between(1, 20)),
+  flowToken: Schema.optionalKey(PlainText.between(1, 1024)),
+  flowData: Schema.optionalKey(Schema.Record(PlainText.PlainText, Schema.Json)),
+  /** The thing of the catalogue whose picture is shown. */
+  thumbnailProductRetailerId: Schema.optionalKey(PlainText.between(1, 256))
+}).check(
+  exactlyOne(["urlSuffix", "payload", "code", "flowToken", "thumbnailProductRetailerId"]),
+  Schema.makeFilter(({ flowData, flowToken }: { readonly flowData?: object; readonly flowToken?: string }) =>
+    flowData === undefined || flowToken !== undefined ||
+    { path: ["flowData"], issue: "may be given only beside flowToken" }
+  )
+)
+export type TemplateButton = typeof TemplateButton.Type
+
+/** The card at its place of a carousel. */
+export const TemplateCard = Schema.Struct({
+  header: Schema.optionalKey(TemplateHeader),
+  bodyParams: Schema.optionalKey(BodyParams),
+  buttons: Schema.optionalKey(Schema.Array(TemplateButton).check(Schema.isMaxLength(10)))
+})
+export type TemplateCard = typeof TemplateCard.Type
+
+const time = "^\\d{4}-\\d\\d-\\d\\dT[0-9:.]{5,20}(?:Z|[+-]\\d\\d:\\d\\d)$"
+const timePattern = new RegExp(time, "u")
+
+const Time = Schema.String.check(
+  Schema.makeFilter(
+    (text: string) =>
+      timePattern.test(text) && Option.isSome(DateTime.make(text)) ||
+      "must be a time as of ISO 8601, such as 2026-01-02T03:04:05Z",
+    { toJsonSchema: () => ({ pattern: time, maxLength: 40 }) }
+  )
+)
+
+/** An approved template, with what is to be filled in. */
+export const TemplateContent = Schema.Struct({
+  name: PlainText.between(1, 512),
+  language: Language,
+  bodyParams: Schema.optionalKey(BodyParams),
+  header: Schema.optionalKey(TemplateHeader),
+  buttons: Schema.optionalKey(Schema.Array(TemplateButton).check(Schema.isMaxLength(10))),
+  cards: Schema.optionalKey(Schema.Array(TemplateCard).check(Schema.isMaxLength(10))),
+  /** When the offer ends. */
+  limitedTimeOffer: Schema.optionalKey(Schema.Struct({ expiresAt: Time }))
+})
+export type TemplateContent = typeof TemplateContent.Type

@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Template, TemplateSlots } from "@wac/core"
+import { KindFixture } from "@wac/testkit"
+import * as SendRequest from "../src/SendRequest.ts"
+import { send, template, to } from "./samples.ts"
+
+/** The components that are posted of a template of the fixtures. */
+const componentsOf = (name: string, change: object = {}) => {
+  const { content, template: listed } = KindFixture.templates.find(({ template }) => template.name === name)!
+  const known: Template.Template = {
+    ...template,
+    ...listed,
+    variables: Template.variablesOf(listed.components),
+    unfillable: TemplateSlots.unfillableOf(listed)
+  }
+  const message = { to, type: "template", template: { name, language: "en_US", ...content, ...change } } as const
+  const body = SendRequest.bodyOf(send(message, { template: known }))
+  return (body["template"] as { readonly components: unknown }).components
+}
+
+const text = (text: string) => ({ type: "text", text })
+const button = (index: number, sub_type: string, parameter: object) => ({
+  type: "button",
+  sub_type,
+  index: `${index}`,
+  parameters: [parameter]
+})
+
+describe("what is posted of a template", () => {
+  it("with placeholders by name, in header and body", () => {
+    assert.deepStrictEqual(componentsOf("named_header"), [
+      { type: "header", parameters: [{ type: "text", parameter_name: "order_id", text: "1042" }] },
+      { type: "body", parameters: [{ type: "text", parameter_name: "first_name", text: "Ana" }] }
+    ])
+  })
+
+  it("with a picture, amounts and times, and buttons of every type, in the order of the buttons", () => {
+    const { content } = KindFixture.templates.find(({ template }) => template.name === "picture_and_buttons")!
+    assert.deepStrictEqual(componentsOf("picture_and_buttons", { buttons: [...content.buttons!].reverse() }), [
+      { type: "header", parameters: [{ type: "image", image: { link: "https://files.example/sale.jpg" } }] },
+      {
+        type: "body",
+        parameters: [
+          { type: "currency", currency: { fallback_value: "$10", code: "USD", amount_1000: 10_000 } },
+          { type: "date_time", date_time: { fallback_value: "today" } }
+        ]
+      },
+      button(0, "quick_reply", { type: "payload", payload: "stop" }),
+      button(1, "url", text("sale")),
+      button(2, "copy_code", { type: "coupon_code", coupon_code: "SALE10" }),
+      button(3, "flow", { type: "action", action: { flow_token: "t", flow_action_data: { day: "monday" } } }),
+      button(4, "catalog", { type: "action", action: { thumbnail_product_retailer_id: "sku-1" } })
+    ])
+  })
+
+  it("with a place", () => {
+    assert.deepStrictEqual(componentsOf("place"), [{
+      type: "header",
+      parameters: [{
+        type: "location",
+        location: { latitude: 1, longitude: 2, name: "Shop", address: "1 Hacker Way" }
+      }]
+    }])
+  })
+
+  it("with an offer that ends, in milliseconds", () => {
+    assert.deepInclude(componentsOf("offer") as ReadonlyArray<unknown>, {
+      type: "limited_time_offer",
+      parameters: [{
+        type: "limited_time_offer",
+        limited_time_offer: { expiration_time_ms: 1_767_323_045_678 }
+      }]
+    })
+  })
+
+  it("with cards, each with its place", () => {
+    assert.deepStrictEqual((componentsOf("cards") as ReadonlyArray<unknown>)[1], {
+      type: "carousel",
+      cards: [0, 1].map((i) => ({
+        card_index: i,
+        components: [
+          { type: "header", parameters: [{ type: "video", video: { link: `https://files.example/${i}.mp4` } }] },
+          { type: "body", parameters: [text(`shelf ${i}`)] },
+          button(0, "quick_reply", { type: "payload", payload: `more-${i}` }),
+          button(1, "url", text(`sku-${i}`))
+        ]
+      }))
+    })
+  })
+
+  it("with a code, which its button takes over whether it is given twice or not", () => {
+    const expected = [{ type: "body", parameters: [text("4711")] }, button(0, "url", text("4711"))]
+    assert.deepStrictEqual(componentsOf("code"), expected)
+    assert.deepStrictEqual(componentsOf("code", { buttons: [{ index: 0, code: "4711" }] }), expected)
+  })
+})
