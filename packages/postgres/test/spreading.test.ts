@@ -20,7 +20,9 @@ const global = {
   schema_versions: "of the schema itself",
   buckets: "a pair leads to its number, but the limits of sign-ins are of nobody yet",
   inbound_posts: "kept before anybody has read whose it is",
-  inbound_post_bodies: "as inbound_posts"
+  inbound_post_bodies: "as inbound_posts",
+  people: "a person may be a member of several workspaces",
+  password_resets: "of a person"
 }
 
 /** Unique keys without the workspace, of tables that have it. Our identifiers are unique by themselves. */
@@ -33,16 +35,24 @@ const ours = [
   "events_order_key_sequence_key",
   "events_pkey",
   "inbound_messages_pkey",
-  "members_pkey",
+  "invitations_pkey",
   "messages_pkey",
   "phone_numbers_pkey",
+  "portals_id_key",
   "replays_pkey",
+  "sessions_id_key",
   "templates_pkey",
   "webhooks_pkey"
 ]
 
 /** Those that have to be unique over all workspaces, since it is by them that a workspace is found. */
-const directory = ["api_keys_token_hash_key", "members_email_key", "phone_numbers_provider_number_id_key"]
+const directory = [
+  "api_keys_token_hash_key",
+  "invitations_token_hash_key",
+  "phone_numbers_provider_number_id_key",
+  "portals_pkey",
+  "sessions_pkey"
+]
 
 for (const { layer: database, name } of databases) {
   layer(database, { excludeTestServices: true })(name, (it) => {

@@ -47,6 +47,7 @@ export const SignInMethod = Schema.Struct({
   })
 }).annotate({ identifier: "SignInMethod" })
 
+/** `/internal/sign-in`: how people sign in at this server. */
 export class SignInMethodApi extends HttpApiGroup.make("signInMethod").add(
   HttpApiEndpoint.get("get", "/internal/sign-in", { success: SignInMethod, error: always })
     .annotate(Access, anybody).annotateMerge(

@@ -20,6 +20,7 @@ export const kinds = [
   "webhook_paused",
   "webhook_pausing"
 ] as const
+/** What an alert is about. */
 export type Kind = (typeof kinds)[number]
 
 /** Something that is the matter now. */

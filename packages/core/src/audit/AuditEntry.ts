@@ -40,6 +40,7 @@ export const actions = [
   "webhook.test",
   "workspace.set_up"
 ] as const
+/** What was done, as `thing.verb`. */
 export type Action = (typeof actions)[number]
 
 /** What else there is to know, in a word each. */

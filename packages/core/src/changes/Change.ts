@@ -22,6 +22,7 @@ export const topics = [
   "usage",
   "webhook"
 ] as const
+/** A part of a workspace whose pages reload when it changes. */
 export type Topic = (typeof topics)[number]
 
 /** Something of a topic is not what it was. */

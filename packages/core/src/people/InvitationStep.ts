@@ -18,6 +18,7 @@ export interface Accept {
   readonly passwordHash: string | null
 }
 
+/** What came of accepting an invitation. */
 export type Accepted =
   | { readonly _tag: "Accepted"; readonly userId: UserId; readonly workspaceId: WorkspaceId }
   /** It is not known, was accepted or withdrawn, or has ended. */
@@ -32,6 +33,7 @@ export interface Loaded extends Known {
   readonly isMember: (workspaceId: WorkspaceId, userId: UserId) => boolean
 }
 
+/** What it writes. */
 export interface Writes {
   readonly people: ReadonlyArray<Person>
   readonly members: ReadonlyArray<Member>

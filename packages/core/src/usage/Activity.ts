@@ -43,6 +43,7 @@ export const retention = Duration.days(91)
 
 /** What can be told of at once, up to now: days by period. */
 export const periods = { day: 1, week: 7, month: 30, quarter: 90 } as const
+/** How far back activity is shown. */
 export type Period = keyof typeof periods
 
 /** Adds up what happened. Pure. */

@@ -2,7 +2,7 @@
  * One attempt at a delivery (contract §6 *Attempt*): signed afresh, posted with one deadline, and recorded. What the
  * scheduler, tests and probes share.
  */
-import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Random, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Event from "../events/Event.ts"
 import * as Id from "../Id.ts"
@@ -22,6 +22,9 @@ export const timeout = Duration.seconds(5)
 /** A claim's lease: the attempt's deadline, time to record it, and room for a pause of the process (contract §8). */
 export const lease = Duration.seconds(15)
 
+/** How often an attempt is tried to be recorded, while its claim lasts: a storage that restarts is back within seconds. */
+const recordEvery = Duration.seconds(1)
+
 /**
  * How long the event waited for its first attempt, in milliseconds; `null` where something was to hold it back: an event
  * before it, a pause, or its webhook, of which one attempt may have to wait for another unless it is healthy.
@@ -34,7 +37,9 @@ const waitedFor = ({ delivery, isBacklog, standing }: ClaimedDelivery, attempt: 
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
    * Carries out the attempt that the claim under `token` is for. `recorded` is false when the claim was lost meanwhile;
-   * then nothing has changed. Fails when one of the webhook's secrets does not open, which costs the receiver no attempt.
+   * then nothing has changed. A storage that fails is asked again until the claim's lease is about to end, so that what
+   * the receiver has taken is not sent to it again. Fails when one of the webhook's secrets does not open, which costs the
+   * receiver no attempt.
    */
   readonly attempt: (
     claimed: ClaimedDelivery,
@@ -72,12 +77,12 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             startedAt,
             durationMs: endedAt - startedAt
           }
-          const recorded = yield* store.complete({
-            now: endedAt,
-            delivery,
-            token,
-            attempt: ended,
-            jitter: yield* Random.next
+          const completion = { now: endedAt, delivery, token, attempt: ended, jitter: yield* Random.next }
+          const isClaimed = () =>
+            clock.currentTimeMillisUnsafe() - begun < Duration.toMillis(lease) - Duration.toMillis(recordEvery)
+          const recorded = yield* Effect.retry(Effect.suspend(() => store.complete(completion)), {
+            schedule: Schedule.spaced(recordEvery),
+            while: isClaimed
           })
           if (recorded) {
             yield* Metrics.attempted(ended, waitedFor(claimed, ended))

@@ -1205,26 +1205,48 @@ describe("our own faults", () => {
     )
   )
 
-  it.effect.each<[string, () => () => Effect.Effect<never, StoreError>]>([
-    ["fails", () => () => Effect.fail(new StoreError({ operation: "DeliveryStore.complete" }))],
-    ["dies", () => () => Effect.die(new Error("a bug in the storage's adapter"))]
+  const unavailable = () => Effect.fail(new StoreError({ operation: "DeliveryStore.complete" }))
+
+  it.effect(
+    "an attempt that the storage fails to record for a while is recorded once it can, and not made again",
+    scheduling(({ interfere }) =>
+      Effect.gen(function*() {
+        const { happens, workspace } = yield* receiver()
+        yield* startScheduler
+        interfere.complete = () => unavailable
+        const eventId = yield* happens
+        yield* advance("10 seconds")
+        assert.strictEqual((yield* deliveryOf(workspace.id, eventId)).delivery.attemptCount, 0)
+        delete interfere.complete
+        yield* advance("1 second")
+        const { attempts, delivery, status } = yield* deliveryOf(workspace.id, eventId)
+        assert.deepStrictEqual([status, delivery.completedAt, attempts.length], ["delivered", start, 1])
+        yield* advance("1 minute")
+        assert.deepStrictEqual(yield* startsOf(eventId), [0])
+      })
+    )
+  )
+
+  it.effect.each<[string, () => Effect.Effect<never, StoreError>]>([
+    ["fails", unavailable],
+    ["dies", () => Effect.die(new Error("a bug in the storage's adapter"))]
   ])(
-    "an attempt that the storage %s to record is not counted, and made again when the lease ends",
+    "an attempt that the storage %s to record until the lease ends is not counted, and made again",
     ([, fault]) =>
       scheduling(({ interfere }) =>
         Effect.gen(function*() {
           const { happens, health, workspace } = yield* receiver()
           yield* startScheduler
           yield* answerWith(failing)
-          interfere.complete = fault
+          interfere.complete = () => fault
           const eventId = yield* happens
-          yield* advance("10 seconds")
+          yield* advance(Duration.subtract(lease, Duration.millis(1)))
           const { attempts, delivery } = yield* deliveryOf(workspace.id, eventId)
           assert.deepStrictEqual([attempts.length, delivery.attemptCount], [0, 0])
           assert.strictEqual((yield* health).webhook.health.consecutiveFailures, 0)
           delete interfere.complete
           yield* answerWith(ok)
-          yield* advance("10 seconds")
+          yield* advance("5 seconds")
           assert.deepStrictEqual(yield* startsOf(eventId), [0, 15_000])
           assert.deepStrictEqual((yield* deliveryOf(workspace.id, eventId)).delivery.attemptCount, 1)
         })

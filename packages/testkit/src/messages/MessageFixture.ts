@@ -105,6 +105,7 @@ export interface Accepted extends MessageStore.AcceptSend {
   readonly claimed: Message.Message
 }
 
+/** A send that was accepted and claimed, and the command that did so. */
 export interface Claim {
   readonly command: Accepted
   readonly accepted: MessageStore.ClaimedSend & { readonly readings: MessageStore.Accepted["readings"] }
