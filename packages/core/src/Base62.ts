@@ -1,5 +1,6 @@
 /**
- * Base62 (`0-9A-Za-z`): the alphabet of keys and secrets, which a double-click selects whole.
+ * Base62 (`0-9A-Za-z`): the alphabet of keys and secrets. A double-click selects such a text whole. Encodes integers
+ * and draws random text.
  */
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -19,7 +20,7 @@ export const random = (source: SecureRandom.SecureRandom["Service"], length: num
     let text = ""
     while (text.length < length) {
       for (const byte of yield* source.randomBytes(length * 2)) {
-        // 248 is the largest multiple of 62 in a byte: taking more would favour the first letters
+        // 248 is the largest multiple of 62 that fits a byte; accepting more would favour the first letters
         if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62)
       }
     }

@@ -1,5 +1,6 @@
 /**
- * Deadlines of many short undertakings: a timer, and a fiber, for each would cost a good part of a send or an attempt.
+ * Deadlines for many short operations. One timer and one fiber per operation would cost a noticeable part of a send or
+ * an attempt, so operations with the same timeout share a fiber.
  */
 import { Clock, Duration, Effect, FiberSet, type Scope } from "effect"
 
@@ -9,15 +10,18 @@ interface Deadline {
 }
 
 export interface Deadlines {
-  /** `miss` is called once `timeout` is over, never before, unless what this answers was called until then. */
+  /** Calls `miss` once `timeout` has passed, never earlier. Returns a function that cancels the deadline. */
   readonly set: (timeout: Duration.Duration, miss: () => void) => () => void
 }
 
-/** One fiber for all deadlines of the same length, as long as there are any; it ends with the scope, and they with it. */
+/**
+ * Runs one fiber for each distinct timeout while it has deadlines. When the scope ends, so do the fibers, and open
+ * deadlines are never missed.
+ */
 export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<never>()
-  /** By length in milliseconds; those set first, which are over first, at the beginning. */
+  /** By timeout in milliseconds. Insertion order is also the order in which deadlines pass. */
   const lengths = new Map<number, Set<Deadline>>()
 
   const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6

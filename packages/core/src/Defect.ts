@@ -1,8 +1,8 @@
 /**
- * Errors of ours, as the log may tell of them.
+ * Describes unexpected errors for the log without their messages.
  */
 
-/** Where it happened, not its words, which may quote what came in. */
+/** The error's name and stack frames. Its message is left out because it may quote input. */
 export const placeOf = (error: unknown): string =>
   error instanceof Error
     ? [error.name, ...(error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line))].join("\n")

@@ -1,13 +1,13 @@
 /**
- * What can go wrong, in the specification's words (specification §7, contract §2).
+ * The error codes (specification §7, contract §2).
  *
- * Seven codes, each with the machine-readable reasons that say which of its conditions applied. These errors
- * know nothing of HTTP: `@wac/api` gives each a status. A message names the field or the rule, never a secret, a
- * payload or a statement sent to the database.
+ * Seven codes, each with machine-readable reasons for the condition that applied. These errors know nothing of HTTP:
+ * `@wac/api` maps each to a status. A message names the field or the rule, never a secret, a payload or a database
+ * statement.
  */
 import { type Duration, Predicate, Schema } from "effect"
 
-/** What the upstream provider said, in its own code and words. */
+/** The upstream provider's own error code and message. */
 export const ProviderDetail = Schema.Struct({ code: Schema.String, message: Schema.String })
 export type ProviderDetail = typeof ProviderDetail.Type
 
@@ -18,7 +18,7 @@ const described = {
   provider: Schema.optionalKey(ProviderDetail)
 }
 
-/** The request itself is wrong; sending it again unchanged cannot help. */
+/** The request itself is wrong. Sending it again unchanged cannot succeed. */
 export class InvalidBody extends Schema.TaggedError<InvalidBody>()("InvalidBody", {
   reason: Schema.Literals([
     "malformed_json",
@@ -37,7 +37,7 @@ export class InvalidBody extends Schema.TaggedError<InvalidBody>()("InvalidBody"
   readonly code = "invalid_body"
 }
 
-/** The caller is not who it must be: no key or session, or one that is wrong, expired or revoked. */
+/** The caller is not authenticated: a key, session or signature is missing, wrong, expired or revoked. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
   reason: Schema.Literals([
     "missing_key",
@@ -55,7 +55,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
   readonly code = "unauthorized"
 }
 
-/** The caller is known and may not do this, or the message may not be sent as things stand. */
+/** The caller is known but may not do this, or the current state does not allow the message. */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   reason: Schema.Literals([
     "missing_scope",
@@ -81,7 +81,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   readonly code = "forbidden"
 }
 
-/** An idempotency key came again with another body. */
+/** An idempotency key was reused with a different body. */
 export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()("IdempotencyConflict", {
   reason: Schema.Literal("payload_mismatch"),
   ...described
@@ -89,7 +89,7 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
   readonly code = "idempotency_conflict"
 }
 
-/** Too fast. `retryAfter` is how long to wait before the same request can be allowed. */
+/** The caller exceeded a rate limit. `retryAfter` is how long to wait before the same request can be allowed. */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   reason: Schema.Literals(["workspace", "phone_number", "pair", "provider", "login"]),
   retryAfter: Schema.DurationFromMillis,
@@ -125,7 +125,7 @@ export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", describ
   readonly code = "not_found"
 }
 
-/** Every error that a caller can be given. */
+/** Every error that a caller can receive. */
 export const DomainError = Schema.Union([
   InvalidBody,
   Unauthorized,
@@ -137,13 +137,13 @@ export const DomainError = Schema.Union([
 ])
 export type DomainError = typeof DomainError.Type
 
-/** Tells a {@link DomainError} from anything else that was thrown or failed with. */
+/** Whether a thrown value or a failure is a {@link DomainError}. */
 export const isDomainError: (u: unknown) => u is DomainError = Schema.is(DomainError)
 
-/** The machine word that says which condition of the code applied; `not_found` has none. */
+/** The error's machine-readable reason; `undefined` for `not_found`, which has none. */
 export const reasonOf = (error: DomainError): string | undefined =>
   Predicate.hasProperty(error, "reason") ? error.reason : undefined
 
-/** How long to wait before trying again, where that is known. */
+/** How long to wait before retrying; `undefined` if the error does not carry it. */
 export const retryAfterOf = (error: DomainError): Duration.Duration | undefined =>
   Predicate.hasProperty(error, "retryAfter") ? error.retryAfter : undefined

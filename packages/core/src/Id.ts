@@ -1,5 +1,5 @@
 /**
- * Identifiers: `<prefix>_<ULID>` (contract §1), so that they sort by the time of making and indexes stay local.
+ * Identifiers: `<prefix>_<ULID>` (contract §1). They sort by creation time, so index inserts stay local.
  */
 import { Effect, type Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -56,7 +56,7 @@ export type AttemptId = typeof AttemptId.Type
 export const RequestId = shape("req").pipe(Schema.brand("RequestId"))
 export type RequestId = typeof RequestId.Type
 
-/** Names a job that delivers again. */
+/** Names a replay job. */
 export const ReplayId = shape("job").pipe(Schema.brand("ReplayId"))
 export type ReplayId = typeof ReplayId.Type
 
@@ -68,7 +68,7 @@ export type InvitationId = typeof InvitationId.Type
 export const SessionId = shape("ses").pipe(Schema.brand("SessionId"))
 export type SessionId = typeof SessionId.Type
 
-/** Names an entry of the audit. */
+/** Names an audit entry. */
 export const AuditId = shape("aud").pipe(Schema.brand("AuditId"))
 export type AuditId = typeof AuditId.Type
 
@@ -80,7 +80,7 @@ export type AlertId = typeof AlertId.Type
 export const MediaId = shape("med").pipe(Schema.brand("MediaId"))
 export type MediaId = typeof MediaId.Type
 
-/** Each prefix and the identifier that it makes. */
+/** The identifier type for each prefix. */
 export interface ByPrefix {
   readonly ws: WorkspaceId
   readonly usr: UserId
@@ -101,11 +101,11 @@ export interface ByPrefix {
   readonly med: MediaId
 }
 
-/** The identifier that a text is, if it is one. */
+/** Parses text as an identifier; `none` if the text is not one. */
 export const parse = <Id extends string>(schema: Schema.Codec<Id, string>, text: string): Option.Option<Id> =>
   Schema.decodeOption(schema)(text)
 
-/** Makes a new identifier from the clock and secure randomness; those of one process sort in the order of making. */
+/** Creates an identifier from the clock and secure randomness. Identifiers of one process sort in creation order. */
 export const generate = <Prefix extends keyof ByPrefix>(
   random: SecureRandom.SecureRandom["Service"],
   prefix: Prefix
@@ -116,7 +116,7 @@ const ulidTimeLength = 10
 const ulidRandomLength = 16
 const latestUlidTime = 2 ** 48 - 1
 
-/** When an identifier was made, in milliseconds. */
+/** When an identifier was created, in milliseconds since the Unix epoch. */
 export const timeOf = (id: ByPrefix[keyof ByPrefix]): number => {
   const ulid = id.slice(id.indexOf("_") + 1)
   let time = 0
@@ -124,7 +124,7 @@ export const timeOf = (id: ByPrefix[keyof ByPrefix]): number => {
   return time
 }
 
-/** The lowest identifier that can be made at a time, in milliseconds: those made before it are below. */
+/** The lowest identifier for a time in milliseconds. Every identifier created before that time sorts below it. */
 export const lowestAt = (prefix: keyof ByPrefix, time: number): string => {
   let left = Math.min(Math.max(0, time), latestUlidTime)
   let digits = ""

@@ -1,12 +1,12 @@
 /**
- * Finding what a caller names by text of their own.
+ * Looks up something by an identifier that a caller supplied as text.
  */
 import { Effect, Option } from "effect"
 import { NotFound } from "./Errors.ts"
 
 /**
- * What a store has under an identifier; {@link NotFound} when it has nothing. Text that is no identifier is `none`: it
- * names nothing, and no storage is asked for it, since on some text PostgreSQL fails.
+ * Gets what a store has under an identifier, or fails with {@link NotFound}. Text that is not an identifier is `none`.
+ * The storage is not queried for it, since PostgreSQL rejects some texts.
  */
 export const find = <Id, A, E>(
   what: string,

@@ -1,7 +1,7 @@
 /**
- * What an operator watches, over all workspaces together: labels are outcomes, never workspaces (contract §8).
+ * Metrics for operators, over all workspaces: labels are outcomes, never workspaces (contract §8).
  *
- * Kept in the registry of the running instance; `/metrics` shows them, and OTLP sends them.
+ * They live in the running instance's registry. `/metrics` shows them, and OTLP exports them.
  */
 import { Clock, type Context, Duration, Effect, Metric } from "effect"
 import type { InboundItem } from "./inbound/InboundItem.ts"
@@ -18,7 +18,7 @@ const attempts = Metric.counter("wac_webhook_attempts_total", {
 
 const attemptsWith = (outcome: AttemptOutcome) => Metric.withAttributes(attempts, { outcome })
 
-// made once: every attempt counts in one of them
+// created once, because every attempt increments one of them
 const attemptsBy: { readonly [outcome in AttemptOutcome]: ReturnType<typeof attemptsWith> } = {
   delivered: attemptsWith("delivered"),
   dns: attemptsWith("dns"),
@@ -30,7 +30,9 @@ const attemptsBy: { readonly [outcome in AttemptOutcome]: ReturnType<typeof atte
   blocked_address: attemptsWith("blocked_address")
 }
 
-/** A first attempt is due at once: targets are 25 ms for half of them, 125 ms for nearly all. */
+/**
+ * Boundaries fit the targets for a first attempt, which is due immediately: 25 ms at the median, 125 ms for nearly all.
+ */
 const firstAttemptSeconds = Metric.histogram("wac_webhook_first_attempt_delay_seconds", {
   description:
     "Time from an event's record to the start of the first attempt at it, of healthy webhooks' events that " +
@@ -43,7 +45,10 @@ const attemptSeconds = Metric.histogram("wac_webhook_attempt_duration_seconds", 
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 })
 
-/** An attempt has been recorded. `waited` is how long its event waited for it, in milliseconds, where that counts. */
+/**
+ * Counts a recorded attempt. `waited` is how long its event waited for it, in milliseconds, or `null` if that wait does
+ * not count.
+ */
 export const attempted = (
   attempt: { readonly outcome: AttemptOutcome; readonly durationMs: number },
   waited: number | null
@@ -69,7 +74,7 @@ const backlogs = Metric.gauge("wac_webhooks_with_backlog", {
   description: "Webhooks with a delivery due, by how many of theirs are without an end at least; a thousand count"
 })
 
-/** The age in seconds at `now`; 0 when there is nothing, or when a clock is behind. */
+/** The age at `now`, in seconds. 0 if there is nothing, or if `since` is in the future because clocks differ. */
 const age = (since: Instant | null, now: Instant): number => since === null ? 0 : Math.max(0, now - since) / 1000
 
 const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effect<void> =>
@@ -90,16 +95,16 @@ const sends = Metric.counter("wac_sends_total", {
   incremental: true
 })
 
-/** How a send ended, for who asked for it (contract §3). */
+/** The outcome of a send, as its caller sees it (contract §3). */
 export type SendOutcome = "sent" | "failed" | "not_sent" | "unknown" | "refused" | "replayed"
 
 const sendsWith = (outcome: SendOutcome, reason: string | undefined) =>
   Metric.withAttributes(sends, reason === undefined ? { outcome } : { outcome, reason })
 
-// made once each: as many as errors have reasons
+// created once for each pair of outcome and reason
 const sendsBy = new Map<string, ReturnType<typeof sendsWith>>()
 
-/** A send has ended; `reason` is the machine word of its error, if it has one. */
+/** Counts a finished send. `reason` is the machine-readable reason of its error, if it has one. */
 export const sendEnded = (outcome: SendOutcome, reason?: string): Effect.Effect<void> => {
   const name = `${outcome} ${reason}`
   const counter = sendsBy.get(name) ?? sendsWith(outcome, reason)
@@ -112,10 +117,10 @@ const dropped = Metric.counter("wac_records_dropped_total", {
   incremental: true
 })
 
-/** What is recorded in passing. */
+/** The kinds of records that {@link Recorder} writes in the background. */
 export type RecordKind = "requests" | "usage" | "changes"
 
-/** Gives what counts records that are dropped. */
+/** Returns a function that counts dropped records of a kind. */
 export const recordDropper = (kind: RecordKind): Effect.Effect<(count: number) => void> =>
   Effect.contextWith((context: Context.Context<never>) => {
     const counter = Metric.withAttributes(dropped, { kind })
@@ -129,7 +134,7 @@ const posts = Metric.counter("wac_inbound_posts_total", {
   incremental: true
 })
 
-/** A post of the provider has come. */
+/** Counts a provider post. */
 export const posted = (outcome: "kept" | "known" | "refused"): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(posts, { outcome }), 1)
 
@@ -140,10 +145,10 @@ const items = Metric.counter("wac_inbound_items_total", {
 
 const itemsOf = (kind: string) => Metric.withAttributes(items, { kind })
 
-// made once each: a post may have a thousand of them
+// created once for each kind, because a post may have a thousand items
 const itemsBy = new Map<string, ReturnType<typeof itemsOf>>()
 
-/** An item has been applied. */
+/** Counts an applied item. */
 export const applied = ({ _tag }: InboundItem): Effect.Effect<void> => {
   const counter = itemsBy.get(_tag) ?? itemsOf(_tag.replace(/(?<=.)(?=[A-Z])/g, "_").toLowerCase())
   itemsBy.set(_tag, counter)
@@ -155,7 +160,7 @@ const postProblems = Metric.counter("wac_inbound_post_problems_total", {
   incremental: true
 })
 
-/** A try at a post has failed. */
+/** Counts a failed try at a post. */
 export const postFailed = (problem: Problem): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(postProblems, { problem }), 1)
 
@@ -178,12 +183,15 @@ const observePosts = (
     }
   })
 
-/** How long storage is asked: well within the 10 s for which Prometheus waits, also when storage does not answer. */
+/**
+ * The time limit for storage queries. It is well within Prometheus's 10 s scrape timeout, even if storage does not
+ * respond.
+ */
 const patience = Duration.seconds(1)
 
 /**
- * Gives what looks up what waits, over all workspaces: it has to be done before the metrics are read. What storage does
- * not tell within a second stays as it was: without storage the others are worth reading all the more.
+ * Builds an effect that measures the backlog over all workspaces. Run it before reading the metrics. A gauge keeps its
+ * last value if storage does not respond within a second: the other metrics matter most while storage is down.
  */
 export const observer: Effect.Effect<Effect.Effect<void>, never, DeliveryStore | InboundPostStore> = Effect.gen(
   function*() {

@@ -5,35 +5,41 @@ import { Result } from "effect"
 import { Base64Url } from "effect/encoding"
 import { InvalidBody } from "./Errors.ts"
 
-/** The most items that one page holds. */
+/** The maximum number of items on a page. */
 export const maxLimit = 100
 
-/** How many items a page holds when nobody says. */
+/** The number of items on a page if the caller does not set a limit. */
 export const defaultLimit = 25
 
-/** What a list is asked for: at most `limit` items beyond `after`, the identifier that the last page ended with. */
+/**
+ * Requests at most `limit` items after `after`, the identifier of the previous page's last item; `null` for the first
+ * page.
+ */
 export interface PageRequest {
   readonly limit: number
   readonly after: string | null
 }
 
-/** Some of a list, newest first unless said otherwise. `next` is what to ask `after` for the rest; `null` at the end. */
+/**
+ * A page of a list, newest first unless stated otherwise. `next` is the `after` of the next page; `null` on the last
+ * page.
+ */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   readonly next: string | null
 }
 
-/** Cuts one page from items that were read one beyond the limit. */
+/** Cuts a page from `items`, which must have been read with one item more than the limit. */
 export const fromOverread = <A>(items: ReadonlyArray<A>, request: PageRequest, idOf: (item: A) => string): Page<A> => {
   const page = items.slice(0, request.limit)
   const last = page.at(-1)
   return { items: page, next: items.length > request.limit && last !== undefined ? idOf(last) : null }
 }
 
-/** Hides the identifier, so that callers do not come to rely on what a cursor holds. */
+/** Encodes an identifier as an opaque cursor, so that callers do not rely on its content. */
 export const encodeCursor = (after: string): string => Base64Url.encode(`1:${after}`)
 
-/** Reads a cursor that {@link encodeCursor} wrote; anything else is `invalid_body` with `param: "cursor"`. */
+/** Decodes a cursor that {@link encodeCursor} made. Any other text is `invalid_body` with `param: "cursor"`. */
 export const decodeCursor = (cursor: string): Result.Result<string, InvalidBody> => {
   const decoded = Base64Url.decodeString(cursor)
   return Result.isSuccess(decoded) && /^1:[a-z]+_[0-9A-Z]{26}(:[^\0]+)?$/.test(decoded.success)

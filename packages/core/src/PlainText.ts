@@ -1,31 +1,31 @@
 /**
- * Text as people write it and every storage can hold it.
+ * Schemas for text that people write, limited to what every storage can hold.
  */
 import { Schema, SchemaTransformation } from "effect"
 
-/** No NUL and no lone surrogate: PostgreSQL holds neither, and UTF-8 cannot carry the second. */
+/** Text without NUL characters or lone surrogates. PostgreSQL can store neither, and UTF-8 cannot encode the latter. */
 export const PlainText = Schema.String.check(
   Schema.makeFilter(
     (text: string) =>
       (!text.includes("\u0000") && text.isWellFormed()) || "must be well-formed text without NUL characters",
-    // JSON in UTF-8 has no lone surrogates to speak of
+    // the JSON schema needs no rule for lone surrogates: JSON in UTF-8 cannot contain them
     { toJsonSchema: () => ({ pattern: "^[^\\x00]*$" }) }
   )
 )
 
-/** The text in a form that is one, with U+FFFD in place of what cannot be kept. */
+/** Replaces NUL characters and lone surrogates by U+FFFD, which makes any text a valid {@link PlainText}. */
 export const cleaned = (text: string): string => text.replaceAll("\u0000", "\uFFFD").toWellFormed()
 
-/** Text of `min` to `max` characters (code points). */
+/** Text of `min` to `max` characters (Unicode code points). */
 export const between = (min: number, max: number) => {
   const message = `must have ${min} to ${max} characters`
   return PlainText.check(Schema.isMinCodePoints(min, { message }), Schema.isMaxCodePoints(max, { message }))
 }
 
-/** Text of 1 to `max` characters, without the white space around it, which is taken off. */
+/** Text of 1 to `max` characters after trimming. Surrounding white space is removed. */
 export const trimmed = (max: number) => {
   const pattern = `^\\s*[^\\s\\x00](?:[^\\x00]{0,${max - 2}}[^\\s\\x00])?\\s*$`
-  // describes what comes; what is left of it is what is judged
+  // the JSON schema describes the untrimmed input; the check applies to the trimmed text
   const described = Schema.String.check(
     Schema.makeFilter((_: string) => true, { toJsonSchema: () => ({ pattern }) })
   )

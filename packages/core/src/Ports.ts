@@ -1,6 +1,6 @@
 /**
- * The storage ports, listed once. A storage is a `Layer` of all of them; the composition, the storages and the
- * conformance suites take their types from this list, so that a port which is missing from one of them does not compile.
+ * The list of storage ports. A storage is a `Layer` of all of them. The composition, the storages and the conformance
+ * suites derive their types from this list, so a missing port does not compile.
  */
 import type { Context } from "effect"
 import { AlertStore } from "./alerts/AlertStore.ts"

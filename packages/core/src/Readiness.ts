@@ -1,18 +1,19 @@
 /**
- * Whether requests should be sent to this process (contract §1, `GET /readyz`): named conditions, which all have to hold.
+ * Whether this process should receive requests (contract §1, `GET /readyz`): named conditions that must all hold.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { ServerError } from "./Errors.ts"
 import { Storage } from "./Storage.ts"
 import * as StoreError from "./StoreError.ts"
 
-/** Something that must hold before requests are let in. */
+/** A condition for accepting requests. */
 export interface Condition {
-  /** Says in the log which one it is. */
+  /** Names the condition in the log. */
   readonly name: string
   /**
-   * Fails while it does not hold, with what an operator is to know; the message holds no secret, since anybody may read
-   * it. Probes ask every few seconds: it looks at what is known, or asks within a second.
+   * Fails while the condition does not hold, with an explanation for operators. The message must hold no secret, since
+   * anybody can read it. Probes call this every few seconds, so it uses what is already known or responds within a
+   * second.
    */
   readonly check: Effect.Effect<void, ServerError | StoreError.StoreError>
 }
@@ -22,11 +23,11 @@ const readOnly = new ServerError({
   message: "storage takes no writes at the moment: the database is a standby, or set to read only"
 })
 
-/** Makes a service ready by conditions: that the storage can be written to is the first of them. */
+/** Holds the conditions of readiness. The first, always present, is that the storage accepts writes. */
 export class Readiness extends Context.Service<Readiness, {
-  /** Adds a condition, for as long as the scope is open. */
+  /** Adds a condition for as long as the scope is open. */
   readonly require: (condition: Condition) => Effect.Effect<void, never, Scope.Scope>
-  /** Fails with the first condition, in the order in which they were added, that does not hold. */
+  /** Fails with the first condition that does not hold, in the order in which they were added. */
   readonly check: Effect.Effect<void, ServerError>
 }>()("@wac/core/Readiness") {
   static readonly layer: Layer.Layer<Readiness, never, Storage> = Layer.effect(
@@ -46,7 +47,7 @@ export class Readiness extends Context.Service<Readiness, {
             Effect.sync(() => void conditions.add(condition)),
             () => Effect.sync(() => conditions.delete(condition))
           ),
-        // all at once: one that takes its second would make the others late
+        // concurrently: a condition that takes its full second would make the others late
         check: Effect.suspend(() =>
           Effect.forEach([...conditions], (condition) => Effect.exit(holds(condition)), { concurrency: "unbounded" })
         ).pipe(Effect.flatMap((exits) => Effect.forEach(exits, (exit) => exit, { discard: true })))

@@ -1,31 +1,34 @@
 /**
- * Records in passing: whoever has something to record never waits for the storage. What has come is written together
- * about once a second; beyond a bound it is dropped, and counted.
+ * Records in the background, so that no caller waits for the storage. Records are written in batches about once a
+ * second. Beyond a bounded backlog, records are dropped and counted.
  */
 import { Duration, Effect, Latch, type Scope } from "effect"
 import * as Metrics from "./Metrics.ts"
 import type { StoreError } from "./StoreError.ts"
 
-/** How long the first of a batch waits for company. */
+/** How long the first record of a batch waits for more. */
 const every = Duration.seconds(1)
 
-/** How many wait at most: some seconds of what a process takes in, and a few megabytes. */
+/** The largest backlog: a few seconds of a busy process's records, or a few megabytes. */
 const capacity = 10_000
 
-/** How long a stop of the process waits for the last ones. */
+/** How long shutdown waits for the remaining records. */
 const patience = Duration.seconds(2)
 
 export interface Options<A> {
-  /** What they are, for the log and the metric. */
+  /** The kind of record, for the log and the metric. */
   readonly kind: Metrics.RecordKind
   readonly write: (batch: ReadonlyArray<A>) => Effect.Effect<void, StoreError>
-  /** Whether a batch that may have been written can be written again. Otherwise it is dropped. */
+  /** Whether a failed batch can safely be written again. If not, it is dropped, since it may have been written. */
   readonly isRepeatable: boolean
-  /** How many are written at once. */
+  /** The maximum number of records in a batch. */
   readonly size: number
 }
 
-/** Makes what records, as long as its scope is open; the scope's end writes what is left. */
+/**
+ * Creates a recorder that runs as long as its scope. When the scope ends, it writes what is left, for at most two
+ * seconds.
+ */
 export const make = <A>(
   { isRepeatable, kind, size, write }: Options<A>
 ): Effect.Effect<(record: A) => void, never, Scope.Scope> =>
@@ -34,7 +37,7 @@ export const make = <A>(
     const waiting: Array<A> = []
     const some = Latch.makeUnsafe(false)
 
-    /** Writes a batch; false when that failed. */
+    /** Writes a batch. Returns whether that succeeded. */
     const flush = Effect.suspend(() => {
       const batch = waiting.splice(0, size)
       return write(batch).pipe(

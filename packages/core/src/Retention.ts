@@ -1,5 +1,6 @@
 /**
- * Forgets, in the background, what the dashboard shows for a time only.
+ * Deletes expired dashboard records in the background: requests, alerts, audit entries, sessions, portal links and
+ * usage.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Alert from "./alerts/Alert.ts"
@@ -15,19 +16,19 @@ import type { Instant } from "./Time.ts"
 import * as Activity from "./usage/Activity.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
 
-/** What is over is kept this much longer, at most. */
+/** How long an expired record may stay. */
 const every = Duration.hours(1)
 
-/** Between two steps of one round, so that nobody waits for them. */
+/** The pause between two deletions of a round, so that they do not delay other queries. */
 const pause = Duration.millis(50)
 
-/** What is forgotten, and after how long. */
+/** A kind of record, and how long it is kept. */
 interface Kept {
   readonly retention: Duration.Duration
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
 }
 
-/** Runs as long as its scope. Any number of processes may do so. */
+/** Runs as long as its scope. Any number of processes may run it. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const kept: ReadonlyArray<Kept> = [

@@ -1,12 +1,12 @@
 /**
- * Spans of what happens so often that they must cost nothing where they go nowhere.
+ * Tracing spans for hot paths, which must cost nothing if no spans are collected.
  */
 import { Context, Effect, Tracer } from "effect"
 
-/** Surrounds an effect with a span of this name if spans are collected; whether they are is read now, not at each use. */
+/** Wraps an effect in a span of this name if a tracer is present. Checks for the tracer now, not at each use. */
 export const ifTraced = (name: string) =>
   Effect.contextWith((context: Context.Context<never>) => {
-    // where a call came from is not worth a stack trace each time
+    // a stack trace for each call would cost more than it is worth
     const withSpan = Effect.withSpan(name, {}, { captureStackTrace: false })
     const isTraced = Context.getOrUndefined(context, Tracer.Tracer) !== undefined
     return Effect.succeed(<A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>

@@ -1,36 +1,37 @@
 /**
- * Steps: what a storage's transitions decide, as pure functions of what was loaded. A storage loads what a batch of
- * commands needs, has it decided here, and writes what comes of it, all in one atomic step. So a rule is told once, and
- * every storage keeps it.
+ * The types of steps: pure functions that decide a storage's transitions. A storage loads what a batch of commands
+ * needs, calls the step, and writes the result, all in one atomic transaction. So each rule exists once, and every
+ * storage applies it.
  *
- * What is `Loaded` is locked until the writes are there, unless its type says that it may be a moment old. What is
- * locked is written as a value; what is not (counters) as a difference.
+ * Rows in `Loaded` stay locked until the writes are done, unless their type says that they may be a moment old. Locked
+ * rows are written as values; unlocked rows (counters) are written as differences.
  */
 import type { Instant } from "./Time.ts"
 
-/** What every step knows. */
+/** What every step loads. */
 export interface Known {
   /**
-   * The time at which a command is judged that was asked at another: the storage's own, read behind its locks
-   * (`StorageTime`). A storage whose `StorageTime.JudgedBy` is `asker` answers with the asker's.
+   * The time at which a command is judged, given the caller's time `asked`. It is the storage's own time, read after
+   * its locks were acquired (`StorageTime`). If `StorageTime.JudgedBy` is `asker`, it is `asked` itself.
    */
   readonly now: (asked: Instant) => Instant
 }
 
-/** What a step decides: an answer to each command, in their order, and what is to be written. */
+/** A step's result: an answer to each command, in their order, and what the storage must write. */
 export interface Decided<Answer, Writes> {
   readonly answers: ReadonlyArray<Answer>
   readonly writes: Writes
 }
 
-/** What a rare case must load besides. Then the batch is decided again, with that. */
+/** More rows that a rare case needs. The storage loads them and calls the step again. */
 export interface Needs<Need> {
   readonly needs: ReadonlyArray<Need>
 }
 
 /**
- * Decides a batch of commands. Each is decided as if those before it had been written already. Pure: the same commands
- * over the same rows decide the same. Where a step has a `Need`, it may ask for more instead of deciding.
+ * Decides a batch of commands. Each command is decided as if the previous ones had already been written. Pure: the same
+ * commands over the same rows always have the same result. A step with a `Need` may ask for more rows instead of
+ * deciding.
  */
 export type Decide<Command, Loaded extends Known, Answer, Writes, Need = never> = (
   loaded: Loaded,

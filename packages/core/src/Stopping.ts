@@ -1,23 +1,25 @@
 /**
- * That the process is being stopped (contract §8 *SIGTERM*): what waits for others gives up, and what is in flight ends
- * in the time that is left.
+ * The shutdown of the process (contract §8 *SIGTERM*). Once it has begun, waits are cut short, and work in flight ends
+ * within the time that is left.
  */
 import { Clock, Context, Deferred, Duration, Effect } from "effect"
 
-/** From the beginning to the end of what is in flight; an orchestrator that kills after 10 s must find nothing left. */
+/**
+ * How long work in flight may take after shutdown begins. An orchestrator that kills after 10 s must find nothing left.
+ */
 export const timeout = Duration.millis(9500)
 
 export interface Stopping {
   readonly isBegun: () => boolean
-  /** Suspends until it begins. */
+  /** Suspends until shutdown begins. */
   readonly begun: Effect.Effect<void>
-  /** Begins it; once. */
+  /** Begins shutdown. Further calls have no effect. */
   readonly begin: Effect.Effect<void>
-  /** What is left of {@link timeout}; all of it before it begins. */
+  /** The time left of {@link timeout}, or all of it before shutdown begins. */
   readonly left: Effect.Effect<Duration.Duration>
 }
 
-/** A process that goes on until it is told otherwise. */
+/** Creates the shutdown state of a process that is not stopping yet. */
 export const make = (): Stopping => {
   const begun = Deferred.makeUnsafe<void>()
   let endsAt: number | undefined
@@ -33,5 +35,5 @@ export const make = (): Stopping => {
   }
 }
 
-/** The stopping of the present process; where nobody stops it by this, it never begins. */
+/** The shutdown state of this process. It never begins unless the host calls `begin`. */
 export const Stopping = Context.Reference<Stopping>("@wac/core/Stopping", { defaultValue: make })

@@ -1,17 +1,17 @@
 /**
- * Port: the storage as a whole, as an operator sees it.
+ * Port: the storage as a whole, as operators see it.
  */
 import { Context, type Effect } from "effect"
 import type { StoreError } from "./StoreError.ts"
 
-/** A database that is a standby, or set to take no writes, is `read_only`. */
+/** `read_only` if the database is a standby or is set to refuse writes. */
 export type Access = "writable" | "read_only"
 
 export class Storage extends Context.Service<Storage, {
-  /** As the terminal and the log name it; holds no credentials. */
+  /** The storage's name in the terminal and the log. Holds no credentials. */
   readonly name: string
-  /** Whether what it holds survives the process. */
+  /** Whether the data survives the process. */
   readonly durable: boolean
-  /** What may be done with it at this moment; fails where it cannot be reached. */
+  /** Whether the storage accepts writes now. Fails if it is unreachable. */
   readonly ping: Effect.Effect<Access, StoreError>
 }>()("@wac/core/Storage") {}

@@ -1,14 +1,14 @@
 /**
- * The one infrastructure error that a storage port can fail with.
+ * The only infrastructure error of the storage ports.
  */
 import { Duration, Effect, Schema } from "effect"
 import { ServerError } from "./Errors.ts"
 
 /**
- * The storage could not carry out an operation: unreachable, overloaded, restarting. The operation's effects are
- * all there or all absent, and the caller cannot tell which; every port method says what a repetition does.
+ * The storage could not carry out an operation: it is unreachable, overloaded or restarting. The operation's effects
+ * are all there or all absent, and the caller cannot tell which. Every port method states what repeating it does.
  *
- * `operation` is `Port.method`. The cause stays in the adapter's log: a database's words never reach a caller.
+ * `operation` is `Port.method`. The cause stays in the adapter's log, since database messages must not reach a caller.
  */
 export class StoreError extends Schema.TaggedError<StoreError>()("StoreError", { operation: Schema.String }) {
   override get message() {
@@ -16,14 +16,20 @@ export class StoreError extends Schema.TaggedError<StoreError>()("StoreError", {
   }
 }
 
-/** What a caller is asked to wait while the storage is away: short, since most such failures are a restart. */
+/**
+ * How long callers are asked to wait while the storage is unavailable. It is short, since most such failures are a
+ * restart.
+ */
 export const retryAfter = Duration.seconds(1)
 
-/** What a caller is told: nothing about the storage but that it is away (contract §2, `storage_unavailable`). */
+/**
+ * The caller's error if the storage is unavailable (contract §2, `storage_unavailable`). It reveals nothing else about
+ * the storage.
+ */
 export const toServerError = (_: StoreError): ServerError =>
   new ServerError({ reason: "storage_unavailable", message: "storage is not reachable at the moment", retryAfter })
 
-/** Tells a caller of the storage's trouble in the words of {@link toServerError}. */
+/** Maps a {@link StoreError} with {@link toServerError} and leaves other errors as they are. */
 export const orUnavailable = <A, E, R>(
   self: Effect.Effect<A, E | StoreError, R>
 ): Effect.Effect<A, Exclude<E, StoreError> | ServerError, R> =>

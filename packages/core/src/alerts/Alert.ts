@@ -1,5 +1,6 @@
 /**
- * Alerts (contract §12): what a person should look at. One for a matter, as long as it lasts.
+ * Alerts (contract §12): problems that a person should look at. A problem has one alert for as long as it lasts. Pure
+ * rules, no storage.
  */
 import { Duration } from "effect"
 import type { AlertId, WorkspaceId } from "../Id.ts"
@@ -9,7 +10,7 @@ import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import * as Webhook from "../webhooks/Webhook.ts"
 
-/** What there are alerts about. */
+/** The kinds of alerts. */
 export const kinds = [
   "number_blocked",
   "number_low_quality",
@@ -23,51 +24,51 @@ export const kinds = [
 /** What an alert is about. */
 export type Kind = (typeof kinds)[number]
 
-/** Something that is the matter now. */
+/** A problem that exists now. */
 export interface Matter {
   readonly kind: Kind
-  /** The id of what it is about, or the month of a quota. */
+  /** The id of the affected object, or the month of a quota. */
   readonly subject: string
-  /** In a sentence, for people. */
+  /** One sentence, for people. */
   readonly message: string
 }
 
-/** A matter, from when it was noticed to when it was over. */
+/** A problem, from when it was noticed until it ended. */
 export interface Alert extends Matter {
   readonly id: AlertId
   readonly workspaceId: WorkspaceId
   readonly openedAt: Instant
-  /** `null`: it goes on. */
+  /** `null` while the problem lasts. */
   readonly closedAt: Instant | null
 }
 
-/** Who is told, beside the dashboard. */
+/** Where a workspace's alerts are sent, besides the dashboard. */
 export interface Settings {
-  /** Addresses that are mailed, where mail is set up. */
+  /** Addresses that get mail, if mail is configured. */
   readonly emails: ReadonlyArray<string>
   /** Where alerts are posted, signed with the webhook's secret. */
   readonly url: string | null
 }
 
-/** Nobody. */
+/** No recipients. */
 export const noSettings: Settings = { emails: [], url: null }
 
-/** How many addresses there can be. */
+/** The maximum number of addresses. */
 export const maxEmails = 20
 
-/** How long alerts that are over are kept. */
+/** How long closed alerts are kept. */
 export const retention = Duration.days(365)
 
-/** How long before a webhook is paused that is told. */
+/** How long before a webhook's automatic pause its alert opens. */
 const pausingWithin = Duration.hours(6)
 
-/** From which part of the quota on it is told. */
+/** The fraction of the quota from which `quota_high` applies. */
 const highFrom = 0.8
 
-/** The ratings of a number that are told of: WhatsApp's `RED`, in the words of any provider. */
+/** The quality ratings that open an alert: WhatsApp's `RED`, and `low` from any provider. */
 const low = new Set(["red", "low"])
 
-/** What is looked at. */
+/** The state of a workspace that alerts depend on. */
 export interface State {
   readonly now: Instant
   readonly webhook: (Webhook.Webhook & { readonly pausesAt: Instant | null }) | undefined
@@ -76,7 +77,7 @@ export interface State {
   readonly quota: { readonly month: string; readonly used: number; readonly limit: number | null }
 }
 
-/** Everything that is the matter. Pure. */
+/** Lists every current problem. Pure. */
 export const matters = ({ now, numbers, pausedTemplates, quota, webhook }: State): ReadonlyArray<Matter> => {
   const found: Array<Matter> = []
   if (webhook !== undefined) {

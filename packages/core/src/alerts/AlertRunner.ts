@@ -1,5 +1,6 @@
 /**
- * Looks for what is the matter, in the background, and tells of it: by mail, and by a post that is signed as events are.
+ * Looks for problems in every workspace in the background, opens and closes their alerts, and sends those by mail and
+ * as signed posts.
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -23,24 +24,24 @@ import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as Alert from "./Alert.ts"
 import { AlertStore } from "./AlertStore.ts"
 
-/** How often it is looked. Any number of processes may do so; one of them tells. */
+/** How often workspaces are checked. Any number of processes may check; each alert is sent by one of them. */
 export const every = Duration.minutes(1)
 
-/** Workspaces looked at at once, so that nobody waits for it. */
+/** How many workspaces are checked concurrently, few enough not to delay requests. */
 const places = 4
 
-/** For one post. */
+/** The timeout of one post. */
 const timeout = Duration.seconds(5)
 
-/** A post that fails is tried again twice. */
+/** A failed post is retried twice. */
 const again = Schedule.upTo(Schedule.exponential("5 seconds", 6), { times: 2 })
 
-/** Where alerts are posted of workspaces that name no place of their own (contract §8 `ALERT_URL`). */
+/** Where alerts of workspaces without a URL of their own are posted (contract §8 `ALERT_URL`). */
 export const AlertUrl = Context.Reference<string | undefined>("@wac/core/alerts/AlertRunner/AlertUrl", {
   defaultValue: () => undefined
 })
 
-/** What is posted: an alert that has begun, or is over. */
+/** The body of a post about an opened or closed alert. */
 export const body = (alert: Alert.Alert): string =>
   JSON.stringify({
     id: alert.id,
@@ -51,7 +52,7 @@ export const body = (alert: Alert.Alert): string =>
     data: { kind: alert.kind, subject: alert.subject, message: alert.message }
   })
 
-/** What is mailed. */
+/** The mail about an opened or closed alert. */
 export const mail = (to: string, { name }: Pick<Workspace, "name">, alert: Alert.Alert): Mail.Mail => ({
   to,
   subject: `${alert.closedAt === null ? "Alert" : "Over"}: ${alert.message} (${name})`.replaceAll(/\p{Cc}+/gu, " "),
@@ -114,7 +115,7 @@ export const layer = Layer.effectDiscard(
 
     const post = Effect.fnUntraced(function*(url: string, workspaceId: Id.WorkspaceId, alert: Alert.Alert) {
       const webhook = Option.getOrUndefined(yield* webhooks.find(workspaceId))
-      // without a webhook there is no secret that a receiver could know
+      // without a webhook there is no secret to sign with
       if (webhook === undefined) return
       const now = yield* Clock.currentTimeMillis
       const live = webhook.secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now)

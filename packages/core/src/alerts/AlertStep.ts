@@ -1,33 +1,33 @@
 /**
- * What observing the matters of a workspace decides: each has one alert, and that ends with it.
+ * The decision of *observe*: each problem has one alert, which ends with the problem.
  */
 import type { AlertId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import type { Alert, Matter } from "./Alert.ts"
 
-/** Says everything that is the matter. */
+/** Reports all current problems of a workspace. */
 export interface Observe {
   readonly now: Instant
   readonly workspaceId: WorkspaceId
   readonly matters: ReadonlyArray<Matter>
-  /** As many as there are matters. */
+  /** A fresh id for each matter. */
   readonly ids: ReadonlyArray<AlertId>
 }
 
-/** What is news to whoever observed it first. */
+/** The alerts that this observation opened and closed. Each change is returned to one observer only. */
 export interface Observed {
   readonly opened: ReadonlyArray<Alert>
   readonly closed: ReadonlyArray<Alert>
 }
 
-/** What it loads, under locks. */
+/** What the step loads, under locks. */
 export interface Loaded extends Known {
-  /** The alerts of a workspace that go on. */
+  /** The open alerts of a workspace. */
   readonly open: (workspaceId: WorkspaceId) => ReadonlyArray<Alert>
 }
 
-/** Alerts as they are after the step. */
+/** The alerts to write, as they are after the step. */
 export interface Writes {
   readonly opened: ReadonlyArray<Alert>
   readonly closed: ReadonlyArray<Alert>
@@ -35,7 +35,7 @@ export interface Writes {
 
 const nameOf = ({ kind, subject }: Matter): string => `${kind} ${subject}`
 
-/** `AlertStore.observe`, of different workspaces. */
+/** Decides `AlertStore.observe`. The commands must be of different workspaces. */
 export const observe: Decide<Observe, Loaded, Observed, Writes> = (loaded, commands) => {
   const answers = commands.map(({ ids, matters, now: asked, workspaceId }): Observed => {
     const now = loaded.now(asked)

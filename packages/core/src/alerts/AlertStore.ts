@@ -1,5 +1,5 @@
 /**
- * Port: alerts, and who is told of them. `AlertStep` says what observing decides.
+ * Port: alerts and their settings. `AlertStep` decides *observe*.
  */
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
@@ -10,17 +10,20 @@ import type { Alert, Settings } from "./Alert.ts"
 import type { Observe, Observed } from "./AlertStep.ts"
 
 export class AlertStore extends Context.Service<AlertStore, {
-  /** Opens an alert for each matter that has none, and closes those whose matter is over. Of racers one learns of each. */
+  /**
+   * Opens an alert for each new problem and closes the alerts of ended ones. If processes race, each change is returned
+   * to one of them.
+   */
   readonly observe: (command: Observe) => Effect.Effect<Observed, StoreError>
-  /** Newest first; `open`: those alone that go on. */
+  /** Newest first. With `open`, only open alerts. */
   readonly list: (
     workspaceId: WorkspaceId,
     filter: { readonly open?: boolean },
     page: PageRequest
   ) => Effect.Effect<Page<Alert>, StoreError>
-  /** Who is told; nobody unless it was set. */
+  /** The workspace's settings; `Alert.noSettings` if never configured. */
   readonly settings: (workspaceId: WorkspaceId) => Effect.Effect<Settings, StoreError>
   readonly configure: (workspaceId: WorkspaceId, settings: Settings) => Effect.Effect<void, StoreError>
-  /** Forgets alerts that were over before a time: a bounded number at once. Returns whether more may be left. */
+  /** Deletes a bounded number of alerts that were closed before a time. Returns whether more may be left. */
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/alerts/AlertStore") {}

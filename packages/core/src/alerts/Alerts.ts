@@ -1,5 +1,5 @@
 /**
- * Alerts as people see them, and who is told of them.
+ * Lists alerts, and validates and stores their settings.
  */
 import { Context, Effect, Layer } from "effect"
 import type { InvalidBody } from "../Errors.ts"
@@ -20,7 +20,7 @@ export class Alerts extends Context.Service<Alerts, {
     page: PageRequest
   ) => Effect.Effect<Page<Alert>, StoreError>
   readonly settings: (workspaceId: WorkspaceId) => Effect.Effect<Settings, StoreError>
-  /** Says who is told from now on. */
+  /** Replaces the settings. Mail addresses are normalized; a URL must pass the receiver guard. */
   readonly configure: (
     workspaceId: WorkspaceId,
     settings: Settings

@@ -1,5 +1,5 @@
 /**
- * Recording and reading the audit.
+ * Records changes in the audit, and lists them.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -11,14 +11,14 @@ import type { StoreError } from "../StoreError.ts"
 import type { Action, AuditEntry, Detail } from "./AuditEntry.ts"
 import { type AuditFilter, AuditStore } from "./AuditStore.ts"
 
-/** Who changes something, in a workspace. */
+/** A person who changes something in a workspace. */
 export interface Actor {
   readonly userId: Id.UserId
   readonly email: string
   readonly workspaceId: Id.WorkspaceId
 }
 
-/** A change. */
+/** A change to record. */
 export interface Change {
   readonly action: Action
   readonly target?: string | undefined
@@ -27,7 +27,7 @@ export interface Change {
   readonly requestId?: Id.RequestId | undefined
 }
 
-/** The entry of a change that happens now; `by` is nobody where the operator does it. */
+/** Builds the audit entry of a change that happens now. `by` is `null` if an operator's command made the change. */
 export const entry = Effect.fnUntraced(function*(
   random: SecureRandom.SecureRandom["Service"],
   workspaceId: Id.WorkspaceId,
@@ -50,8 +50,8 @@ export const entry = Effect.fnUntraced(function*(
 
 export class Audit extends Context.Service<Audit, {
   /**
-   * Records a change that was made, in each of the actors' workspaces. A storage that fails undoes no change: the log has
-   * the entry then.
+   * Records a change in the workspace of each actor. Never fails: if the storage does, the change stands and its
+   * entries are written to the log.
    */
   readonly record: (actors: ReadonlyArray<Actor>, change: Change) => Effect.Effect<void>
   /** Newest first. */

@@ -1,5 +1,5 @@
 /**
- * The audit (contract §12): what people and the operator's commands changed. No secret in it.
+ * The audit (contract §12): what people and operator commands changed. Entries hold no secret.
  */
 import { Duration } from "effect"
 import type { AuditId, RequestId, UserId, WorkspaceId } from "../Id.ts"
@@ -8,7 +8,7 @@ import type { Instant } from "../Time.ts"
 /** How long entries are kept. */
 export const retention = Duration.days(365)
 
-/** What can be done: the thing, and what becomes of it. */
+/** The actions on record: an object and what was done to it. */
 export const actions = [
   "alert_settings.change",
   "api_key.create",
@@ -43,17 +43,17 @@ export const actions = [
 /** What was done, as `thing.verb`. */
 export type Action = (typeof actions)[number]
 
-/** What else there is to know, in a word each. */
+/** More about a change, as short strings. */
 export type Detail = { readonly [name: string]: string }
 
-/** What somebody changed. */
+/** A recorded change. */
 export interface AuditEntry {
   readonly id: AuditId
   readonly workspaceId: WorkspaceId
   readonly action: Action
-  /** The id of what was changed. */
+  /** The id of the changed object. */
   readonly target: string | null
-  /** `null`: the operator, by a command. */
+  /** `null` if an operator's command made the change. */
   readonly by: { readonly userId: UserId; readonly email: string } | null
   readonly at: Instant
   readonly address: string | null

@@ -1,5 +1,5 @@
 /**
- * Port: the audit.
+ * Port: the audit's entries.
  */
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
@@ -8,16 +8,16 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { AuditEntry } from "./AuditEntry.ts"
 
-/** Which entries a list holds. */
+/** Which entries to list. */
 export interface AuditFilter {
-  /** Only what this person changed. */
+  /** Only changes that this person made. */
   readonly userId?: string
-  /** Only changes of this thing. */
+  /** Only changes of the object with this id. */
   readonly target?: string
 }
 
 export class AuditStore extends Context.Service<AuditStore, {
-  /** Keeps entries. One that is kept already is passed over. */
+  /** Stores entries. An entry that is already stored is skipped, so repeating a call is safe. */
   readonly record: (entries: ReadonlyArray<AuditEntry>) => Effect.Effect<void, StoreError>
   /** Newest first, by id. */
   readonly list: (
@@ -25,6 +25,6 @@ export class AuditStore extends Context.Service<AuditStore, {
     filter: AuditFilter,
     page: PageRequest
   ) => Effect.Effect<Page<AuditEntry>, StoreError>
-  /** Forgets entries whose ids were made before a time: a bounded number at once. Returns whether more may be left. */
+  /** Deletes a bounded number of entries whose ids were created before a time. Returns whether more may be left. */
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/audit/AuditStore") {}

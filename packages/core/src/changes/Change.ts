@@ -1,6 +1,6 @@
 /**
- * What has changed in a workspace, for pages that show it (contract §12 `GET /internal/stream`): a topic, and not what it
- * is now. A page that is told asks again.
+ * Notices of changes in a workspace, for open pages (contract §12 `GET /internal/stream`). A notice holds a topic only,
+ * no data: a page that gets it reloads.
  */
 import type { Action } from "../audit/AuditEntry.ts"
 import type { WorkspaceId } from "../Id.ts"
@@ -25,13 +25,13 @@ export const topics = [
 /** A part of a workspace whose pages reload when it changes. */
 export type Topic = (typeof topics)[number]
 
-/** Something of a topic is not what it was. */
+/** Something of this topic has changed. */
 export interface Change {
   readonly workspaceId: WorkspaceId
   readonly topic: Topic
 }
 
-/** What an event may be news of. */
+/** The topics that an event may affect. */
 export const ofEvent: ReadonlyArray<Topic> = ["events", "messages", "contacts", "deliveries"]
 
 const ofThing: { readonly [thing: string]: ReadonlyArray<Topic> } = {
@@ -46,13 +46,13 @@ const ofThing: { readonly [thing: string]: ReadonlyArray<Topic> } = {
   webhook: ["webhook", "deliveries"]
 }
 
-/** What a change by a person is news of. */
+/** The topics that a person's action affects. */
 export const ofAction = (action: Action): ReadonlyArray<Topic> => [
   "audit",
   ...ofThing[action.slice(0, action.indexOf("."))] ?? []
 ]
 
-/** Each change once. */
+/** Removes repeated changes. */
 export const distinct = (changes: ReadonlyArray<Change>): ReadonlyArray<Change> => [
   ...new Map(changes.map((change) => [`${change.workspaceId} ${change.topic}`, change])).values()
 ]

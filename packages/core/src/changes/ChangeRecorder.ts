@@ -1,21 +1,21 @@
 /**
- * Tells of changes in passing: nobody waits for it, and changes of a second are told together.
+ * Publishes change notices in the background: callers never wait, and the notices of a second are published together.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Recorder from "../Recorder.ts"
 import { type Change, distinct } from "./Change.ts"
 import { ChangeStore } from "./ChangeStore.ts"
 
-/** Few are left of them when each is told once. */
+/** Large, because few are left after duplicates are removed. */
 const size = 10_000
 
-/** Notes a change. Where nobody tells of any, nothing happens. */
+/** Records a change. By default it does nothing. */
 export const ChangeRecorder = Context.Reference<(change: Change) => void>(
   "@wac/core/changes/ChangeRecorder",
   { defaultValue: () => () => {} }
 )
 
-/** Tells by the storage, as long as its scope is open. */
+/** Publishes recorded changes through the storage, as long as its scope is open. */
 export const layer: Layer.Layer<never, never, ChangeStore> = Layer.effect(
   ChangeRecorder,
   Effect.flatMap(ChangeStore, (store) =>

@@ -1,16 +1,16 @@
 /**
- * Port: hints between processes of what has changed. They may be lost.
+ * Port: change notices between processes. They may be lost.
  */
 import { Context, type Effect, type Scope } from "effect"
 import type { StoreError } from "../StoreError.ts"
 import type { Change } from "./Change.ts"
 
 export class ChangeStore extends Context.Service<ChangeStore, {
-  /** Tells everybody who listens, in this process and in others. */
+  /** Publishes to every listener in this process and in others. */
   readonly publish: (changes: ReadonlyArray<Change>) => Effect.Effect<void, StoreError>
   /**
-   * Suspends until the next change; `null`: some may have been missed. Of a listener who is far behind the oldest are
-   * dropped.
+   * Waits for the next change. `null` means that some may have been missed. A listener that falls far behind loses the
+   * oldest.
    */
   readonly changes: Effect.Effect<Effect.Effect<Change | null>, never, Scope.Scope>
 }>()("@wac/core/changes/ChangeStore") {}

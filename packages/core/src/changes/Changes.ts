@@ -1,6 +1,6 @@
 /**
- * Who watches a workspace learns what has changed in it: from this process and others, and what was recorded as an event,
- * whoever recorded it.
+ * Streams of changed topics for open pages: change notices from every process, and polls for new events, whose
+ * recorders publish no notices.
  */
 import { Context, Duration, Effect, Latch, Layer, type Scope } from "effect"
 import { ServerError } from "../Errors.ts"
@@ -9,13 +9,13 @@ import type { WorkspaceId } from "../Id.ts"
 import { ofEvent, type Topic, topics } from "./Change.ts"
 import { ChangeStore } from "./ChangeStore.ts"
 
-/** How often the events of a workspace that somebody watches are looked at. */
+/** How often a watched workspace is polled for new events. */
 export const pollEvery = Duration.seconds(1)
 
-/** How many watch one workspace in one process, at most. */
+/** The maximum number of watchers of one workspace in one process. */
 export const maxWatchers = 100
 
-/** What a watcher has not been told yet: at most every topic, once. */
+/** The topics that a watcher has not received yet: each topic at most once. */
 class Watcher {
   readonly #news = Latch.makeUnsafe(false)
   readonly #pending = new Set<Topic>()
@@ -35,8 +35,8 @@ class Watcher {
 
 export class Changes extends Context.Service<Changes, {
   /**
-   * Watches a workspace while the scope is open. What it gives suspends until something has changed since the last time:
-   * each topic once. Fails where too many watch already.
+   * Watches a workspace while the scope is open. The returned effect waits until something has changed since its last
+   * use and returns each changed topic once. Fails if the workspace already has too many watchers.
    */
   readonly watch: (
     workspaceId: WorkspaceId
@@ -49,7 +49,7 @@ export class Changes extends Context.Service<Changes, {
       const events = yield* EventStore
       const watched = new Map<WorkspaceId, Set<Watcher>>()
       const some = Latch.makeUnsafe(false)
-      /** The newest event of each workspace that is watched. */
+      /** The newest event of each watched workspace. */
       const newest = new Map<WorkspaceId, string | null>()
 
       const tell = (workspaceId: WorkspaceId, changed: ReadonlyArray<Topic>): void => {
@@ -66,7 +66,7 @@ export class Changes extends Context.Service<Changes, {
         const { items: [event] } = yield* events.latest(workspaceId, {}, { limit: 1, after: null })
         const id = event?.id ?? null
         const before = newest.get(workspaceId)
-        // who has just come has just looked
+        // a watcher that has just connected has just loaded its pages
         if (before !== undefined && before !== id) tell(workspaceId, ofEvent)
         if (watched.has(workspaceId)) newest.set(workspaceId, id)
       })

@@ -1,13 +1,13 @@
 /**
  * Contacts (contract §7): one customer as seen from one phone number of a workspace, with the service window and the
- * wish not to be written to.
+ * opt-out. Pure rules, no storage.
  */
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
 /**
- * A customer, as the provider names them: by number, by an identifier of its own that may come without a number, or by
- * both. `phone` is as the provider writes it, which need not be as a sender may: `+52 1 …` is no possible number any more.
+ * A customer as the provider identifies them: by phone number, by the provider's user id, or by both. `phone` is in the
+ * provider's form, which need not be valid for sending: `+52 1 …` is no longer a possible number.
  */
 export type Customer =
   | { readonly phone: string; readonly userId: string | null }
@@ -16,21 +16,21 @@ export type Customer =
 export interface Contact {
   readonly workspaceId: WorkspaceId
   readonly phoneNumberId: PhoneNumberId
-  /** {@link keyFor} the customer. */
+  /** {@link keyFor} of the customer. */
   readonly key: string
   readonly customer: Customer
-  /** Timestamp of the newest inbound message; opens the window. `null`: the customer never wrote. */
+  /** Timestamp of the newest inbound message, which opens the window. `null` if the customer never wrote. */
   readonly lastInboundAt: Instant | null
   readonly optedOut: boolean
-  /** When the customer last said whether they want to be written to; `null`: never. */
+  /** When the customer last opted in or out; `null` if never. */
   readonly preferenceAt: Instant | null
 }
 
-/** What a contact is called outside: `<phone number id>:<key>`. */
+/** The contact's id in the API: `<phone number id>:<key>`. */
 export const idOf = ({ key, phoneNumberId }: Pick<Contact, "key" | "phoneNumberId">): string =>
   `${phoneNumberId}:${key}`
 
-/** What {@link idOf} was made of. Anything else names nobody. */
+/** Splits an id that {@link idOf} made. Any other text gives names that match no contact. */
 export const named = (id: string): Pick<Contact, "key" | "phoneNumberId"> => {
   const end = id.indexOf(":")
   return end < 0
@@ -38,78 +38,78 @@ export const named = (id: string): Pick<Contact, "key" | "phoneNumberId"> => {
     : { phoneNumberId: id.slice(0, end) as PhoneNumberId, key: id.slice(end + 1) }
 }
 
-/** What a customer said of being written to; who said nothing has none. */
+/** A customer's choice about receiving messages. */
 export type Preference = "opt_out" | "opt_in"
 
 /**
- * Countries where one line has two numbers, of which a provider may use another than a sender: the variant, and the form
- * that we keep.
+ * Countries in which one line has two number forms, and a provider may use a different form than the sender. Each entry
+ * has the variant and the form that we keep.
  */
 const variants: ReadonlyArray<readonly [variant: RegExp, kept: string]> = [
-  // Brazil: mobile numbers got a ninth digit; those of fixed lines begin with 2 to 5
+  // Brazil: mobile numbers gained a ninth digit; fixed-line numbers start with 2 to 5
   [/^\+55([1-9][1-9])([6-9][0-9]{7})$/, "+55$19$2"],
-  // Mexico: the 1 for mobiles was given up in 2019
+  // Mexico dropped the 1 for mobile numbers in 2019
   [/^\+521([0-9]{10})$/, "+52$1"],
-  // Argentina: the 9 for mobiles stands only in the international form
+  // Argentina: the 9 for mobile numbers appears only in the international form
   [/^\+549([0-9]{10})$/, "+54$1"]
 ]
 
 /**
- * What everything of a customer goes by (contact, messaging limit, pair rate): one for all the numbers that one line
- * has. Not a number to send to.
+ * The key of a customer's contact, messaging limit and pair rate: the same for every number form of one line. Not a
+ * number to send to.
  */
 export const keyOf = (phone: string): string => {
   for (const [variant, kept] of variants) if (variant.test(phone)) return phone.replace(variant, kept)
   return phone
 }
 
-/** The same of a customer; one without a known number goes by the provider's identifier. */
+/** {@link keyOf} the customer's number, or the provider's user id if the number is not known. */
 export const keyFor = ({ phone, userId }: Customer): string => phone === null ? userId : keyOf(phone)
 
 const optOutWords = new Set(["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT"])
 const optInWords = new Set(["START", "UNSTOP"])
 
 /**
- * What an inbound text says about being written to: it counts only when it is exactly one of the words, in any case;
- * white space around it is not part of what the customer said.
+ * The choice that an inbound text expresses. The text must be exactly one of the words, in any case; surrounding white
+ * space is ignored.
  */
 export const preferenceOf = (text: string): Preference | undefined => {
   const word = text.trim().toUpperCase()
   return optOutWords.has(word) ? "opt_out" : optInWords.has(word) ? "opt_in" : undefined
 }
 
-/** `STOP PROMOTIONS` is what upstream's own button for it says. */
+/** `STOP PROMOTIONS` is the label of the provider's own opt-out button. */
 const optOutLabels = new Set(["STOP", "STOPALL", "UNSUBSCRIBE", "STOP PROMOTIONS"])
 
 /**
- * The same of a button that a customer chose, by its label or the value behind it. There CANCEL, END and QUIT are of an
- * order, an appointment or a form rather than of being written to.
+ * The choice that a pressed button expresses, by its label or value. On buttons, CANCEL, END and QUIT usually refer to
+ * an order, an appointment or a form, so they do not opt out.
  */
 export const preferenceOfChoice = (label: string): Preference | undefined => {
   const word = label.trim().toUpperCase()
   return optOutLabels.has(word) ? "opt_out" : optInWords.has(word) ? "opt_in" : undefined
 }
 
-/** What is known of a customer: the contacts that their number and the provider's identifier lead to. */
+/** The contacts that exist under a customer's number and under the provider's user id. */
 export interface Known {
   readonly byKey: Contact | undefined
   readonly byUser: Contact | undefined
 }
 
-/** What naming a customer has made of their contacts. */
+/** The result of {@link meet}. */
 export interface Met {
-  /** Theirs, as it is now. */
+  /** The customer's contact as it is now. */
   readonly contact: Contact
-  /** The one that they had under another number, as it is left behind. */
+  /** The contact that the customer had under another number, as it is left behind. */
   readonly left?: Contact
-  /** The one that they had without a number; it is to go. */
+  /** The contact that the customer had without a number; the storage deletes it. */
   readonly gone?: Contact
 }
 
 /**
- * Finds or makes the contact of a customer whom upstream named at a time. Where it brings a number and an identifier
- * together, what was known under each becomes one: the newest window, and the newest word on being written to. Older
- * words part nobody who has written since.
+ * Finds or creates the contact of a customer whom the provider named at time `at`. If the provider names a number and a
+ * user id together, the contacts under both are merged: the newest window and the newest preference win. An older
+ * notice does not take a number from a contact that has written since.
  */
 export const meet = (
   number: { readonly id: PhoneNumberId; readonly workspaceId: WorkspaceId },
@@ -140,11 +140,11 @@ export const meet = (
     : { contact, left: leave({ ...byUser, customer: { phone: wasPhone, userId: null } }) }
 }
 
-/** Whether it was heard from after that time. */
+/** Whether the customer wrote after a time. */
 export const hasWritten = ({ lastInboundAt }: Contact, at: Instant): boolean =>
   lastInboundAt !== null && lastInboundAt > at
 
-/** A contact with what is known of another that is the same customer. */
+/** Merges what is known of another contact of the same customer into `contact`. */
 export const merge = (contact: Contact, other: Contact): Contact => {
   const times = [contact.lastInboundAt, other.lastInboundAt].filter((at) => at !== null)
   const merged = { ...contact, lastInboundAt: times.length === 0 ? null : Math.max(...times) }
@@ -154,19 +154,19 @@ export const merge = (contact: Contact, other: Contact): Contact => {
 }
 
 /**
- * A contact whose customer has moved on to another number: whoever has the number next has written nothing yet, but
- * goes on being left alone, if that was the last word.
+ * A contact whose customer has moved to another number. The number's next owner has not written yet, so the window
+ * closes; an opt-out stays.
  */
 export const leave = (contact: Contact): Contact => ({ ...contact, lastInboundAt: null })
 
-/** A contact after a word on being written to. The newest counts, in whatever order they come; of two at once the no. */
+/** Applies a preference. The newest wins, in whatever order they arrive; at the same time, an opt-out wins. */
 export const prefer = (contact: Contact, preference: Preference, at: Instant): Contact => {
   const { preferenceAt } = contact
   const isNewer = preferenceAt === null || at > preferenceAt || (at === preferenceAt && preference === "opt_out")
   return isNewer ? { ...contact, optedOut: preference === "opt_out", preferenceAt: at } : contact
 }
 
-/** A contact after a message of theirs, which came from `phone` and opens the window at `openedAt`. */
+/** Applies a message that came from `phone` and opens the window at `openedAt`. Older messages change nothing. */
 export const hear = (contact: Contact, phone: Customer["phone"], openedAt: Instant): Contact => {
   const { customer, lastInboundAt } = contact
   return lastInboundAt !== null && openedAt < lastInboundAt ? contact : {

@@ -1,6 +1,5 @@
 /**
- * What the transitions of contacts decide (contract §7): recording what customers write, what they say of being written
- * to, and under which name they go.
+ * The decisions for contacts (contract §7): recording inbound messages, preferences and changed names. Pure.
  */
 import * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
@@ -12,24 +11,24 @@ import type { Instant } from "../Time.ts"
 import * as Contact from "./Contact.ts"
 import * as ServiceWindow from "./ServiceWindow.ts"
 
-/** A customer's message is to be recorded. */
+/** Records a customer's message. */
 export interface RecordInbound {
   readonly now: Instant
   readonly message: InboundMessage.InboundMessage
-  /** The identifier that the event gives the message. */
+  /** The identifier of the message in its event. */
   readonly messageId: MessageId
   readonly ids: EventIds
 }
 
-/** What came of recording it. */
+/** The result of recording a message. */
 export type Recorded =
   | "recorded"
-  /** The same message was recorded before; nothing changed. */
+  /** The message had been recorded before; nothing changed. */
   | "duplicate"
   /** No workspace has the number. */
   | "unknown_number"
 
-/** A customer said at a time whether they want to be written to. */
+/** Records a customer's preference. */
 export interface SetPreference {
   readonly now: Instant
   readonly providerNumberId: string
@@ -38,7 +37,7 @@ export interface SetPreference {
   readonly at: Instant
 }
 
-/** A customer goes by another name from a time on. */
+/** Moves a customer to another number or user id. */
 export interface Move {
   readonly now: Instant
   readonly providerNumberId: string
@@ -47,36 +46,36 @@ export interface Move {
   readonly at: Instant
 }
 
-/** What is known of the number that a customer wrote to. It may be a moment old. */
+/** The number that a customer wrote to. It may be a moment old. */
 export interface Number {
   readonly id: PhoneNumberId
   readonly workspaceId: WorkspaceId
   readonly phoneNumber: E164
 }
 
-/** What the steps load: all that is known of the customers whom commands name, under locks of their numbers. */
+/** What the steps load: every contact of the customers in the commands, under locks on their numbers. */
 export interface Loaded extends Known {
-  /** The number that bears the provider's name; `undefined` when no workspace has it. */
+  /** The number with this provider id; `undefined` if no workspace has it. */
   readonly number: (providerNumberId: string) => Number | undefined
   /** The contact of a number under a key. */
   readonly byKey: (number: PhoneNumberId, key: Contact.Contact["key"]) => Contact.Contact | undefined
-  /** The contact of a number under the provider's identifier of the customer. */
+  /** The contact of a number under the provider's user id. */
   readonly byUser: (number: PhoneNumberId, userId: string) => Contact.Contact | undefined
 }
 
 /** What recording messages loads besides. */
 export interface LoadedInbound extends Loaded {
-  /** Whether the message is remembered: it was recorded before. */
+  /** Whether the message was recorded before and is still remembered. */
   readonly isRemembered: (number: PhoneNumberId, providerMessageId: string) => boolean
 }
 
-/** The contacts as they are after the step, each at most once. */
+/** The contacts to write and to delete, each at most once. */
 export interface Writes {
   readonly kept: ReadonlyArray<Contact.Contact>
   readonly gone: ReadonlyArray<Contact.Contact>
 }
 
-/** A message that is to be remembered, so that it is known when it comes again, and that others can refer to it. */
+/** A message to remember, so that duplicates are recognized and later messages can refer to it. */
 export interface Remembered {
   readonly number: Number
   /** `Contact.keyFor` whose conversation it belongs to. */
@@ -91,7 +90,7 @@ export interface InboundWrites extends Writes {
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
-/** The contacts as the commands so far have left them. */
+/** The contacts as the commands decided so far have left them. */
 class Changed {
   private readonly loaded: Loaded
   /** By `Contact.idOf`. */
@@ -112,7 +111,7 @@ class Changed {
       if (contact.phoneNumberId === number.id && contact.customer.userId === userId) return contact
     }
     const found = this.loaded.byUser(number.id, userId)
-    // of one that has changed what was loaded is no longer so
+    // a contact that has changed no longer matches what was loaded
     return found === undefined || this.has(found) ? undefined : found
   }
 
@@ -129,7 +128,7 @@ class Changed {
     this.kept.set(id, contact)
   }
 
-  /** {@link Contact.meet}, kept. */
+  /** {@link Contact.meet}, and keeps the result. */
   meet(number: Number, customer: Contact.Customer, at: Instant): Contact.Contact {
     const { contact, gone, left } = Contact.meet(number, customer, this.of(number, customer), at)
     if (gone !== undefined) this.drop(gone)
@@ -155,9 +154,9 @@ class Changed {
 }
 
 /**
- * Records customers' messages, each once: `Contact.meet` finds whose it is, their window moves to
- * `ServiceWindow.openedAt` if that is newer, a preference that it states counts from then, and `message.received` is
- * told.
+ * Decides `ContactStore.recordInbound`: each message counts once. `Contact.meet` finds the contact. Its window moves to
+ * `ServiceWindow.openedAt` if that is newer, a preference in the message counts from then, and a `message.received`
+ * event is recorded.
  */
 export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, InboundWrites> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -188,8 +187,8 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
 }
 
 /**
- * `Contact.prefer`, of customers who have or get a contact; what is to come counts as now. Answers whether a workspace
- * has the number.
+ * Decides `ContactStore.setPreference`: `Contact.prefer` on the customer's contact, which is created if missing. A time
+ * in the future counts as now. The answer is whether a workspace has the number.
  */
 export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -204,9 +203,9 @@ export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (lo
 }
 
 /**
- * Merges the contact of `from` (by its number, else by its identifier) into that of `to`, and leaves it
- * (`Contact.merge`, `Contact.leave`), unless there is none or it was heard from since. Answers whether a workspace has
- * the number.
+ * Decides `ContactStore.move`: merges the contact of `from` (found by its number, else by its user id) into the contact
+ * of `to`, and leaves it (`Contact.merge`, `Contact.leave`). Nothing changes if there is no such contact or if it has
+ * written since. The answer is whether a workspace has the number.
  */
 export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -218,7 +217,7 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
     const before = byKey ?? byUser
     if (before === undefined || Contact.hasWritten(before, at)) return true
     const contact = contacts.meet(number, to, at)
-    // to be named anew may itself have changed it
+    // `meet` may itself have changed the contact
     const left = contacts.byKey(number, before.key)
     if (left === undefined || left.key === contact.key) return true
     contacts.keep(Contact.merge(contact, left))

@@ -1,5 +1,5 @@
 /**
- * Port: contacts, and what customers write to us. `ContactStep` says what its transitions decide.
+ * Port: contacts and inbound messages. `ContactStep` decides its transitions.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
@@ -8,28 +8,28 @@ import type { StoreError } from "../StoreError.ts"
 import type { Contact } from "./Contact.ts"
 import type { Move, Recorded, RecordInbound, SetPreference } from "./ContactStep.ts"
 
-/** Which contacts: those of one number, where it is given. */
+/** Which contacts to list: all, or those of one number. */
 export interface ContactFilter {
   readonly phoneNumberId?: PhoneNumberId
 }
 
 export class ContactStore extends Context.Service<ContactStore, {
   /**
-   * Records a customer's message once (by number and provider's id), in one step: `Contact.meet` finds whose it is,
-   * their window moves to `ServiceWindow.openedAt` if that is newer, a preference that it states counts from then, and
-   * `message.received` is written with its delivery. `messageId` is the identifier that the event gives the message.
-   * It is remembered until `InboundMessage.rememberedUntil`. Safe to repeat.
+   * Records a customer's message once (by number and provider message id), in one atomic step. `Contact.meet` finds the
+   * contact. Its window moves to `ServiceWindow.openedAt` if that is newer, a preference in the message counts from
+   * then, and `message.received` is written with its delivery. `messageId` is the message's identifier in the event.
+   * The message is remembered until `InboundMessage.rememberedUntil`. Safe to repeat.
    */
   readonly recordInbound: (command: RecordInbound) => Effect.Effect<Recorded, StoreError>
   /**
-   * `Contact.prefer`, of one who has or gets a contact; what is to come counts as now. False when no workspace has the
-   * number. Safe to repeat.
+   * Applies `Contact.prefer` to the customer's contact, which is created if missing. A time in the future counts as
+   * now. False if no workspace has the number. Safe to repeat.
    */
   readonly setPreference: (command: SetPreference) => Effect.Effect<boolean, StoreError>
   /**
-   * A customer goes by another name: the contact of `from` (by its number, else by its user id) is merged into that of
-   * `to`, and left (`Contact.merge`, `Contact.leave`), unless there is none or it was heard from since. False when no
-   * workspace has the number. Safe to repeat.
+   * Applies a customer's change of name: merges the contact of `from` (found by its number, else by its user id) into
+   * the contact of `to`, and leaves it (`Contact.merge`, `Contact.leave`). Nothing changes if there is no such contact
+   * or if it has written since. False if no workspace has the number. Safe to repeat.
    */
   readonly move: (command: Move) => Effect.Effect<boolean, StoreError>
   readonly get: (
@@ -38,8 +38,8 @@ export class ContactStore extends Context.Service<ContactStore, {
     key: Contact["key"]
   ) => Effect.Effect<Option.Option<Contact>, StoreError>
   /**
-   * Contacts of the workspace in the order of their ids (`Contact.idOf`), which customers that write do not change:
-   * following the pages misses nobody who was there all the while.
+   * Contacts of the workspace in the order of their ids (`Contact.idOf`). Inbound messages do not change that order, so
+   * following the pages misses no contact that existed throughout.
    */
   readonly list: (
     workspaceId: WorkspaceId,

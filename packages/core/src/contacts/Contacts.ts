@@ -1,5 +1,5 @@
 /**
- * Contacts, as the dashboard shows them (contract §6 and §7).
+ * Contacts as the dashboard shows them (contract §6 and §7). Reads the storage.
  */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import type { NotFound } from "../Errors.ts"
@@ -13,10 +13,10 @@ import * as Contact from "./Contact.ts"
 import { type ContactFilter, ContactStore } from "./ContactStore.ts"
 import * as ServiceWindow from "./ServiceWindow.ts"
 
-/** A contact at a moment. */
+/** A contact and its window at one moment. */
 export interface ContactState {
   readonly contact: Contact.Contact
-  /** When the service window closes that is open; `null` when none is. */
+  /** When the open service window closes; `null` if none is open. */
   readonly windowOpenUntil: Instant | null
 }
 
@@ -28,13 +28,13 @@ const stateOf = (contact: Contact.Contact, now: Instant): ContactState => ({
 })
 
 export class Contacts extends Context.Service<Contacts, {
-  /** In the order of ids, so that following the pages misses nobody, whoever writes meanwhile. */
+  /** In the order of ids, so that following the pages misses no contact, whoever writes meanwhile. */
   readonly list: (
     workspaceId: WorkspaceId,
     filter: ContactFilter,
     page: PageRequest
   ) => Effect.Effect<Page<ContactState>, StoreError>
-  /** By `Contact.idOf`. */
+  /** Gets a contact by its `Contact.idOf`. */
   readonly get: (workspaceId: WorkspaceId, id: string) => Effect.Effect<ContactState, NotFound | StoreError>
 }>()("@wac/core/contacts/Contacts") {
   static readonly layer = Layer.effect(

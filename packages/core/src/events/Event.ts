@@ -1,6 +1,6 @@
 /**
- * Events (specification §6, contract §6): what a workspace is told of, written in the same step as the change that
- * it tells of.
+ * Events (specification §6, contract §6): what a workspace is notified of. Each is written in the same step as the
+ * change that it reports. Builds events and their bodies; pure.
  */
 import { Schema } from "effect"
 import type { DeliveryId, EventId, MessageId, WebhookId, WorkspaceId } from "../Id.ts"
@@ -9,7 +9,7 @@ import type { Message, Transition } from "../messages/Message.ts"
 import type { E164 } from "../numbers/PhoneNumber.ts"
 import { type Instant, iso } from "../Time.ts"
 
-/** What an event tells of. */
+/** The type of change that an event reports. */
 export const EventType = Schema.Literals([
   "message.sent",
   "message.delivered",
@@ -21,20 +21,23 @@ export const EventType = Schema.Literals([
 ])
 export type EventType = typeof EventType.Type
 
-/** `combined` is the union of the two shapes that the specification shows; `a` and `b` are exactly one of them. */
+/**
+ * The shape of the body. `combined` is the union of the two shapes in the specification; `a` and `b` are each exactly
+ * one of them.
+ */
 export const Envelope = Schema.Literals(["combined", "a", "b"])
 export type Envelope = typeof Envelope.Type
 
-/** The `data` of an event in combined form. Names are those of the wire. */
+/** The `data` of an event in combined form, with the field names of the wire format. */
 export type EventData = { readonly [field: string]: Schema.Json }
 
-/** A recorded event. It never changes. */
+/** A recorded event. It is immutable. */
 export interface Event {
   readonly id: EventId
   readonly workspaceId: WorkspaceId
   readonly type: EventType
   readonly createdAt: Instant
-  /** Events with the same key are delivered in the order of `sequence`. `null`: in no order. */
+  /** Events with the same key are delivered in the order of `sequence`. `null` if the event has no order. */
   readonly orderKey: MessageId | null
   readonly sequence: number | null
   readonly data: EventData
@@ -43,11 +46,14 @@ export interface Event {
 /** An event as a step writes it. */
 export interface Recorded {
   readonly event: Event
-  /** The name of its delivery, if the workspace's webhook wants its type. */
+  /** The id for its delivery, which is created if the workspace's webhook subscribes to the type. */
   readonly deliveryId: DeliveryId
 }
 
-/** The event of one step of a message; `message` is as it is after all of the steps, `sequence` that of this step. */
+/**
+ * Builds the event of one step of a message. `message` is its state after all of the steps; `sequence` belongs to this
+ * step.
+ */
 export const ofTransition = (
   message: Message,
   transition: Transition,
@@ -71,7 +77,7 @@ export const ofTransition = (
   }
 })
 
-/** The event of a customer's message. It is in no order with others: there is one per message. */
+/** Builds the event of a customer's message. It has no order, since a message has only one event. */
 export const ofInbound = (
   message: InboundMessage,
   to: { readonly workspaceId: WorkspaceId; readonly phoneNumber: E164 },
@@ -97,7 +103,7 @@ export const ofInbound = (
   }
 })
 
-/** The event of a test of the webhook. It is in no order with others. */
+/** Builds the event of a webhook test. It has no order. */
 export const ofTest = (
   webhook: { readonly id: WebhookId; readonly workspaceId: WorkspaceId },
   event: { readonly id: EventId; readonly createdAt: Instant }
@@ -111,12 +117,15 @@ export const ofTest = (
   data: { webhook_id: webhook.id, tested_at: iso(event.createdAt) }
 })
 
-/** How many events one report can make: `read` on a message that was only sending also tells of two skipped steps. */
+/**
+ * The maximum number of events of one report: `read` on a message that is still `sending` also reports the two skipped
+ * steps.
+ */
 export const maxPerReport = 3
 
 /**
- * The events of a message's steps, and the message with its sequence moved on. `ids` holds at least as many fresh
- * identifiers as there are steps.
+ * Builds the events of a message's steps and advances the message's sequence. `ids` holds at least one fresh identifier
+ * for each step.
  */
 export const ofTransitions = (
   message: Message,
@@ -130,9 +139,9 @@ export const ofTransitions = (
   )
 })
 
-/** Fields of `data` that variant A leaves out, beside every `…_at`. */
+/** Fields of `data` that variant A omits, besides every `…_at`. */
 const notInA = new Set(["provider_message_id", "sequence", "client_reference", "late"])
-/** Fields of `data` that variant B leaves out. */
+/** Fields of `data` that variant B omits. */
 const notInB = new Set(["status", "sequence", "client_reference", "late"])
 
 /** An event in combined form, with the fields in the order in which they are sent. */
@@ -146,7 +155,7 @@ export const combined = ({ createdAt, data, id, type, workspaceId }: Event) => (
 })
 
 /**
- * The body that is signed and sent. A pure function of the event and the variant, so it is the same at every attempt,
+ * The body that is signed and sent. A pure function of the event and the variant, so it is identical at every attempt,
  * replay and resume.
  */
 export const body = (event: Event, envelope: Envelope): string => {

@@ -1,5 +1,5 @@
 /**
- * Port: recorded events. They are written by the ports that make the changes they tell of.
+ * Port: recorded events, read only. The ports that change something write its events.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { EventId, MessageId, WorkspaceId } from "../Id.ts"
@@ -8,13 +8,13 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Event, EventType } from "./Event.ts"
 
-/** Which events: those recorded at or after `since`, and of one type, where these are given. */
+/** Which events: recorded at or after `since`, and of one type, if given. */
 export interface EventFilter {
   readonly since?: Instant | undefined
   readonly type?: EventType | undefined
 }
 
-/** Which of the newest events; `messageId`: of the life of that message, where it is given. */
+/** Which of the newest events: of one message, if `messageId` is given. */
 export interface LatestFilter extends EventFilter {
   readonly messageId?: MessageId | undefined
 }
@@ -30,7 +30,7 @@ export class EventStore extends Context.Service<EventStore, {
     filter: EventFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Event>, StoreError>
-  /** The same, *newest first*; in the order of recording, as far as it is committed. */
+  /** Events of the workspace, *newest first*, in the order of recording as far as it is committed. */
   readonly latest: (
     workspaceId: WorkspaceId,
     filter: LatestFilter,

@@ -1,6 +1,5 @@
 /**
- * Recorded events, for those who read instead of being told: receivers that reconcile after an outage, and people
- * (contract §6 *GET /v1/events*).
+ * Reading recorded events: for receivers that reconcile after an outage, and for people (contract §6 *GET /v1/events*).
  */
 import { Context, Effect, Layer } from "effect"
 import type { NotFound } from "../Errors.ts"
@@ -11,24 +10,24 @@ import type { StoreError } from "../StoreError.ts"
 import type { Event } from "./Event.ts"
 import { type EventFilter, EventStore, type LatestFilter } from "./EventStore.ts"
 
-/** No event has it: what comes after it is all of them. */
+/** Sorts before every event. */
 const beforeAll = Id.lowestAt("evt", 0)
 
-/** What to ask `after` for all that comes after a page of `Events.list`: its end too, where that is all for now. */
+/** The `after` that continues after a page of `Events.list`, even if the page is the last one for now. */
 export const resumeAfter = ({ items, next }: Page<Event>, { after }: PageRequest): string =>
   next ?? items.at(-1)?.id ?? after ?? beforeAll
 
 export class Events extends Context.Service<Events, {
   /**
-   * Oldest first. Following the pages to their end never skips an event that was being committed meanwhile: what may
-   * yet come before something else is waited for, or left to a later look.
+   * Oldest first. Following the pages to their end never skips an event that was being committed meanwhile: an event
+   * that may still be preceded by another is waited for, or left to a later read.
    */
   readonly list: (
     workspaceId: Id.WorkspaceId,
     filter: EventFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Event>, StoreError>
-  /** Newest first, for people: what is being committed may be missing from the pages of one walk. */
+  /** Newest first, for people. The pages may miss events that were being committed meanwhile. */
   readonly latest: (
     workspaceId: Id.WorkspaceId,
     filter: LatestFilter,

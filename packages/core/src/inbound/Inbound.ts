@@ -1,6 +1,6 @@
 /**
- * What comes from upstream: status reports and customers' messages, from whichever provider, by one path that
- * removes duplicates and puts disorder right.
+ * Applies what the provider reports: message statuses, customers' messages, and changes of numbers and templates. One
+ * path for every provider removes duplicates and corrects disorder. Writes through the stores.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -22,11 +22,11 @@ const usual = (what: string): PassedOver.PassedOver => ({ what, isUsual: true })
 
 export class Inbound extends Context.Service<Inbound, {
   /**
-   * Applies one thing that upstream told, in one step. One that was told before changes nothing, and neither does what
-   * belongs to nothing that we know; of that the answer says what it is. Safe to repeat, also after a {@link StoreError}.
+   * Applies one item in one step. A repeated item changes nothing. Neither does an item about something that we do not
+   * know; in that case the result describes it. Safe to repeat, even after a {@link StoreError}.
    */
   readonly apply: (item: InboundItem) => Effect.Effect<PassedOver.PassedOver | undefined, StoreError>
-  /** Applies each in the order given, and tells in the log what was passed over. Safe to repeat as `apply` is. */
+  /** Applies items in the order given, and logs what was passed over. Safe to repeat, like `apply`. */
   readonly receive: (items: ReadonlyArray<InboundItem>) => Effect.Effect<void, StoreError>
 }>()("@wac/core/inbound/Inbound") {
   static readonly layer = Layer.effect(
@@ -81,13 +81,13 @@ export class Inbound extends Context.Service<Inbound, {
           }
           case "Number": {
             const { change, number } = item
-            // a time to come would hold against whatever is told until then
+            // a time in the future would outrank every report until then
             const told = yield* numbers.observe({ name: number, at: Math.min(item.at, now), change })
             return told > 0 ? undefined : strange("news of a number that is not ours")
           }
           case "Template": {
             const known = yield* templates.update({ ...item, now })
-            // one that we have not heard of: the list will tell what it is
+            // for an unknown template, the list reports what it is
             if (known === 0) yield* requests.ask(item.providerAccountId)
             return undefined
           }

@@ -1,6 +1,6 @@
 /**
- * What upstream tells, one thing each, in the domain's words; `Inbound.receive` applies it. `at` is upstream's time:
- * older words do not undo newer ones.
+ * The items that a provider reports, in the domain's terms; `Inbound.receive` applies them. `at` is the provider's
+ * time: an older item does not undo a newer one.
  */
 import type { Customer, Preference } from "../contacts/Contact.ts"
 import type { MessageId } from "../Id.ts"
@@ -11,18 +11,18 @@ import type { Instant } from "../Time.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 
 export type InboundItem =
-  /** What became of a message that we sent. */
+  /** The status of a message that we sent. */
   | {
     readonly _tag: "Status"
-    /** The number that the message was sent from; `null` when whoever tells speaks for all numbers. */
+    /** The number that the message was sent from; `null` if the report covers all numbers. */
     readonly providerNumberId: string | null
-    /** The opaque reference that our send carried: the message's own id. */
+    /** The opaque reference that we sent along: the message's own id. */
     readonly reference: MessageId | null
     readonly report: Report
   }
   /** A customer's message. */
   | { readonly _tag: "Message"; readonly message: InboundMessage }
-  /** Whether a customer wants to be written to, told otherwise than by a message of theirs. */
+  /** A customer's preference, reported separately from their messages. */
   | {
     readonly _tag: "Preference"
     readonly providerNumberId: string
@@ -30,7 +30,7 @@ export type InboundItem =
     readonly preference: Preference
     readonly at: Instant
   }
-  /** A customer has another number, or another name at the provider, than before. */
+  /** A customer has a new number or a new user id at the provider. */
   | {
     readonly _tag: "CustomerMoved"
     readonly providerNumberId: string
@@ -38,7 +38,7 @@ export type InboundItem =
     readonly to: Customer
     readonly at: Instant
   }
-  /** Something of a template has changed; fields left out have not. */
+  /** A template has changed. Omitted fields have not. */
   | {
     readonly _tag: "Template"
     readonly providerAccountId: string
@@ -47,9 +47,9 @@ export type InboundItem =
     readonly at: Instant
     readonly change: TemplateChange
   }
-  /** The account's templates are to be listed anew, soon. */
+  /** The account's templates must be listed again soon. */
   | { readonly _tag: "TemplatesChanged"; readonly providerAccountId: string }
-  /** Something of numbers has changed. */
+  /** A phone number, or all numbers of an account, have changed. */
   | { readonly _tag: "Number"; readonly number: NumberName; readonly at: Instant; readonly change: NumberChange }
-  /** Something that we knowingly pass over. `kind` is one of few words, never a payload. */
+  /** An item that we deliberately ignore. `kind` is one of a few words, never a payload. */
   | { readonly _tag: "Skipped"; readonly kind: string }

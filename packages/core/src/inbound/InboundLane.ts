@@ -1,6 +1,6 @@
 /**
- * Which items of upstream's have to be applied one after the other: those that tell of the same thing. All others may go
- * side by side, so that a thousand of them do not wait for a thousand answers of the storage in turn.
+ * Which provider items must be applied in order: items about the same message or customer. All others may run
+ * concurrently, so that a thousand items do not wait for a thousand storage round trips in turn. Pure.
  */
 import * as Contact from "../contacts/Contact.ts"
 import type { InboundItem } from "./InboundItem.ts"
@@ -10,7 +10,7 @@ const contact = (providerNumberId: string, { phone, userId }: Contact.Customer):
     .filter((name) => name !== null)
     .map((name) => `contact ${providerNumberId} ${name}`)
 
-/** What an item tells of, by every name that it has there: two that share one must keep their order. */
+/** Every name of what an item is about. Items that share a name must keep their order. */
 const namesIn = (item: InboundItem): ReadonlyArray<string> => {
   switch (item._tag) {
     case "Status":
@@ -34,7 +34,7 @@ const namesIn = (item: InboundItem): ReadonlyArray<string> => {
   }
 }
 
-/** Divides what carries items into lanes, each in the order given. Pure. */
+/** Divides items into lanes; each lane keeps the order given. Pure. */
 export const divide = <A>(
   all: ReadonlyArray<A>,
   itemOf: (one: A) => InboundItem
@@ -43,7 +43,7 @@ export const divide = <A>(
   const rootOf = (name: string): string => {
     let root = name
     for (let parent = parents.get(root); parent !== undefined; parent = parents.get(root)) root = parent
-    // so that nobody goes that way again
+    // path compression: shortens the next lookup
     if (root !== name) parents.set(name, root)
     return root
   }

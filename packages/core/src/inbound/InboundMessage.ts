@@ -1,25 +1,25 @@
 /**
- * What a customer writes to one of our numbers.
+ * A customer's message to one of our numbers: its shape, its preference and how long it counts. Pure.
  */
 import { Duration, Predicate, type Schema } from "effect"
 import { type Customer, type Preference, preferenceOf, preferenceOfChoice } from "../contacts/Contact.ts"
 import type { Instant } from "../Time.ts"
 
-/** A customer's message, as the provider handed it over. */
+/** A customer's message, as the provider delivered it. */
 export interface InboundMessage {
-  /** The provider's name of the number that was written to. */
+  /** The provider's id of the number that the customer wrote to. */
   readonly providerNumberId: string
   readonly providerMessageId: string
   readonly customer: Customer
-  /** The message's own time, as the provider gives it. */
+  /** The message's own time, according to the provider. */
   readonly at: Instant
-  /** `text`, `button`, … as the event's `data.type`. */
+  /** The event's `data.type`: `text`, `button`, … */
   readonly type: string
-  /** What the event's `data` holds under the name of the type: `{body}` of a `text`. */
+  /** The value in the event's `data` under the name of the type: `{body}` for a `text`. */
   readonly content: Schema.Json
-  /** What it quotes or answers: `{message_id, from?, forwarded?}`. */
+  /** The message that it quotes or answers: `{message_id, from?, forwarded?}`. */
   readonly context: Schema.Json | null
-  /** What the customer's words say of being written to. */
+  /** The preference that the message expresses, if any. */
   readonly preference: Preference | undefined
 }
 
@@ -28,7 +28,7 @@ const textIn = (fields: unknown, name: string): string | undefined => {
   return typeof text === "string" ? text : undefined
 }
 
-/** What a content of this type says of being written to: a text by its words, a button by its label or its value. */
+/** The preference that a message of this type expresses: a text by its words, a button by its label or its value. */
 export const preferenceIn = (type: string, content: Schema.Json): Preference | undefined => {
   if (type === "text") return preferenceOf(textIn(content, "body") ?? "")
   const reply = Predicate.hasProperty(content, "button_reply") ? content["button_reply"] : undefined
@@ -41,7 +41,7 @@ export const preferenceIn = (type: string, content: Schema.Json): Preference | u
     .find(Predicate.isNotUndefined)
 }
 
-/** A text of a customer who is known by number alone. */
+/** Builds a text from a customer who is known by number alone. */
 export const ofText = (
   { body, phone, ...message }: Pick<InboundMessage, "providerNumberId" | "providerMessageId" | "at"> & {
     readonly phone: string
@@ -57,25 +57,25 @@ export const ofText = (
 })
 
 /**
- * A message that is older than this when we come to it is marked as late, so that a bot need not answer yesterday's
- * questions: upstream tells for days what was not taken, and we may have been down ourselves.
+ * A message that is older than this when it is processed is marked as late, so that a bot need not answer yesterday's
+ * questions. The provider retries for days, and the service may have been down itself.
  */
 export const lateAfter = Duration.minutes(15)
 
-/** Whether it comes so late that a receiver should know. */
+/** Whether the message is so late that the receiver should know. */
 export const isLate = ({ at }: Pick<InboundMessage, "at">, now: Instant): boolean =>
   now - at > Duration.toMillis(lateAfter)
 
 /**
- * What is older is passed over. Upstream tells what was not taken for 7 days; this leaves room, and is less than what
- * we remember, so that nothing that is told again can ever count twice.
+ * Older messages are ignored. The provider retries for 7 days; this leaves a margin, and is less than {@link
+ * rememberedUntil}, so a repeated message can never count twice.
  */
 export const maxAge = Duration.days(30)
 
-/** Whether it is too old to count. */
+/** Whether the message is too old to count. */
 export const isTooOld = ({ at }: Pick<InboundMessage, "at">, now: Instant): boolean =>
   at <= now - Duration.toMillis(maxAge)
 
-/** How long a message is remembered, for duplicates to be known: a day longer than it counts, since clocks differ. */
+/** Until when a message is remembered to recognize duplicates: a day longer than it can count, since clocks differ. */
 export const rememberedUntil = ({ at }: Pick<InboundMessage, "at">, now: Instant): Instant =>
   Math.max(at, now) + Duration.toMillis(Duration.sum(maxAge, Duration.days(1)))

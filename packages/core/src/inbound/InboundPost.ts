@@ -1,10 +1,10 @@
 /**
- * A provider's post, from when it is kept until it is forgotten: the bytes as they came, so that whatever happens to us
- * can be made good from them.
+ * A provider's post, from when it is stored until it is deleted. It holds the bytes as received, so that any fault of
+ * ours can be repaired from them.
  */
 import { Duration } from "effect"
 
-/** Which post: two with the same bytes of the same provider are one. */
+/** Identifies a post. Equal bytes from the same provider are the same post. */
 export interface PostName {
   /** `ProviderWebhook.name`. */
   readonly provider: string
@@ -14,24 +14,30 @@ export interface PostName {
 
 /** Why a post could not be processed. */
 export type Problem =
-  /** It is none of the provider's: to try again would not help. */
+  /** It is not a valid post of the provider; retrying cannot help. */
   | "unreadable"
-  /** The storage was away. */
+  /** The storage was unavailable. */
   | "storage"
-  /** An error of ours. */
+  /** An unexpected error in our code. */
   | "defect"
 
-/** A post that has been processed is known for so long: upstream posts again for up to a week what was not answered. */
+/** How long a processed post is remembered. The provider repeats unacknowledged posts for up to a week. */
 export const keptFor = Duration.days(7)
 
-/** One that could not be is kept for so long after its first problem, for people to look into. */
+/** How long a failed post is kept after its first failure, for people to investigate. */
 export const keptWithProblemFor = Duration.days(30)
 
 const firstRetry = Duration.seconds(1)
 
-/** A post that fails for hours fails for a reason of its own; then this is often enough, and soon enough after a repair. */
+/**
+ * A post that fails for hours fails for a reason of its own. This interval is then often enough, and short enough after
+ * a repair.
+ */
 const longestRetry = Duration.minutes(10)
 
-/** How long to wait before a post is tried again that has failed `tries` times: a second, and each time twice as long. */
+/**
+ * How long to wait before retrying a post that has failed `tries` times: one second, doubled after each failure, with a
+ * maximum.
+ */
 export const retryAfter = (tries: number): Duration.Duration =>
   Duration.min(Duration.times(firstRetry, 2 ** Math.min(tries - 1, 20)), longestRetry)

@@ -1,19 +1,19 @@
 /**
- * What ending the claim of a post changes. The claim's token guards it, so that nothing need be loaded: a storage writes the
- * difference where the token holds the claim, in one statement.
+ * The decisions at the end of a post's claim. The claim's token guards the write, so nothing is loaded: a storage
+ * writes the difference if the token still holds the claim, in one statement. Pure.
  */
 import { Duration } from "effect"
 import type { Instant } from "../Time.ts"
 import * as InboundPost from "./InboundPost.ts"
 
-/** A post was processed. */
+/** Ends a claim whose post was processed. */
 export interface Complete extends InboundPost.PostName {
   readonly now: Instant
-  /** Of the claim. */
+  /** The claim's token. */
   readonly token: string
 }
 
-/** A claim ends without the post being processed: it has failed, or is given back. */
+/** Ends a claim whose post was not processed: it failed, or it is released. */
 export type Release =
   & Complete
   & (
@@ -21,23 +21,23 @@ export type Release =
     | { readonly problem: null; readonly retryAt: Instant }
   )
 
-/** What the end of a claim changes. Times are milliseconds from the storage's time. */
+/** What the end of a claim changes. Times are in milliseconds after the storage's time. */
 export interface Ended {
-  /** When it is due again; `null`: never. */
+  /** When the post is due again; `null` if never. */
   readonly dueIn: number | null
-  /** Whether it counts as a try. */
+  /** Whether this counts as a try. */
   readonly isTry: boolean
-  /** Why its last try failed, `null` if it did not; left out: as before. */
+  /** Why the last try failed; `null` if it did not. Omitted if unchanged. */
   readonly problem?: InboundPost.Problem | null
-  /** When it may be forgotten; left out: as before. */
+  /** When the post may be deleted. Omitted if unchanged. */
   readonly expires?: {
     readonly in: number
-    /** Only where that is not fixed yet: the time of a problem runs from the first one. */
+    /** Keep an expiry that is already set: the retention of a failed post runs from its first failure. */
     readonly onlyIfNew: boolean
   }
 }
 
-/** The end of a claim by which the post was processed. */
+/** The end of a claim whose post was processed. */
 export const complete: Ended = {
   dueIn: null,
   isTry: false,
@@ -45,7 +45,7 @@ export const complete: Ended = {
   expires: { in: Duration.toMillis(InboundPost.keptFor), onlyIfNew: false }
 }
 
-/** The end of a claim without that. */
+/** The end of a claim whose post was not processed. */
 export const release = ({ now, problem, retryAt }: Release): Ended => ({
   dueIn: retryAt === null ? null : retryAt - now,
   ...problem === null ? { isTry: false } : {

@@ -1,5 +1,5 @@
 /**
- * Port: what providers have posted, kept until it is processed and for a while after.
+ * Port: provider posts, stored until they are processed and for a while after.
  */
 import { Context, type Effect } from "effect"
 import type { StoreError } from "../StoreError.ts"
@@ -11,37 +11,37 @@ import type { Complete, Release } from "./InboundPostStep.ts"
 export interface ClaimedPost extends PostName {
   readonly body: Uint8Array
   readonly receivedAt: Instant
-  /** How often it was tried before, and failed. */
+  /** How many earlier tries failed. */
   readonly tries: number
 }
 
-/** What waits, over all providers, for whoever runs the service. */
+/** The waiting posts of all providers, for operators. */
 export interface PostBacklog {
-  /** Posts that are to be processed, failing ones included: exact up to {@link countedExactly}, and no more beyond. */
+  /** Posts still to be processed, including failing ones. Exact up to {@link countedExactly}, capped beyond. */
   readonly waiting: number
-  /** When the one of them came that has waited for longest; `null` when none waits. */
+  /** When the oldest waiting post arrived; `null` if none waits. */
   readonly oldestReceivedAt: Instant | null
-  /** Of those that wait, the ones that have failed; counted like `waiting`. */
+  /** Waiting posts that have failed; capped like `waiting`. */
   readonly failing: number
-  /** Posts that are kept although nothing could be read in them; counted like `waiting`. */
+  /** Posts that are kept although they cannot be read; capped like `waiting`. */
   readonly unreadable: number
 }
 
-/** Up to so many posts are counted one by one. */
+/** Counts are exact up to this number. */
 export const countedExactly = 10_000
 
 export class InboundPostStore extends Context.Service<InboundPostStore, {
   /**
-   * Keeps a post, which is then due at once. `known`, and nothing changed, when there is one of that name, whatever has
-   * become of it. Safe to repeat. Once it has answered, the post outlives the process.
+   * Stores a post, which is due immediately. Returns `known`, and changes nothing, if a post of that name exists,
+   * whatever its state. Safe to repeat. Once it returns, the post survives the process.
    */
   readonly keep: (
     command: PostName & { readonly now: Instant; readonly body: Uint8Array }
   ) => Effect.Effect<"kept" | "known", StoreError>
   /**
-   * Claims posts of a provider that are due, until `leaseUntil`, when they are due again: those that have been due for
-   * longest first, in the order in which they came; at most `limit.posts`, and no more once they hold `limit.bytes`,
-   * but at least one, however large. A post is claimed by one claimer at a time.
+   * Claims due posts of a provider until `leaseUntil`, when they are due again. The posts that have been due longest
+   * come first, in the order of arrival. Returns at most `limit.posts`, and stops once they hold `limit.bytes`, but
+   * returns at least one, however large. A post has one claimer at a time.
    */
   readonly claim: (command: {
     readonly now: Instant
@@ -50,26 +50,24 @@ export class InboundPostStore extends Context.Service<InboundPostStore, {
     readonly leaseUntil: Instant
     readonly limit: { readonly posts: number; readonly bytes: number }
   }) => Effect.Effect<ReadonlyArray<ClaimedPost>, StoreError>
-  /**
-   * Records that a post was processed, under its claim's token only. False, and nothing changed, when that was lost.
-   */
+  /** Marks a post as processed if the token still holds its claim. If not, returns false and changes nothing. */
   readonly complete: (command: Complete) => Effect.Effect<boolean, StoreError>
   /**
-   * Ends a claim without the post being processed. With a `problem` that counts as a try, and the post is due again at
-   * `retryAt`, or never (`null`); without one the claim is as if it had not been. Under the claim's token only: false,
-   * and nothing changed, when that was lost.
+   * Ends a claim without the post being processed. With a `problem` it counts as a try, and the post is due again at
+   * `retryAt`, or never (`null`). Without one, the claim leaves no trace. If the token no longer holds the claim,
+   * returns false and changes nothing.
    */
   readonly release: (command: Release) => Effect.Effect<boolean, StoreError>
   /**
-   * Forgets up to `limit` posts whose time is over (`InboundPost.keptFor`, `keptWithProblemFor`). One that never failed
-   * stays until it is processed. How many there were; 0 when none is left.
+   * Deletes up to `limit` expired posts (`InboundPost.keptFor`, `keptWithProblemFor`). A post that never failed stays
+   * until it is processed. Returns how many were deleted; 0 if none is left.
    */
   readonly sweep: (now: Instant, limit: number) => Effect.Effect<number, StoreError>
   /**
-   * Suspends until something may have become due for another reason than time passing: a hint, which may come late
-   * or not at all, so claimers look by themselves too.
+   * Suspends until a post may have become due for a reason other than time. This is a hint, which may come late or
+   * never, so claimers also poll.
    */
   readonly awaitHint: Effect.Effect<void>
-  /** What waits over all providers, at a bounded cost. */
+  /** The waiting posts of all providers, at a bounded cost. */
   readonly backlog: Effect.Effect<PostBacklog, StoreError>
 }>()("@wac/core/inbound/InboundPostStore") {}

@@ -1,6 +1,6 @@
 /**
- * Taking in what a provider posts: verified, kept, and no more, so that it is answered within milliseconds
- * (`InboundRunner` processes it).
+ * Receives provider posts: verifies and stores them, and does nothing else, so that the response takes milliseconds.
+ * `InboundRunner` processes them.
  */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { Digest } from "effect/crypto"
@@ -10,14 +10,14 @@ import type { StoreError } from "../StoreError.ts"
 import { InboundPostStore } from "./InboundPostStore.ts"
 import type { ProviderWebhook } from "./ProviderWebhook.ts"
 
-/** Anybody can post nonsense; the log says so at most this often. */
+/** Anyone can post garbage, so the log reports it at most this often. */
 const warnEvery = Duration.minutes(1)
 
 export class InboundPosts extends Context.Service<InboundPosts, {
   /**
-   * Verifies a post over the bytes as they came, and keeps it. Done when it will be processed whatever happens to this
-   * process; one that was posted before is done at once. After a {@link StoreError} it may have been kept or not; the
-   * provider posts it again. What is not signed by the provider changes nothing.
+   * Verifies the signature over the raw bytes and stores the post. Once it succeeds, the post will be processed
+   * whatever happens to this process; a repeated post succeeds immediately. After a {@link StoreError} the post may or
+   * may not be stored, and the provider repeats it. A post without a valid signature changes nothing.
    */
   readonly receive: (
     webhook: ProviderWebhook,

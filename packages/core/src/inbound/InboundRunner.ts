@@ -1,5 +1,5 @@
 /**
- * Processes, in the background, what providers have posted: claims it, reads it and has `Inbound` apply it.
+ * Processes stored provider posts in the background: claims them, reads them and applies their items through `Inbound`.
  */
 import { Cause, Clock, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -15,46 +15,46 @@ import { type ClaimedPost, InboundPostStore } from "./InboundPostStore.ts"
 import * as PassedOver from "./PassedOver.ts"
 import { ProviderWebhook, UnreadablePost } from "./ProviderWebhook.ts"
 
-/** Posts in one round; small ones then share their statements with many others. */
+/** The maximum number of posts in a round. Items of small posts then share their statements. */
 const maxPosts = 64
 
-/** A round holds no more than this in memory, but for one post that is larger. */
+/** The maximum number of bytes in a round, except for a single larger post. */
 const maxBytes = 8 * 1024 * 1024
 
-/** Items under way at once: as many as go into one statement of the storage. */
+/** The maximum number of items in flight: as many as fit one statement of the storage. */
 const maxInFlight = 64
 
-/** What a process held when it died is taken up by another one after this. A round takes a fraction of it. */
+/** After this, other processes take over the posts of a process that died. A round takes a fraction of it. */
 export const lease = Duration.seconds(15)
 
-/** How long the claimer sleeps at most: hints can be lost, and retries come due. */
+/** The claimer's longest sleep, since hints can be lost and retries become due. */
 const pollEvery = Duration.seconds(1)
 
-/** Often enough for what is kept for days. */
+/** Often enough for posts that are kept for days. */
 const sweepEvery = Duration.minutes(1)
 
-/** Posts forgotten in one step: a short statement. */
+/** Posts deleted in one step, few enough for a short statement. */
 const sweepBatch = 500
 
 /**
- * A post that has failed so often has each of its items tried by itself. Before that the first failure ends the try,
- * since the storage is likely to be away, and items keep their order; but one that fails for a reason of its own must
+ * From this many failures on, each item of a post is tried separately. Before that, the first failure ends the try,
+ * since the storage is probably down and items keep their order. But an item that fails for a reason of its own must
  * not hold up the others for ever.
  */
 export const separatesAfter = 3
 
-/** A claimed post, while its items are applied. */
+/** A claimed post while its items are applied. */
 interface Progress {
   readonly post: ClaimedPost
   problem: InboundPost.Problem | null
-  /** How many of its items are still to be applied. */
+  /** The number of items still to be applied. */
   left: number
   readonly passedOver: Array<PassedOver.PassedOver>
-  /** Whether what became of it is recorded. */
+  /** Whether the result has been recorded. */
   isOver: boolean
 }
 
-/** An item of a round, with the post that it came in. */
+/** An item of a round, with its post. */
 interface Step {
   readonly progress: Progress
   readonly item: InboundItem
@@ -63,7 +63,10 @@ interface Step {
 const named = ({ body, digest, provider }: ClaimedPost): string =>
   `the post ${digest} of ${provider} (${body.length} bytes)`
 
-/** Runs an effect of a post; what it fails with becomes the post's problem, and is told in the log unless told already. */
+/**
+ * Runs an effect for a post. A failure becomes the post's problem, and is logged unless the store has logged it
+ * already.
+ */
 const noting = <A>(progress: Progress, effect: Effect.Effect<A, StoreError | UnreadablePost>) =>
   Effect.catchCause(effect, (cause) => {
     const error = Cause.squash(cause)
@@ -80,9 +83,9 @@ const noting = <A>(progress: Progress, effect: Effect.Effect<A, StoreError | Unr
   })
 
 /**
- * Runs as long as its scope; closing it gives back what is not processed yet. Any number of processes may run it, and any
- * may die: a post is processed at least once, and `Inbound` makes that once. For a provider that posts nothing it only
- * forgets what is old.
+ * Runs as long as its scope. Closing the scope releases unprocessed posts. Any number of processes may run it, and any
+ * may die: a post is processed at least once, and `Inbound` removes the duplicates. If the provider posts nothing, it
+ * only deletes old posts.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
@@ -116,7 +119,7 @@ export const layer = Layer.effectDiscard(
       if (passedOver !== undefined) progress.passedOver.push(passedOver)
     })
 
-    /** Applies an item; with the last one of a post, what became of that is recorded. */
+    /** Applies an item. After a post's last item, records the result. */
     const step = (token: string) =>
       Effect.fnUntraced(function*(step: Step) {
         yield* apply(step)
@@ -124,7 +127,7 @@ export const layer = Layer.effectDiscard(
         if (step.progress.left === 0) yield* conclude(token)(step.progress)
       })
 
-    /** Records what became of a post; where that fails, the lease's end makes it due again. */
+    /** Records a post's result. If that fails, the post is due again when its lease ends. */
     const conclude = (token: string) =>
       Effect.fnUntraced(function*(progress: Progress) {
         const { passedOver, post: { digest, provider, tries }, problem } = progress
@@ -159,11 +162,11 @@ export const layer = Layer.effectDiscard(
       })
     })
 
-    /** Claims and processes what is due; whether there was anything. */
+    /** Claims and processes due posts. Returns whether there were any. */
     const round = Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        // one a round, so that a round that outlived its lease cannot speak for the next one
+        // one token a round, so that a round that outlives its lease cannot end a later claim
         const token = yield* random.uuidV4({})
         const posts = yield* store.claim({
           now,

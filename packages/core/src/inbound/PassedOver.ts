@@ -1,16 +1,20 @@
 /**
- * What upstream told that changed nothing, because it belongs to nothing that we know.
+ * Items of the provider that changed nothing, because they are about something that we do not know. Collects them for
+ * one line in the log.
  */
 import { Effect } from "effect"
 
 export interface PassedOver {
-  /** What it is, in words that are the same for all of its kind; nothing of what is in it. */
+  /** A fixed description of the kind; nothing of the content. */
   readonly what: string
-  /** Whether it comes wherever an account is shared with others, or upstream has news: nobody has to look into it. */
+  /**
+   * Whether it is normal if an account is shared or the provider introduces something new, so nobody needs to look into
+   * it.
+   */
   readonly isUsual: boolean
 }
 
-/** Tells in one line of the log what was passed over of something; quietly when all of it is usual. */
+/** Logs what was passed over in one line, at debug level if all of it is usual. */
 export const tell = (something: string, all: ReadonlyArray<PassedOver>): Effect.Effect<void> => {
   if (all.length === 0) return Effect.void
   const times = new Map<string, number>()

@@ -1,5 +1,6 @@
 /**
- * API keys (specification §2 and §5, contract §5): what is kept of one, and the format of the token.
+ * API keys (specification §2 and §5, contract §5): the stored model, the token format and the check that a key is
+ * usable. Pure, except that new tokens are random.
  */
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -14,10 +15,10 @@ export interface ApiKey {
   readonly id: ApiKeyId
   readonly workspaceId: WorkspaceId
   readonly name: string
-  /** `wac_live_` and the next four characters: enough to recognise a key, of no use for guessing it. */
+  /** `wac_live_` and the next four characters: enough to recognize a key, useless for guessing it. */
   readonly prefix: string
   readonly scopes: ReadonlyArray<ApiScope>
-  /** HMAC of the whole token under the pepper; the token itself is never kept. */
+  /** HMAC of the whole token under the pepper. The token itself is never stored. */
   readonly tokenHash: string
   /** The secret that signs requests, sealed for the row `id`. */
   readonly signingSecret: Sealed
@@ -29,34 +30,36 @@ export interface ApiKey {
   readonly lastUsedAt: Instant | null
 }
 
-/** What every token begins with, so that secret scanners find it. */
+/** The prefix of every token, so that secret scanners find it. */
 export const tokenPrefix = "wac_live_"
 
-/** 30 characters are 178 bits, six hold a CRC-32: the lengths that secret scanners know from GitHub's tokens. */
+/** 30 characters hold 178 bits, and six hold a CRC-32: the lengths that secret scanners know from GitHub's tokens. */
 const entropyLength = 30
 const checksumLength = 6
 
-/** How many characters after {@link tokenPrefix} are shown in a listing. */
+/** How many characters after {@link tokenPrefix} are shown in lists. */
 const shownLength = 4
 
-/** A new token: `wac_live_`, 30 random base62 characters, 6 of checksum. */
+/** Generates a token: `wac_live_`, 30 random base62 characters and a 6-character checksum. */
 export const generateToken = (random: SecureRandom.SecureRandom["Service"]): Effect.Effect<string> =>
   Effect.map(Base62.random(random, entropyLength), (entropy) => tokenPrefix + entropy + checksum(entropy))
 
 /** The part of a token that may be shown. */
 export const prefixOf = (token: string): string => token.slice(0, tokenPrefix.length + shownLength)
 
-/** Whether this can be a token at all; spares garbage a look-up. It says nothing about whether the key exists. */
+/**
+ * Whether the text has the format and checksum of a token, which saves a lookup for garbage. The key need not exist.
+ */
 export const isWellFormed = (token: string): boolean => {
   const match = /^wac_live_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/.exec(token)
   return match !== null && checksum(match[1]!) === match[2]
 }
 
-/** The error for a token that belongs to no key; it does not say which part of it is wrong. */
+/** The error for a token that matches no key. It does not reveal which part of the token is wrong. */
 export const invalid = (): Unauthorized =>
   new Unauthorized({ reason: "invalid_key", message: "the API key is not valid" })
 
-/** The error for a key that may not be used at this moment, or nothing (expiry is checked at every use). */
+/** The error for a revoked or expired key; `undefined` if the key is usable now. Checked at every use. */
 export const refusal = (key: Pick<ApiKey, "revokedAt" | "expiresAt">, now: Instant): Unauthorized | undefined =>
   key.revokedAt !== null
     ? new Unauthorized({ reason: "revoked_key", message: "the API key was revoked" })

@@ -1,5 +1,6 @@
 /**
- * API keys: issuing, authenticating, revoking (specification §4 *Internal endpoints* and §5, contract §5).
+ * API keys: issuing, authenticating and revoking (specification §4 *Internal endpoints* and §5, contract §5). Caches
+ * looked-up keys in memory and writes through `ApiKeyStore`.
  */
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -24,15 +25,15 @@ export interface Principal {
 }
 
 /**
- * Told whose key a request came with, even one that is refused since the key was revoked or has expired: the HTTP layer
- * sets it to record requests; elsewhere nobody listens.
+ * Called with the principal of each request's key, even if the request is refused because the key is revoked or
+ * expired. The HTTP layer sets it to record requests; it does nothing by default.
  */
 export const PrincipalObserver = Context.Reference<(principal: Principal) => void>(
   "@wac/core/keys/ApiKeys/PrincipalObserver",
   { defaultValue: () => () => {} }
 )
 
-/** What a new key is made of. */
+/** The properties of a new key. */
 export interface IssueKey {
   readonly workspaceId: Id.WorkspaceId
   readonly name: string
@@ -41,7 +42,7 @@ export interface IssueKey {
   readonly idempotencyKey: IdempotencyKey
 }
 
-/** A key that was issued; its two secrets are given once, with `replayed: false`. */
+/** The result of issuing a key. Its two secrets are returned only once, with `replayed: false`. */
 export interface IssuedKey {
   readonly key: ApiKey.ApiKey
   readonly replayed: boolean
@@ -49,19 +50,19 @@ export interface IssuedKey {
 }
 
 /**
- * How long a key may be believed without asking the storage, counted from the question and not from its answer, which
- * may have taken seconds. It bounds revocation elsewhere when every hint is lost: 2 s are promised (contract §5), and
- * the rest is for a process that is slow to get its turn.
+ * How long a cached key is trusted without asking the storage, counted from when the lookup started, since it may take
+ * seconds. This bounds how long a key that was revoked elsewhere works if every hint is lost. The contract (§5)
+ * promises 2 s; the difference allows for a process that is slow to be scheduled.
  */
 export const cacheFor = Duration.millis(1500)
 
-/** How long a revocation is remembered: longer than any look-up takes that began before it. */
+/** How long a revocation is remembered: longer than any lookup that started before it. */
 const revokedFor = Duration.minutes(1)
 
-/** Keys remembered at once; a look-up costs one indexed read. */
+/** The capacity of the key cache. A miss costs one indexed read. */
 const cacheCapacity = 10_000
 
-/** Times of use are written together this often, well within the promised 60 s. */
+/** How often the times of last use are written together, well within the promised 60 s. */
 const touchEvery = Duration.seconds(20)
 
 const notVerifiable = () =>
@@ -71,20 +72,20 @@ const lookUp = <E>(text: string, get: (id: Id.ApiKeyId) => Effect.Effect<Option.
   Lookup.find("API key", Id.parse(Id.ApiKeyId, text), get)
 
 export class ApiKeys extends Context.Service<ApiKeys, {
-  /** Issues a key, once per idempotency key. A repetition gets the same key without its secrets. */
+  /** Issues a key, once for each idempotency key. A repeated request gets the same key without its secrets. */
   readonly issue: (command: IssueKey) => Effect.Effect<IssuedKey, InvalidBody | IdempotencyConflict | StoreError>
   /**
-   * The caller that a token belongs to. Notes the use. A key revoked through this service is refused at once, one
-   * revoked elsewhere as soon as the store tells of it, and within {@link cacheFor} if it never does; *accept* looks at
-   * the key itself.
+   * Authenticates a token and records the use. A key revoked through this service is refused immediately. A key revoked
+   * elsewhere is refused as soon as the store reports it, and within {@link cacheFor} if the store never does; *accept*
+   * checks the key itself.
    */
   readonly authenticate: (token: string | undefined) => Effect.Effect<Principal, Unauthorized | StoreError>
-  /** The secret that signs the key's requests. Fails while no master key at hand opens it, which is our own fault. */
+  /** The secret that signs the key's requests. Fails if no configured master key opens it, which is a server error. */
   readonly signingSecret: (key: ApiKey.ApiKey) => Effect.Effect<string, ServerError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<ApiKey.ApiKey, NotFound | StoreError>
   /** Active keys, newest first. */
   readonly list: (workspaceId: Id.WorkspaceId, page: PageRequest) => Effect.Effect<Page<ApiKey.ApiKey>, StoreError>
-  /** Revokes a key; one that was revoked before stays so. */
+  /** Revokes a key. Has no effect on a revoked key. */
   readonly revoke: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, NotFound | StoreError>
 }>()("@wac/core/keys/ApiKeys") {
   static readonly layer = Layer.effect(
@@ -97,10 +98,10 @@ export class ApiKeys extends Context.Service<ApiKeys, {
 
       const monotonicOf = (clock: Clock.Clock) => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
       const monotonic = Effect.map(Clock.Clock, monotonicOf)
-      /** Milliseconds in which what was asked at `askedAt` is still believed. */
+      /** For how many more milliseconds a lookup that started at `askedAt` is trusted. */
       const believedFor = (askedAt: number, now: number) => Math.max(0, Duration.toMillis(cacheFor) - (now - askedAt))
 
-      // by the token itself, which every request brings anyway: its HMAC costs more than all else of authenticating
+      // keyed by the token itself, which every request carries: its HMAC costs more than the rest of authentication
       const remembered = yield* Cache.makeWith(
         Effect.fnUntraced(function*(token: string) {
           const askedAt = yield* monotonic
@@ -122,22 +123,22 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         }
       )
 
-      /** What the storage says of a token, asked not longer than {@link cacheFor} before now. */
+      /** Finds a token's key through the cache, in a lookup that started at most {@link cacheFor} ago. */
       const find = (token: string, now: number) =>
         Effect.flatMap(Cache.get(remembered, token), (first) =>
-          // an answer that was long on its way, or a clock that was set back; the next question is ours, or later
+          // expired: the lookup took long, or the cache's clock was set back. The next lookup starts now or later
           believedFor(first.askedAt, now) > 0
             ? Effect.succeed(first)
             : Effect.andThen(Cache.invalidate(remembered, token), Cache.get(remembered, token)))
 
-      // a look-up that began before a revocation may fill the cache after it: these outlive any such entry
+      // a lookup that started before a revocation may fill the cache after it: these entries outlive any such lookup
       const revoked = new Map<Id.ApiKeyId, Instant>()
       const noteRevoked = (id: Id.ApiKeyId, now: Instant) => {
         for (const [other, at] of revoked) {
           if (at > now - Duration.toMillis(revokedFor)) break
           revoked.delete(other)
         }
-        // in the order of their times
+        // re-inserted, so that the map stays in the order of time
         revoked.delete(id)
         revoked.set(id, now)
       }
@@ -155,7 +156,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         const batch = new Map(uses)
         uses.clear()
         return store.touch(batch).pipe(
-          // what was not written waits for the next time
+          // keys that were not written wait for the next round
           Effect.onError(() => Effect.sync(() => batch.forEach((at, id) => uses.has(id) || uses.set(id, at))))
         )
       }).pipe(Effect.catchCause((cause) => Effect.logWarning("uses of keys could not be noted; they will be", cause)))
@@ -220,7 +221,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         return Effect.succeed(principal)
       }
 
-      // every request comes here: as few steps as there can be
+      // every request runs this, so it takes as few steps as possible
       const authenticate = (token: string | undefined) =>
         Effect.flatMap(Clock.Clock, (clock): Effect.Effect<Principal, Unauthorized | StoreError> => {
           if (token === undefined) {
@@ -237,7 +238,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
             ({ answeredAt, found }) =>
               Option.isNone(found)
                 ? Effect.fail(ApiKey.invalid())
-                // the storage's time: what it was when it answered, and what has passed since by a clock that nobody sets
+                // the storage's time: its value in the response, plus what has passed since by the monotonic clock
                 : Effect.flatMap(PrincipalObserver, (observe) => {
                   const { at, principal } = found.value
                   observe(principal)

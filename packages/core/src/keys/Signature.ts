@@ -1,6 +1,6 @@
 /**
- * Signatures (specification §6 *Verifying a signature*, contract §5): of what we deliver and of what callers ask.
- * Their format has one home, `@wac/verifier`.
+ * Signatures of deliveries and of callers' requests (specification §6 *Verifying a signature*, contract §5). The format
+ * is defined in `@wac/verifier`.
  */
 import { type DeliveryHeaders, requestPayload, SIGNATURE_HEADER, signDelivery, verify } from "@wac/verifier"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import * as Base62 from "../Base62.ts"
 import { Unauthorized } from "../Errors.ts"
 import type { Instant } from "../Time.ts"
 
-/** `whsec_` and 40 base62 characters: 238 bits, and valid base64 of 30 bytes for the Standard Webhooks family. */
+/** Generates `whsec_` and 40 base62 characters: 238 bits, and valid base64 of 30 bytes for Standard Webhooks. */
 export const generateSecret = (random: SecureRandom.SecureRandom["Service"]): Effect.Effect<string> =>
   Effect.map(Base62.random(random, 40), (text) => `whsec_${text}`)
 
@@ -18,8 +18,8 @@ const seconds = (at: Instant): number => Math.floor(at / 1000)
 const ofJson = (signed: DeliveryHeaders): DeliveryHeaders => ({ "content-type": "application/json", ...signed })
 
 /**
- * The headers of one attempt at a delivery: both families, made afresh with the attempt's own time, one signature per
- * secret in the order given.
+ * The headers of one delivery attempt in both signature families, computed with the attempt's own time. There is one
+ * signature for each secret, in the order given.
  */
 export const deliveryHeaders = (delivery: {
   readonly eventId: string
@@ -33,19 +33,22 @@ export const deliveryHeaders = (delivery: {
     return signed instanceof Promise ? Effect.map(Effect.promise(() => signed), ofJson) : Effect.succeed(ofJson(signed))
   })
 
-/** A request as its signature covers it. */
+/** The parts of a request that its signature covers. */
 export interface SignedRequest {
   readonly method: string
-  /** As sent: path and query, not decoded. */
+  /** The path and query as sent, not decoded. */
   readonly target: string
-  /** As sent; absent is empty. */
+  /** As sent; `undefined` is signed as the empty string. */
   readonly idempotencyKey: string | undefined
   readonly body: Uint8Array
-  /** The header {@link SIGNATURE_HEADER}, if there is one. */
+  /** The value of the header {@link SIGNATURE_HEADER}, if present. */
   readonly signature: string | undefined
 }
 
-/** The error for a request whose signature is missing though `required`, wrong or stale; or nothing. */
+/**
+ * The error for a request whose signature is wrong or stale, or missing although `required`; `undefined` if the request
+ * is acceptable.
+ */
 export const requestRefusal = (
   request: SignedRequest,
   secret: string,

@@ -1,50 +1,53 @@
 /**
- * Token buckets within a step: what a batch has taken from each so far.
+ * Token buckets within a step: their state after the commands decided so far. In memory only; a storage writes the
+ * changed ones.
  */
 import type { Instant } from "../Time.ts"
 import * as RateLimit from "./RateLimit.ts"
 
-/** A bucket as the commands so far have left it. */
+/** A bucket as the commands decided so far have left it. */
 export class Bucket {
   private readonly loaded: Instant
   private left: Instant
 
-  /** `fullAt` is the stored state; a bucket never seen is full. */
+  /** `fullAt` is the stored state. A bucket without one is full. */
   constructor(fullAt: Instant | undefined) {
     this.loaded = this.left = fullAt ?? 0
   }
 
-  /** The instant at which it is full. */
+  /** The instant at which the bucket will be full. */
   get fullAt(): Instant {
     return this.left
   }
 
-  /** Whether it is to be written. */
+  /** Whether the bucket must be written. */
   get hasChanged(): boolean {
     return this.left !== this.loaded
   }
 
-  /** Leaves it in this state. */
+  /** Sets the bucket's state. */
   leave(fullAt: Instant): void {
     this.left = fullAt
   }
 }
 
-/** A bucket, and how it fills. */
+/** A bucket and its policy. */
 export interface Limited {
   readonly bucket: Bucket
   readonly policy: RateLimit.Policy
 }
 
-/** What taking one token from each of some buckets would mean. */
+/** The result of asking several buckets for one token each. */
 export interface Asked {
-  /** In the order of the buckets. */
+  /** One for each bucket, in order. */
   readonly readings: ReadonlyArray<RateLimit.Reading>
-  /** Takes the tokens, which only makes sense when no reading is a refusal. */
+  /** Takes the tokens. Call it only if every reading is allowed. */
   readonly spend: () => void
 }
 
-/** Decides over one token from each. Takes none yet; but no bucket stays further ahead than an empty one. */
+/**
+ * Asks each bucket for one token without taking it. A bucket whose state is further ahead than empty is set to empty.
+ */
 export const ask = (wanted: ReadonlyArray<Limited>, now: Instant): Asked => {
   const next = new Map<Bucket, Instant>()
   const readings = wanted.map(({ bucket, policy }) => {

@@ -1,6 +1,6 @@
 /**
- * Tiers and defaults of contract §7. The operator replaces them with `WAC_LIMITS`; a workspace's and a number's own
- * tier, quota and messaging limit are rows in storage.
+ * Rate-limit tiers and defaults (contract §7), and the names of their buckets. The operator replaces them with
+ * `WAC_LIMITS`; a workspace's or a number's own tier, quota and messaging limit are rows in storage. Pure.
  */
 import { Context, Schema } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -9,28 +9,30 @@ import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import * as RateLimit from "./RateLimit.ts"
 
-/** Beyond these a rate is a slip of the pen: less is no service, more is no limit, and neither can be counted. */
+/**
+ * A rate outside these bounds is a mistake: less is no service, more is no limit, and neither can be counted exactly.
+ */
 const Rate = Schema.Finite.check(Schema.isBetween({ minimum: 0.001, maximum: 1_000_000 }))
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** As with rates: from one token in a millisecond to one in a day. */
+/** The same bounds as for rates: from one token in a millisecond to one in a day. */
 const Pair = Schema.Struct({
   everySeconds: Schema.Finite.check(Schema.isBetween({ minimum: 0.001, maximum: 86_400 })),
   burst: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
 })
 
-/** Rates are in messages (or requests) per second; `null` is no limit. */
+/** Rates are in messages or requests per second; `null` means no limit. */
 export const Limits = Schema.Struct({
   workspaceTiers: Schema.Record(Schema.String, Rate),
   phoneNumberTiers: Schema.Record(Schema.String, Rate),
-  /** Per (phone number, recipient): one token per `everySeconds`, at most `burst` saved up. */
+  /** Per phone number and recipient: one token every `everySeconds`, with at most `burst` saved up. */
   pair: Pair,
   defaults: Schema.Struct({
     workspaceTier: Schema.String,
     phoneNumberTier: Schema.String,
     /** Messages per workspace and calendar month (UTC). */
     monthlyQuota: Schema.NullOr(Count),
-    /** Unique customers written to outside a window, per rolling 24 h and phone number. */
+    /** Unique customers messaged outside a window, per phone number and rolling 24 h. */
     messagingLimit: Schema.NullOr(Count)
   })
 }).check(
@@ -44,7 +46,7 @@ export const Limits = Schema.Struct({
 )
 export type Limits = typeof Limits.Type
 
-/** The figures of contract §7. The pair's are the upstream's own. */
+/** The values of contract §7. The pair limit is the provider's own. */
 export const standard: Limits = {
   workspaceTiers: { free: 10, standard: 100, scale: 1000 },
   phoneNumberTiers: { coexistence: 20, standard: 80, high: 1000 },
@@ -52,20 +54,20 @@ export const standard: Limits = {
   defaults: { workspaceTier: "standard", phoneNumberTier: "standard", monthlyQuota: null, messagingLimit: null }
 }
 
-/** The limits in force in this process. */
+/** The limits of this process. */
 export const CurrentLimits = Context.Reference<Limits>("@wac/core/Limits/CurrentLimits", {
   defaultValue: () => standard
 })
 
-/** The tier that counts: an unknown one counts as the default one. */
+/** The effective tier: an unknown tier counts as the default. */
 const inForce = (tiers: Limits["workspaceTiers"], tier: string | null, fallback: string): string =>
   tier !== null && Object.hasOwn(tiers, tier) ? tier : fallback
 
-/** The bucket of a workspace: one token per public request. An unknown tier counts as the default one. */
+/** The policy of a workspace's bucket: one token for each public request. An unknown tier counts as the default. */
 export const workspace = (limits: Limits, tier: Workspace["tier"]): RateLimit.Policy =>
   RateLimit.perSecond("workspace", workspaceTier(limits, tier).perSecond)
 
-/** The tier of a workspace that is in force, and its rate in requests per second. */
+/** The effective tier of a workspace and its rate in requests per second. */
 export const workspaceTier = (
   { defaults, workspaceTiers }: Limits,
   tier: Workspace["tier"]
@@ -74,11 +76,11 @@ export const workspaceTier = (
   return { tier: name, perSecond: workspaceTiers[name]! }
 }
 
-/** The bucket of a sending number: one token per message given to the provider. */
+/** The policy of a phone number's bucket: one token for each message sent to the provider. */
 export const phoneNumber = (limits: Limits, tier: PhoneNumber["tier"]): RateLimit.Policy =>
   RateLimit.perSecond("phone_number", phoneNumberTier(limits, tier).perSecond)
 
-/** The tier of a sending number that is in force, and its rate in messages per second. */
+/** The effective tier of a phone number and its rate in messages per second. */
 export const phoneNumberTier = (
   { defaults, phoneNumberTiers }: Limits,
   tier: PhoneNumber["tier"]
@@ -87,23 +89,23 @@ export const phoneNumberTier = (
   return { tier: name, perSecond: phoneNumberTiers[name]! }
 }
 
-/** The bucket of one number and one recipient. */
+/** The policy of the bucket of one phone number and one recipient. */
 export const pair = (limits: Limits): RateLimit.Policy => ({
   name: "pair",
   interval: RateLimit.intervalOf(limits.pair.everySeconds * 1000),
   capacity: limits.pair.burst
 })
 
-/** The name in storage of a workspace's bucket. */
+/** The key of a workspace's bucket in storage. */
 export const workspaceBucket = (id: WorkspaceId): string => `workspace:${id}`
 
-/** That of a phone number's. */
+/** The key of a phone number's bucket in storage. */
 export const phoneNumberBucket = (id: PhoneNumberId): string => `phone_number:${id}`
 
-/** That of a phone number and one of its customers. */
+/** The key in storage of the bucket of a phone number and one of its customers. */
 export const pairBucket = (id: PhoneNumberId, customer: Contact["key"]): string => `pair:${id}:${customer}`
 
-/** The workspace or the phone number that a bucket of that name is of; nothing for any other bucket. */
+/** The workspace or phone number whose bucket has this key; `undefined` for any other bucket. */
 export const ownerOf = (
   bucket: string
 ): { readonly workspace: WorkspaceId } | { readonly phoneNumber: PhoneNumberId } | undefined => {
@@ -112,5 +114,5 @@ export const ownerOf = (
   return kind === "workspace" ? { workspace: id as WorkspaceId } : { phoneNumber: id as PhoneNumberId }
 }
 
-/** Whether *accept* spends from the bucket of that name. */
+/** Whether *accept* spends from the bucket with this key. */
 export const isSpentBySends = (bucket: string): boolean => /^(workspace|phone_number|pair):/.test(bucket)

@@ -1,6 +1,6 @@
 /**
- * Token buckets (contract §7), kept as one instant each: the *theoretical arrival time* of the generic cell rate
- * algorithm, at which the bucket would be full again. One number per bucket is one narrow row to lock.
+ * Token buckets (contract §7). A bucket is stored as one instant, at which it would be full again: the *theoretical
+ * arrival time* of the generic cell rate algorithm. So a bucket is one narrow row to lock. Pure.
  */
 import { Context, Duration, Effect } from "effect"
 import { RateLimited } from "../Errors.ts"
@@ -9,36 +9,36 @@ import type { Instant } from "../Time.ts"
 /** The name of a limiter, on the wire and as the reason of `rate_limited`. */
 export type Name = RateLimited["reason"]
 
-/** How a bucket fills: one token per `interval` milliseconds (a fraction is fine), at most `capacity` of them. */
+/** How a bucket fills: one token every `interval` milliseconds (may be a fraction), up to `capacity`. */
 export interface Policy {
   readonly name: Name
   readonly interval: number
   readonly capacity: number
 }
 
-/** What a limiter said about one bucket, for the `RateLimit` headers. */
+/** The state of one bucket after a request, for the `RateLimit` headers. */
 export interface Reading {
   readonly policy: Policy
   /** Whole tokens left. */
   readonly remaining: number
-  /** Milliseconds until the bucket is full, or, when it refused, until it has a token again. */
+  /** Milliseconds until the bucket is full, or until its next token if it refused. */
   readonly resetAfter: number
   readonly allowed: boolean
 }
 
-/** A decision: the reading, and the bucket's new state, which is the old one, {@link bounded}, when the bucket refused. */
+/** A reading and the bucket's new state. If the bucket refused, that is the old state, {@link bounded}. */
 export interface Decision {
   readonly reading: Reading
   readonly fullAt: Instant
 }
 
 /**
- * An interval in 1/1024 ms: such fractions of the present add up exactly in a double, so that no rounding costs a
- * burst its last token.
+ * Rounds an interval to 1/1024 ms. Such fractions add up exactly in a double at present-day instants, so rounding never
+ * costs a burst its last token.
  */
 export const intervalOf = (milliseconds: number): number => Math.max(1, Math.round(milliseconds * 1024)) / 1024
 
-/** A token every 1/`rate` seconds, with a burst of twice the rate, at least one. */
+/** One token every 1/`rate` seconds, with a burst of twice the rate and at least one. */
 export const perSecond = (name: Name, rate: number): Policy => ({
   name,
   interval: intervalOf(1000 / rate),
@@ -46,16 +46,16 @@ export const perSecond = (name: Name, rate: number): Policy => ({
 })
 
 /**
- * The state of a bucket as it may be stored: never further ahead than an empty bucket is. One that was written by a
- * clock which was ahead, or before the clock was set back, is empty, and fills from now on.
+ * Limits a bucket's state to that of an empty bucket. A state further ahead was written by a fast clock, or before the
+ * clock was set back; such a bucket counts as empty and fills from now on.
  */
 export const bounded = ({ capacity, interval }: Policy, fullAt: Instant, now: Instant): Instant =>
   Math.min(fullAt, now + interval * capacity)
 
 /**
- * Takes one token, if there is one. `fullAt` is the bucket's state; a bucket never seen is full (`0`). Where it refuses,
- * the new state is the old one, {@link bounded}: it must be written where that differs, else the bucket stays empty until
- * the time is reached that was written.
+ * Takes one token if there is one. `fullAt` is the bucket's state; a new bucket is full (`0`). If the bucket refuses,
+ * the new state is the old one, {@link bounded}. Write it if it differs: otherwise the bucket stays empty until the
+ * time that was stored.
  */
 export const take = (policy: Policy, stored: Instant, now: Instant): Decision => {
   const fullAt = bounded(policy, stored, now)
@@ -70,11 +70,11 @@ export const take = (policy: Policy, stored: Instant, now: Instant): Decision =>
     }
 }
 
-/** Gives one token back to a bucket. */
+/** Returns one token to a bucket. */
 export const giveBack = (policy: Policy, fullAt: Instant): Instant => fullAt - policy.interval
 
 const tokens = (policy: Policy, fullAt: Instant, now: Instant): number =>
-  // a bucket's arithmetic is in fractions of a millisecond; the epsilon keeps 0.1 + 0.2 from costing a token
+  // states are fractions of a millisecond; the epsilon keeps a rounding error such as 0.1 + 0.2 from costing a token
   Math.max(0, Math.floor(policy.capacity - Math.max(0, fullAt - now) / policy.interval + 1e-6))
 
 const refusals: { readonly [name in Name]: string } = {
@@ -85,7 +85,7 @@ const refusals: { readonly [name in Name]: string } = {
   login: "too many failed sign-ins; wait before the next"
 }
 
-/** The error of the first limiter that refused, with the wait that all of them ask for; or nothing. */
+/** The error of the first limiter that refused, with the longest wait of all that refused; `undefined` if none did. */
 export const refusal = (readings: ReadonlyArray<Reading>): RateLimited | undefined => {
   const refused = readings.filter(({ allowed }) => !allowed)
   return refused[0] === undefined ? undefined : new RateLimited({
@@ -96,13 +96,12 @@ export const refusal = (readings: ReadonlyArray<Reading>): RateLimited | undefin
 }
 
 /**
- * Where the readings of the current request go: the HTTP layer sets it to collect them for its headers; elsewhere
- * they are dropped.
+ * Receives the readings of the current request. The HTTP layer sets it for its headers; by default they are dropped.
  */
 export const Observer = Context.Reference<(reading: Reading) => void>("@wac/core/RateLimit/Observer", {
   defaultValue: () => () => {}
 })
 
-/** Tells the {@link Observer} of the current request what limiters said. */
+/** Passes readings to the current request's {@link Observer}. */
 export const observe = (readings: ReadonlyArray<Reading>): Effect.Effect<void> =>
   Effect.map(Observer, (observer) => readings.forEach(observer))

@@ -1,30 +1,31 @@
 /**
- * What spending tokens outside a send decides (contract §7): one token from each of several buckets, or from none.
+ * The decisions for tokens that are spent outside a send (contract §7): one token from each of several buckets, or
+ * none. Pure.
  */
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Bucket from "./Bucket.ts"
 import * as RateLimit from "./RateLimit.ts"
 
-/** A bucket by its name in storage, and how it fills. */
+/** A bucket's key in storage and its policy. */
 export interface Named {
   readonly key: string
   readonly policy: RateLimit.Policy
 }
 
-/** One token is to be taken from each bucket, or to be given back to each. */
+/** Takes one token from each bucket, or returns one to each. */
 export interface Tokens {
   readonly now: Instant
   readonly buckets: ReadonlyArray<Named>
 }
 
-/** What the steps load, all of it under locks. */
+/** What the steps load, under locks. */
 export interface Loaded extends Known {
-  /** When the bucket of that name is full; `undefined`: it was never seen, or was forgotten when it was full. */
+  /** When the bucket with this key is full; `undefined` if it is new, or was deleted because it was full. */
   readonly fullAt: (key: string) => Instant | undefined
 }
 
-/** Buckets as they are after the step, each at most once. */
+/** The buckets to write, each at most once. */
 export type Writes = ReadonlyArray<{ readonly key: string; readonly fullAt: Instant }>
 
 /** The buckets of a batch. */
@@ -49,7 +50,10 @@ class Buckets {
   }
 }
 
-/** Takes one token from each bucket if all of them have one, else from none. Answers with a reading of each. */
+/**
+ * Decides `RateLimitStore.spend`: takes one token from each bucket if all have one, else none. The answer is a reading
+ * of each.
+ */
 export const spend: Decide<Tokens, Loaded, ReadonlyArray<RateLimit.Reading>, Writes> = (loaded, commands) => {
   const all = new Buckets(loaded)
   const answers = commands.map(({ buckets, now }) => {
@@ -63,7 +67,7 @@ export const spend: Decide<Tokens, Loaded, ReadonlyArray<RateLimit.Reading>, Wri
   return { answers, writes: all.writes() }
 }
 
-/** Gives one token back to each bucket; one that is not stored is full already. */
+/** Decides `RateLimitStore.giveBack`: returns one token to each bucket. A bucket that is not stored is already full. */
 export const giveBack: Decide<Tokens, Loaded, void, Writes> = (loaded, commands) => {
   const all = new Buckets(loaded)
   for (const { key, policy } of commands.flatMap(({ buckets }) => buckets)) {

@@ -1,6 +1,6 @@
 /**
- * Phone numbers: the E.164 form that every number has on the wire (specification §4), and the numbers that a
- * workspace sends from.
+ * Phone numbers: the E.164 format that every number has on the wire (specification §4), and the numbers that a
+ * workspace sends from. Pure rules, no storage.
  */
 import { Schema } from "effect"
 import { getCountries, getCountryCallingCode, isPossiblePhoneNumber, Metadata } from "libphonenumber-js/min"
@@ -22,15 +22,16 @@ const lengthsBy = (
     return all.set(code, others === undefined ? lengths : join(lengths, others))
   }, new Map<string, ReadonlySet<number>>())
 
-/** By calling code: the lengths that national numbers have in every country that shares it. */
+/** By calling code: national number lengths that are valid in every country with that code. */
 const commonLengths = lengthsBy((lengths, others) => new Set([...lengths].filter((n) => others.has(n))))
 
-/** The same in any of them. */
+/** By calling code: national number lengths that are valid in any country with that code. */
 const allLengths = lengthsBy((lengths, others) => new Set([...lengths, ...others]))
 
 /**
- * What the library says, who first finds out which country a number belongs to. That takes as long as much else of a
- * send together, and does not matter where the length is possible in all of them. (No calling code begins another.)
+ * Whether the number is possible. The library first determines the number's country, which takes as long as much of a
+ * send. That is unnecessary if the length is valid in every country with the calling code. (No calling code is a prefix
+ * of another.)
  */
 const isPossible = (text: string): boolean => {
   for (let end = 2; end <= 4; end++) {
@@ -39,15 +40,15 @@ const isPossible = (text: string): boolean => {
   return isPossiblePhoneNumber(text)
 }
 
-/** Digits after the first that tell one country from another where they share a calling code. */
+/** Sample digits after the first, to tell countries apart that share a calling code. */
 const probes = Array.from({ length: 100 }, (_, i) => `${`${i}`.padStart(2, "0")}457689012345`)
 
-/** What may follow a calling code: `\\d{8}|\\d{9}`. */
+/** The pattern for what may follow a calling code: `\\d{8}|\\d{9}`. */
 const restOf = (code: string, lengths: ReadonlySet<number>): string => {
   const common = commonLengths.get(code)
   return [...lengths].sort((a, b) => a - b).flatMap((length) => {
     if (common?.has(length) === true) return [`\\d{${length}}`]
-    // where countries that share a code differ: the first digits with which the length is possible all the same
+    // if countries with the same code differ: the first digits for which the length is possible anyway
     const digits = [..."123456789"].filter((digit) =>
       probes.every((probe) => isPossiblePhoneNumber(`+${code}${(digit + probe).slice(0, length)}`))
     )
@@ -56,8 +57,8 @@ const restOf = (code: string, lengths: ReadonlySet<number>): string => {
 }
 
 /**
- * The possible numbers as a regular expression, for descriptions of the API: by calling code, the lengths that national
- * numbers have. (A number with a national prefix in it, as `+44 0…`, is possible too, and nothing that anybody should send.)
+ * The possible numbers as a regular expression, for the API's description: calling codes with their national number
+ * lengths. (A number with a national prefix, such as `+44 0…`, also matches, though nobody should send it.)
  */
 const possiblePattern = (): string => {
   const codes = new Map<string, Array<string>>()
@@ -68,7 +69,7 @@ const possiblePattern = (): string => {
   return `^\\+(?:${[...codes].map(([rest, group]) => `(?:${group.join("|")})(?:${rest})`).join("|")})$`
 }
 
-/** `+` and digits only, no separators, and possible by the numbering plan of its country (contract §3). */
+/** `+` and digits without separators, and a possible number in its country's numbering plan (contract §3). */
 export const E164 = Schema.String.check(
   Schema.makeFilter(
     (text: string) =>
@@ -83,53 +84,62 @@ export const E164 = Schema.String.check(
 })
 export type E164 = typeof E164.Type
 
-/** What upstream told of a number; `null`: nothing yet. */
+/** What the provider has reported about a number; each field is `null` until reported. */
 export interface Learned {
   /** Its throughput, as a tier of `Limits`. */
   readonly tier: string | null
-  /** Its messaging limit; `null` also for an unlimited one. */
+  /** Its messaging limit; also `null` if unlimited. */
   readonly messagingLimit: number | null
-  /** Its rating, in the provider's words in lower case. */
+  /** Its quality rating in the provider's words, in lower case. */
   readonly quality: string | null
 }
 
-/** Nothing was told yet. */
+/** Nothing reported yet. */
 export const unlearned: Learned = { tier: null, messagingLimit: null, quality: null }
 
 /** A number as the provider has it. */
 export interface ProviderNumber {
   readonly phoneNumber: E164
-  /** The provider's own name for the number; inbound traffic is matched by it. Unique over all workspaces. */
+  /** The provider's id of the number, by which inbound traffic is matched. Unique across all workspaces. */
   readonly providerNumberId: string
-  /** The provider's name of the account that the number and its templates belong to. */
+  /** The provider's id of the account that owns the number and its templates. */
   readonly providerAccountId: string
   readonly learned: Learned
 }
 
 /**
- * A number that a workspace sends from. Tier, messaging limit and `available` belong to the operator; what upstream
- * tells is in `learned` and `block`, and what is in force follows from both.
+ * A number that a workspace sends from. The operator sets tier, messaging limit and `available`; what the provider
+ * reports is in `learned` and `block`. The effective values follow from both.
  */
 export interface PhoneNumber extends ProviderNumber {
   readonly id: PhoneNumberId
   readonly workspaceId: WorkspaceId
-  /** The provider that it and its account belong to, by `Provider.name`. While another one runs, nothing is sent from it. */
+  /**
+   * The provider of the number and its account, as `Provider.name`. While a different provider runs, the number cannot
+   * send.
+   */
   readonly provider: string
-  /** `null`: what was learned, else the default of `Limits`. */
+  /** `null` uses what the provider reported, else the default of `Limits`. */
   readonly tier: string | null
-  /** Unique customers written to outside a window per rolling 24 h; `null` as for the tier. */
+  /** Unique customers messaged outside a window per rolling 24 h. `null` as for the tier. */
   readonly messagingLimit: number | null
   /** The operator's switch. */
   readonly available: boolean
-  /** Why upstream lets nothing be sent from it; may have passed by (`SenderBlock.inForce`). */
+  /** Why the provider blocks the number; it may have expired (`SenderBlock.inForce`). */
   readonly block: SenderBlock.SenderBlock | null
-  /** Names the credentials of its own, which have another name after each change; `null`: those of the configuration. */
+  /**
+   * The version of the number's own credentials, which changes with them; `null` if the number uses the configured
+   * ones.
+   */
   readonly credentialsVersion: string | null
-  /** The number used when a send names none while its provider runs. Exactly one per workspace and provider. */
+  /**
+   * Whether the number sends messages that name no number, while its provider runs. Exactly one per workspace and
+   * provider.
+   */
   readonly isDefault: boolean
 }
 
-/** A number of a workspace as it begins: with nothing set by the operator, and nothing in its way. */
+/** A new number of a workspace, without operator settings or a block. */
 export const fresh = (
   given: ProviderNumber & Pick<PhoneNumber, "id" | "workspaceId" | "provider" | "isDefault">
 ): PhoneNumber => ({
@@ -141,17 +151,17 @@ export const fresh = (
   credentialsVersion: null
 })
 
-/** The tier in force; `null`: the default of `Limits`. */
+/** The effective tier; `null` means the default of `Limits`. */
 export const tierOf = ({ learned, tier }: Pick<PhoneNumber, "tier" | "learned">): string | null => tier ?? learned.tier
 
-/** The messaging limit in force; `null`: the default of `Limits`. */
+/** The effective messaging limit; `null` means the default of `Limits`. */
 export const messagingLimitOf = (
   { learned, messagingLimit }: Pick<PhoneNumber, "messagingLimit" | "learned">
 ): number | null => messagingLimit ?? learned.messagingLimit
 
 /**
- * The numbers of a workspace, of which the oldest of each provider that has no default one becomes that. The others are
- * the same objects as before.
+ * Ensures that each provider of a workspace has a default number: where one is missing, the oldest number becomes it.
+ * Other numbers remain the same objects.
  */
 export const withDefaults = (numbers: ReadonlyArray<PhoneNumber>): ReadonlyArray<PhoneNumber> => {
   const served = new Set(numbers.filter(({ isDefault }) => isDefault).map(({ provider }) => provider))
@@ -165,33 +175,36 @@ export const withDefaults = (numbers: ReadonlyArray<PhoneNumber>): ReadonlyArray
   )
 }
 
-/** What upstream speaks of: a number, or an account and so all its numbers, but for the one alone whose digits it gives. */
+/**
+ * The numbers that a provider report is about: one number; all numbers of an account; or, if it also gives a phone
+ * number, that number of the account.
+ */
 export type NumberName =
   | Pick<PhoneNumber, "providerNumberId">
   | (Pick<PhoneNumber, "providerAccountId"> & Partial<Pick<PhoneNumber, "phoneNumber">>)
 
-/** What upstream tells of a number; a field that is left out is not spoken of. */
+/** A reported change of a number. Omitted fields are not part of the report. */
 export interface NumberChange {
-  /** `null` lifts it, whatever its reason. */
+  /** `null` lifts any block. */
   readonly block?: SenderBlock.SenderBlock | null
-  /** Lifts a block for this reason, and no other; passed over where `block` is spoken of. */
+  /** Lifts a block for this reason only. Ignored if `block` is present. */
   readonly lifts?: SenderBlock.SenderBlockReason
   readonly tier?: string
-  /** `null`: unlimited. */
+  /** `null` means unlimited. */
   readonly messagingLimit?: number | null
   readonly quality?: string
 }
 
-/** When the word that holds was told, of each field; one that is left out was never spoken of. */
+/** For each field, the time of the report in force; omitted if none. */
 export type ToldAt = { readonly [Field in Exclude<keyof NumberChange, "lifts">]?: Instant }
 
 /**
- * Upstream's times are in whole seconds: a block may be of any moment of its second, and so later than a word of ours that
- * seems to be newer. To take it for newer costs less than to lose it.
+ * The provider's times are whole seconds, so a reported block may be up to 999 ms later than its time says, and so
+ * later than a change of ours that seems newer. Applying an old block costs less than losing a new one.
  */
 const blockMayBeLaterBy = 999
 
-/** What becomes of the block; undefined when the word is not of it, or older than the one in force. */
+/** The block after a change; `undefined` if the change is not about the block, or is older than the report in force. */
 const blockAfter = (
   before: SenderBlock.SenderBlock | null,
   { block, lifts }: NumberChange,
@@ -208,8 +221,8 @@ const blockAfter = (
 }
 
 /**
- * Applies upstream's word of the time `at`. A field whose word in force is of a later time keeps it, so that words may
- * come in any order; of two of the same time the one that comes last holds. A block counts as of the end of its second.
+ * Applies a provider report of the time `at`. A field keeps its value if that was reported later, so reports may arrive
+ * in any order; of two with the same time, the last to arrive wins. A block counts from the end of its second.
  */
 export const observe = (
   { number, toldAt }: { readonly number: PhoneNumber; readonly toldAt: ToldAt },

@@ -1,6 +1,6 @@
 /**
- * What the transitions of phone numbers decide (contract §3 and §7): which numbers a workspace has and which of them are
- * its default ones, what upstream reports of them, and their credentials.
+ * The decisions for phone numbers (contract §3 and §7): a workspace's numbers and defaults, provider reports about
+ * them, and their credentials. Pure.
  */
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Sealed } from "../secrets/Sealed.ts"
@@ -8,88 +8,88 @@ import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as PhoneNumber from "./PhoneNumber.ts"
 
-/** Credentials of a number's own. */
+/** A number's own credentials. */
 export interface SealedCredentials {
-  /** As in `PhoneNumber`. */
+  /** `PhoneNumber.credentialsVersion`. */
   readonly version: string
-  /** What the provider is shown; sealed for the number's id. */
+  /** The provider's access token, sealed for the number's id. */
   readonly accessToken: Sealed
-  /** Where the provider's interface is, and which version of it to speak; `null`: as configured. */
+  /** The base URL and version of the provider's API; `null` uses the configured value. */
   readonly baseUrl: string | null
   readonly apiVersion: string | null
 }
 
-/** A number is given to an account of a provider. */
+/** Assigns a number to a provider's account. */
 export interface Assign extends Pick<PhoneNumber.PhoneNumber, "provider" | "providerAccountId"> {
   readonly id: PhoneNumberId
 }
 
-/** Upstream reports a change of the numbers of a name, of the time `at`. */
+/** Reports a change of the numbers that `name` selects, at the provider's time `at`. */
 export interface Observe {
   readonly name: PhoneNumber.NumberName
   readonly at: Instant
   readonly change: PhoneNumber.NumberChange
 }
 
-/** A number gets credentials of its own, or with `null` loses them. */
+/** Gives a number its own credentials, or with `null` removes them. */
 export interface SetCredentials {
   readonly now: Instant
   readonly id: PhoneNumberId
   readonly credentials: SealedCredentials | null
 }
 
-/** A number, and when what holds of it was reported. */
+/** A number, and when its reported fields were reported. */
 export interface Observed {
   readonly number: PhoneNumber.PhoneNumber
   readonly toldAt: PhoneNumber.ToldAt
 }
 
-/** What adding, removing and assigning numbers load, under locks of their workspaces. */
+/** What adding, removing and assigning numbers load, under locks on their workspaces. */
 export interface LoadedWorkspaces extends Known {
   readonly byId: (id: PhoneNumberId) => PhoneNumber.PhoneNumber | undefined
   /** The numbers of a workspace. */
   readonly ofWorkspace: (id: WorkspaceId) => ReadonlyArray<PhoneNumber.PhoneNumber>
-  /** Whether a workspace has a number of that name with the provider. */
+  /** Whether any workspace has a number with this provider id. */
   readonly isKnown: (providerNumberId: string) => boolean
 }
 
-/** What observations load, under locks of the numbers. */
+/** What reports load, under locks on the numbers. */
 export interface LoadedNames extends Known {
-  /** The numbers of a name, of all workspaces. */
+  /** The numbers that a name selects, in all workspaces. */
   readonly named: (name: PhoneNumber.NumberName) => ReadonlyArray<Observed>
 }
 
-/** What a change of credentials loads, under locks of the numbers. */
+/** What a change of credentials loads, under locks on the numbers. */
 export interface LoadedNumbers extends Known {
   readonly byId: (id: PhoneNumberId) => Observed | undefined
 }
 
-/** Numbers as they are after the step, each once: new ones and changed ones. */
+/** New and changed numbers to write, each once. */
 export interface Writes {
   readonly numbers: ReadonlyArray<PhoneNumber.PhoneNumber>
 }
 
-/** What goes when numbers are removed: all that is of a number goes with it. */
+/** What removing numbers writes. Everything that belongs to a removed number is deleted with it. */
 export interface RemoveWrites extends Writes {
   readonly removed: ReadonlyArray<PhoneNumber.PhoneNumber>
-  /** Accounts of which a workspace has no number any more: the templates that it has of them go. */
+  /** Accounts in which a workspace has no number left. The workspace's templates of these accounts are deleted. */
   readonly left: ReadonlyArray<Pick<PhoneNumber.PhoneNumber, "workspaceId" | "providerAccountId">>
 }
 
-/** Numbers as they are after the step, each once. */
+/** The numbers to write, each once. */
 export interface ObserveWrites {
   readonly observed: ReadonlyArray<Observed>
 }
 
 export interface CredentialsWrites extends ObserveWrites {
-  /** Of each number at most once, `null` where it has none of its own any more. */
+  /** The credentials to write for each number, at most once; `null` deletes them. */
   readonly credentials: ReadonlyArray<{
     readonly id: PhoneNumberId
     readonly credentials: SealedCredentials | null
   }>
 }
 
-/** The numbers of workspaces as the commands so far have left them. */
+/** The numbers of workspaces as the commands decided so far have left them. */
 class Workspaces {
   private readonly loaded: LoadedWorkspaces
   private readonly before = new Map<PhoneNumberId, PhoneNumber.PhoneNumber>()
@@ -131,8 +131,8 @@ class Workspaces {
 }
 
 /**
- * Adds numbers to workspaces. As the default one it replaces that of its provider. False, and nothing changed, when its
- * name with the provider is known, or its workspace has the number already.
+ * Decides `PhoneNumberStore.add`: adds numbers to workspaces. A new default number replaces the provider's previous
+ * default. False, and no change, if the provider id is known or the workspace already has the number.
  */
 export const add: Decide<PhoneNumber.PhoneNumber, LoadedWorkspaces, boolean, Writes> = (loaded, numbers) => {
   const workspaces = new Workspaces(loaded)
@@ -154,8 +154,8 @@ export const add: Decide<PhoneNumber.PhoneNumber, LoadedWorkspaces, boolean, Wri
 }
 
 /**
- * Gives numbers to accounts of providers. A number is the default one there if its workspace has no other. Answers whether
- * there is such a number.
+ * Decides `PhoneNumberStore.assign`: assigns numbers to provider accounts. A number becomes the default there if its
+ * workspace has no other. The answer is whether the number exists.
  */
 export const assign: Decide<Assign, LoadedWorkspaces, boolean, Writes> = (loaded, commands) => {
   const workspaces = new Workspaces(loaded)
@@ -171,7 +171,7 @@ export const assign: Decide<Assign, LoadedWorkspaces, boolean, Writes> = (loaded
   return { answers, writes: workspaces.writes() }
 }
 
-/** Removes numbers. Answers whether there was such a number. */
+/** Decides `PhoneNumberStore.remove`. The answer is whether the number existed. */
 export const remove: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RemoveWrites> = (loaded, ids) => {
   const workspaces = new Workspaces(loaded)
   const removed: Array<PhoneNumber.PhoneNumber> = []
@@ -191,7 +191,7 @@ export const remove: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RemoveWrit
   return { answers, writes: { ...workspaces.writes(), removed, left } }
 }
 
-/** Numbers and when what holds of them was reported, as the commands so far have left them. */
+/** Numbers with their report times, as the commands decided so far have left them. */
 class Words {
   private readonly observed = new Map<PhoneNumberId, Observed>()
 
@@ -208,7 +208,10 @@ class Words {
   }
 }
 
-/** Applies upstream's words (`PhoneNumber.observe`). Answers with how many numbers have the name. */
+/**
+ * Decides `PhoneNumberStore.observe`: applies provider reports (`PhoneNumber.observe`). The answer is how many numbers
+ * the name selects.
+ */
 export const observe: Decide<Observe, LoadedNames, number, ObserveWrites> = (loaded, commands) => {
   const words = new Words()
   const answers = commands.map(({ at, change, name }) => {
@@ -220,8 +223,8 @@ export const observe: Decide<Observe, LoadedNames, number, ObserveWrites> = (loa
 }
 
 /**
- * Gives numbers credentials of their own, or takes them away. A block for `credentials` is lifted by it, as by a word of
- * the time `now`. Answers whether there is such a number.
+ * Decides `PhoneNumberStore.setCredentials`: sets or removes a number's own credentials. That lifts a block for
+ * `credentials`, like a report of the time `now`. The answer is whether the number exists.
  */
 export const setCredentials: Decide<SetCredentials, LoadedNumbers, boolean, CredentialsWrites> = (loaded, commands) => {
   const words = new Words()

@@ -1,5 +1,6 @@
 /**
- * The numbers of a workspace: the one that the configuration names, and what is in force of each.
+ * The numbers of a workspace: adds or refreshes the configured number, and lists all with their effective limits. Calls
+ * the provider and the store.
  */
 import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -17,23 +18,26 @@ import * as PhoneNumber from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import * as SenderBlock from "./SenderBlock.ts"
 
-/** Whether a number can be sent from: `disabled` is the operator's doing, `blocked` upstream's. */
+/** Whether a number can send: the operator sets `disabled`, the provider causes `blocked`. */
 export const NumberStatus = Schema.Literals(["available", "blocked", "disabled"])
 export type NumberStatus = typeof NumberStatus.Type
 
-/** A number and what is in force of it at a moment: the operator's settings before what was learned, and defaults last. */
+/**
+ * A number and its effective values at a moment: the operator's settings take precedence, then provider reports, then
+ * defaults.
+ */
 export interface PhoneNumberState {
   readonly number: PhoneNumber.PhoneNumber
   readonly status: NumberStatus
   readonly tier: string
   readonly messagesPerSecond: number
-  /** Unique customers written to outside a window per rolling 24 h; `null`: no limit. */
+  /** Unique customers messaged outside a window per rolling 24 h; `null` means no limit. */
   readonly messagingLimit: number | null
-  /** The block that is in force. */
+  /** The block in force, if any. */
   readonly block: SenderBlock.SenderBlock | null
 }
 
-/** What is in force of a number at `now`. */
+/** The effective values of a number at `now`. */
 export const stateOf = (limits: Limits.Limits, number: PhoneNumber.PhoneNumber, now: Instant): PhoneNumberState => {
   const block = number.block !== null && SenderBlock.inForce(number.block, now) ? number.block : null
   const { perSecond, tier } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(number))
@@ -49,13 +53,13 @@ export const stateOf = (limits: Limits.Limits, number: PhoneNumber.PhoneNumber, 
 
 export class PhoneNumbers extends Context.Service<PhoneNumbers, {
   /**
-   * Sees to it that the number that the configuration names is there, once there is a workspace: one that storage lacks
-   * is added to the first workspace and becomes its default. Of one that is known the provider and the account are
-   * brought up to date, and what the provider tells of it; that it told anything proves its credentials good again. When it
-   * is done the templates of its account have been listed, now or some time before. Safe to repeat.
+   * Ensures that the configured number exists once there is a workspace. If the storage lacks it, it is added to the
+   * first workspace as its default. If it exists, its provider, account and reported values are updated; a response
+   * from the provider proves its credentials valid. When this succeeds, the templates of its account have been listed,
+   * now or earlier. Safe to repeat.
    */
   readonly ensure: Effect.Effect<void, ProviderError | TemplatesUnavailable | StoreError>
-  /** The numbers of a workspace, newest first, as they are at this moment. */
+  /** The numbers of a workspace with their current state, newest first. */
   readonly list: (workspaceId: Id.WorkspaceId, page: PageRequest) => Effect.Effect<Page<PhoneNumberState>, StoreError>
 }>()("@wac/core/numbers/PhoneNumbers") {
   static readonly layer = Layer.effect(
@@ -67,7 +71,7 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
       const limits = yield* Limits.CurrentLimits
       const templates = yield* Templates
       const random = yield* SecureRandom.SecureRandom
-      /** Accounts that a number is new to, until their templates are listed. */
+      /** Accounts with a new number whose templates are not listed yet. */
       const unlisted = new Set<string>()
 
       const refresh = Effect.fnUntraced(function*(
@@ -91,7 +95,7 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
         })
       })
 
-      /** Without templates every send would be refused; ones that are old are listed again in the background. */
+      /** Without templates every send would be refused. Old templates are refreshed in the background. */
       const ensureTemplates = Effect.fnUntraced(function*(sender: PhoneNumber.PhoneNumber) {
         const { items } = yield* templates.list(sender.workspaceId, {}, { limit: 1, after: null })
         if (items.length > 0 && !unlisted.has(sender.providerAccountId)) return
@@ -100,7 +104,7 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
       })
 
       const ensure = Effect.gen(function*() {
-        // before there is a workspace too: a wrong configuration is then known at the start, not at the set-up
+        // even without a workspace: a wrong configuration then shows at start, not during set-up
         const configured = yield* provider.firstNumber
         const [first] = yield* workspaces.list
         if (first === undefined) return
@@ -133,11 +137,11 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
         ensure,
         list: Effect.fn("PhoneNumbers.list")(function*(workspaceId, page) {
           const now = yield* Clock.currentTimeMillis
-          // a workspace has a few, not pages of them
+          // a workspace has few numbers, so they are paged in memory
           const all = [...(yield* numbers.list(workspaceId))].sort((a, b) => a.id < b.id ? 1 : -1)
           return fromOverread(
             all.filter(({ id }) => page.after === null || id < page.after)
-              // each provider has a default one, and the one that runs has the say
+              // each provider has a default; only the running provider's default counts
               .map((number) => ({ ...number, isDefault: number.isDefault && number.provider === provider.name }))
               .map((number) => stateOf(limits, number, now)),
             page,
@@ -149,16 +153,15 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
   )
 }
 
-/** How soon a provider or a storage that was away at the start is asked again. */
+/** How soon `ensure` is retried if the provider or the storage was unavailable at start. */
 const ensureAgainAfter = Duration.minutes(1)
 
-/** How long a start waits: long enough for the number, and for some thousand templates. */
+/** How long start waits for `ensure`: enough for the number and a few thousand templates. */
 const startWaits = Duration.seconds(20)
 
 /**
- * `ensure` at the start, which waits for it a while, and again until it has succeeded. Until then the process is not
- * ready: what the configuration says of the provider (credentials, number, address) has not been seen to be right, or
- * there is no template yet that could be sent.
+ * Runs `ensure` at start, which waits for it up to a limit, and retries until it succeeds. Until then the process is
+ * not ready: the configured credentials, number and address are unproven, or there is no template to send.
  */
 export const layerEnsured = Layer.effectDiscard(
   Effect.gen(function*() {
@@ -176,7 +179,7 @@ export const layerEnsured = Layer.effectDiscard(
     const tried = ensure.pipe(
       Effect.tap(() => Effect.sync(() => refusal = undefined)),
       Effect.tapError((error) => {
-        // that the storage is away is a condition of its own
+        // an unavailable storage is a condition of its own
         refusal = error._tag === "StoreError" ? undefined : toServerError(error)
         return Effect.logWarning(
           `the configured phone number could not be looked after, and will be again soon: ${error.message}`

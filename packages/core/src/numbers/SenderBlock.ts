@@ -1,12 +1,12 @@
 /**
- * Why the provider lets nothing be sent from a number at the moment. While a block is in force, sends are refused
- * before the provider is asked: a call that must fail costs its time, and counts against us upstream.
+ * Why the provider currently blocks a number. While a block is in force, sends are refused without calling the
+ * provider, since a call that must fail costs time and counts against us there. Pure.
  */
 import { Duration, Schema } from "effect"
 import { Forbidden, type ProviderDetail, ServerError } from "../Errors.ts"
 import type { Instant } from "../Time.ts"
 
-/** What is in the way. `credentials` is ours to mend, every other a matter between the number's owner and upstream. */
+/** The cause. We can fix `credentials`; every other cause is between the number's owner and the provider. */
 export const SenderBlockReason = Schema.Literals([
   "quality",
   "restricted",
@@ -18,8 +18,8 @@ export const SenderBlockReason = Schema.Literals([
 export type SenderBlockReason = typeof SenderBlockReason.Type
 
 /**
- * Which messages it stops: all, or only those outside a service window. Some restrictions of upstream's leave customers
- * who have written to be answered.
+ * The messages that it stops: all, or only those outside a service window. Some provider restrictions still allow
+ * replies to customers who have written.
  */
 export const SenderBlockScope = Schema.Literals(["all", "outside_window"])
 export type SenderBlockScope = typeof SenderBlockScope.Type
@@ -28,32 +28,32 @@ export interface SenderBlock {
   readonly reason: SenderBlockReason
   readonly scope: SenderBlockScope
   readonly since: Instant
-  /** From then on sends are tried again; `null`: not before upstream or the operator lifts the block. */
+  /** When sends are tried again; `null` if only the provider or the operator can lift the block. */
   readonly until: Instant | null
-  /** What upstream said. */
+  /** The provider's error. */
   readonly provider: ProviderDetail | null
 }
 
 /**
- * How long a block holds that upstream has not dated. Then sends go out again, and the first of them that upstream
- * refuses for the same reason renews it; so this is how soon we notice, unasked, that the cause is gone.
+ * How long a block lasts if the provider gave no end. Afterwards sends go out again, and the first that the provider
+ * refuses for the same reason renews the block. So this is how soon we notice that the cause is gone.
  */
 export const trialAfter: Readonly<Record<SenderBlockReason, Duration.Duration>> = {
-  // upstream judges quality over days; each message that it counts as spam makes matters worse
+  // the provider judges quality over days, and each message that counts as spam makes it worse
   quality: Duration.hours(1),
-  // an account is given back by people
+  // people restore an account
   restricted: Duration.hours(1),
-  // a token is exchanged at any moment, also by a start with another environment, and the trial harms nothing
+  // a token may change at any time, even by a restart with a different environment, and a trial is harmless
   credentials: Duration.minutes(1),
-  // registered anew by a person, within minutes
+  // a person registers the number again within minutes
   registration: Duration.minutes(5),
-  // a payment method is entered by a person, within minutes
+  // a person enters a payment method within minutes
   payment: Duration.minutes(5),
-  // a name is approved by people
+  // people approve a name
   display_name: Duration.hours(1)
 }
 
-/** A block of all messages that upstream has not dated; with a date of upstream's own, `until` is that. */
+/** A block of all messages without an end from the provider. If the provider gives one, set `until` to it. */
 export const of = (reason: SenderBlockReason, now: Instant, provider: ProviderDetail | null): SenderBlock => ({
   reason,
   scope: "all",
@@ -62,14 +62,14 @@ export const of = (reason: SenderBlockReason, now: Instant, provider: ProviderDe
   provider
 })
 
-/** Whether it stops messages of its scope at `now`. */
+/** Whether the block is in force at `now`. */
 export const inForce = ({ until }: Pick<SenderBlock, "until">, now: Instant): boolean => until === null || now < until
 
-/** Whether it stops a message at `now`, to a customer whose service window is open or not. */
+/** Whether the block stops a message at `now`, given whether the customer's service window is open. */
 export const stops = (block: Pick<SenderBlock, "scope" | "until">, isOpen: boolean, now: Instant): boolean =>
   inForce(block, now) && (block.scope === "all" || !isOpen)
 
-/** The block once upstream has told of `next`: of the same reason, it is one block that goes on. */
+/** The block after the provider has reported `next`. A block for the same reason continues and keeps its start. */
 export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock =>
   before?.reason === next.reason ? { ...next, since: Math.min(before.since, next.since) } : next
 
@@ -82,11 +82,11 @@ const words: Readonly<Record<SenderBlockReason, string>> = {
   display_name: "the provider has not approved the display name of this phone number"
 }
 
-/** The block in words, for people. */
+/** Describes the block for people. */
 export const describe = ({ reason, scope }: Pick<SenderBlock, "reason" | "scope">): string =>
   scope === "all" ? words[reason] : `${words[reason]}; customers may be answered within their service window`
 
-/** The error for a send from a number with this block in force; `param` is the field that named the number. */
+/** The error for a send from a number with this block in force. `param` is the field that named the number. */
 export const refusal = (block: SenderBlock, param?: "from"): Forbidden | ServerError => {
   const described = {
     message: describe(block),

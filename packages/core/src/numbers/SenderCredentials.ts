@@ -1,6 +1,6 @@
 /**
- * Credentials of a number's own, for a number that the provider does not take the configured ones for. They are kept
- * sealed (contract §5), and opened for the call that needs them.
+ * Credentials of a single number, for numbers that the configured credentials do not cover. Stored sealed (contract
+ * §5), and opened for each call that needs them.
  */
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -11,17 +11,17 @@ import { type StoreError, toServerError } from "../StoreError.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 
-/** What the provider is shown for a number; what is left out is as configured. */
+/** What authenticates a number at the provider. Omitted fields use the configuration. */
 export interface Credentials {
   readonly accessToken: Redacted.Redacted
   readonly baseUrl?: string
   readonly apiVersion?: string
 }
 
-/** Sealed credentials remembered at once; a look-up costs one indexed read. */
+/** The capacity of the cache of sealed credentials. A miss costs one indexed read. */
 const cacheCapacity = 10_000
 
-/** Of the version that was asked for nothing changes; this only lets go of those that are used no more. */
+/** A version's credentials never change, so this only evicts unused entries. */
 const cacheFor = Duration.hours(1)
 
 const notReadable = () =>
@@ -29,13 +29,13 @@ const notReadable = () =>
 
 export class SenderCredentials extends Context.Service<SenderCredentials, {
   /**
-   * The credentials of a number's own; undefined when it goes by those of the configuration. For a sender as *accept*
-   * gave it a change counts at once, in every process. Failing means that the provider was not asked.
+   * The number's own credentials; `undefined` if it uses the configured ones. With a sender from *accept*, a change
+   * takes effect immediately in every process. On failure the provider was not called.
    */
   readonly of: (
     sender: Pick<PhoneNumber, "id" | "credentialsVersion">
   ) => Effect.Effect<Credentials | undefined, ServerError>
-  /** Gives a number credentials of its own, or with `undefined` takes them away. False when there is no such number. */
+  /** Sets a number's own credentials, or removes them with `undefined`. False if there is no such number. */
   readonly set: (id: PhoneNumberId, credentials: Credentials | undefined) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/numbers/SenderCredentials") {
   static readonly layer = Layer.effect(
@@ -45,7 +45,7 @@ export class SenderCredentials extends Context.Service<SenderCredentials, {
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
 
-      // by version too: what is stored by now may be of a later one, which is then asked for under its own name
+      // keyed by version too: the stored credentials may be of a later version, which gets its own entry
       const known = yield* Cache.makeWith(
         (name: string) => numbers.credentials(name.slice(0, name.indexOf(" ")) as PhoneNumberId),
         { capacity: cacheCapacity, timeToLive: (exit) => Exit.isSuccess(exit) ? cacheFor : Duration.zero }

@@ -1,5 +1,6 @@
 /**
- * A person's own account: their workspaces, sessions and password (contract §12 *Members*).
+ * A person's own account: workspaces, sessions and password (contract §12 *Members*). Writes sessions and passwords,
+ * and sends reset mail.
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -22,34 +23,36 @@ import { SessionStore, type StoredSession } from "./SessionStore.ts"
 const elsewhere = () => new NotFound({ message: "people sign in at the application that embeds this service" })
 
 export class Accounts extends Context.Service<Accounts, {
-  /** The workspaces that a person is a member of; of a host's person the one that they act in. */
+  /** The workspaces that a person is a member of. For a host's person, only the current workspace. */
   readonly workspaces: (session: Session) => Effect.Effect<ReadonlyArray<Membership>, StoreError>
-  /** The live sessions of a person, newest first. */
+  /** The person's live sessions, newest first. */
   readonly sessions: (session: Session) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
-  /** Ends one of a person's sessions. */
+  /** Ends one of the person's sessions. */
   readonly endSession: (session: Session, id: string) => Effect.Effect<void, NotFound | StoreError>
-  /** Moves the session of a token to another of the person's workspaces. */
+  /** Moves the token's session to another of the person's workspaces. */
   readonly moveTo: (
     session: Session,
     token: Redacted.Redacted | undefined,
     workspaceId: string
   ) => Effect.Effect<Session, NotFound | StoreError>
-  /** Gives the person another password and ends their other sessions. Wrong passwords are limited as in signing in. */
+  /** Changes the person's password and ends their other sessions. Wrong passwords are limited as for signing in. */
   readonly changePassword: (
     session: Session,
     token: Redacted.Redacted | undefined,
     passwords: { readonly current: Redacted.Redacted; readonly next: Redacted.Redacted }
   ) => Effect.Effect<void, Unauthorized | RateLimited | NotFound | StoreError>
   /**
-   * Mails a link by which a person can choose another password, if there is such a person; nobody learns whether there is.
-   * Limited per address. Fails with {@link NotFound} where no mail is sent.
+   * Mails a password reset link if the address has an account. The result does not reveal whether it has. Limited per
+   * address. Fails with {@link NotFound} if no mailer is configured.
    */
   readonly requestReset: (
     email: string,
     address: string,
     linkOf: (token: Redacted.Redacted) => string
   ) => Effect.Effect<void, RateLimited | NotFound | StoreError>
-  /** Gives the person of a link another password, and ends all of their sessions. Wrong tokens are limited per address. */
+  /**
+   * Sets a new password by a reset link, and ends all of the person's sessions. Wrong tokens are limited per address.
+   */
   readonly reset: (
     token: Redacted.Redacted,
     password: Redacted.Redacted,
@@ -89,7 +92,7 @@ export class Accounts extends Context.Service<Accounts, {
           const now = yield* Clock.currentTimeMillis
           yield* spend(addressBucket(address), now)
           const email = normalizeEmail(given)
-          // as long for an address that nobody has: the rest happens while nobody waits
+          // runs in the background, so that the response takes equally long for an unknown address
           yield* FiberSet.run(
             mailing,
             Effect.gen(function*() {

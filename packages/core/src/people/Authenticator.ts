@@ -1,6 +1,6 @@
 /**
- * Port: how a dashboard session is established (contract §5): by our own accounts (`LocalAuthenticator`), or by the
- * application that embeds us.
+ * Port: how a dashboard session is established (contract §5): by the built-in accounts (`LocalAuthenticator`) or by the
+ * host.
  */
 import { Context, Effect, Layer, type Option, type Redacted } from "effect"
 import { NotFound, type RateLimited, type Unauthorized } from "../Errors.ts"
@@ -8,37 +8,40 @@ import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Session } from "./Session.ts"
 
-/** What a request brings. */
+/** The parts of a request that can authenticate a person. */
 export interface Credentials {
-  /** The value of our own session cookie. */
+  /** The value of our session cookie. */
   readonly token: Redacted.Redacted | undefined
-  /** All headers, in lower case, for a host that has its own way. */
+  /** All headers, with names in lower case, for a host with its own sessions. */
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** How a session is opened. */
+/** The circumstances of a new session. */
 export interface Opening {
-  /** The session that the request brings: it ends when the new one begins. */
+  /** The token of the request's current session, which ends when the new one begins. */
   readonly current?: Redacted.Redacted | undefined
-  /** In which workspace; the one that the person joined first when left out. */
+  /** The workspace. Defaults to the one that the person joined first. */
   readonly workspaceId?: WorkspaceId | undefined
   /** The client's address. */
   readonly address?: string | undefined
-  /** `User-Agent`. */
+  /** The `User-Agent` header. */
   readonly agent?: string | undefined
 }
 
-/** What a person signs in with. */
+/** A sign-in attempt. */
 export interface SignIn extends Opening {
   readonly email: string
   readonly password: Redacted.Redacted
   /** The client's address, by which failures are limited. */
   readonly address: string
-  /** The value of the device cookie: where somebody signed in to this account before, strangers' failures do not count. */
+  /**
+   * The value of the device cookie. On a device that has signed in to this account before, strangers' failures do not
+   * count.
+   */
   readonly device?: Redacted.Redacted | undefined
 }
 
-/** A session that was opened just now, and the token that its cookie carries. */
+/** A newly opened session, and the token for its cookie. */
 export interface SignedIn {
   readonly session: Session
   readonly token: Redacted.Redacted
@@ -47,25 +50,25 @@ export interface SignedIn {
 }
 
 export class Authenticator extends Context.Service<Authenticator, {
-  /** The session of a request, if it has a live one. */
+  /** The request's session, if it has a live one. */
   readonly session: (credentials: Credentials) => Effect.Effect<Option.Option<Session>, StoreError>
   /**
-   * Opens a session under a new token. Failures are limited per account and per address; on a device that signed in to
-   * the account before, they are limited for that device alone.
+   * Opens a session with a new token. Failures are limited per account and per address. On a device that has signed in
+   * to the account before, they are limited for that device only.
    */
   readonly signIn: (
     attempt: SignIn
   ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | StoreError>
-  /** Opens a session for a person who has proved themselves in another way, such as by the set-up link. No limit. */
+  /** Opens a session for a person who has authenticated in another way, such as by the set-up link. Not limited. */
   readonly open: (
     userId: UserId,
     opening?: Opening
   ) => Effect.Effect<SignedIn, NotFound | StoreError>
-  /** Ends a session; one that is unknown is passed over. */
+  /** Ends a session. An unknown token is ignored. */
   readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/Authenticator") {}
 
-/** Sessions come from the embedding application, which signs people in and out itself. */
+/** An authenticator whose sessions come from the host, which signs people in and out itself. */
 export const layerHost = (
   session: (headers: Credentials["headers"]) => Effect.Effect<Option.Option<Session>, StoreError>
 ): Layer.Layer<Authenticator> => {

@@ -1,10 +1,10 @@
 /**
- * Device cookies (OWASP, *Slow down online guessing attacks with device cookies*): where somebody has signed in to an
- * account, later failures there are counted apart from everybody else's, so that strangers who guess at the account keep
- * its owner out nowhere but on devices that are new.
+ * Device cookies (OWASP, *Slow down online guessing attacks with device cookies*). On a device that has signed in to an
+ * account, later failures are counted separately from everybody else's. So strangers who guess passwords lock the owner
+ * out only on new devices. Pure cryptography; nothing is stored.
  *
- * The value is `<nonce>.<mac>`: nothing of it is stored, and it says nothing of the account. The MAC is over account,
- * password hash and nonce, so it is good for one account alone, and a new password ends the trust in every device.
+ * The value is `<nonce>.<mac>` and reveals nothing about the account. The MAC covers account, password hash and nonce,
+ * so a cookie is valid for one account, and a new password invalidates all of them.
  */
 import { Duration, Effect, Redacted } from "effect"
 import { Mac, type SecureRandom } from "effect/crypto"
@@ -13,25 +13,28 @@ import type * as RateLimit from "../limits/RateLimit.ts"
 import type { Vault } from "../secrets/Vault.ts"
 import type { Person } from "./Member.ts"
 
-/** How long a browser keeps it: as long as the longest that browsers keep any; each sign-in begins it anew. */
+/** How long a browser keeps the cookie: the longest that browsers allow. Each sign-in renews it. */
 export const lifetime = Duration.days(400)
 
 /** 16 base62 characters: 95 bits, so that no two devices share a bucket. */
 const nonceLength = 16
 
-/** As per account: ten failures at once, then one a minute. Who stole the cookie guesses no faster than a stranger. */
+/** The same limit as per account: ten failures, then one a minute. A stolen cookie allows no faster guessing. */
 export const policy: RateLimit.Policy = { name: "login", interval: 60_000, capacity: 10 }
 
-/** The name in storage of a device's bucket. */
+/** The key of a device's bucket in storage. */
 export const bucket = (nonce: string): string => `login:device:${nonce}`
 
 type Account = Pick<Person, "userId" | "passwordHash">
 
-// neither of the parts holds a space; what else is hashed with the pepper are API keys, which begin otherwise
+// no part contains a space; the only other input hashed with the pepper, an API key, has a different prefix
 const mac = (vault: Vault["Service"], { passwordHash, userId }: Account, nonce: string) =>
   vault.fingerprint(`device ${userId} ${passwordHash} ${nonce}`)
 
-/** A value for a device that has signed in. It keeps the nonce of a value that was good, and with it the bucket. */
+/**
+ * The cookie's value for a device that has signed in. It keeps the nonce, and so the bucket, of a previously valid
+ * value.
+ */
 export const make = Effect.fnUntraced(function*(
   vault: Vault["Service"],
   random: SecureRandom.SecureRandom["Service"],
@@ -42,11 +45,11 @@ export const make = Effect.fnUntraced(function*(
   return Redacted.make(`${nonce}.${yield* mac(vault, account, nonce)}`)
 })
 
-/** The nonce of a value that has the right shape, which says nothing of whether it is genuine. */
+/** The nonce of a well-formed value. The value need not be genuine. */
 export const nonceOf = (value: Redacted.Redacted): string | undefined =>
   /^([0-9A-Za-z]{16})\.[0-9a-f]{64}$/.exec(Redacted.value(value))?.[1]
 
-/** Whether we made this value for this account, under its present password. */
+/** Whether the value is a genuine cookie of this account and its present password. */
 export const isOf = Effect.fnUntraced(function*(vault: Vault["Service"], account: Account, value: Redacted.Redacted) {
   const nonce = nonceOf(value)
   if (nonce === undefined) return false

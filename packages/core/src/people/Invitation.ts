@@ -1,15 +1,16 @@
 /**
- * Invitations to a workspace, and links that reset a password (contract §12 *Members*): secrets of one use that end.
+ * The models of invitations to a workspace and of password reset links (contract §12 *Members*): single-use secrets
+ * that expire.
  */
 import { Duration } from "effect"
 import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import type { Role } from "./Member.ts"
 
-/** How long an invitation's link is good for. */
+/** How long an invitation's link is valid. */
 export const lifetime = Duration.days(7)
 
-/** Somebody is invited to a workspace. Only the hash of the link's token is kept. */
+/** An invitation to a workspace. Only the hash of its link's token is stored. */
 export interface Invitation {
   readonly id: InvitationId
   readonly workspaceId: WorkspaceId
@@ -21,10 +22,10 @@ export interface Invitation {
   readonly expiresAt: Instant
 }
 
-/** How long a link that resets a password is good for. */
+/** How long a password reset link is valid. */
 export const resetLifetime = Duration.hours(1)
 
-/** A person may give themselves another password, once. */
+/** A single-use right to set a person's password. */
 export interface PasswordReset {
   readonly tokenHash: string
   readonly userId: UserId

@@ -1,5 +1,5 @@
 /**
- * What accepting an invitation decides: it is good once, until it ends, and makes its person a member.
+ * The decision of accepting an invitation: it works once, until it expires, and makes its person a member. Pure.
  */
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
@@ -12,21 +12,21 @@ import type { Member, Person } from "./Member.ts"
 export interface Accept {
   readonly now: Instant
   readonly tokenHash: string
-  /** The id of the person, if there is none of the invitation's address yet. */
+  /** The id for the person if the invitation's address has no account yet. */
   readonly userId: UserId
-  /** The password of a new person; `null`: only somebody whom there is already can accept. */
+  /** A new person's password; `null` if only an existing person can accept. */
   readonly passwordHash: string | null
 }
 
 /** What came of accepting an invitation. */
 export type Accepted =
   | { readonly _tag: "Accepted"; readonly userId: UserId; readonly workspaceId: WorkspaceId }
-  /** It is not known, was accepted or withdrawn, or has ended. */
+  /** The invitation is unknown, accepted, withdrawn or expired. */
   | { readonly _tag: "Gone" }
-  /** The invitation is for somebody new, who needs a password. */
+  /** The invitation is for a new person, who needs a password. */
   | { readonly _tag: "PasswordNeeded" }
 
-/** What it loads, under locks. */
+/** What the step loads, under locks. */
 export interface Loaded extends Known {
   readonly invitation: (tokenHash: string) => Invitation | undefined
   readonly person: (email: string) => Pick<Person, "userId" | "email"> | undefined
@@ -37,11 +37,11 @@ export interface Loaded extends Known {
 export interface Writes {
   readonly people: ReadonlyArray<Person>
   readonly members: ReadonlyArray<Member>
-  /** Invitations that are used up. */
+  /** Invitations to delete because they are used. */
   readonly accepted: ReadonlyArray<Invitation>
 }
 
-/** `InvitationStore.accept`. */
+/** Decides `InvitationStore.accept`. */
 export const accept: Decide<Accept, Loaded, Accepted, Writes> = (loaded, commands) => {
   const accepted = new Map<string, Invitation>()
   const people = new Map<string, Person>()
@@ -58,7 +58,7 @@ export const accept: Decide<Accept, Loaded, Accepted, Writes> = (loaded, command
     }
     const own = known?.userId ?? userId
     accepted.set(tokenHash, invitation)
-    // who is a member already stays what they are
+    // an existing member keeps their role
     if (!members.has(`${workspaceId} ${own}`) && !loaded.isMember(workspaceId, own)) {
       members.set(`${workspaceId} ${own}`, { userId: own, workspaceId, email, role, createdAt: now })
     }

@@ -1,5 +1,5 @@
 /**
- * Port: invitations to workspaces, and links that reset passwords. `InvitationStep` says what accepting decides.
+ * Port: invitations to workspaces, and password reset links. `InvitationStep` decides *accept*.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
@@ -9,24 +9,24 @@ import type { Invitation, PasswordReset } from "./Invitation.ts"
 import type { Accept, Accepted } from "./InvitationStep.ts"
 
 export class InvitationStore extends Context.Service<InvitationStore, {
-  /** Keeps an invitation, in place of any other of the workspace to the same address, and forgets some that have ended. */
+  /** Stores an invitation, replaces any other of the workspace for the same address, and deletes some expired ones. */
   readonly create: (invitation: Invitation) => Effect.Effect<void, StoreError>
-  /** The workspace's invitations that have not ended, newest first. */
+  /** The workspace's unexpired invitations, newest first. */
   readonly list: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<ReadonlyArray<Invitation>, StoreError>
-  /** An invitation by its token's hash, ended or not. */
+  /** Finds an invitation by its token's hash, expired or not. */
   readonly find: (tokenHash: string) => Effect.Effect<Option.Option<Invitation>, StoreError>
-  /** Withdraws an invitation; nothing for one that the workspace has not. */
+  /** Withdraws an invitation. Returns `none` if the workspace does not have it. */
   readonly remove: (
     workspaceId: WorkspaceId,
     id: InvitationId
   ) => Effect.Effect<Option.Option<Invitation>, StoreError>
-  /** Accepts an invitation, once: of racers exactly one. */
+  /** Accepts an invitation. If requests race, exactly one succeeds. */
   readonly accept: (command: Accept) => Effect.Effect<Accepted, StoreError>
-  /** Keeps a link that resets a password, and forgets some that have ended. */
+  /** Stores a password reset link, and deletes some expired ones. */
   readonly createReset: (reset: PasswordReset) => Effect.Effect<void, StoreError>
   /**
-   * Gives the person of a link that has not ended the password, ends all of their sessions and forgets all of their links,
-   * in one step. Who it was; nothing for a link that is not there or has ended.
+   * Sets the password of an unexpired link's person, ends all of their sessions and deletes all of their links, in one
+   * step. Returns the person, or `none` if the link is unknown or expired.
    */
   readonly redeemReset: (
     tokenHash: string,

@@ -1,37 +1,37 @@
 /**
- * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`): who somebody is and what they may do is for the issuer
- * to say, anew at each sign-in.
+ * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`). At each sign-in the issuer decides who the person
+ * is and which roles they have. Holds the port and the rule for role claims.
  */
 import { Context, type Effect } from "effect"
 import type { ServerError, Unauthorized } from "../Errors.ts"
 import type { WorkspaceId } from "../Id.ts"
 import { Role } from "./Member.ts"
 
-/** What a browser keeps while its person is at the issuer; of no use to anybody else. */
+/** What the browser keeps while its person is at the issuer. Useless to anybody else. */
 export interface Kept {
   readonly state: string
   readonly nonce: string
   readonly codeVerifier: string
 }
 
-/** What the issuer says of a person. */
+/** The issuer's claims about a person. */
 export interface Claims {
   readonly email: string | undefined
-  /** `false`: the issuer does not vouch for the address. */
+  /** `false` if the issuer has not verified the address. */
   readonly emailVerified: boolean | undefined
-  /** The role claim, whatever it is. */
+  /** The role claim, unchecked. */
   readonly roles: unknown
 }
 
-/** An issuer: the code flow with PKCE, state and nonce. */
+/** An issuer: the authorization code flow with PKCE, state and nonce. */
 export interface Issuer {
-  /** Where the browser is sent, and what it keeps meanwhile. */
+  /** The URL to send the browser to, and what the browser keeps meanwhile. */
   readonly begin: (redirectUri: string) => Effect.Effect<{ readonly url: URL; readonly kept: Kept }, ServerError>
-  /** Who has come back to `callback`, our address with what the issuer has added. */
+  /** Verifies the browser's return. `callback` is our address with the issuer's parameters. */
   readonly complete: (callback: URL, kept: Kept) => Effect.Effect<Claims, Unauthorized | ServerError>
 }
 
-/** The issuer at which people sign in; `undefined`: they do elsewhere. */
+/** The issuer at which people sign in; `undefined` if they sign in elsewhere. */
 export const CurrentIssuer = Context.Reference<Issuer | undefined>("@wac/core/people/Issuer/CurrentIssuer", {
   defaultValue: () => undefined
 })
@@ -45,8 +45,8 @@ export interface Assigned {
 const isRole = (value: unknown): value is Role => (Role.literals as ReadonlyArray<unknown>).includes(value)
 
 /**
- * What a role claim says: an object of workspaces and roles, or one role for the first workspace. What is neither, or
- * names no workspace that there is, says nothing. Pure.
+ * The roles that a claim grants: an object from workspaces to roles, or one role for the first workspace. Any other
+ * claim, and an unknown workspace, grants nothing. Pure.
  */
 export const rolesOf = (claim: unknown, workspaces: ReadonlyArray<WorkspaceId>): ReadonlyArray<Assigned> => {
   if (isRole(claim)) return workspaces.slice(0, 1).map((workspaceId) => ({ workspaceId, role: claim }))

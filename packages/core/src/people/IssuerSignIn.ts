@@ -1,5 +1,6 @@
 /**
- * Signing in at an issuer: somebody has come back, and becomes what the issuer says of them.
+ * Completes a sign-in at an issuer: verifies the browser's return and writes the person's roles as the issuer's claims
+ * state them.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -14,11 +15,13 @@ import { MemberStore } from "./MemberStore.ts"
 const refused = (message: string) => new Forbidden({ reason: "role_not_allowed", message })
 
 export class IssuerSignIn extends Context.Service<IssuerSignIn, {
-  /** See `Issuer.begin`; {@link NotFound} where people sign in elsewhere. */
+  /** `Issuer.begin`; fails with {@link NotFound} if people sign in elsewhere. */
   readonly begin: (
     redirectUri: string
   ) => Effect.Effect<{ readonly url: URL; readonly kept: Kept }, ServerError | NotFound>
-  /** Makes whoever has come back what the issuer says of them, in place of what they were. */
+  /**
+   * Verifies the browser's return and replaces the person's roles by those that the issuer states. Returns the person.
+   */
   readonly complete: (
     callback: URL,
     kept: Kept

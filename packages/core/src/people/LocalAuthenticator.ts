@@ -1,5 +1,6 @@
 /**
- * Our own accounts: e-mail and password, and a session in a cookie (contract §5).
+ * The built-in accounts: e-mail and password, with a session in a cookie (contract §5). Writes sessions and spends rate
+ * limits.
  */
 import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -23,19 +24,19 @@ import { SessionStore } from "./SessionStore.ts"
 /** 43 base62 characters: 256 bits. */
 const tokenLength = 43
 
-/** How much of `User-Agent` is kept, for a person to know their sessions by. */
+/** How much of `User-Agent` is stored, so that people can recognize their sessions. */
 const maxAgentLength = 256
 
-/** Failures per account: 10 at once, then one a minute; a person who mistypes never meets it, a guesser does. */
+/** Failures per account: 10, then one a minute. A person who mistypes never reaches it; a guesser does. */
 const accountPolicy: RateLimit.Policy = { name: "login", interval: 60_000, capacity: 10 }
 
-/** Failures per address, behind which many people may sit. */
+/** Failures per address, which many people may share. */
 const addressPolicy: RateLimit.Policy = { name: "login", interval: 6_000, capacity: 50 }
 
-/** The bucket of an address: wrong passwords spend from it, and wrong set-up tokens. */
+/** The bucket of an address, for wrong passwords and wrong set-up tokens. */
 export const addressBucket = (address: string) => ({ key: `login:address:${address}`, policy: addressPolicy })
 
-/** Wrong passwords of an account spend from it. */
+/** The bucket of an account, for wrong passwords. */
 export const accountBucket = (email: string) => ({ key: `login:account:${email}`, policy: accountPolicy })
 
 const sessionOf = (
@@ -51,7 +52,7 @@ const sessionOf = (
   workspaceName: workspace.name
 })
 
-/** E-mail addresses are compared without regard to case and surrounding space. */
+/** Normalizes an e-mail address: comparison ignores case and surrounding white space. */
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase()
 
 export const layer = Layer.effect(
@@ -72,8 +73,8 @@ export const layer = Layer.effect(
     const idleUntil = (now: number) => now + Duration.toMillis(Session.idleTimeout)
 
     /**
-     * Opens a session in a workspace of the person's, by default the one that they joined first; nothing once they have
-     * another password, or are a member of none.
+     * Opens a session in a workspace of the person, by default the one that they joined first. Returns `undefined` if
+     * their password has changed meanwhile or they are a member of none.
      */
     const begin = Effect.fnUntraced(function*(
       { memberships, person }: Account,
@@ -103,7 +104,9 @@ export const layer = Layer.effect(
       return { token, device, session: sessionOf(id, person, membership) }
     })
 
-    /** The nonce of a device that signed in to the account before, under the password that it has. */
+    /**
+     * The nonce of a device that has signed in to the account under its present password; `undefined` for any other.
+     */
     const trusted = Effect.fnUntraced(function*(email: string, device: Redacted.Redacted | undefined) {
       const nonce = device === undefined ? undefined : DeviceCookie.nonceOf(device)
       if (device === undefined || nonce === undefined) return undefined
@@ -118,11 +121,13 @@ export const layer = Layer.effect(
       const email = normalizeEmail(attempt.email)
       const now = yield* Clock.currentTimeMillis
       const nonce = yield* trusted(email, attempt.device)
-      // a device of the account's own answers for itself alone: what strangers spend, at whatever address, is not its
+      // a device that has signed in before has its own bucket, so strangers' failures at any address do not count
+      // against it
       const buckets = nonce === undefined
         ? [accountBucket(email), addressBucket(attempt.address)]
         : [{ key: DeviceCookie.bucket(nonce), policy: DeviceCookie.policy }]
-      // spent before the password is looked at, given back when it was right: racing guesses cannot slip through
+      // spent before the password is checked and returned if it was right, so that concurrent guesses cannot exceed the
+      // limit
       const readings = yield* limits.spend(buckets, now)
       yield* RateLimit.observe(readings)
       const refusal = RateLimit.refusal(readings)

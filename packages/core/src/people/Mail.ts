@@ -1,26 +1,26 @@
 /**
- * Mail to people: what it says, and how it leaves.
+ * Mail to people: the texts, and the port that sends them.
  */
 import { Context, type Effect, Schema } from "effect"
 import { type Instant, iso } from "../Time.ts"
 import type { Role } from "./Member.ts"
 
-/** A mail to one person, in plain text. */
+/** A plain-text mail to one person. */
 export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
 }
 
-/** A mail did not leave; the message holds no address. */
+/** A mail could not be sent. The message holds no address. */
 export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { message: Schema.String }) {}
 
-/** Sends mail; `undefined` where nobody has said how. */
+/** Sends mail; `undefined` if none is configured. */
 export const Mailer = Context.Reference<
   { readonly send: (mail: Mail) => Effect.Effect<void, MailFailed> } | undefined
 >("@wac/core/people/Mail/Mailer", { defaultValue: () => undefined })
 
-/** One line of a header. */
+/** Makes text safe for one line of a header. */
 const line = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ")
 
 /** The mail with an invitation's link. */
@@ -45,7 +45,7 @@ If you did not expect this mail, you can ignore it.
 `
 })
 
-/** The mail with a link that resets a password. */
+/** The mail with a password reset link. */
 export const passwordReset = (
   { expiresAt, link, to }: { readonly to: string; readonly link: string; readonly expiresAt: Instant }
 ): Mail => ({

@@ -1,21 +1,24 @@
 /**
- * Members: people who sign in to a workspace's dashboard, and their roles (contract §5).
+ * Members: people who sign in to a workspace's dashboard, and the rules for their roles (contract §5). Pure.
  */
 import { Schema } from "effect"
 import { Forbidden } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
-/** From least to most: `member` reads, `developer` also changes keys and webhook, `admin` also members, `owner` all. */
+/**
+ * From least to most: `member` reads, `developer` also changes keys and the webhook, `admin` also members, `owner`
+ * everything.
+ */
 export const Role = Schema.Literals(["member", "developer", "admin", "owner"])
 export type Role = typeof Role.Type
 
-/** Somebody who can sign in, whichever workspaces they are a member of. */
+/** A person who can sign in, whatever workspaces they are a member of. */
 export interface Person {
   readonly userId: UserId
   /** In lower case; unique. */
   readonly email: string
-  /** PHC string of an argon2id hash; `null`: they sign in at an issuer (OpenID Connect). */
+  /** PHC string of an argon2id hash; `null` if the person signs in at an issuer (OpenID Connect). */
   readonly passwordHash: string | null
   readonly createdAt: Instant
 }
@@ -24,19 +27,19 @@ export interface Person {
 export interface Member extends Pick<Person, "userId" | "email"> {
   readonly workspaceId: WorkspaceId
   readonly role: Role
-  /** When they became a member. */
+  /** When the person became a member. */
   readonly createdAt: Instant
 }
 
-/** The error for a role below `needed`, or nothing. */
+/** The error for a role below `needed`; `undefined` if the role is enough. */
 export const roleRefusal = (role: Role, needed: Role): Forbidden | undefined =>
   Role.literals.indexOf(role) >= Role.literals.indexOf(needed)
     ? undefined
     : new Forbidden({ reason: "role_not_allowed", message: `this needs the role ${needed}; yours is ${role}` })
 
 /**
- * The error for changing a member's role (`null`: removing them), or nothing. Owners are managed by owners alone, and the
- * last owner stays one. Pure; `owners` is how many the workspace has.
+ * The error for changing a member's role or, with `null`, removing them; `undefined` if allowed. Only owners manage
+ * owners, and the last owner stays one. `owners` is the number of owners in the workspace. Pure.
  */
 export const changeRefusal = (
   by: Role,
@@ -52,7 +55,7 @@ export const changeRefusal = (
     : undefined
 }
 
-/** The error for inviting somebody to a role, or nothing. */
+/** The error for inviting somebody to a role; `undefined` if allowed. */
 export const invitationRefusal = (by: Role, role: Role): Forbidden | undefined =>
   by !== "owner" && role === "owner"
     ? new Forbidden({ reason: "role_not_allowed", message: "only an owner invites owners" })

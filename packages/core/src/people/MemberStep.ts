@@ -1,18 +1,18 @@
 /**
- * What changes of members decide: who manages whom, and that a workspace keeps an owner.
+ * The decision of changing members: who may manage whom, and that a workspace keeps an owner. Pure.
  */
 import type { Forbidden } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import { changeRefusal, type Member, type Role } from "./Member.ts"
 
-/** Gives a member another role, or removes them. */
+/** Changes a member's role or removes them. */
 export interface Change {
   readonly workspaceId: WorkspaceId
   readonly userId: UserId
-  /** `null`: they are removed, and their sessions in the workspace end. */
+  /** `null` removes the member and ends their sessions in the workspace. */
   readonly role: Role | null
-  /** Who asks. The role counts for somebody who is no member, such as a host's person. */
+  /** The acting person. The role counts if they are not a member, such as a host's person. */
   readonly by: { readonly userId: UserId; readonly role: Role }
 }
 
@@ -22,7 +22,7 @@ export type Changed =
   | { readonly _tag: "Unknown" }
   | { readonly _tag: "Refused"; readonly error: Forbidden }
 
-/** What it loads, under locks. */
+/** What the step loads, under locks. */
 export interface Loaded extends Known {
   /** Every member of a workspace. */
   readonly members: (workspaceId: WorkspaceId) => ReadonlyArray<Member>
@@ -34,7 +34,7 @@ export interface Writes {
   readonly removed: ReadonlyArray<Pick<Member, "workspaceId" | "userId">>
 }
 
-/** `MemberStore.change`. */
+/** Decides `MemberStore.change`. */
 export const change: Decide<Change, Loaded, Changed, Writes> = (loaded, commands) => {
   const workspaces = new Map<WorkspaceId, Map<UserId, Member>>()
   const changed = new Map<string, { readonly member: Member; readonly role: Role | null }>()

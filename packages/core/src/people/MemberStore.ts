@@ -1,5 +1,5 @@
 /**
- * Port: people and the workspaces that they are members of. `MemberStep` says what its transitions decide.
+ * Port: people and their memberships in workspaces. `MemberStep` decides *change*.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { UserId, WorkspaceId } from "../Id.ts"
@@ -15,15 +15,15 @@ export interface Membership {
   readonly workspace: Workspace
 }
 
-/** A person, and the workspaces that they are a member of, the one that they joined first at the beginning. */
+/** A person and their memberships, in the order in which they joined. */
 export interface Account {
   readonly person: Person
   readonly memberships: ReadonlyArray<Membership>
 }
 
-/** Makes a person exactly what an issuer says of them. */
+/** Replaces a person's memberships by those that an issuer states. */
 export interface Assign {
-  /** Their id, if there is nobody of the address yet. */
+  /** The id for the person if the address has no account yet. */
   readonly userId: UserId
   /** In lower case. */
   readonly email: string
@@ -33,7 +33,7 @@ export interface Assign {
 }
 
 export class MemberStore extends Context.Service<MemberStore, {
-  /** Finds a person by e-mail address, in lower case. */
+  /** Finds a person by e-mail address, which must be in lower case. */
   readonly findByEmail: (email: string) => Effect.Effect<Option.Option<Account>, StoreError>
   readonly findByUserId: (userId: UserId) => Effect.Effect<Option.Option<Account>, StoreError>
   /** Every member of every workspace, oldest first. */
@@ -41,8 +41,8 @@ export class MemberStore extends Context.Service<MemberStore, {
   /** The members of a workspace, oldest first. */
   readonly ofWorkspace: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Member>, StoreError>
   /**
-   * Gives a person another password and ends their sessions but `keep`, in one step: a sign-in under way with the old one
-   * opens no session afterwards. How many ended; nothing for a person that there is not.
+   * Changes a person's password and ends their sessions except `keep`, in one step, so that a concurrent sign-in with
+   * the old password opens no session. Returns how many sessions ended, or `none` if there is no such person.
    */
   readonly setPassword: (
     userId: UserId,
@@ -50,10 +50,10 @@ export class MemberStore extends Context.Service<MemberStore, {
     keep?: string
   ) => Effect.Effect<Option.Option<number>, StoreError>
   /**
-   * Makes the person of an address, who is new without a password, a member of just these workspaces with these roles, in
-   * one step. Who it is.
+   * Makes the person of an address a member of exactly these workspaces with these roles, in one step. A new person has
+   * no password. Returns the person.
    */
   readonly assign: (command: Assign) => Effect.Effect<UserId, StoreError>
-  /** Gives a member another role, or removes them and ends their sessions in the workspace, in one step. */
+  /** Changes a member's role, or removes them and ends their sessions in the workspace, in one step. */
   readonly change: (command: Change) => Effect.Effect<Changed, StoreError>
 }>()("@wac/core/people/MemberStore") {}

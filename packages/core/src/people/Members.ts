@@ -1,5 +1,6 @@
 /**
- * The members of a workspace, and invitations to it (contract §12 *Members*).
+ * The members of a workspace and its invitations (contract §12 *Members*): lists and changes them, and mails
+ * invitations.
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -21,19 +22,19 @@ import type { Session } from "./Session.ts"
 /** 32 base62 characters: 190 bits. */
 export const tokenLength = 32
 
-/** An invitation that was made just now. */
+/** A new invitation. */
 export interface Invited {
   readonly invitation: Invitation.Invitation
-  /** In the link, which is shown this once. */
+  /** Part of the link. It is shown only once. */
   readonly token: Redacted.Redacted
 }
 
-/** What accepting an invitation brings. */
+/** The request to accept an invitation. */
 export interface Acceptance {
   readonly token: Redacted.Redacted
-  /** Of a new account, or of the one that there is; not needed by somebody who is signed in to that. */
+  /** The password of the new or existing account. Not needed if the session is the invited person's. */
   readonly password: Redacted.Redacted | undefined
-  /** Who is signed in, if somebody is. */
+  /** The current session, if any. */
   readonly session: Session | undefined
   /** The client's address, by which failures are limited. */
   readonly address: string
@@ -49,18 +50,18 @@ const gone = () =>
 const unknown = () => new NotFound({ message: "the workspace has no such member" })
 
 export class Members extends Context.Service<Members, {
-  /** Members, oldest first, and invitations that were not accepted yet. */
+  /** Members, oldest first, and pending invitations. */
   readonly list: (workspaceId: Id.WorkspaceId) => Effect.Effect<{
     readonly members: ReadonlyArray<Member.Member>
     readonly invitations: ReadonlyArray<Invitation.Invitation>
   }, StoreError>
-  /** Invites somebody, in place of an earlier invitation; mails the link where mail is set up. */
+  /** Invites somebody, replaces an earlier invitation, and mails the link if mail is configured. */
   readonly invite: (
     by: Session,
     invited: { readonly email: string; readonly role: Member.Role },
     linkOf: (token: Redacted.Redacted) => string
   ) => Effect.Effect<Invited, Forbidden | InvalidBody | StoreError>
-  /** Gives a member another role. */
+  /** Changes a member's role. */
   readonly setRole: (
     by: Session,
     id: string,
@@ -68,7 +69,7 @@ export class Members extends Context.Service<Members, {
   ) => Effect.Effect<Member.Member, Forbidden | NotFound | StoreError>
   /** Removes a member, or withdraws an invitation. */
   readonly remove: (by: Session, id: string) => Effect.Effect<void, Forbidden | NotFound | StoreError>
-  /** Makes somebody a member by their invitation. Wrong tokens and passwords are limited per address. */
+  /** Makes a person a member by their invitation. Wrong tokens and passwords are limited per address. */
   readonly accept: (
     acceptance: Acceptance
   ) => Effect.Effect<
@@ -91,7 +92,7 @@ export class Members extends Context.Service<Members, {
       const hashOf = (token: Redacted.Redacted) =>
         digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
 
-      /** Nobody waits for it, and what becomes of it tells nobody whether there is such an address. */
+      /** Runs in the background: neither the response's time nor its content reveals whether the address exists. */
       const mail = (mail: Mail.Mail) =>
         mailer === undefined
           ? Effect.void
@@ -127,7 +128,8 @@ export class Members extends Context.Service<Members, {
         const now = yield* Clock.currentTimeMillis
         const tokenHash = yield* hashOf(token)
         const buckets = [addressBucket(address)]
-        // spent before anything is looked at, given back when all was right: racing guesses cannot slip through
+        // spent before anything is checked and returned if all was right, so that concurrent guesses cannot exceed the
+        // limit
         const readings = yield* limits.spend(buckets, now)
         yield* RateLimit.observe(readings)
         const refusal = RateLimit.refusal(readings)

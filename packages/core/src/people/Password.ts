@@ -1,15 +1,15 @@
 /**
- * Passwords: argon2id, kept as PHC strings with their parameters, so that stronger ones can come later.
+ * Password hashing with argon2id. Hashes are PHC strings with their parameters, so that stronger ones can come later.
  */
 import { Context, Effect, Layer, Redacted, Schema, Semaphore } from "effect"
 import { Kdf, Mac, SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 import * as PlainText from "../PlainText.ts"
 
-/** Length is what makes a password strong; the upper bound only keeps bodies small. */
+/** Length makes a password strong. The upper bound only limits the size of bodies. */
 export const Password = Schema.RedactedFromValue(PlainText.between(8, 256))
 
-/** What one hash costs: the first choice of OWASP's password storage cheat sheet, about 30 ms. */
+/** The cost of one hash: the first recommendation of OWASP's password storage cheat sheet, about 30 ms. */
 export const Cost = Context.Reference<
   { readonly memory: number; readonly passes: number; readonly parallelism: number }
 >(
@@ -17,7 +17,7 @@ export const Cost = Context.Reference<
   { defaultValue: () => ({ memory: 19_456, passes: 2, parallelism: 1 }) }
 )
 
-/** Hashes at once: each takes 19 MiB and a core. */
+/** Concurrent hashes. Each takes 19 MiB and a core. */
 const concurrency = 2
 
 const saltLength = 16
@@ -28,7 +28,7 @@ const unpadded = (bytes: Uint8Array) => Base64.encode(bytes).replace(/=+$/, "")
 /** Hashes and verifies passwords, a few at a time. */
 export class Passwords extends Context.Service<Passwords, {
   readonly hash: (password: Redacted.Redacted) => Effect.Effect<string>
-  /** Whether the password is the one that was hashed; constant time. Without a hash it costs the same and is false. */
+  /** Whether the password matches the hash, in constant time. Without a hash the result is false and takes as long. */
   readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean>
 }>()("@wac/core/people/Password/Passwords") {
   static readonly layer = Layer.effect(

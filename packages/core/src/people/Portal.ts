@@ -1,46 +1,46 @@
 /**
- * The portal: a host's customer sees the webhook, the deliveries and the keys of one workspace, by a link that is good
- * once (contract §12).
+ * The portal: a host's customer sees one workspace's webhook, deliveries and keys by a single-use link (contract §12).
+ * The model and its rules; pure.
  */
 import { Duration } from "effect"
 import type { SessionId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import type { Role } from "./Member.ts"
 
-/** How long a link is good for, if the host does not say. */
+/** How long a link is valid by default. */
 export const linkLifetime = Duration.hours(1)
 
-/** The longest that a host may let a link be good for. */
+/** The longest that a host may let a link be valid. */
 export const longestLink = Duration.days(7)
 
-/** How long what a link opens lasts; use does not lengthen it. */
+/** How long a portal session lasts. Use does not extend it. */
 export const sessionLifetime = Duration.hours(1)
 
-/** Whom the audit names, if the host names nobody. */
+/** The name in the audit if the host gives none. */
 export const nobodyNamed = "portal"
 
-/** A link to the portal, or the session that it has become. Only the hash of its token is kept. */
+/** A portal link, or the session that it has become. Only the hash of its token is stored. */
 export interface Portal {
   readonly id: SessionId
   readonly tokenHash: string
   readonly workspaceId: WorkspaceId
   readonly role: Role
-  /** Whom it is for, as the host names them: for the pages and the audit. */
+  /** The visitor's name from the host, for the pages and the audit. */
   readonly visitor: string
   readonly createdAt: Instant
   readonly expiresAt: Instant
 }
 
-/** Where the portal of a workspace is, below where the routes are mounted. */
+/** The path of a workspace's portal, relative to where the routes are mounted. */
 export const pathOf = (workspaceId: string): string => `/portal/${workspaceId}`
 
-/** Whether a text is the origin of an http or https address, written as browsers write it. Pure. */
+/** Whether the text is the origin of an http or https URL, in the form that browsers use. Pure. */
 export const isOrigin = (text: string): boolean =>
-  // a policy would read more into other characters, which URLs allow
+  // URLs allow other characters, which would change the meaning of a Content-Security-Policy
   /^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]+)?$/.test(text) && URL.canParse(text) &&
   new URL(text).origin === text
 
-/** Whether a path leads to a page of the portal when it is put behind {@link pathOf}, and nowhere else. Pure. */
+/** Whether a path, appended to {@link pathOf}, leads to a page of the portal and nowhere else. Pure. */
 export const isPath = (path: string): boolean => {
   const base = `https://portal.invalid${pathOf("ws")}`
   if (path !== "" && !path.startsWith("/") || /[\\#\p{Cc}]/u.test(path) || !URL.canParse(base + path)) return false

@@ -1,34 +1,34 @@
 /**
- * Port: links to the portal, and the sessions that they become. Only the hashes of tokens are kept.
+ * Port: portal links and the sessions that they become. Only the hashes of tokens are stored.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Portal } from "./Portal.ts"
 
-/** Makes a session of a link. */
+/** Turns a link into a session. */
 export interface OpenPortal {
   readonly now: Instant
-  /** Of the link's token. */
+  /** The hash of the link's token. */
   readonly tokenHash: string
-  /** Of the session's token, which takes its place. */
+  /** The hash of the session's token, which replaces the link's. */
   readonly sessionHash: string
   /** When the session ends. */
   readonly expiresAt: Instant
 }
 
 export class PortalStore extends Context.Service<PortalStore, {
-  /** Keeps a link. */
+  /** Stores a link. */
   readonly create: (link: Portal) => Effect.Effect<void, StoreError>
   /**
-   * Makes a session of a link that has not ended, once: of racers exactly one. The link's token opens nothing from then
-   * on. Nothing for a link that does not exist, has ended or was opened.
+   * Turns an unexpired link into a session. If requests race, exactly one succeeds. From then on the link's token is
+   * invalid. Returns `none` if the link is unknown, expired or already used.
    */
   readonly open: (command: OpenPortal) => Effect.Effect<Option.Option<Portal>, StoreError>
-  /** A session that has not ended; a link is none. */
+  /** Finds an unexpired session. A link is not a session. */
   readonly find: (sessionHash: string, now: Instant) => Effect.Effect<Option.Option<Portal>, StoreError>
-  /** Forgets what ended before a time: a bounded number at once. Returns whether more may be left. */
+  /** Deletes a bounded number of links and sessions that ended before a time. Returns whether more may be left. */
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
-  /** Ends a session; one that is unknown is passed over. */
+  /** Ends a session. An unknown one is ignored. */
   readonly end: (sessionHash: string) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/PortalStore") {}

@@ -1,5 +1,6 @@
 /**
- * The portal's links and sessions (contract §12): made by the host, opened once in a browser.
+ * Portal links and sessions (contract §12): the host creates a link, which a browser opens once. Writes through
+ * `PortalStore`.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -18,21 +19,21 @@ import * as Portal from "./Portal.ts"
 import { PortalStore } from "./PortalStore.ts"
 import type { Session } from "./Session.ts"
 
-/** What a link leads to, and for whom. */
+/** The properties of a new link. */
 export interface NewLink {
   readonly workspaceId: Id.WorkspaceId
   readonly role: Role
-  /** Whom the pages and the audit name. */
+  /** The visitor's name in the pages and the audit. */
   readonly visitor: string
   readonly lifetime: Duration.Duration
 }
 
 export class Portals extends Context.Service<Portals, {
-  /** Makes a link's token, which is good once and until it ends. */
+  /** Creates a link's token, valid once and until it expires. */
   readonly link: (
     link: NewLink
   ) => Effect.Effect<{ readonly token: Redacted.Redacted; readonly expiresAt: Instant }, NotFound | StoreError>
-  /** Opens a session by a link's token. Wrong tokens are limited per address. */
+  /** Opens a session with a link's token. Wrong tokens are limited per address. */
   readonly open: (
     token: Redacted.Redacted,
     address: string
@@ -40,9 +41,9 @@ export class Portals extends Context.Service<Portals, {
     { readonly session: Session; readonly token: Redacted.Redacted },
     Unauthorized | RateLimited | StoreError
   >
-  /** The live session of a token. */
+  /** The token's live session. */
   readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Session>, StoreError>
-  /** Ends a session; one that is unknown is passed over. */
+  /** Ends a session. An unknown one is ignored. */
   readonly close: (token: Redacted.Redacted) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/Portals") {
   static readonly layer = Layer.effect(
@@ -59,7 +60,7 @@ export class Portals extends Context.Service<Portals, {
 
       const newToken = Effect.map(Base62.random(random, tokenLength), Redacted.make)
 
-      /** Who acts: nobody of ours, so that the audit knows the visitor by the id of what the host gave them. */
+      /** The session of a visitor. A visitor has no account, so the audit identifies them by the link's id. */
       const sessionOf = Effect.fnUntraced(function*({ id, role, visitor, workspaceId }: Portal.Portal) {
         return Option.map(yield* workspaces.get(workspaceId), (workspace): Session => ({
           id: null,
@@ -86,7 +87,8 @@ export class Portals extends Context.Service<Portals, {
         open: Effect.fn("Portals.open")(function*(link, address) {
           const now = yield* Clock.currentTimeMillis
           const buckets = [addressBucket(address)]
-          // spent before anything is looked at, given back when all was right: racing guesses cannot slip through
+          // spent before anything is checked and returned if all was right, so that concurrent guesses cannot exceed
+          // the limit
           const readings = yield* limits.spend(buckets, now)
           yield* RateLimit.observe(readings)
           const refusal = RateLimit.refusal(readings)

@@ -1,12 +1,12 @@
 /**
- * Dashboard sessions (specification §5, contract §5): who acts, in which workspace, with which role.
+ * The model of dashboard sessions (specification §5, contract §5): who acts, in which workspace, with which role.
  */
 import { Duration } from "effect"
 import type { SessionId, UserId, WorkspaceId } from "../Id.ts"
 import type { Role } from "./Member.ts"
 
 export interface Session {
-  /** `null`: it is the host's, or an issuer's, and not kept by us. */
+  /** `null` if the host or an issuer keeps the session. */
   readonly id: SessionId | null
   readonly userId: UserId
   readonly email: string
@@ -15,7 +15,7 @@ export interface Session {
   readonly workspaceName: string
 }
 
-/** A session ends when it was not used for this long. */
+/** A session ends after this long without use. */
 export const idleTimeout = Duration.hours(12)
 
 /** A session ends at this age in any case. */

@@ -1,21 +1,21 @@
 /**
- * Port: dashboard sessions. Only the hash of a session's token is kept.
+ * Port: dashboard sessions. Only the hash of a session's token is stored.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { SessionId, UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 
-/** A session as it is kept; live while `now` is before both ends. */
+/** A stored session. It is live while `now` is before both `idleUntil` and `absoluteUntil`. */
 export interface StoredSession {
   readonly id: SessionId
   readonly tokenHash: string
   readonly userId: UserId
-  /** The workspace that it is in. */
+  /** The session's current workspace. */
   readonly workspaceId: WorkspaceId
-  /** Where it was opened, for the person to know it by. */
+  /** The client's address at sign-in, so that the person can recognize the session. */
   readonly address: string | null
-  /** What it was opened with (`User-Agent`). */
+  /** The `User-Agent` at sign-in. */
   readonly agent: string | null
   readonly createdAt: Instant
   /** Moves on with use. */
@@ -24,7 +24,7 @@ export interface StoredSession {
   readonly absoluteUntil: Instant
 }
 
-/** The same of a session that begins at the storage's time. Pure. */
+/** The session with its times moved so that it begins at the storage's time. Pure. */
 export const createdAt = (session: StoredSession, now: Instant): StoredSession => ({
   ...session,
   createdAt: now,
@@ -34,14 +34,14 @@ export const createdAt = (session: StoredSession, now: Instant): StoredSession =
 
 export class SessionStore extends Context.Service<SessionStore, {
   /**
-   * Keeps a new session, and ends the one that it takes the place of, in one step. With `passwordHash` it is kept only
-   * while that is the member's password; false, and nothing changes, once it is another.
+   * Stores a new session and ends the session `of` that it replaces, in one step. With `passwordHash`, the session is
+   * stored only if that is still the person's password hash; if not, returns false and changes nothing.
    */
   readonly create: (
     session: StoredSession,
     instead?: { readonly of?: string | undefined; readonly passwordHash?: string | undefined }
   ) => Effect.Effect<boolean, StoreError>
-  /** A live session, or none; its idle end moves to `idleUntil` (never back, never beyond the absolute end). */
+  /** Finds a live session, and moves `idleUntil` forward (never back, never beyond `absoluteUntil`). */
   readonly use: (
     tokenHash: string,
     now: Instant,
@@ -49,12 +49,12 @@ export class SessionStore extends Context.Service<SessionStore, {
   ) => Effect.Effect<Option.Option<StoredSession>, StoreError>
   /** A person's live sessions, newest first. */
   readonly list: (userId: UserId, now: Instant) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
-  /** Ends a person's session; false for one that is not theirs, or not there. */
+  /** Ends a person's session. False if it does not exist or belongs to someone else. */
   readonly end: (userId: UserId, id: SessionId) => Effect.Effect<boolean, StoreError>
-  /** Moves a person's session to another workspace. */
+  /** Moves a session to another workspace. */
   readonly move: (tokenHash: string, workspaceId: WorkspaceId) => Effect.Effect<void, StoreError>
-  /** Forgets sessions whose absolute end was before a time: a bounded number at once. Whether more may be left. */
+  /** Deletes a bounded number of sessions whose `absoluteUntil` was before a time. Returns whether more may be left. */
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
-  /** Ends a session; one that is unknown is passed over. */
+  /** Ends a session. An unknown one is ignored. */
   readonly remove: (tokenHash: string) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/SessionStore") {}

@@ -1,5 +1,5 @@
 /**
- * Requests of API keys, as the dashboard shows them (contract §12 *Requests*): no body and no header values.
+ * API requests as the dashboard shows them (contract §12 *Requests*), without bodies and header values. Pure.
  */
 import { Duration } from "effect"
 import type { ApiKeyId, RequestId, WorkspaceId } from "../Id.ts"
@@ -8,41 +8,41 @@ import type { Instant } from "../Time.ts"
 /** How long requests are kept. */
 export const retention = Duration.days(7)
 
-/** A request that was answered. */
+/** An API request that got a response. */
 export interface ApiRequest {
   readonly id: RequestId
   readonly workspaceId: WorkspaceId
   readonly apiKeyId: ApiKeyId
   readonly method: string
-  /** The template of its route, or `unknown`. */
+  /** The route's template, or `unknown`. */
   readonly route: string
   readonly status: number
-  /** The error's code; `null`: the request was not refused. */
+  /** The error's code; `null` if the request was not refused. */
   readonly code: string | null
-  /** The error's reason; `null` also for an error that has none. */
+  /** The error's reason; also `null` for an error without one. */
   readonly reason: string | null
-  /** When it arrived. */
+  /** When the request arrived. */
   readonly at: Instant
-  /** From its arrival to the beginning of its response. */
+  /** Milliseconds from the request's arrival to the start of its response. */
   readonly durationMs: number
 }
 
-/** The machine word that a request was refused for: the error's reason, or the code of an error without one. */
+/** The word for why a request was refused: the error's reason, or its code if it has none. */
 export const wordOf = ({ code, reason }: Pick<ApiRequest, "code" | "reason">): string | null => reason ?? code
 
 const hour = Duration.toMillis(Duration.hours(1))
 
-/** The beginning of the hour in which requests are counted together. */
+/** The start of the hour in which a request is counted. */
 export const hourOf = (at: Instant): Instant => at - at % hour
 
-/** Requests of one hour, key and outcome. */
+/** The count of requests of one hour, key and outcome. */
 export interface Tally extends Pick<ApiRequest, "apiKeyId" | "code" | "reason"> {
   readonly count: number
   /** When the last of them arrived. */
   readonly lastAt: Instant
 }
 
-/** Requests that were refused for one reason. */
+/** Requests that were refused for the same reason. */
 export interface Group {
   readonly code: string
   readonly reason: string | null
@@ -52,14 +52,14 @@ export interface Group {
   readonly keys: ReadonlyArray<{ readonly apiKeyId: ApiKeyId; readonly count: number }>
 }
 
-/** All requests of a time. */
+/** All requests of a period. */
 export interface Summary {
   readonly total: number
   /** Most requests first. */
   readonly groups: ReadonlyArray<Group>
 }
 
-/** Adds tallies up by reason. Pure. */
+/** Sums tallies by reason. Pure. */
 export const summarize = (tallies: ReadonlyArray<Tally>): Summary => {
   const groups = new Map<string, { -readonly [field in keyof Group]: Group[field] }>()
   const keys = new Map<string, Map<ApiKeyId, number>>()

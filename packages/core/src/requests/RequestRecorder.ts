@@ -1,5 +1,5 @@
 /**
- * Records requests of API keys, in passing: no response waits for it.
+ * Records API requests in the background, so that no response waits for it. Writes batches through `RequestStore`.
  */
 import { Context, Effect, Layer } from "effect"
 import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
@@ -7,10 +7,10 @@ import * as Recorder from "../Recorder.ts"
 import type { ApiRequest } from "./ApiRequest.ts"
 import { RequestStore } from "./RequestStore.ts"
 
-/** Requests written in one statement. */
+/** Requests in one statement. */
 const size = 500
 
-/** Records a request. Where nobody records any, nothing happens. */
+/** Records a request. By default it does nothing. */
 export const RequestRecorder = Context.Reference<(request: ApiRequest) => void>(
   "@wac/core/requests/RequestRecorder",
   { defaultValue: () => () => {} }

@@ -1,5 +1,5 @@
 /**
- * Port: requests of API keys.
+ * Port: API requests.
  */
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
@@ -8,16 +8,18 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { ApiRequest, Tally } from "./ApiRequest.ts"
 
-/** Which requests a list holds. */
+/** Which requests to list. */
 export interface RequestFilter {
-  /** Only those that were refused. */
+  /** Only refused requests. */
   readonly refused?: boolean
-  /** Only those that were refused for this (`ApiRequest.wordOf`). */
+  /** Only requests refused for this reason (`ApiRequest.wordOf`). */
   readonly word?: string
 }
 
 export class RequestStore extends Context.Service<RequestStore, {
-  /** Keeps requests, and counts them (`ApiRequest.hourOf`), in one step. One that is kept already is passed over. */
+  /**
+   * Stores requests and counts them (`ApiRequest.hourOf`), in one step. A request that is already stored is skipped.
+   */
   readonly record: (requests: ReadonlyArray<ApiRequest>) => Effect.Effect<void, StoreError>
   /** Newest first, by id. */
   readonly list: (
@@ -25,11 +27,11 @@ export class RequestStore extends Context.Service<RequestStore, {
     filter: RequestFilter,
     page: PageRequest
   ) => Effect.Effect<Page<ApiRequest>, StoreError>
-  /** Requests since the hour that `since` falls into, added up by key and outcome. */
+  /** Requests since the start of the hour of `since`, summed by key and outcome. */
   readonly tallies: (workspaceId: WorkspaceId, since: Instant) => Effect.Effect<ReadonlyArray<Tally>, StoreError>
   /**
-   * Forgets requests whose ids were made before a time, and the counts of hours before its own: a bounded number at once.
-   * Returns whether more may be left.
+   * Deletes a bounded number of requests whose ids were created before a time, and of counts of earlier hours. Returns
+   * whether more may be left.
    */
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/requests/RequestStore") {}

@@ -1,5 +1,5 @@
 /**
- * Requests of API keys: a list, and what was refused by reason (contract §12 *Requests*).
+ * API requests: a list, and a summary of refusals by reason (contract §12 *Requests*). Reads the storage.
  */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { WorkspaceId } from "../Id.ts"
@@ -9,7 +9,7 @@ import type { Instant } from "../Time.ts"
 import * as ApiRequest from "./ApiRequest.ts"
 import { type RequestFilter, RequestStore } from "./RequestStore.ts"
 
-/** Requests since a time, added up. */
+/** A summary of requests since a time. */
 export interface RequestSummary extends ApiRequest.Summary {
   readonly since: Instant
 }
@@ -21,7 +21,7 @@ export class Requests extends Context.Service<Requests, {
     filter: RequestFilter,
     page: PageRequest
   ) => Effect.Effect<Page<ApiRequest.ApiRequest>, StoreError>
-  /** All requests that are kept, added up by hours. */
+  /** Sums all stored requests, by whole hours. */
   readonly summary: (workspaceId: WorkspaceId) => Effect.Effect<RequestSummary, StoreError>
 }>()("@wac/core/requests/Requests") {
   static readonly layer = Layer.effect(

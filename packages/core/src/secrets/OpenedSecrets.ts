@@ -1,37 +1,37 @@
 /**
- * Secrets that were opened lately, so that whoever needs them again and again does not decrypt them each time. What is
- * sealed anew is another secret here: nothing has to be forgotten when one is rotated or rewrapped.
+ * A cache of recently decrypted secrets, in memory. Keys include the ciphertext, so a secret that is sealed again gets
+ * a new entry, and rotation needs no invalidation.
  */
 import { Duration, Effect, type Scope } from "effect"
 import type { Sealed } from "./Sealed.ts"
 
-// a byte is a character: quicker to make than hexadecimal, and compared as a whole
+// one character per byte: quicker to build than hexadecimal, and compared as a whole
 const text = (bytes: Uint8Array): string => Reflect.apply(String.fromCharCode, undefined, bytes)
 
 const keyOf = ({ ciphertext, keyId, nonce }: Sealed, row: string): string =>
   `${row}\n${keyId}\n${nonce.length}\n${text(nonce)}${text(ciphertext)}`
 
 export interface OpenedSecrets {
-  /** The secret that was opened as this one, of this row. */
+  /** The cached plaintext of this sealed secret and row. */
   readonly find: (sealed: Sealed, row: string) => string | undefined
   readonly keep: (sealed: Sealed, row: string, secret: string) => Effect.Effect<void>
 }
 
-/** Keeps at most `maxCount`, none of them longer than `maxAge`, and none beyond the scope. */
+/** Creates a cache of at most `maxCount` secrets, none older than `maxAge`. It is emptied when its scope closes. */
 export const make = (options: {
   readonly maxCount: number
   readonly maxAge: Duration.Duration
 }): Effect.Effect<OpenedSecrets, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    // two generations: when one is full or old enough, the one before is dropped
+    // two generations: once the young one is full or old enough, the old one is dropped
     let young = new Map<string, string>()
     let old = young
     const age = () => {
       old = young
       young = new Map()
     }
-    // only while there is something to forget
+    // ages only while something is cached
     let isAging = false
     const aging: Effect.Effect<void> = Effect.suspend(() => {
       age()

@@ -1,29 +1,29 @@
 /**
- * A change of the master key (contract §5): what is sealed under the previous one is sealed anew under the current
- * one, in the background, until the previous one is needed no longer.
+ * Changing the master key (contract §5): re-encrypts every secret from the previous master key to the current one, in
+ * the background, until the previous one is no longer needed.
  */
 import { Duration, Effect, Layer } from "effect"
 import { type Rewrapped, type SealedSecret, SealedSecretStore, type SecretRow } from "./SealedSecretStore.ts"
 import { Vault } from "./Vault.ts"
 
-/** Secrets in one step: a short statement, and little to do again after a crash. */
+/** Secrets in one step, few enough for a short statement and little repetition after a crash. */
 const pageSize = 100
 
 /**
- * How long until the next look. One look is not enough: processes that still have the previous key as their current
- * one seal under it. Nor may there be many: while a change is rolled out, such processes do the same the other way.
+ * The interval between passes. One pass is not enough: processes that still use the previous key as their current one
+ * keep sealing under it. Frequent passes would not help: during a rollout such processes rewrap in the other direction.
  */
 export const lookEvery = Duration.minutes(5)
 
-/** What one look over the storage has done, and what it could not do. */
+/** The number of secrets that a pass found and replaced. */
 interface Pass {
   readonly found: number
   readonly rewrapped: number
 }
 
 /**
- * Runs as long as its scope; does nothing without a previous master key. Any number of processes may run it, and it
- * may be broken off anywhere. It never undoes a rotation or a removal that happens meanwhile.
+ * Runs as long as its scope. Does nothing without a previous master key. Any number of processes may run it, and it may
+ * stop at any point. It never undoes a concurrent rotation or removal.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
@@ -32,7 +32,10 @@ export const layer = Layer.effectDiscard(
     const { current, previous } = keyIds
     if (previous === undefined || previous === current) return
 
-    /** A secret that does not open stays as it is, for the key that opens it; the vault has said so. */
+    /**
+     * Seals a secret again. A secret that cannot be opened stays as it is, for the key that opens it; the vault has
+     * logged it.
+     */
     const seal = ({ row, sealed }: SealedSecret): Effect.Effect<ReadonlyArray<Rewrapped>> =>
       rewrap(sealed, row).pipe(
         Effect.map((after) => [{ row, before: sealed, after }]),
@@ -59,7 +62,7 @@ export const layer = Layer.effectDiscard(
       if (first.rewrapped > 0) {
         yield* Effect.logInfo(`rewrapped ${first.rewrapped} secrets from master key ${previous} to ${current}`)
       }
-      // a second one sees what came meanwhile, or was another process's
+      // a second pass finds secrets that appeared meanwhile or that another process rewrapped
       const { found } = first.found > 0 ? yield* pass : first
       if (found === 0 && !saidDone) {
         yield* Effect.logInfo(

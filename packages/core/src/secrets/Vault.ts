@@ -1,6 +1,6 @@
 /**
- * Secrets at rest (contract §5): what must be usable again is encrypted under the master key, what must only be
- * recognised is hashed with the pepper.
+ * Secrets at rest (contract §5). Secrets that must be read again are encrypted under the master key; secrets that must
+ * only be recognized are hashed with the pepper.
  */
 import { Clock, Context, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
@@ -11,16 +11,16 @@ import { PepperStore } from "./PepperStore.ts"
 import type { Sealed } from "./Sealed.ts"
 import { pepperRow } from "./SealedSecretStore.ts"
 
-/** The master key in force, and the one before while it is being changed: 32 bytes each. */
+/** The current master key, and the previous one during a change: 32 bytes each. */
 export interface MasterKeys {
   readonly current: Redacted.Redacted<Uint8Array>
   readonly previous?: Redacted.Redacted<Uint8Array>
 }
 
-/** A secret that none of the master keys at hand can open, or that was moved to another row. */
+/** A secret that no configured master key can open, or that was moved to another row. */
 export class UnreadableSecret extends Schema.TaggedError<UnreadableSecret>()("UnreadableSecret", {
   row: Schema.String,
-  /** The master key that it is sealed under, by the first 8 hexadecimal digits of its SHA-256. */
+  /** The first 8 hexadecimal digits of the SHA-256 of the master key that sealed it. */
   keyId: Schema.String
 }) {
   override get message() {
@@ -28,37 +28,36 @@ export class UnreadableSecret extends Schema.TaggedError<UnreadableSecret>()("Un
   }
 }
 
-/** Of one row the log tells once in this time: whatever needs its secret will ask again and again. */
+/** A row's failure is logged at most this often, since whatever needs the secret retries. */
 export const reportEvery = Duration.minutes(10)
 
-/** Rows remembered as told of; beyond it the log repeats itself. */
+/** The number of rows whose last log time is remembered. Beyond it the log may repeat itself. */
 const reportedRows = 10_000
 
-/** So many opened secrets are kept, for the next who needs them; beyond it the one that was opened longest ago goes. */
+/** The capacity of the cache of opened secrets. Beyond it the oldest are evicted. */
 export const maxOpened = 10_000
 
-/** An opened secret is forgotten at this age. */
+/** How long an opened secret is cached. */
 export const openedFor = Duration.minutes(5)
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 export class Vault extends Context.Service<Vault, {
-  /** The names of the master keys at hand, which say nothing of the keys. */
+  /** Identifiers of the configured master keys, which reveal nothing about the keys. */
   readonly keyIds: { readonly current: string; readonly previous: string | undefined }
-  /** Encrypts a secret for one row; moved to another row it cannot be opened. */
+  /** Encrypts a secret for one row. It cannot be opened for another row. */
   readonly seal: (secret: string, row: string) => Effect.Effect<Sealed>
   /**
-   * Opens a secret, or finds it among those that were opened lately ({@link openedFor}). Failing is a fault of the set-up
-   * (a lost or wrong master key), never a caller's mistake; the log tells the operator, once per row in
-   * {@link reportEvery}.
+   * Opens a secret, or returns it from the cache ({@link openedFor}). Failure means a configuration error (a lost or
+   * wrong master key), never a caller's mistake. It is logged for the operator, once per row every {@link reportEvery}.
    */
   readonly open: (sealed: Sealed, row: string) => Effect.Effect<string, UnreadableSecret>
-  /** The same secret of the same row, sealed under the current master key. Fails and tells as `open` does. */
+  /** Seals the same secret for the same row under the current master key. Fails and logs as `open` does. */
   readonly rewrap: (sealed: Sealed, row: string) => Effect.Effect<Sealed, UnreadableSecret>
-  /** HMAC-SHA-256 with the pepper, in hex: what is kept of an API key. */
+  /** HMAC-SHA-256 with the pepper, in hex. This is what is stored of an API key. */
   readonly fingerprint: (secret: string) => Effect.Effect<string>
 }>()("@wac/core/secrets/Vault") {
-  /** Reads the pepper, or makes one on first use; fails when no master key at hand opens it. */
+  /** Reads the pepper, or creates one on first use. Fails if no configured master key opens it. */
   static readonly layer = (keys: MasterKeys) =>
     Layer.effect(
       Vault,

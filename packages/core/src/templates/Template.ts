@@ -1,15 +1,16 @@
 /**
- * Message templates (specification §2, contract §7): approved upstream, referenced by name and language.
+ * Message templates (specification §2, contract §7): approved by the provider and referenced by name and language. The
+ * model and its rules; pure.
  */
 import { Predicate, Schema } from "effect"
 import type { TemplateId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
-/** How placeholders are named: by their number, or by a word. */
+/** How placeholders are named: by number or by word. */
 export const ParameterFormat = Schema.Literals(["positional", "named"])
 export type ParameterFormat = typeof ParameterFormat.Type
 
-/** A template as the provider lists it. Words are in lower case; unknown ones are passed through. */
+/** A template as the provider lists it. Enumerated values are in lower case; unknown ones are passed through. */
 export interface ProviderTemplate {
   readonly providerTemplateId: string
   readonly name: string
@@ -22,35 +23,35 @@ export interface ProviderTemplate {
   readonly rejectionReason: string | null
 }
 
-/** A template as we keep it. Name and language together are unique in an account, and so in what a number can send. */
+/** A stored template. Name and language together are unique in an account, and so among what a number can send. */
 export interface Template extends ProviderTemplate {
   readonly id: TemplateId
   readonly workspaceId: WorkspaceId
-  /** The account that it belongs to (`PhoneNumber.providerAccountId`); only the numbers of that can send it. */
+  /** The account that owns it (`PhoneNumber.providerAccountId`). Only that account's numbers can send it. */
   readonly providerAccountId: string
-  /** Names of the body's placeholders in order; see {@link variablesOf}. */
+  /** The names of the body's placeholders, in order; see {@link variablesOf}. */
   readonly variables: ReadonlyArray<string>
   /** Why `bodyParams` alone cannot fill it; see `TemplateSlots.unfillableOf`. */
   readonly unfillable: string | null
-  /** When the listing began that it was last in. */
+  /** When the last listing that contained it began. */
   readonly syncedAt: Instant
 }
 
-/** What upstream tells of a template between two listings; fields left out stay. */
+/** A change that the provider reports between two listings. Omitted fields stay. */
 export type TemplateChange = Partial<Pick<ProviderTemplate, "status" | "category" | "quality" | "rejectionReason">>
 
 /** The fields of a {@link TemplateChange}. */
 export const changing = ["status", "category", "quality", "rejectionReason"] as const
 
-/** When upstream told each field, where that was not before the listing. */
+/** For each field, the time of the provider's report, unless the listing is newer. */
 export type Told = { readonly [Field in keyof TemplateChange]?: Instant }
 
-/** Upstream's times of changes are in whole seconds, and so may seem to be of before a listing that they came after. */
+/** The provider's times are whole seconds, so a change may seem to precede a listing that it followed. */
 export const timeUnit = 1000
 
 const isAfterListing = (at: Instant, listedAt: Instant): boolean => at + timeUnit > listedAt
 
-/** A template after upstream's word of the time `at`: fields that a listing or another word told later stay. */
+/** Applies a provider report of the time `at`. Fields that a listing or another report set later keep their values. */
 export const observe = <A extends Pick<Template, "syncedAt"> & ProviderTemplate>(
   template: A,
   told: Told,
@@ -66,7 +67,7 @@ export const observe = <A extends Pick<Template, "syncedAt"> & ProviderTemplate>
   }
 }
 
-/** A template as it was listed, but for what upstream told of the known one after the listing had begun. */
+/** Applies a listing, except for fields that the provider reported after the listing began. */
 export const relist = (
   listed: ProviderTemplate,
   known: ProviderTemplate,
@@ -82,7 +83,7 @@ export const relist = (
 
 const language = /^[a-z]{2,3}(_[A-Z]{2})?$/u
 
-/** `<ll>_<CC>` as specified, or the language alone: the upstream has such templates. Matched exactly. */
+/** `<ll>_<CC>` as specified, or the language alone, since the provider has such templates. Matched exactly. */
 export const Language = Schema.String.check(
   Schema.isPattern(language, {
     message: "must have the shape <ll>_<CC> or <ll>, such as en_US",
@@ -100,7 +101,7 @@ export const placeholdersOf = (text: string): ReadonlyArray<string> => {
   if (!text.includes("{{")) return []
   const names = new Set<string>()
   for (const [, name] of text.matchAll(/\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g)) names.add(name!)
-  // positional placeholders are filled by their number, wherever they stand in the text
+  // positional placeholders are filled by their number, wherever they appear in the text
   return [...names].sort((a, b) => /^\d+$/.test(a) && /^\d+$/.test(b) ? Number(a) - Number(b) : 0)
 }
 
@@ -113,9 +114,9 @@ const buttonsOf = (component: Schema.Json): ReadonlyArray<Schema.Json> =>
     : []
 
 /**
- * The place of the button by which the customer takes the code of an authentication template over: it is sent with the
- * code too, the one value of the body. Upstream lists it as an address that ends with the code; it lets such templates
- * have no other addresses. Undefined where there is no such button.
+ * The index of the button that copies an authentication template's code. It is sent with the code too, the body's only
+ * value. The provider lists it as a URL that ends with the code, and allows such templates no other URL buttons.
+ * `undefined` if there is no such button.
  */
 export const codeButtonOf = (
   { category, components }: Pick<ProviderTemplate, "category" | "components">
@@ -135,5 +136,5 @@ export const variablesOf = (components: ReadonlyArray<Schema.Json>): ReadonlyArr
   return placeholdersOf(texts.join("\n"))
 }
 
-/** Whether an opted-out contact must not be sent it (contract §7). */
+/** Whether opted-out contacts must not receive it (contract §7). */
 export const isMarketing = (template: Pick<Template, "category">): boolean => template.category === "marketing"

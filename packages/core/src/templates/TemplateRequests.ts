@@ -1,14 +1,15 @@
 /**
- * Accounts whose templates are to be listed anew, soon: what `Inbound` hears and `TemplateSync` does.
+ * A queue in memory of accounts whose templates must be listed again soon: `Inbound` adds to it and `TemplateSync`
+ * empties it.
  */
 import { Context, Effect, Layer, Queue } from "effect"
 
 export class TemplateRequests extends Context.Service<TemplateRequests, {
-  /** Asks for an account's templates. However often it is asked for, it waits once. */
+  /** Requests a listing of an account's templates. Repeated requests count once. */
   readonly ask: (providerAccountId: string) => Effect.Effect<void>
-  /** Waits until something is asked for. */
+  /** Waits for a request. */
   readonly awaitAsked: Effect.Effect<void>
-  /** What was asked for since the last time. */
+  /** Removes and returns the requested accounts. */
   readonly take: Effect.Effect<ReadonlyArray<string>>
 }>()("@wac/core/templates/TemplateRequests") {
   static readonly layer = Layer.effect(

@@ -1,6 +1,5 @@
 /**
- * What the transitions of templates decide: what a listing of an account, and what upstream reports between two listings,
- * make of them.
+ * The decisions for templates: applying a listing of an account, and provider reports between two listings. Pure.
  */
 import type { TemplateId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
@@ -8,49 +7,49 @@ import type { Instant } from "../Time.ts"
 import * as Template from "./Template.ts"
 import * as TemplateSlots from "./TemplateSlots.ts"
 
-/** An account's templates were listed. */
+/** A listing of an account's templates. */
 export interface ReplaceAll {
   /** When the listing began. */
   readonly listedAt: Instant
   readonly workspaceId: WorkspaceId
   readonly providerAccountId: string
   readonly listed: ReadonlyArray<Template.ProviderTemplate>
-  /** For templates that are new; at least as many as were listed. */
+  /** Ids for new templates; at least as many as were listed. */
   readonly ids: ReadonlyArray<TemplateId>
 }
 
-/** Upstream reports a change of an account's template. */
+/** A provider report about an account's template. */
 export interface Update {
   readonly now: Instant
   readonly providerAccountId: string
   readonly name: string
   readonly language: string
-  /** A time to come counts as now. */
+  /** The report's time. A time in the future counts as now. */
   readonly at: Instant
   readonly change: Template.TemplateChange
 }
 
-/** A template, and when upstream reported its fields. */
+/** A template, and when its fields were reported. */
 export interface Kept {
   readonly template: Template.Template
   readonly told: Template.Told
 }
 
-/** What a listing loads, under a lock of the workspace's templates. */
+/** What a listing loads, under a lock on the workspace's templates. */
 export interface LoadedWorkspaces extends Known {
-  /** The accounts that a workspace has numbers of. They may be a moment old. */
+  /** The accounts in which a workspace has numbers. They may be a moment old. */
   readonly accounts: (id: WorkspaceId) => ReadonlySet<string>
   /** All templates of a workspace. */
   readonly ofWorkspace: (id: WorkspaceId) => ReadonlyArray<Kept>
 }
 
-/** What upstream's words load, under locks of the templates. */
+/** What reports load, under locks on the templates. */
 export interface LoadedNames extends Known {
-  /** The templates of that name, in every workspace with a number of the account. */
+  /** The templates with this name and language, in every workspace with a number of the account. */
   readonly named: (name: Pick<Update, "providerAccountId" | "name" | "language">) => ReadonlyArray<Kept>
 }
 
-/** Templates as they are after the step, each at most once. */
+/** The templates to write and to delete, each at most once. */
 export interface Writes {
   readonly kept: ReadonlyArray<Kept>
   readonly gone: ReadonlyArray<Template.Template>
@@ -60,7 +59,7 @@ const nameOf = (
   { language, name, providerAccountId }: Pick<Template.Template, "language" | "name" | "providerAccountId">
 ) => `${language} ${name} ${providerAccountId}`
 
-/** A workspace's templates after a listing; `undefined` when it says nothing that counts. */
+/** A workspace's templates after a listing; `undefined` if the listing must be ignored. */
 const relisted = (
   { ids, listed, listedAt, providerAccountId, workspaceId }: ReplaceAll,
   accounts: ReadonlySet<string>,
@@ -75,7 +74,7 @@ const relisted = (
   )
   listed.forEach((template, i) => {
     const name = nameOf({ ...template, providerAccountId })
-    // of one that is listed twice the first takes an id, and the last says what it is
+    // if a template is listed twice, the first entry takes an id and the last one sets the content
     const before = after.get(name) ?? known.get(name)
     const { listed, told } = Template.relist(template, before?.template ?? template, before?.told ?? {}, listedAt)
     after.set(name, {
@@ -95,9 +94,10 @@ const relisted = (
 }
 
 /**
- * Makes a workspace's templates of an account those that were listed: known ones keep their id and what upstream reported
- * after the listing had begun (`Template.relist`), others go, and so do those of accounts that the workspace has no number
- * of. Nothing changes when this is such an account, or when a listing that began later was taken before.
+ * Decides `TemplateStore.replaceAll`: makes a workspace's templates of an account equal to the listing. Known templates
+ * keep their id and what the provider reported after the listing began (`Template.relist`). Others are deleted,
+ * including those of accounts in which the workspace has no number. Nothing changes if the workspace has no number in
+ * this account, or if a listing that began later was applied before.
  */
 export const replaceAll: Decide<ReplaceAll, LoadedWorkspaces, void, Writes> = (loaded, commands) => {
   const loadedOnes = new Map<TemplateId, Kept>()
@@ -125,7 +125,10 @@ export const replaceAll: Decide<ReplaceAll, LoadedWorkspaces, void, Writes> = (l
   }
 }
 
-/** Applies upstream's words (`Template.observe`). Answers with how many workspaces have the template. */
+/**
+ * Decides `TemplateStore.update`: applies provider reports (`Template.observe`). The answer is how many workspaces have
+ * the template.
+ */
 export const update: Decide<Update, LoadedNames, number, Writes> = (loaded, commands) => {
   const kept = new Map<TemplateId, Kept>()
   const answers = commands.map(({ at, change, language, name, now, providerAccountId }) => {

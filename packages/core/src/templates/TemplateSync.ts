@@ -1,6 +1,6 @@
 /**
- * Keeps templates as the provider has them, in the background: lists them at the start, every hour, and soon after
- * upstream told that something has changed.
+ * Keeps templates up to date with the provider in the background: lists them at start, every hour, and soon after the
+ * provider reports a change.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Layer, Queue } from "effect"
 import * as Defect from "../Defect.ts"
@@ -13,34 +13,40 @@ import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import { TemplateRequests } from "./TemplateRequests.ts"
 import { Templates } from "./Templates.ts"
 
-/** How old a list becomes when nothing tells of changes. Providers allow some hundred calls an hour and account. */
+/** The longest interval between listings. Providers allow a few hundred calls per hour and account. */
 export const every = Duration.hours(1)
 
-/** No workspace's templates are listed more often, however often upstream tells of changes; a failure waits as long. */
+/**
+ * The shortest interval between listings of a workspace, however often the provider reports changes. Also the first
+ * delay after a failure.
+ */
 export const atMostEvery = Duration.minutes(1)
 
-/** Workspaces whose templates are listed at once. One that takes its time holds one place, and nobody up but for that. */
+/** Workspaces that are listed concurrently. A slow listing holds one slot and delays nothing else. */
 const places = 4
 
-/** A listing that takes longer is given up: thousands of templates take a fraction of it. */
+/** The timeout of a listing. Thousands of templates take a fraction of it. */
 export const longest = Duration.minutes(5)
 
-/** When a workspace's templates are listed next, and how it went. */
+/** When a workspace's templates are listed next, and how earlier listings ended. */
 export interface Turn {
-  /** `Infinity` while they are being listed, unless something has changed meanwhile. */
+  /** `Infinity` while a listing runs, unless a change was reported meanwhile. */
   readonly dueAt: Instant
   readonly startedAt: Instant | null
   /** Since the last success. */
   readonly failures: number
 }
 
-/** The turn of a workspace that is new to this process. */
+/** The schedule of a workspace that is new to this process. */
 export const first = (now: Instant): Turn => ({ dueAt: now, startedAt: null, failures: 0 })
 
-/** The turn of a workspace whose listing begins. */
+/** The schedule when a listing begins. */
 export const begun = (turn: Turn, now: Instant): Turn => ({ ...turn, dueAt: Infinity, startedAt: now })
 
-/** The turn after a listing that ends: after a failure sooner, but later with each; as asked for meanwhile before that. */
+/**
+ * The schedule when a listing ends. After a failure the delay is shorter and doubles each time. A change that was
+ * reported meanwhile is listed earlier.
+ */
 export const next = (turn: Turn, now: Instant, succeeded: boolean): Turn => {
   const wait = succeeded ? every : Duration.min(every, Duration.times(atMostEvery, 2 ** turn.failures))
   return {
@@ -50,7 +56,7 @@ export const next = (turn: Turn, now: Instant, succeeded: boolean): Turn => {
   }
 }
 
-/** The turn of a workspace of which upstream told that something has changed. */
+/** The schedule after the provider has reported a change. */
 export const asked = (turn: Turn, now: Instant): Turn => ({
   ...turn,
   dueAt: Math.min(
@@ -59,7 +65,7 @@ export const asked = (turn: Turn, now: Instant): Turn => ({
   )
 })
 
-/** Runs as long as its scope. Every process that runs it lists for itself; `TemplateStore` takes the newest list. */
+/** Runs as long as its scope. Every process that runs it makes its own listings; `TemplateStore` keeps the newest. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const templates = yield* Templates
@@ -70,7 +76,7 @@ export const layer = Layer.effectDiscard(
     const underWay = new Set<WorkspaceId>()
     const listings = yield* FiberSet.make()
     const ended = yield* Queue.sliding<void>(1)
-    /** When new workspaces are looked for again, with whatever happens then: each end of a listing would be too often. */
+    /** When to look for new workspaces again. Doing so after each listing would be too often. */
     let lookAt = -Infinity
 
     const change = (id: WorkspaceId, how: (turn: Turn, now: Instant) => Turn) =>
@@ -104,7 +110,7 @@ export const layer = Layer.effectDiscard(
       for (const { workspaceId } of yield* numbers.named({ providerAccountId })) yield* change(workspaceId, asked)
     })
 
-    /** Those that wait, the longest due first, as many as there are places for. */
+    /** The waiting workspaces, longest due first, as many as there are free slots. */
     const waiting = () =>
       [...turns]
         .filter(([id]) => !underWay.has(id))
@@ -114,7 +120,7 @@ export const layer = Layer.effectDiscard(
     const round = Effect.gen(function*() {
       const accounts = yield* requests.take
       yield* Effect.forEach(accounts, note, { discard: true }).pipe(
-        // nobody tells of them again
+        // put back, because these requests are not repeated
         Effect.tapError(() => Effect.forEach(accounts, requests.ask, { discard: true }))
       )
       const now = yield* Clock.currentTimeMillis

@@ -1,5 +1,6 @@
 /**
- * Templates: bringing the provider's list over, and listing them (specification §4 *GET /templates*).
+ * Templates: synchronizes them from the provider and lists them (specification §4 *GET /templates*). Calls the provider
+ * and writes through `TemplateStore`.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,7 +14,7 @@ import type { Instant } from "../Time.ts"
 import type { Template } from "./Template.ts"
 import { type TemplateFilter, TemplateStore } from "./TemplateStore.ts"
 
-/** What a sync found. */
+/** The result of a synchronization. */
 export interface Synced {
   /** How many templates the provider has. */
   readonly count: number
@@ -23,13 +24,13 @@ export interface Synced {
 
 export class Templates extends Context.Service<Templates, {
   /**
-   * Makes the workspace's templates those that the provider lists for the accounts of its numbers: of those of other
-   * providers it cannot be asked. Where it fails for one, the others are brought over all the same.
+   * Makes the workspace's templates equal to the provider's lists for the accounts of its numbers. Accounts of other
+   * providers cannot be listed and stay as they are. If one account fails, the others are still synchronized.
    */
   readonly sync: (workspaceId: Id.WorkspaceId) => Effect.Effect<Synced, TemplatesUnavailable | StoreError>
-  /** The same for the account of one number of this provider; answers with how many templates it has. */
+  /** Does the same for the account of one number of this provider. Returns how many templates it has. */
   readonly syncAccount: (sender: PhoneNumber) => Effect.Effect<number, TemplatesUnavailable | StoreError>
-  /** Templates of every status, newest first; those of another provider's accounts are not among them. */
+  /** Templates of every status, newest first, except those of other providers' accounts. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
     filter: TemplateFilter,
@@ -56,7 +57,7 @@ export class Templates extends Context.Service<Templates, {
       const sync = Effect.fn("Templates.sync")(function*(workspaceId: Id.WorkspaceId) {
         const listedAt = yield* Clock.currentTimeMillis
         const senders = new Map<string, PhoneNumber>()
-        // the default one first: it asks for its account
+        // the default number comes first, so its credentials list its account
         for (const sender of yield* numbers.list(workspaceId)) {
           if (sender.provider === provider.name && !senders.has(sender.providerAccountId)) {
             senders.set(sender.providerAccountId, sender)

@@ -1,13 +1,13 @@
 /**
- * What a workspace does over time, counted by hours.
+ * A workspace's activity, counted by the hour. Pure.
  */
 import { Duration } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
 /**
- * What is counted, at the time when it ended: sends that the provider accepted, those that it did not take, those of
- * unknown outcome, those that a rule or limit of our own refused; and attempts at webhook deliveries.
+ * What is counted, when it ends: sends that the provider accepted, sends that it refused, sends of unknown outcome,
+ * sends that our own rules or limits refused, and attempts at webhook deliveries.
  */
 export const activities = [
   "sendsAccepted",
@@ -19,17 +19,17 @@ export const activities = [
 ] as const
 export type Activity = (typeof activities)[number]
 
-/** Something that happened. */
+/** One occurrence of an activity. */
 export interface Happened {
   readonly workspaceId: WorkspaceId
   readonly at: Instant
   readonly activity: Activity
 }
 
-/** How often something happened in an hour. */
+/** How often an activity occurred in an hour. */
 export interface Count {
   readonly workspaceId: WorkspaceId
-  /** The hour's beginning. */
+  /** The start of the hour. */
   readonly hour: Instant
   readonly activity: Activity
   readonly count: number
@@ -41,12 +41,12 @@ const dayLength = Duration.toMillis(Duration.days(1))
 /** How long counts are kept. */
 export const retention = Duration.days(91)
 
-/** What can be told of at once, up to now: days by period. */
+/** The periods of a report, in days up to now. */
 export const periods = { day: 1, week: 7, month: 30, quarter: 90 } as const
 /** How far back activity is shown. */
 export type Period = keyof typeof periods
 
-/** Adds up what happened. Pure. */
+/** Sums occurrences by workspace, hour and activity. Pure. */
 export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
   const counts = new Map<string, { -readonly [field in keyof Count]: Count[field] }>()
   for (const { activity, at, workspaceId } of all) {
@@ -59,18 +59,18 @@ export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
   return [...counts.values()]
 }
 
-/** What happened in a step of time. */
+/** The counts of one step of a series. */
 export type Step = { readonly at: Instant } & { readonly [activity in Activity]: number }
 
-/** What happened over time, oldest first; a step without anything is there too. */
+/** Counts over time, oldest first. Steps without activity are included. */
 export interface Series {
   readonly since: Instant
-  /** Milliseconds. */
+  /** The length of a step, in milliseconds. */
   readonly step: number
   readonly steps: ReadonlyArray<Step>
 }
 
-/** When a period up to now begins: with a whole hour up to a week, with a whole day (UTC) beyond. */
+/** When a period up to now begins: on a whole hour for up to a week, on a whole day (UTC) for longer. */
 export const begin = (now: Instant, period: Period): { readonly since: Instant; readonly step: number } => {
   const days = periods[period]
   const step = days <= periods.week ? hourLength : dayLength
@@ -79,7 +79,7 @@ export const begin = (now: Instant, period: Period): { readonly since: Instant; 
 
 const nothing = Object.fromEntries(activities.map((activity) => [activity, 0])) as { [activity in Activity]: number }
 
-/** Puts counts in their steps. Pure. */
+/** Sums counts by step. Pure. */
 export const series = (counts: ReadonlyArray<Count>, now: Instant, period: Period): Series => {
   const { since, step } = begin(now, period)
   const steps: Array<{ at: Instant } & { [activity in Activity]: number }> = []

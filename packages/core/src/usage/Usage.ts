@@ -1,5 +1,5 @@
 /**
- * What a workspace does over time, and how much of its quota it has used (contract §12 `GET /internal/usage`).
+ * A workspace's activity over time, and its use of its quota (contract §12 `GET /internal/usage`). Reads the storage.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { NotFound } from "../Errors.ts"
@@ -11,11 +11,11 @@ import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as Activity from "./Activity.ts"
 import { UsageStore } from "./UsageStore.ts"
 
-/** What is told of a workspace. */
+/** A workspace's usage report. */
 export interface Report extends Activity.Series {
   readonly month: string
   readonly used: number
-  /** `null`: no limit. */
+  /** `null` means no limit. */
   readonly quota: number | null
   readonly requestsPerSecond: number
   /** Messages that count against the quota, by month, newest first. */
@@ -23,7 +23,7 @@ export interface Report extends Activity.Series {
 }
 
 export class Usage extends Context.Service<Usage, {
-  /** Of a period up to now. */
+  /** The report of a period up to now. */
   readonly report: (workspaceId: WorkspaceId, period: Activity.Period) => Effect.Effect<Report, NotFound | StoreError>
 }>()("@wac/core/usage/Usage") {
   static readonly layer = Layer.effect(

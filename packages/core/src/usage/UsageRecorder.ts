@@ -1,5 +1,6 @@
 /**
- * Counts what workspaces do, in passing: nothing waits for it, and what a crash loses is a second's worth.
+ * Counts workspaces' activity in the background, so that nothing waits for it. A crash loses about a second of counts.
+ * Writes batches through `UsageStore`.
  */
 import { Context, Effect, Layer } from "effect"
 import type { Topic } from "../changes/Change.ts"
@@ -8,16 +9,16 @@ import * as Recorder from "../Recorder.ts"
 import { type Activity, counted, type Happened } from "./Activity.ts"
 import { UsageStore } from "./UsageStore.ts"
 
-/** Added up before they are written: a few rows. */
+/** Large, because occurrences are summed into a few rows before they are written. */
 const size = 10_000
 
-/** Counts something that happened. Where nobody counts, nothing happens. */
+/** Counts an occurrence. By default it does nothing. */
 export const UsageRecorder = Context.Reference<(happened: Happened) => void>(
   "@wac/core/usage/UsageRecorder",
   { defaultValue: () => () => {} }
 )
 
-/** Counts in the storage, as long as its scope is open. */
+/** Counts into the storage, as long as its scope is open. */
 export const layer: Layer.Layer<never, never, UsageStore> = Layer.effect(
   UsageRecorder,
   Effect.gen(function*() {
@@ -36,6 +37,6 @@ export const layer: Layer.Layer<never, never, UsageStore> = Layer.effect(
   })
 )
 
-/** What an activity is news of. */
+/** The topics that an activity affects. */
 const topicsOf = (activity: Activity): ReadonlyArray<Topic> =>
   activity.startsWith("attempts") ? ["usage", "deliveries", "webhook"] : ["usage", "messages"]

@@ -1,5 +1,5 @@
 /**
- * Port: what workspaces do over time, counted by hours, and what they have used of their quotas.
+ * Port: workspaces' activity, counted by the hour, and their use of quotas.
  */
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
@@ -7,18 +7,18 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Count } from "./Activity.ts"
 
-/** How many months of quotas are told, at most. */
+/** The maximum number of months that are returned. */
 export const maxMonths = 12
 
 export class UsageStore extends Context.Service<UsageStore, {
-  /** Adds counts to those that there are. Not safe to repeat: after a `StoreError` they may have been added. */
+  /** Adds to the stored counts. Not safe to repeat: after a `StoreError` they may have been added. */
   readonly add: (counts: ReadonlyArray<Count>) => Effect.Effect<void, StoreError>
-  /** A workspace's counts of the hours from `since` on. */
+  /** A workspace's counts for the hours from `since` on. */
   readonly counts: (workspaceId: WorkspaceId, since: Instant) => Effect.Effect<ReadonlyArray<Count>, StoreError>
   /** Messages that count against the quota by month, newest first, at most {@link maxMonths}. */
   readonly months: (
     workspaceId: WorkspaceId
   ) => Effect.Effect<ReadonlyArray<{ readonly month: string; readonly used: number }>, StoreError>
-  /** Forgets the counts of hours before a time: a bounded number at once. Returns whether more may be left. */
+  /** Deletes a bounded number of counts of hours before a time. Returns whether more may be left. */
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/usage/UsageStore") {}

@@ -1,5 +1,5 @@
 /**
- * The first workspace and its owner (contract §5): by a one-time link that the log shows, or from the environment.
+ * Creating the first workspace and its owner (contract §5): by a one-time link in the log, or from the environment.
  */
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -16,14 +16,14 @@ import type { StoreError } from "../StoreError.ts"
 import { Templates } from "../templates/Templates.ts"
 import { WorkspaceStore } from "./WorkspaceStore.ts"
 
-/** Who owns the first workspace, and its name. */
+/** The first workspace's owner, and its name. */
 export interface Owner {
   readonly email: string
   readonly password: Redacted.Redacted
   readonly workspaceName: string
 }
 
-/** There is a workspace already. */
+/** There is already a workspace. */
 export class AlreadySetUp extends Schema.TaggedError<AlreadySetUp>()("AlreadySetUp", {}) {
   override get message() {
     return "the first workspace exists already"
@@ -36,21 +36,21 @@ const tokenLength = 32
 const encode = (text: string) => new TextEncoder().encode(text)
 
 export class Setup extends Context.Service<Setup, {
-  /** The one-time token of this process, while there is no workspace. */
+  /** The one-time token of this process; `undefined` once there is a workspace. */
   readonly token: Effect.Effect<Redacted.Redacted | undefined, StoreError>
-  /** Whether there is a workspace: once there is, that is known without asking the storage. */
+  /** Whether there is a workspace. Once true, it no longer asks the storage. */
   readonly isDone: Effect.Effect<boolean, StoreError>
   /**
-   * Creates the first workspace for a client that brings the token, once, and returns its owner. If the provider does not
-   * report which number it begins with, nothing is made, and the token stays good. Wrong tokens are limited per `address`
-   * with wrong passwords; the right one, which nobody can guess, is never kept waiting.
+   * Creates the first workspace for a client with the token, once, and returns its owner. If the provider does not
+   * return its first number, nothing is created and the token stays valid. Wrong tokens are limited per `address`
+   * together with wrong passwords; the right token, which nobody can guess, is never limited.
    */
   readonly redeem: (
     token: Redacted.Redacted,
     owner: Owner,
     address: string
   ) => Effect.Effect<Id.UserId, Unauthorized | RateLimited | ServerError | StoreError>
-  /** Creates the first workspace without a token, for the operator who owns the environment. */
+  /** Creates the first workspace without a token, for the operator who controls the environment. */
   readonly create: (owner: Owner) => Effect.Effect<Id.UserId, AlreadySetUp | ProviderError | StoreError>
 }>()("@wac/core/workspaces/Setup") {
   static readonly layer = Layer.effect(
@@ -104,7 +104,7 @@ export class Setup extends Context.Service<Setup, {
       const refused = (message: string) => new Unauthorized({ reason: "invalid_credentials", param: "token", message })
       const used = () => refused("this service is set up already: the set-up link works once. Sign in instead")
 
-      // no workspace is ever removed, so this is asked until it is true
+      // no workspace is ever removed, so the storage is asked only until this is true
       let done = false
       const isDone = Effect.suspend(() =>
         done ? Effect.succeed(true) : Effect.map(workspaces.list, (all) => done = all.length > 0)

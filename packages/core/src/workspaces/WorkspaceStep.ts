@@ -1,5 +1,5 @@
 /**
- * What the transitions of workspaces decide: each begins with a number, and the first one with its owner.
+ * The decisions for creating workspaces: each begins with a number, and the first one with its owner. Pure.
  */
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as PhoneNumberStep from "../numbers/PhoneNumberStep.ts"
@@ -7,13 +7,13 @@ import type { Member, Person } from "../people/Member.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Workspace } from "./Workspace.ts"
 
-/** A workspace with its first number. */
+/** A new workspace with its first number. */
 export interface Create {
   readonly workspace: Workspace
   readonly phoneNumber: PhoneNumber
 }
 
-/** Who owns the first workspace. */
+/** The first workspace's owner. */
 export type Owner = Person & Member
 
 /** The first workspace of all, with its owner. */
@@ -21,20 +21,20 @@ export interface CreateFirst extends Create {
   readonly owner: Owner
 }
 
-/** What making workspaces loads, under a lock on the making of any. */
+/** What creating workspaces loads, under a lock that serializes it. */
 export interface Loaded extends Known {
   /** Whether there is a workspace. */
   readonly isAny: boolean
-  /** Whether a workspace has a number of that name with the provider. */
+  /** Whether any workspace has a number with this provider id. */
   readonly isKnown: PhoneNumberStep.LoadedWorkspaces["isKnown"]
 }
 
-/** What becomes of a workspace that is to be made. */
+/** The result of creating a workspace. */
 export type Created =
   | "created"
-  /** The number belongs to a workspace already. */
+  /** The number already belongs to a workspace. */
   | "number_known"
-  /** There is a workspace already, so that this is not the first. */
+  /** There is already a workspace, so this would not be the first. */
   | "not_first"
 
 /** The rows to insert: workspaces, their first numbers, and the owner of the first workspace of all. */
@@ -44,7 +44,7 @@ export interface Writes {
   readonly owners: ReadonlyArray<Owner>
 }
 
-/** Makes workspaces; the first one, which has an owner, only if there is none. */
+/** Decides the creation of workspaces. The first one, which has an owner, is created only if there is none. */
 export const create: Decide<Create | CreateFirst, Loaded, Created, Writes> = (loaded, commands) => {
   const made: Array<Create | CreateFirst> = []
   const answers = commands.map((command): Created => {
