@@ -33,7 +33,7 @@ export interface Turn {
   /** `Infinity` while a listing runs, unless a change was reported meanwhile. */
   readonly dueAt: Instant
   readonly startedAt: Instant | null
-  /** Since the last success. */
+  /** Failures since the last success. */
   readonly failures: number
 }
 
