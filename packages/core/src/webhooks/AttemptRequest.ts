@@ -1,6 +1,6 @@
 /**
- * What an attempt sent, as a person is shown it (contract §6). It is not stored: everything but where it went follows
- * from the event, the variant and the time.
+ * The request of an attempt, as the dashboard shows it (contract §6). It is not stored: everything except the URL
+ * follows from the event, the variant and the time. Pure.
  */
 import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS } from "@wac/verifier"
 import { body, type Envelope, type Event } from "../events/Event.ts"
@@ -9,19 +9,19 @@ import type { Attempt } from "./Delivery.ts"
 export interface AttemptRequest {
   readonly url: string
   readonly headers: { readonly [name: string]: string }
-  /** Byte for byte. */
+  /** Byte for byte as sent. */
   readonly body: string
 }
 
-/** An attempt and what it sent. */
+/** An attempt and its request. */
 export interface ShownAttempt extends Attempt {
   readonly request: AttemptRequest
 }
 
-/** In place of a signature: whoever may only read must not be able to speak for us. */
+/** Replaces the signature: a person with read access must not be able to sign as us. */
 const hidden = "…"
 
-/** The request of an attempt, without its signatures. */
+/** Rebuilds the request of an attempt, without its signatures. */
 export const of = (
   event: Event,
   envelope: Envelope,
@@ -41,7 +41,7 @@ export const of = (
   }
 }
 
-/** An attempt as a person is shown it. */
+/** An attempt with its request. */
 export const shown = (event: Event, envelope: Envelope, attempt: Attempt): ShownAttempt => ({
   ...attempt,
   request: of(event, envelope, attempt)

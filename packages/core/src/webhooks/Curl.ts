@@ -1,13 +1,13 @@
 /**
- * A request as a command that a person can paste into a POSIX shell.
+ * Formats a request as a curl command for a POSIX shell. Pure.
  */
 
-/** Quotes any text for a POSIX shell: nothing in it is expanded. */
+/** Quotes any text for a POSIX shell; nothing in it is expanded. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
- * The curl command that posts exactly these headers and this body to this URL, follows no redirect, and shows what is
- * answered. With signature headers it is as secret as they are, for as long as receivers accept them.
+ * Builds a curl command that posts exactly these headers and this body to this URL, follows no redirect, and prints the
+ * response. With signature headers it is as secret as they are, for as long as receivers accept them.
  */
 export const command = (request: {
   readonly url: string
@@ -17,9 +17,9 @@ export const command = (request: {
   readonly timeout: number
 }): string =>
   [
-    // --globoff: brackets and braces in the URL mean themselves
+    // --globoff: curl would expand brackets and braces in the URL
     `curl --include --globoff --max-time ${request.timeout} --request POST ${quote(request.url)}`,
     ...Object.entries(request.headers).map(([name, value]) => `--header ${quote(`${name}: ${value}`)}`),
-    // --data-raw: a leading @ names no file
+    // --data-raw: curl would read a leading @ as a file name
     `--data-raw ${quote(request.body)}`
   ].join(" \\\n  ")

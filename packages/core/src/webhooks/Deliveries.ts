@@ -1,5 +1,5 @@
 /**
- * Deliveries, as the dashboard shows them and asks for them again (contract §6).
+ * Deliveries as the dashboard lists and retries them (contract §6). Reads and writes through `DeliveryStore`.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { InvalidBody, type NotFound } from "../Errors.ts"
@@ -28,9 +28,9 @@ export class Deliveries extends Context.Service<Deliveries, {
   ) => Effect.Effect<Page<DeliveryView>, StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<DeliveryDetail, NotFound | StoreError>
   /**
-   * Attempts a delivery again, at once and then by the retry schedule from its beginning, also one that has ended: the
-   * same event in the same variant. While the webhook is paused it is held. Refused for tests, and for deliveries to a
-   * webhook that was removed.
+   * Retries a delivery immediately and then by a new run of the retry schedule, even if it has ended: the same event in
+   * the same variant. While the webhook is paused, the delivery is held. Tests and deliveries to a removed webhook are
+   * refused.
    */
   readonly retry: (
     workspaceId: Id.WorkspaceId,

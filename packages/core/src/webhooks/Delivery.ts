@@ -1,5 +1,5 @@
 /**
- * Deliveries: one event on its way to one webhook, and the attempts at it (contract §6).
+ * Deliveries: one event for one webhook, and the attempts at it (contract §6). The model and its rules; pure.
  */
 import { type Duration, Schema } from "effect"
 import type { Envelope, Event, EventType } from "../events/Event.ts"
@@ -8,20 +8,20 @@ import type { Instant } from "../Time.ts"
 import * as RetrySchedule from "./RetrySchedule.ts"
 import * as Webhook from "./Webhook.ts"
 
-/** `held` is not stored: it is what `pending` is called while the webhook is paused. */
+/** `held` is not stored: it is the status shown for `pending` while the webhook is paused. */
 export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"])
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
 /**
- * Why a delivery is being attempted now: because its event was recorded, because a person or a replay job asked for it
+ * Why a delivery is being attempted: because its event was recorded, because a person or a replay job requested it
  * again, as a test, or as the probe before a resume.
  */
 export const AttemptTrigger = Schema.Literals(["automatic", "manual", "replay", "test", "probe"])
 export type AttemptTrigger = typeof AttemptTrigger.Type
 
 /**
- * Attempts come in *rounds*: the retry schedule runs once from the first attempt of a round, T0, to 24 hours later. A
- * person's retry, a replay job and a resume of the webhook begin a new round.
+ * Attempts come in *rounds*. A round is one run of the retry schedule, from its first attempt (T0) to 24 hours later. A
+ * manual retry, a replay job and a resume of the webhook start a new round.
  */
 export interface Delivery {
   readonly id: DeliveryId
@@ -29,29 +29,29 @@ export interface Delivery {
   readonly webhookId: WebhookId
   readonly eventId: EventId
   readonly eventType: EventType
-  /** The variant in which the body is sent; fixed when the event was recorded. */
+  /** The variant in which the body is sent, fixed when the event is recorded. */
   readonly envelope: Envelope
-  /** Of the event's order, unless the delivery has left it (see {@link newRound}). */
+  /** The event's order key, unless the delivery has left its order (see {@link newRound}). */
   readonly orderKey: MessageId | null
   readonly sequence: number | null
   readonly status: Exclude<DeliveryStatus, "held">
-  /** What its present round was begun by. */
+  /** What started the present round. */
   readonly trigger: AttemptTrigger
-  /** Attempts that have ended, over all rounds. An attempt given back does not count. */
+  /** Finished attempts of all rounds. A released attempt does not count. */
   readonly attemptCount: number
-  /** Those of the present round. */
+  /** Finished attempts of the present round. */
   readonly roundAttempts: number
-  /** T0, when the first attempt of the present round began. */
+  /** T0: when the first attempt of the present round began. */
   readonly firstAttemptAt: Instant | null
-  /** When the last attempt, of whatever round, ended. */
+  /** When the last attempt of any round ended. */
   readonly lastAttemptAt: Instant | null
-  /** When the next attempt is due; `null` when none is, or while a predecessor is on its way. */
+  /** When the next attempt is due; `null` if none is, or while the delivery waits for an earlier event of its order. */
   readonly nextAttemptAt: Instant | null
   readonly createdAt: Instant
   readonly completedAt: Instant | null
 }
 
-/** How an attempt ended. Only status 200 within the deadline is `delivered`. */
+/** The outcome of an attempt. Only status 200 within the deadline is `delivered`. */
 export const AttemptOutcome = Schema.Literals([
   "delivered",
   "dns",
@@ -64,7 +64,7 @@ export const AttemptOutcome = Schema.Literals([
 ])
 export type AttemptOutcome = typeof AttemptOutcome.Type
 
-/** What a receiver answered: its headers and at most 16 KiB of its body. */
+/** A receiver's response: its headers and at most 16 KiB of its body. */
 export interface AttemptResponse {
   readonly headers: { readonly [name: string]: string }
   readonly body: string
@@ -72,13 +72,13 @@ export interface AttemptResponse {
 
 /**
  * How long each phase of an attempt took until it succeeded or failed, in milliseconds. `null` for a phase that was not
- * needed (a connection kept open needs none of the first three), not reached, or cut off by the deadline.
+ * needed (a kept-alive connection skips the first three), not reached, or cut off by the deadline.
  */
 export interface AttemptTimings {
   readonly lookupMs: number | null
   readonly connectMs: number | null
   readonly tlsMs: number | null
-  /** From the request's sending to the beginning of the answer. */
+  /** From sending the request to the first byte of the response. */
   readonly firstByteMs: number | null
   readonly bodyMs: number | null
 }
@@ -86,7 +86,7 @@ export interface AttemptTimings {
 /** One POST to a receiver. */
 export interface Attempt {
   readonly id: AttemptId
-  /** 1 is the first of all rounds. */
+  /** Counted over all rounds, from 1. */
   readonly number: number
   readonly trigger: AttemptTrigger
   readonly startedAt: Instant
@@ -95,14 +95,14 @@ export interface Attempt {
   readonly statusCode: number | null
   /** One plain sentence: "answered 204; only 200 counts". */
   readonly message: string
-  /** Where it was posted to: the webhook's URL at that time. */
+  /** The webhook's URL at the time of the attempt. */
   readonly url: string
-  /** The IP address connected to, or tried last; `null` when it did not come so far. */
+  /** The IP address that was connected to or tried last; `null` if the attempt failed earlier. */
   readonly address: string | null
-  /** `null` when nothing was tried over the network. */
+  /** `null` if nothing was sent over the network. */
   readonly timings: AttemptTimings | null
   readonly response: AttemptResponse | null
-  /** What the receiver asked for with 429 or 503. */
+  /** The receiver's `Retry-After` with status 429 or 503. */
   readonly retryAfter: Duration.Duration | null
 }
 
@@ -110,16 +110,16 @@ export interface Attempt {
 export const isUntried = (delivery: Pick<Delivery, "roundAttempts">): boolean => delivery.roundAttempts === 0
 
 /**
- * Tests and probes are attempted once, also while the webhook is paused. A failure ends them and says nothing against
- * the webhook; a success counts as any other.
+ * Whether the delivery is a test or a probe. These are attempted once, even while the webhook is paused. A failure ends
+ * the delivery and does not count against the webhook; a success counts like any other.
  */
 export const isTest = (delivery: Pick<Delivery, "trigger">): boolean =>
   delivery.trigger === "test" || delivery.trigger === "probe"
 
-/** Whether it is on its way: held ones are not. */
+/** Whether the delivery is pending. Held deliveries are stored as pending. */
 export const isOpen = (delivery: Pick<Delivery, "status">): boolean => delivery.status === "pending"
 
-/** The delivery of an event to a webhook as it begins; a predecessor's end gives one that `waits` its due time. */
+/** A new delivery of an event to a webhook. If it `waits`, it becomes due when its predecessor ends. */
 export const recorded = (
   event: Event,
   webhook: Pick<Webhook.Webhook, "id" | "envelope">,
@@ -140,15 +140,15 @@ export const recorded = (
   roundAttempts: 0,
   firstAttemptAt: null,
   lastAttemptAt: null,
-  // a test is never due
+  // tests are never due: they are claimed when they are created
   nextAttemptAt: waits || trigger !== "automatic" ? null : event.createdAt,
   createdAt: event.createdAt,
   completedAt: null
 })
 
 /**
- * A delivery that ends without a further attempt: skipped by a resume or a removal, or a test that is `exhausted`
- * because its claim was given back or outlived.
+ * Ends a delivery without a further attempt: `skipped` by a resume or a removal, or `exhausted` for a test whose claim
+ * was released or expired.
  */
 export const end = (delivery: Delivery, status: "exhausted" | "skipped", at: Instant): Delivery => ({
   ...delivery,
@@ -157,14 +157,14 @@ export const end = (delivery: Delivery, status: "exhausted" | "skipped", at: Ins
   completedAt: at
 })
 
-/** The first of an order once its predecessors have ended: due now, unless it had a due time already. */
+/** Makes the first delivery of an order due once its predecessors have ended, unless it already has a due time. */
 export const follow = (delivery: Delivery, now: Instant): Delivery =>
   delivery.nextAttemptAt === null ? { ...delivery, nextAttemptAt: now } : delivery
 
 /**
- * A delivery that is asked for again: a new round, due now, whatever had become of it. One that has ended, or waits
- * behind a predecessor, leaves its order for good; the first of an order keeps its place, and others go on waiting for
- * it. An attempt under way is the first of the round.
+ * Starts a new round of a delivery, due now, whatever its status. If it has ended, or waits for a predecessor, it
+ * leaves its order for good. If it is the first of its order, it stays, and others still wait for it. An attempt in
+ * flight counts as the first of the round.
  */
 export const newRound = (delivery: Delivery, trigger: "manual" | "replay", now: Instant): Delivery => ({
   ...delivery,
@@ -177,26 +177,29 @@ export const newRound = (delivery: Delivery, trigger: "manual" | "replay", now: 
   completedAt: null
 })
 
-/** What a person is shown. */
+/** The status that people see. */
 export const statusShown = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "pausedAt">): DeliveryStatus =>
   delivery.status === "pending" && webhook.pausedAt !== null && !isTest(delivery) ? "held" : delivery.status
 
-/** Whether its next attempt is the first of a round: it is untried, or its webhook was resumed since. */
+/**
+ * Whether the next attempt is the first of a round: there was none in this round, or the webhook has been resumed since
+ * T0.
+ */
 export const startsRound = (
   delivery: Pick<Delivery, "roundAttempts" | "firstAttemptAt">,
   { resumedAt }: Pick<Webhook.Webhook, "resumedAt">
 ): boolean => isUntried(delivery) || (resumedAt !== null && delivery.firstAttemptAt! < resumedAt)
 
 /**
- * The lines in which deliveries of a webhook wait: what is new; its *backlog*, which is what was pending when it was
- * resumed and what replay jobs ask for; and retries. A failing webhook takes them in this order.
+ * The queues of a webhook's deliveries: new ones; the *backlog*, which is what was pending when the webhook was resumed
+ * and what replay jobs request; and retries. A failing webhook takes them in this order.
  */
 export const lines = ["fresh", "backlog", "retry"] as const
 
 /** One of {@link lines}. */
 export type Line = (typeof lines)[number]
 
-/** In which line it waits now. */
+/** The queue that the delivery is in now. */
 export const line = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "resumedAt">): Line =>
   !startsRound(delivery, webhook)
     ? "retry"
@@ -205,24 +208,27 @@ export const line = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "resumed
     ? "backlog"
     : "fresh"
 
-/** Of a first attempt of a round: the place in its line. */
+/** For the first attempt of a round: the instant that orders it in its queue. */
 const waitsSince = (delivery: Delivery): Instant | null => delivery.firstAttemptAt ?? delivery.nextAttemptAt
 
-/** When a delivery may be claimed, by its own clock; `null` when it may not. */
+/** When a delivery may be claimed, as far as it alone decides; `null` if it may not. */
 export const dueAt = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "health" | "resumedAt">): Instant | null => {
   const { lastAttemptAt, nextAttemptAt } = delivery
   if (delivery.status !== "pending" || nextAttemptAt === null || isUntried(delivery)) {
     return delivery.status === "pending" ? nextAttemptAt : null
   }
   const { recoveredAt } = webhook.health
-  // what was tried before a resume is due with it, whatever it waited for
+  // a delivery that was tried before a resume is due with the resume, whatever its retry time
   if (startsRound(delivery, webhook)) return lastAttemptAt
   return recoveredAt !== null && lastAttemptAt !== null && lastAttemptAt < recoveredAt
     ? Math.min(nextAttemptAt, recoveredAt)
     : nextAttemptAt
 }
 
-/** Its place among all that may be claimed of a webhook: who has waited for longest goes first; `null` when none. */
+/**
+ * Orders all claimable deliveries of a webhook: the one that has waited longest comes first. `null` if it may not be
+ * claimed.
+ */
 export const place = (
   delivery: Delivery,
   webhook: Pick<Webhook.Webhook, "health" | "resumedAt">
@@ -232,9 +238,10 @@ export const place = (
 }
 
 /**
- * A delivery and its webhook after an attempt. Success ends the delivery and any failing state. Failure plans the
- * next attempt; the round's last failure pauses the webhook when no attempt to it succeeded since the round's first one,
- * and then the event stays pending (held); otherwise the event alone is exhausted. For tests see {@link isTest}.
+ * The delivery and its webhook after an attempt. Success ends the delivery and the webhook's failing state. Failure
+ * schedules the next attempt. After a round's last failure, if no attempt to the webhook has succeeded since the round
+ * began, the webhook is paused and the event stays pending (held); if one has, only this event is exhausted. For tests
+ * see {@link isTest}.
  */
 export const afterAttempt = <State extends Pick<Webhook.Webhook, "health" | "pausedAt" | "resumedAt">>(
   delivery: Delivery,

@@ -1,6 +1,6 @@
 /**
- * One attempt at a delivery (contract §6 *Attempt*): signed afresh, posted with one deadline, and recorded. What the
- * scheduler, tests and probes share.
+ * Carries out one attempt at a delivery (contract §6 *Attempt*): signs it, posts it with one deadline, and records it
+ * in the store. The scheduler, tests and probes use it.
  */
 import { Clock, Context, Duration, Effect, Layer, Random, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -16,18 +16,21 @@ import type { Attempt } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
 
-/** Specification §8: name look-up, connection, request and answer together. */
+/** Specification §8: covers DNS lookup, connection, request and response together. */
 export const timeout = Duration.seconds(5)
 
-/** A claim's lease: the attempt's deadline, time to record it, and room for a pause of the process (contract §8). */
+/**
+ * The lease of a claim: the attempt's deadline, time to record it, and a margin for a pause of the process (contract
+ * §8).
+ */
 export const lease = Duration.seconds(15)
 
 /** How often an attempt is tried to be recorded, while its claim lasts: a storage that restarts is back within seconds. */
 const recordEvery = Duration.seconds(1)
 
 /**
- * How long the event waited for its first attempt, in milliseconds; `null` where something was to hold it back: an event
- * before it, a pause, or its webhook, of which one attempt may have to wait for another unless it is healthy.
+ * How long the event waited for its first attempt, in milliseconds. `null` if the wait was deliberate: for an earlier
+ * event, for a paused webhook, or for another attempt at a webhook that is not healthy.
  */
 const waitedFor = ({ delivery, isBacklog, standing }: ClaimedDelivery, attempt: Attempt): number | null =>
   attempt.number === 1 && delivery.nextAttemptAt === delivery.createdAt && !isBacklog && standing === "healthy"
@@ -36,10 +39,8 @@ const waitedFor = ({ delivery, isBacklog, standing }: ClaimedDelivery, attempt: 
 
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
-   * Carries out the attempt that the claim under `token` is for. `recorded` is false when the claim was lost meanwhile;
-   * then nothing has changed. A storage that fails is asked again until the claim's lease is about to end, so that what
-   * the receiver has taken is not sent to it again. Fails when one of the webhook's secrets does not open, which costs the
-   * receiver no attempt.
+   * Carries out the attempt that is claimed under `token`. `recorded` is false if the claim was lost meanwhile; then
+   * nothing has changed. Fails if one of the webhook's secrets cannot be opened, which does not use up an attempt.
    */
   readonly attempt: (
     claimed: ClaimedDelivery,
@@ -60,7 +61,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
         function*(claimed: ClaimedDelivery, token: string) {
           const { delivery, event, secrets, url } = claimed
           const body = Event.body(event, delivery.envelope)
-          // what other processes reckon with is told by the storage's time
+          // other processes compare this instant, so it is in the storage's time
           const startedAt = claimed.at
           const begun = clock.currentTimeMillisUnsafe()
           const opened: Array<string> = []

@@ -1,5 +1,5 @@
 /**
- * What the transitions of deliveries decide (contract §6): recording attempts, and beginning new rounds.
+ * The decisions for deliveries (contract §6): recording attempts, starting tests and new rounds, and skipping. Pure.
  */
 import type { Event } from "../events/Event.ts"
 import type { DeliveryId, MessageId, WebhookId, WorkspaceId } from "../Id.ts"
@@ -9,29 +9,29 @@ import type { Instant } from "../Time.ts"
 import * as Delivery from "./Delivery.ts"
 import * as Webhook from "./Webhook.ts"
 
-/** Which delivery a claim is of, and where the storage finds it: beside others of its webhook. */
+/** The delivery that a claim is for, and the webhook under which the storage finds it. */
 export type ClaimedName = Pick<Delivery.Delivery, "id" | "webhookId">
 
-/** An attempt under a claim has ended. */
+/** Records the attempt of a claim. */
 export interface Complete {
   readonly now: Instant
   /** As it was claimed. */
   readonly delivery: Delivery.Delivery
-  /** Of the claim. */
+  /** The claim's token. */
   readonly token: string
-  /** Dated by the storage's time, as the claim reported it. */
+  /** Dated by the storage's time, which the claim returned. */
   readonly attempt: Delivery.Attempt
   /** Random in [0, 1). */
   readonly jitter: number
 }
 
-/** What attempts change of a webhook, and what they depend on. */
+/** The part of a webhook that attempts read and change. */
 export type State = Pick<Webhook.Webhook, "id" | "health" | "pausedAt" | "resumedAt">
 
-/** A test of a webhook begins. */
+/** Starts a test of a webhook. */
 export interface BeginTest {
   readonly now: Instant
-  /** Dated `now`. */
+  /** Its `createdAt` is `now`. */
   readonly event: Event
   readonly deliveryId: DeliveryId
   readonly trigger: "test" | "probe"
@@ -39,52 +39,52 @@ export interface BeginTest {
   readonly leaseUntil: Instant
 }
 
-/** A person asks for a delivery again. */
+/** Retries a delivery for a person. */
 export interface Retry {
   readonly now: Instant
   readonly workspaceId: WorkspaceId
   readonly id: DeliveryId
 }
 
-/** What the steps load, under the locks of the webhooks that commands name. */
+/** What the steps load, under locks on the webhooks in the commands. */
 export interface Loaded extends Known {
   /**
-   * What is open of an order to a webhook, in the order of `sequence`: all of it, or as many as commands of the batch can
-   * end, and one more.
+   * The open deliveries of an order to a webhook, in the order of `sequence`: all of them, or one more than the
+   * commands of the batch can end.
    */
   readonly order: (webhookId: WebhookId, orderKey: MessageId) => ReadonlyArray<Delivery.Delivery>
 }
 
 /** What recording attempts loads besides. */
 export interface LoadedClaims extends Loaded {
-  /** The webhook's state; `undefined` when it was removed. Whether it is paused may be a moment old. */
+  /** The webhook's state; `undefined` if it was removed. `pausedAt` may be a moment old. */
   readonly webhook: (id: WebhookId) => State | undefined
   /** The delivery, if the token holds its claim. */
   readonly claimed: (name: ClaimedName, token: string) => Delivery.Delivery | undefined
 }
 
-/** What beginning a test loads, under a lock that keeps the webhook from being removed. */
+/** What starting a test loads, under a lock that prevents the webhook's removal. */
 export interface LoadedPresent extends Known {
-  /** The present webhook of a workspace. Its state may be a moment old. */
+  /** The workspace's present webhook. Its state may be a moment old. */
   readonly present: (workspaceId: WorkspaceId) => Webhook.Webhook | undefined
 }
 
 /** What a retry loads besides. */
 export interface LoadedRetry extends Loaded, LoadedPresent {
-  /** What a resume or a removal has skipped is loaded as `skipped`. */
+  /** Deliveries that a resume or a removal skipped are loaded as `skipped`. */
   readonly delivery: (workspaceId: WorkspaceId, id: DeliveryId) => Delivery.Delivery | undefined
 }
 
-/** What recording attempts writes. The claims of the attempts end. */
+/** What recording attempts writes. The attempts' claims end. */
 export interface CompleteWrites {
-  /** As they are after the step, each once: attempted ones, and those that had waited for one of these. */
+  /** The attempted deliveries and those that waited for one of them, as they are after the step, each once. */
   readonly deliveries: ReadonlyArray<Delivery.Delivery>
   readonly attempts: ReadonlyArray<{ readonly deliveryId: DeliveryId; readonly attempt: Delivery.Attempt }>
-  /** As they are after the step, each once. One that is paused already stays paused since then. */
+  /** The webhooks as they are after the step, each once. A webhook that is already paused keeps its `pausedAt`. */
   readonly webhooks: ReadonlyArray<State>
 }
 
-/** A test that was begun: its event and its delivery are recorded, and the delivery is claimed. */
+/** A started test: its event and its claimed delivery are to be written. */
 export interface BegunTest {
   readonly event: Event
   readonly delivery: Delivery.Delivery
@@ -95,26 +95,29 @@ export interface BegunTest {
   readonly at: Instant
 }
 
-/** What beginning tests writes. */
+/** What starting tests writes. */
 export interface TestWrites {
   readonly tests: ReadonlyArray<BegunTest>
 }
 
-/** What beginning rounds writes: deliveries as they are after the step, each in one of the two lists, once. */
+/** What starting rounds writes. Each delivery is in one of the two lists, once, as it is after the step. */
 export interface RoundWrites {
-  /** In the order in which they have begun a new round. They stand behind all that was recorded before. Their claims stay. */
+  /**
+   * Deliveries with a new round, in the order in which the rounds start. They queue behind everything recorded before.
+   * Their claims stay.
+   */
   readonly begun: ReadonlyArray<Delivery.Delivery>
-  /** They had waited for one that has left their order. */
+  /** Deliveries that waited for one that has left their order. */
   readonly freed: ReadonlyArray<Delivery.Delivery>
 }
 
-/** A delivery that was asked for again, and the webhook that it goes to. */
+/** A retried delivery and its webhook. */
 export interface Retried {
   readonly delivery: Delivery.Delivery
   readonly webhook: Webhook.Webhook
 }
 
-/** The deliveries as the commands so far have left them. */
+/** The deliveries as the commands decided so far have left them. */
 class Changed {
   private readonly loaded: Loaded
   readonly deliveries = new Map<DeliveryId, Delivery.Delivery>()
@@ -123,7 +126,7 @@ class Changed {
     this.loaded = loaded
   }
 
-  /** A loaded one, as it is by now. */
+  /** A loaded delivery as it is now. */
   now<Found extends Delivery.Delivery | undefined>(found: Found): Found {
     return found && (this.deliveries.get(found.id) as Found | undefined ?? found)
   }
@@ -132,7 +135,10 @@ class Changed {
     this.deliveries.set(delivery.id, delivery)
   }
 
-  /** One has ended in an order, or left it: whoever is first now waits for nobody. Answers with who was freed. */
+  /**
+   * Makes the first open delivery of an order due, after another has ended or left the order. Returns the freed
+   * delivery, if any.
+   */
   follow(webhookId: WebhookId, orderKey: MessageId | null, now: Instant): Delivery.Delivery | undefined {
     if (orderKey === null) return undefined
     const first = this.loaded.order(webhookId, orderKey)
@@ -146,8 +152,9 @@ class Changed {
 }
 
 /**
- * Records attempts: `Delivery.afterAttempt` for delivery and webhook, only under the claim's token. What waits for a
- * delivery that has ended is due from now on. Answers whether the claim was still held.
+ * Decides `DeliveryStore.complete`: applies `Delivery.afterAttempt` to the delivery and its webhook if the token still
+ * holds the claim. The next delivery of an order becomes due if its predecessor has ended. The answer is whether the
+ * claim was still held.
  */
 export const complete: Decide<Complete, LoadedClaims, boolean, CompleteWrites> = (loaded, commands) => {
   const changed = new Changed(loaded)
@@ -173,7 +180,10 @@ export const complete: Decide<Complete, LoadedClaims, boolean, CompleteWrites> =
   }
 }
 
-/** Begins tests of present webhooks, paused or not and whichever types they want. Answers with what was claimed. */
+/**
+ * Decides `DeliveryStore.beginTest` for present webhooks, paused or not and whatever types they subscribe to. The
+ * answer is what was claimed.
+ */
 export const beginTest: Decide<BeginTest, LoadedPresent, BegunTest | undefined, TestWrites> = (loaded, commands) => {
   const answers = commands.map((command): BegunTest | undefined => {
     const webhook = loaded.present(command.event.workspaceId)
@@ -186,7 +196,7 @@ export const beginTest: Decide<BeginTest, LoadedPresent, BegunTest | undefined, 
   return { answers, writes: { tests: answers.filter((test) => test !== undefined) } }
 }
 
-/** What a success leaves that needs no loading. */
+/** The result of a success that needs no loading. */
 export interface Outright {
   readonly delivery: Delivery.Delivery
   /** When the attempt ended. */
@@ -194,13 +204,13 @@ export interface Outright {
 }
 
 /**
- * What {@link complete} makes of a success, decided from its claim alone; `undefined` when it depends on more. It holds
- * whatever a person has asked of the delivery meanwhile, as long as the webhook is healthy (`Webhook.standing`) and the
- * token holds the claim. The webhook then stays healthy: its last success is the latest that was recorded, its last attempt
- * the one that was recorded last, and the rest of its health is as it was.
+ * The result of {@link complete} for a success, decided from its claim alone; `undefined` if it depends on more. It
+ * holds whatever people have done to the delivery meanwhile, as long as the webhook is healthy (`Webhook.standing`) and
+ * the token holds the claim. The webhook then stays healthy: `lastSuccessAt` is the latest recorded, `lastAttemptAt`
+ * the last one recorded, and the rest of its health is unchanged.
  */
 export const outright = ({ attempt, delivery }: Pick<Complete, "attempt" | "delivery">): Outright | undefined => {
-  // later attempts of a round depend on whether the webhook was resumed since
+  // a round's later attempts depend on whether the webhook has been resumed since
   if (attempt.outcome !== "delivered" || !Delivery.isUntried(delivery)) return undefined
   const unknown = { health: Webhook.unknownHealth, pausedAt: null, resumedAt: null }
   const after = Delivery.afterAttempt(delivery, unknown, attempt, 0)
@@ -208,7 +218,7 @@ export const outright = ({ attempt, delivery }: Pick<Complete, "attempt" | "deli
   return slowAt === null ? { delivery: after.delivery, endedAt: lastSuccessAt! } : undefined
 }
 
-/** Ends deliveries that a resume or a removal skips. What waits for one of them is due from `at` on. */
+/** Ends deliveries that a resume or a removal skips. Deliveries that wait for one of them are due from `at`. */
 export const skip = (
   loaded: Loaded,
   skipped: ReadonlyArray<Delivery.Delivery>,
@@ -220,7 +230,7 @@ export const skip = (
   return { deliveries: [...changed.deliveries.values()] }
 }
 
-/** Rounds of deliveries that begin one after the other. */
+/** Starts rounds of deliveries, one after another. */
 export class Rounds {
   private readonly changed: Changed
   private readonly begun = new Map<DeliveryId, Delivery.Delivery>()
@@ -230,12 +240,12 @@ export class Rounds {
     this.changed = new Changed(loaded)
   }
 
-  /** `Delivery.newRound`. What waits for one that leaves its order so is due now. */
+  /** Applies `Delivery.newRound`. If the delivery leaves its order, the next one there becomes due. */
   begin(loaded: Delivery.Delivery, trigger: "manual" | "replay", now: Instant): Delivery.Delivery {
     const before = this.changed.now(loaded)
     const delivery = Delivery.newRound(before, trigger, now)
     this.changed.keep(delivery)
-    // its place is that of its last round
+    // re-inserted, so that it queues by its latest round
     this.begun.delete(delivery.id)
     this.begun.set(delivery.id, delivery)
     this.freed.delete(delivery.id)
@@ -252,8 +262,8 @@ export class Rounds {
 }
 
 /**
- * Begins new rounds that people ask for (`Delivery.newRound`), of deliveries to the workspace's present webhook that are
- * no tests. Answers with them as they are then.
+ * Decides `DeliveryStore.retry`: starts new rounds (`Delivery.newRound`) of deliveries to the workspace's present
+ * webhook, except tests. The answer is the delivery with its webhook.
  */
 export const retry: Decide<Retry, LoadedRetry, Retried | undefined, RoundWrites> = (loaded, commands) => {
   const rounds = new Rounds(loaded)

@@ -1,5 +1,6 @@
 /**
- * Port: deliveries, as the scheduler claims and completes them. `DeliveryStep` says what its transitions decide.
+ * Port: deliveries, as the scheduler claims and completes them and people list them. `DeliveryStep` decides its
+ * transitions.
  */
 import { Context, Duration, type Effect, type Option } from "effect"
 import type { Event, EventType } from "../events/Event.ts"
@@ -11,22 +12,22 @@ import * as Delivery from "./Delivery.ts"
 import type { BeginTest, ClaimedName, Complete } from "./DeliveryStep.ts"
 import * as Webhook from "./Webhook.ts"
 
-/** A delivery that its claimer now owns, and what an attempt needs. */
+/** A claimed delivery, with everything that its attempt needs. */
 export interface ClaimedDelivery {
   readonly delivery: Delivery.Delivery
   readonly event: Event
   readonly url: string
-  /** Live ones, newest first, sealed for the webhook's row. */
+  /** The live secrets, newest first, sealed for the webhook's row. */
   readonly secrets: ReadonlyArray<Webhook.WebhookSecret>
-  /** The webhook's when it was claimed: against which limit the attempt counts. */
+  /** The webhook's standing when claimed, which determines the limit that the attempt counts against. */
   readonly standing: Webhook.Standing
-  /** Whether it was of the webhook's backlog then (`Delivery.line`). */
+  /** Whether the delivery was in the webhook's backlog when claimed (`Delivery.line`). */
   readonly isBacklog: boolean
-  /** The storage's time when it was claimed (`StorageTime`), by which its attempt is dated. */
+  /** The storage's time when claimed (`StorageTime`), which dates the attempt. */
   readonly at: Instant
 }
 
-/** A delivery as it is claimed now. */
+/** A delivery as it is claimed at `now`. */
 export const claimedOf = (
   { delivery, event, webhook }: {
     readonly delivery: Delivery.Delivery
@@ -44,25 +45,25 @@ export const claimedOf = (
   isBacklog: Delivery.line(delivery, webhook) === "backlog"
 })
 
-/** What a claim gave. */
+/** The result of a claim. */
 export interface Claimed {
   readonly deliveries: ReadonlyArray<ClaimedDelivery>
-  /** The storage's time (`StorageTime`), to which `nextDueAt` belongs. */
+  /** The storage's time (`StorageTime`), on which `nextDueAt` is based. */
   readonly at: Instant
-  /** When to ask again, should nothing wake the claimer before: `null` when nothing waits for a time. */
+  /** When to claim again unless a hint comes earlier; `null` if nothing is scheduled. */
   readonly nextDueAt: Instant | null
 }
 
-/** Which deliveries. */
+/** Which deliveries to list. */
 export interface DeliveryFilter {
-  /** As it is shown. A test that is being made is listed under no status. */
+  /** The status as shown. A test in progress has no status to be found by. */
   readonly status?: Delivery.DeliveryStatus
   readonly eventType?: EventType
-  /** Of events of the life of that message. */
+  /** Deliveries of events about this message. */
   readonly messageId?: MessageId
-  /** Of the last attempt. */
+  /** The outcome of the last attempt. */
   readonly outcome?: Delivery.AttemptOutcome
-  /** That the last attempt was answered with. */
+  /** The status code of the last attempt. */
   readonly statusCode?: number
   /** Recorded at or after this time. */
   readonly since?: Instant
@@ -71,15 +72,15 @@ export interface DeliveryFilter {
 }
 
 /**
- * How many deliveries a page with a filter looks at, at most, but for the status and the message: these have an index,
- * and another one would be paid for by every event.
+ * The maximum number of deliveries that a filtered page scans. Filters by status and message are exempt, since they
+ * have an index; an index for the others would cost every event.
  */
 export const lookedAt = 10_000
 
-/** The ids of an event and of its delivery are made together: they are not further apart than this. */
+/** The maximum distance between the creation times of an event's id and of its delivery's id. */
 export const idsApart = Duration.seconds(5)
 
-/** Whether a delivery is one of those, but for its message. Pure. */
+/** Whether a delivery passes the filter, apart from `messageId`. Pure. */
 export const isOf = (
   { eventType, outcome, since, status, statusCode, until }: DeliveryFilter,
   { delivery, ...shown }: DeliveryView,
@@ -92,15 +93,15 @@ export const isOf = (
   (since === undefined || delivery.createdAt >= since) &&
   (until === undefined || delivery.createdAt < until)
 
-/** A delivery as a person is shown it. */
+/** A delivery as people see it. */
 export interface DeliveryView {
   readonly delivery: Delivery.Delivery
   readonly status: Delivery.DeliveryStatus
-  /** That it goes to, or went to: one that was removed is not paused. */
+  /** The delivery's webhook. A removed webhook is not paused. */
   readonly webhook: Pick<Webhook.Webhook, "id" | "pausedAt">
 }
 
-/** A delivery to a webhook, shown. */
+/** The view of a delivery to a webhook. */
 export const viewOf = (
   delivery: Delivery.Delivery,
   { id, pausedAt }: Pick<Webhook.Webhook, "id" | "pausedAt">
@@ -110,38 +111,39 @@ export const viewOf = (
   webhook: { id, pausedAt }
 })
 
-/** What waits, over all workspaces, for whoever runs the service. */
+/** The backlog of all workspaces, for operators. */
 export interface BacklogReport {
-  /** Since when the delivery that is longest due waits to be attempted; `null` when none is due. */
+  /** The due time of the delivery that has been due longest; `null` if none is due. */
   readonly oldestDueAt: Instant | null
   readonly pausedWebhooks: number
-  /** Failing ones that are not paused. */
+  /** Failing webhooks that are not paused. */
   readonly failingWebhooks: number
-  /** Deliveries without an end, held ones included: exact up to {@link countedExactly}, an estimate beyond. */
+  /** Deliveries that have not ended, including held ones: exact up to {@link countedExactly}, an estimate beyond. */
   readonly pending: number
   /**
-   * Webhooks by how much each has waiting, for every one of {@link backlogSizes}: how many there are that are not
-   * paused, have a delivery due, and at least so many without an end. Beyond a thousand, those first in line.
+   * For each of {@link backlogSizes}, the number of webhooks that are not paused, have a delivery due, and have at
+   * least that many deliveries that have not ended. Covers the first thousand webhooks in line.
    */
   readonly webhooksByBacklog: ReadonlyArray<number>
 }
 
-/** Up to so many deliveries are counted one by one. */
+/** Deliveries are counted exactly up to this number. */
 export const countedExactly = 10_000
 
-/** Powers of ten up to a hundred: of each webhook no more are counted, so that a report has a bounded cost. */
+/** Powers of ten up to a hundred. No more deliveries are counted for a webhook, so that a report has a bounded cost. */
 export const backlogSizes = [1, 10, 100] as const
 
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
-   * Claims deliveries that are due (`Delivery.dueAt`), until `leaseUntil`: up to `limit.healthy` of healthy webhooks
-   * and up to `limit.doubtful` of others (`Webhook.standing`); one whose lease ended is due again. Fair over webhooks:
-   * they take turns, of several deliveries where many are asked for, and one that had nothing due goes before those
-   * that have just had theirs. Within a webhook the lines go one after the other while it is failing (`Delivery.line`),
-   * else who has waited for longest comes first (`Delivery.place`); never more than `Webhook.freeSlots`, and of its
-   * backlog never more than `Webhook.drainSlots`. A delivery is claimed by one claimer at a time; of one order key only
-   * the first open sequence is ever due. `nextDueAt` leaves out whom a limit of 0 kept from being asked for.
-   * Attempts in flight, tests among them, take a slot each.
+   * Claims due deliveries (`Delivery.dueAt`) until `leaseUntil`: up to `limit.healthy` of healthy webhooks and up to
+   * `limit.doubtful` of others (`Webhook.standing`). A claim whose lease has ended is due again.
+   *
+   * Fair across webhooks: they take turns, with several deliveries a turn if many are requested, and a webhook that had
+   * nothing due goes before those that have just had a turn. Within a failing webhook the queues go one after another
+   * (`Delivery.line`); otherwise the delivery that has waited longest comes first (`Delivery.place`). Never takes more
+   * than `Webhook.freeSlots`, nor more than `Webhook.drainSlots` of the backlog. A delivery has one claimer at a time,
+   * and only the first open sequence of an order key is ever due. `nextDueAt` ignores webhooks whose standing has a
+   * limit of 0. Each attempt in flight, tests included, takes a slot.
    */
   readonly claimDue: (command: {
     readonly now: Instant
@@ -150,28 +152,29 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     readonly leaseUntil: Instant
   }) => Effect.Effect<Claimed, StoreError>
   /**
-   * Records a test event with a delivery to the workspace's webhook, whichever types that wants, and claims it at once
-   * until `leaseUntil`, also while the webhook is paused. It is never due: a claim of it that was given back, or whose
-   * lease ended without a record, ends it (`exhausted`) as soon as `claimDue` is called. `None` without a webhook.
+   * Records a test event with a delivery to the workspace's webhook, whatever types the webhook subscribes to, and
+   * claims it immediately until `leaseUntil`, even while the webhook is paused. The delivery is never due: if its claim
+   * is released, or its lease ends without a record, the next `claimDue` ends it (`exhausted`). `None` without a
+   * webhook.
    */
   readonly beginTest: (command: BeginTest) => Effect.Effect<Option.Option<ClaimedDelivery>, StoreError>
   /**
-   * Records an attempt and applies `Delivery.afterAttempt` to delivery and webhook in one step, only under the claim's
-   * token; when the delivery has ended, the next of its order key is due at `now`. False, and nothing changed, when
-   * the claim was lost.
+   * Records an attempt and applies `Delivery.afterAttempt` to the delivery and its webhook in one step, if the token
+   * still holds the claim. When the delivery has ended, the next one of its order key is due at `now`. If the claim was
+   * lost, returns false and changes nothing.
    */
   readonly complete: (command: Complete) => Effect.Effect<boolean, StoreError>
-  /** Gives claims back without counting an attempt; they are due again as before. Lost claims are passed over. */
+  /** Releases claims without counting an attempt. The deliveries are due again as before. Lost claims are ignored. */
   readonly release: (token: string, deliveries: ReadonlyArray<ClaimedName>) => Effect.Effect<void, StoreError>
   /**
-   * Suspends until something may have become due for another reason than time passing: a hint, which may come late
-   * or not at all, so claimers look by themselves too.
+   * Suspends until a delivery may have become due for a reason other than time. This is a hint, which may come late or
+   * never, so claimers also poll.
    */
   readonly awaitHint: Effect.Effect<void>
   /**
-   * Begins a new round of a delivery, by `Delivery.newRound` with the trigger `manual`; while the webhook is paused it
-   * is held like others. A claim stays: nothing is attempted twice at once. `None`, and nothing changed, when there is
-   * no such delivery to the workspace's present webhook, or when it is a test.
+   * Starts a new round of a delivery (`Delivery.newRound`, trigger `manual`). While the webhook is paused, it is held
+   * like others. An existing claim stays, so nothing is attempted twice concurrently. `None`, and no change, if the
+   * workspace's present webhook has no such delivery or if it is a test.
    */
   readonly retry: (
     workspaceId: WorkspaceId,
@@ -179,22 +182,23 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     now: Instant
   ) => Effect.Effect<Option.Option<DeliveryView>, StoreError>
   /**
-   * Writes out what a resume or a removal has skipped: up to `limit` deliveries, and frees those that waited for them
-   * as of `now`. Skipped they are already, wherever they are shown or claimed. How many it wrote; 0 when none is left.
+   * Writes the status of up to `limit` deliveries that a resume or a removal skipped, and makes those that waited for
+   * them due at `now`. They already count as skipped wherever they are shown or claimed. Returns how many it wrote; 0
+   * if none is left.
    */
   readonly tidySkipped: (now: Instant, limit: number) => Effect.Effect<number, StoreError>
-  /** What waits over all workspaces, at a bounded cost. */
+  /** The backlog of all workspaces, at a bounded cost. */
   readonly backlog: (now: Instant) => Effect.Effect<BacklogReport, StoreError>
   /**
-   * Deliveries of the workspace, newest first. With a filter but the status and the message a page may hold fewer than
-   * its limit, or none, and go on all the same: it ends at the latest after {@link lookedAt} deliveries.
+   * Deliveries of the workspace, newest first. With a filter other than status and message, a page may have fewer items
+   * than its limit, or none, although more follow: it ends after scanning {@link lookedAt} deliveries at the latest.
    */
   readonly list: (
     workspaceId: WorkspaceId,
     filter: DeliveryFilter,
     page: PageRequest
   ) => Effect.Effect<Page<DeliveryView>, StoreError>
-  /** One delivery with its attempts, oldest first. */
+  /** A delivery with its attempts, oldest first. */
   readonly get: (
     workspaceId: WorkspaceId,
     id: DeliveryId

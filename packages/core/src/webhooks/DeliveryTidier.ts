@@ -1,17 +1,17 @@
 /**
- * Writes out, in the background, what resumes and removals have skipped: `DeliveryStore.tidySkipped`, again and again.
+ * Writes the status of skipped deliveries in the background, by calling `DeliveryStore.tidySkipped` repeatedly.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { Polling } from "../Polling.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
 
-/** What waits behind something skipped is freed within about this, when little was skipped. */
+/** After a small resume, deliveries behind a skipped one become due within about this time. */
 const every = Duration.seconds(1)
 
-/** Deliveries written at once: few enough that attempts at the same webhook hardly wait for it. */
+/** Deliveries written at once, few enough that attempts at the same webhook are hardly delayed. */
 const batch = 1000
 
-/** Runs as long as its scope. Any number of processes may do so. */
+/** Runs as long as its scope. Any number of processes may run it. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const store = yield* DeliveryStore

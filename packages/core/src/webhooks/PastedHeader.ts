@@ -1,12 +1,13 @@
 /**
- * The headers of a delivery as people copy them out of a log: a bare value, or lines of names and values.
+ * Parses a delivery's signature headers as people paste them from a log: a bare value, or lines of names and values.
+ * Pure.
  */
 import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS } from "@wac/verifier"
 
 export type PastedHeader =
-  /** The value of `X-Service-Signature`; empty when there is none. */
+  /** The value of `X-Service-Signature`; empty if there is none. */
   | { readonly _tag: "Service"; readonly value: string }
-  /** Those of Standard Webhooks that are there. */
+  /** The Standard Webhooks headers that are present. */
   | {
     readonly _tag: "Standard"
     readonly id: string | undefined
@@ -14,13 +15,13 @@ export type PastedHeader =
     readonly signature: string | undefined
   }
 
-/** One name for the many ways to write it: `Webhook-Id`, `HTTP_WEBHOOK_ID`. */
+/** Normalizes the spellings of a header name: `Webhook-Id`, `HTTP_WEBHOOK_ID`. */
 const nameOf = (written: string): string => written.toLowerCase().replaceAll("_", "-").replace(/^http-/, "")
 
-/** What stands around names and values in a log: quotes, separators, white space. */
+/** What surrounds names and values in a log: quotes, separators, white space. */
 const around = /["',;\s]/
 
-/** By hand: a pattern would look for the end from every place again, for minutes in a long line of spaces. */
+/** Without a regular expression, which would backtrack at every position and take minutes on a long line of spaces. */
 const unwrapped = (text: string): string => {
   let from = 0
   let to = text.length
@@ -29,7 +30,7 @@ const unwrapped = (text: string): string => {
   return text.slice(from, to)
 }
 
-/** Reads what was pasted. Where both families are there, ours counts. */
+/** Parses pasted text. If both families are present, ours counts. */
 export const read = (text: string): PastedHeader => {
   const headers = new Map<string, string>()
   for (const line of text.split(/\r?\n/)) {

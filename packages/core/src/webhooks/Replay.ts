@@ -1,28 +1,28 @@
 /**
- * Replays: jobs that have the deliveries of a range attempted again (contract §6), one after the other and no faster
- * than a backlog drains. The events, their bodies and variants stay as they are.
+ * Replay jobs (contract §6): each retries the deliveries of a range, one after another and no faster than a backlog
+ * drains. Events, bodies and variants stay the same. The model and its rules; pure.
  */
 import { Duration, Schema } from "effect"
 import type { ReplayId, WebhookId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import * as Delivery from "./Delivery.ts"
 
-/** What can be replayed: what has ended. Everything else is on its way already. */
+/** The statuses that can be replayed. Deliveries with any other status are still in progress. */
 export const statuses = ["delivered", "exhausted", "skipped"] as const satisfies ReadonlyArray<Delivery.DeliveryStatus>
 
 /** One of {@link statuses}. */
 export type ReplayedStatus = (typeof statuses)[number]
 
-/** `cancelled` is also the end of a job whose webhook was removed. */
+/** A job also ends as `cancelled` if its webhook is removed. */
 export const ReplayState = Schema.Literals(["running", "completed", "cancelled"])
 export type ReplayState = typeof ReplayState.Type
 
-/** What a job covers: deliveries to a webhook of events recorded in [since, until). */
+/** What a job covers: the deliveries to a webhook of events recorded in [since, until). */
 export interface ReplayRange {
   readonly webhookId: WebhookId
   readonly since: Instant
   readonly until: Instant
-  /** Those that have ended so; `null`: all that have ended. */
+  /** Only deliveries that ended with this status; `null` for all that have ended. */
   readonly status: ReplayedStatus | null
 }
 
@@ -30,34 +30,34 @@ export interface Replay extends ReplayRange {
   readonly id: ReplayId
   readonly workspaceId: WorkspaceId
   readonly state: ReplayState
-  /** How many deliveries it covers; `null` while that is not known: until its end, if there are very many. */
+  /** How many deliveries the job covers; `null` until known, which for very many is when it ends. */
   readonly total: number | null
-  /** How many have begun a new round. */
+  /** How many deliveries have started a new round. */
   readonly replayed: number
   readonly createdAt: Instant
   readonly completedAt: Instant | null
 }
 
 /**
- * So many deliveries of a webhook wait for their replay's first attempt at most, which at the rate of a backlog takes
- * ten seconds: whatever else a job covers is untouched while it waits, and stays so when the job is cancelled.
+ * The maximum number of a webhook's deliveries that wait for the first attempt of a replay. At the backlog's rate this
+ * is ten seconds of work. The job touches no others meanwhile, so those stay untouched if it is cancelled.
  */
 export const maxWaiting = 1000
 
-/** A job that has so many waiting goes on after this. */
+/** How long a job pauses at that maximum. */
 export const pause = Duration.seconds(1)
 
-/** A range of up to so many deliveries is counted when its job is made; to count a longer one would hold that up. */
+/** Ranges of up to this many deliveries are counted when the job is created. Counting more would delay that. */
 export const countedAtOnce = 10_000
 
-/** Whether a delivery is in the range: it has ended, so far as the range says how, and is no test. */
+/** Whether the range covers a delivery: it has ended with a matching status and is not a test. */
 export const covers = (range: ReplayRange, delivery: Delivery.Delivery): boolean =>
   delivery.webhookId === range.webhookId &&
   delivery.createdAt >= range.since && delivery.createdAt < range.until &&
   !Delivery.isOpen(delivery) && !Delivery.isTest(delivery) &&
   (range.status === null || delivery.status === range.status)
 
-/** A job that ends, and knows then how many deliveries it covered. */
+/** Ends a job. A completed job's total is then known. */
 export const end = (replay: Replay, state: "completed" | "cancelled", now: Instant): Replay =>
   replay.state !== "running"
     ? replay

@@ -1,17 +1,17 @@
 /**
- * Works at replay jobs, in the background: `ReplayStore.step`, again and again.
+ * Runs replay jobs in the background, by calling `ReplayStore.step` repeatedly.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { Polling } from "../Polling.ts"
 import { ReplayStore } from "./ReplayStore.ts"
 
-/** A new job, or one that has paused, is taken up within this. */
+/** A new or paused job is picked up within this time. */
 const every = Duration.seconds(1)
 
-/** Deliveries looked at in one step: few enough that attempts at the same webhook hardly wait for it. */
+/** Deliveries scanned in one step, few enough that attempts at the same webhook are hardly delayed. */
 const batch = 500
 
-/** Runs as long as its scope. Any number of processes may do so. */
+/** Runs as long as its scope. Any number of processes may run it. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const store = yield* ReplayStore

@@ -1,5 +1,5 @@
 /**
- * What the transitions of replay jobs decide (contract §6): making and cancelling them, and each step of one.
+ * The decisions for replay jobs (contract §6): creating and cancelling them, and each of their steps. Pure.
  */
 import { Duration } from "effect"
 import type { ReplayId, WebhookId, WorkspaceId } from "../Id.ts"
@@ -9,7 +9,7 @@ import type { Delivery } from "./Delivery.ts"
 import * as DeliveryStep from "./DeliveryStep.ts"
 import * as Replay from "./Replay.ts"
 
-/** A job is to be made. */
+/** Creates a job. */
 export interface Create {
   readonly id: ReplayId
   readonly workspaceId: WorkspaceId
@@ -19,65 +19,68 @@ export interface Create {
   readonly now: Instant
 }
 
-/** A job is to be cancelled. */
+/** Cancels a job. */
 export interface Cancel {
   readonly workspaceId: WorkspaceId
   readonly id: ReplayId
   readonly now: Instant
 }
 
-/** The job whose turn it is looks at up to `limit` deliveries. */
+/** Lets the job whose turn it is scan up to `limit` deliveries. */
 export interface Step {
   readonly now: Instant
   readonly limit: number
 }
 
-/** A job, and how far it has come. */
+/** A job and its progress. */
 export interface Job {
   readonly replay: Replay.Replay
-  /** The last delivery that it has looked at. */
+  /** The last delivery scanned. */
   readonly reached: Pick<Delivery, "createdAt" | "id"> | null
-  /** When its next step is due. */
+  /** When the next step is due. */
   readonly stepAt: Instant
 }
 
-/** What making a job loads. All of it may be a moment old. */
+/** What creating a job loads. All of it may be a moment old. */
 export interface LoadedRanges extends Known {
-  /** The present webhook of a workspace. */
+  /** The workspace's present webhook. */
   readonly present: (workspaceId: WorkspaceId) => WebhookId | undefined
   /**
-   * How many deliveries a range covers (`Replay.covers`); `null` where more than `Replay.countedAtOnce` have ended in it,
-   * or it is not known of all whether they have.
+   * How many deliveries a range covers (`Replay.covers`); `null` if more than `Replay.countedAtOnce` have ended in it,
+   * or if it is not known for all whether they have.
    */
   readonly covered: (range: Replay.ReplayRange, job: ReplayId) => number | null
 }
 
-/** What cancelling jobs loads, locked. */
+/** What cancelling jobs loads, under locks. */
 export interface LoadedJobs extends Known {
   readonly job: (workspaceId: WorkspaceId, id: ReplayId) => Job | undefined
 }
 
-/** What a step loads, under the locks of the job and of its webhook. */
+/** What a step loads, under locks on the job and its webhook. */
 export interface LoadedStep extends DeliveryStep.Loaded {
   readonly job: Job
-  /** Whether the job's webhook is still that of its workspace. */
+  /** Whether the job's webhook is still its workspace's webhook. */
   readonly isPresent: boolean
-  /** Whether what was skipped is written so, and can be told from what is on its way. */
+  /** Whether the status of skipped deliveries has been written, so that they differ from pending ones. */
   readonly isWritten: boolean
   /** How many deliveries of the webhook wait for the first attempt of a replay: exact up to `Replay.maxWaiting`. */
   readonly waiting: number
-  /** What has ended of the job's range behind what it has reached, oldest first: up to the step's limit. */
+  /** Deliveries of the job's range that have ended, after the point reached, oldest first, up to the step's limit. */
   readonly ended: ReadonlyArray<Delivery>
 }
 
-/** Jobs as they are after the step. */
+/** The jobs to write. */
 export interface Writes {
   readonly jobs: ReadonlyArray<Job>
 }
 
 export interface StepWrites extends Writes, DeliveryStep.RoundWrites {}
 
-/** Makes jobs for present webhooks. What is recorded after the job is not in it. Answers with the job. */
+/**
+ * Decides `ReplayStore.create` for present webhooks. Events recorded after the job are not covered. The answer is the
+ * job.
+ */
 export const create: Decide<Create, LoadedRanges, Replay.Replay | undefined, Writes> = (loaded, commands) => {
   const jobs: Array<Job> = []
   const answers = commands.map(({ id, now: asked, since, status, until, workspaceId }) => {
@@ -101,7 +104,7 @@ export const create: Decide<Create, LoadedRanges, Replay.Replay | undefined, Wri
   return { answers, writes: { jobs } }
 }
 
-/** Cancels running jobs; those that have ended stay as they are. Answers with the job. */
+/** Decides `ReplayStore.cancel`: ends running jobs; others stay as they are. The answer is the job. */
 export const cancel: Decide<Cancel, LoadedJobs, Replay.Replay | undefined, Writes> = (loaded, commands) => {
   const jobs = new Map<ReplayId, Job>()
   const answers = commands.map(({ id, now, workspaceId }) => {
@@ -115,9 +118,9 @@ export const cancel: Decide<Cancel, LoadedJobs, Replay.Replay | undefined, Write
 }
 
 /**
- * One step of a job: begins a new round (`Delivery.newRound`) of what it covers, as long as no more than
- * `Replay.maxWaiting` of its webhook wait for their attempt; else it goes on after `Replay.pause`. A job that has looked at
- * all is completed, and one whose webhook was removed is cancelled.
+ * Decides one step of a job: starts a new round (`Delivery.newRound`) of each delivery that it covers, until
+ * `Replay.maxWaiting` of its webhook wait for their attempt; then it continues after `Replay.pause`. A job that has
+ * scanned everything is completed. A job whose webhook was removed is cancelled.
  */
 export const step = (loaded: LoadedStep, { limit, now: asked }: Step): StepWrites => {
   const { ended, isPresent, isWritten, job, waiting } = loaded

@@ -1,5 +1,6 @@
 /**
- * Port: replay jobs. `ReplayStep` says what its transitions decide. They are durable, and any number of processes may work at them.
+ * Port: replay jobs. They are durable, and any number of processes may run them. `ReplayStep` decides their
+ * transitions.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { ReplayId, WorkspaceId } from "../Id.ts"
@@ -10,23 +11,23 @@ import type { Replay } from "./Replay.ts"
 import type { Create } from "./ReplayStep.ts"
 
 export class ReplayStore extends Context.Service<ReplayStore, {
-  /** Makes a running job for the workspace's webhook; `None` when there is none. */
+  /** Creates a running job for the workspace's webhook; `None` if there is no webhook. */
   readonly create: (command: Create) => Effect.Effect<Option.Option<Replay>, StoreError>
   readonly get: (workspaceId: WorkspaceId, id: ReplayId) => Effect.Effect<Option.Option<Replay>, StoreError>
   /** Newest first. */
   readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Replay>, StoreError>
-  /** Ends a running job; what has begun a new round goes on. One that has ended stays as it is. */
+  /** Cancels a running job. Deliveries that have started a new round continue. A job that has ended stays as it is. */
   readonly cancel: (
     workspaceId: WorkspaceId,
     id: ReplayId,
     now: Instant
   ) => Effect.Effect<Option.Option<Replay>, StoreError>
   /**
-   * One step of the running job whose turn it is: looks at up to `limit` deliveries of its range that have ended,
-   * oldest first, and begins a new round (`Delivery.newRound`, trigger `replay`) of those that it covers, until
-   * `Replay.maxWaiting` of its webhook wait for their attempt; the job is then due again after `Replay.pause`. One that
-   * finds fewer than `limit` is completed. Deliveries and progress are written in one step, so none is replayed twice
-   * by one job. Jobs take turns; one is worked at by one process at a time. False when no job is due.
+   * Runs one step of the job whose turn it is: scans up to `limit` deliveries of its range that have ended, oldest
+   * first, and starts a new round (`Delivery.newRound`, trigger `replay`) of those that it covers, until
+   * `Replay.maxWaiting` of its webhook wait for their attempt. The job is then due again after `Replay.pause`. A job
+   * that finds fewer than `limit` is completed. Deliveries and progress are written in one step, so a job replays no
+   * delivery twice. Jobs take turns, and one process at a time works on a job. False if no job is due.
    */
   readonly step: (now: Instant, limit: number) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/webhooks/ReplayStore") {}

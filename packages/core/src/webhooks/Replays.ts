@@ -1,5 +1,5 @@
 /**
- * Replay jobs, as the dashboard makes and watches them (contract §6).
+ * Replay jobs, as the dashboard creates and watches them (contract §6). Writes through `ReplayStore`.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,27 +12,27 @@ import type { Instant } from "../Time.ts"
 import type { Replay, ReplayedStatus } from "./Replay.ts"
 import { ReplayStore } from "./ReplayStore.ts"
 
-/** Which events are to be delivered again. */
+/** The range of events to deliver again. */
 export interface CreateReplay {
   readonly workspaceId: Id.WorkspaceId
-  /** Events recorded at this time or later. */
+  /** Events recorded at or after this time. */
   readonly since: Instant
-  /** Events recorded before this; up to now when left out, and never beyond. */
+  /** Events recorded before this time. Defaults to now, and is never later. */
   readonly until: Instant | undefined
-  /** Deliveries that have ended so; when left out all that have ended. */
+  /** Only deliveries that ended with this status. Defaults to all that have ended. */
   readonly status: ReplayedStatus | undefined
 }
 
 export class Replays extends Context.Service<Replays, {
   /**
-   * Has the deliveries of a range to the present webhook attempted again, in the background. They share the rate of a
-   * backlog; newer events flow beside them. What is recorded after the job is not in it.
+   * Retries the deliveries of a range to the present webhook, in the background. They share the backlog's rate, and
+   * newer events flow beside them. Events recorded after the job are not covered.
    */
   readonly create: (command: CreateReplay) => Effect.Effect<Replay, InvalidBody | NotFound | StoreError>
   /** Newest first. */
   readonly list: (workspaceId: Id.WorkspaceId, page: PageRequest) => Effect.Effect<Page<Replay>, StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Replay, NotFound | StoreError>
-  /** Stops a job; what it has already asked for goes on. One that has ended stays as it is. */
+  /** Cancels a job. Deliveries that it has already retried continue. A job that has ended stays as it is. */
   readonly cancel: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Replay, NotFound | StoreError>
 }>()("@wac/core/webhooks/Replays") {
   static readonly layer = Layer.effect(

@@ -1,13 +1,13 @@
 /**
- * When a failed delivery is tried again (specification §6 *receiver obligations*, contract §6 *Retries*).
+ * When a failed delivery is retried (specification §6 *receiver obligations*, contract §6 *Retries*). Pure.
  */
 import { Duration } from "effect"
 import type { Instant } from "../Time.ts"
 
-/** A round of retries goes on for this long after the start of its first attempt; the last one is at its end. */
+/** The length of a round of retries, from the start of its first attempt. The last retry is at its end. */
 export const duration = Duration.hours(24)
 
-/** Five-fold growth, as specified, stopped where one more step would leave the 24 hours. */
+/** Five-fold growth, as specified, up to the last step that stays within the 24 hours. */
 export const delays: ReadonlyArray<Duration.Duration> = [
   Duration.seconds(1),
   Duration.seconds(5),
@@ -18,30 +18,32 @@ export const delays: ReadonlyArray<Duration.Duration> = [
   Duration.minutes(250)
 ]
 
-/** Each delay is lengthened at random by up to this share, so that many events do not come back at one instant. */
+/**
+ * Each delay is lengthened at random by up to this fraction, so that many events are not retried at the same instant.
+ */
 export const maxJitter = 0.1
 
 /** `Retry-After` can lengthen a delay up to this. */
 export const maxRetryAfter = Duration.hours(1)
 
-/** The delay after the failure of attempt `number` (1 is the first of its round), before jitter. */
+/** The delay after attempt number `number` of a round (from 1) has failed, before jitter. */
 export const delay = (number: number): Duration.Duration => delays[Math.min(number, delays.length) - 1]!
 
-/** An attempt that has failed. */
+/** A failed attempt. */
 export interface FailedAttempt {
-  /** Its number in its round; 1 is the first. */
+  /** Its number in its round, from 1. */
   readonly number: number
   /** T0: when the first attempt of the round began. */
   readonly firstStartedAt: Instant
   readonly startedAt: Instant
   readonly endedAt: Instant
-  /** What the receiver asked for with 429 or 503. */
+  /** The receiver's `Retry-After` with status 429 or 503. */
   readonly retryAfter: Duration.Duration | null
 }
 
 /**
- * When the next attempt is due, or `null` when this was the last: one that began 24 hours or more after the first,
- * which takes place even if we were down then. `jitter` is a random number in [0, 1).
+ * When the next attempt is due; `null` after the last one. The last attempt is one that began 24 hours or more after
+ * the first. It takes place even if the service was down at that time. `jitter` is a random number in [0, 1).
  */
 export const next = (attempt: FailedAttempt, jitter: number): Instant | null => {
   const last = attempt.firstStartedAt + Duration.toMillis(duration)

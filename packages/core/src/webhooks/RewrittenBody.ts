@@ -1,23 +1,24 @@
 /**
- * What becomes of a body on its way through a receiver's framework before it is verified.
+ * Recognizes how a receiver's framework may have rewritten a body before it was verified: candidates for the original
+ * body. Pure.
  */
 import { Option, Result, Schema } from "effect"
 
-/** A body that may be what was signed, and what happened if it is. */
+/** A candidate for the signed body, and the explanation if it is the one. */
 export interface RewrittenBody {
   readonly text: string
   readonly reason: string
   readonly message: string
 }
 
-/** Our events nest four deep; what nests deeper is none, and would exhaust the stack or the memory. */
+/** Our events nest four deep. Deeper input is not an event, and could exhaust the stack or the memory. */
 const maxDepth = 32
 
 /** How deep brackets nest, outside of strings. */
 const depthOf = (text: string): number => {
   let depth = 0
   let most = 0
-  // a string without an end is one too, or its end would be looked for from every quote in it
+  // an unterminated string also counts as one; otherwise its end would be searched for from every quote in it
   for (const [bracket] of text.replace(/"(?:[^"\\]|\\.)*"?/gs, "").matchAll(/[[\]{}]/g)) {
     depth += bracket === "[" || bracket === "{" ? 1 : -1
     most = Math.max(most, depth)
@@ -31,7 +32,7 @@ const parse = (text: string): Option.Option<Schema.Json> => depthOf(text) > maxD
 
 const rawBytes = "verify the bytes as they came, before anything parses them"
 
-/** As Python's `json.dumps` writes by default. */
+/** Serializes like Python's `json.dumps` with its defaults. */
 const likePython = (value: Schema.Json): string => {
   if (Array.isArray(value)) return `[${value.map(likePython).join(", ")}]`
   if (typeof value === "object" && value !== null) {
@@ -43,7 +44,7 @@ const likePython = (value: Schema.Json): string => {
   )
 }
 
-/** The text whose UTF-8 was read as Latin-1, if that may be. */
+/** Reverses reading UTF-8 as Latin-1, if the text allows that. */
 const fromLatin1 = (text: string): Option.Option<string> => {
   if (!/[\u0080-\u00ff]/.test(text) || /[\u0100-\uffff]/.test(text)) return Option.none()
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0))
@@ -52,11 +53,11 @@ const fromLatin1 = (text: string): Option.Option<string> => {
   )
 }
 
-/** Bodies that were perhaps signed where `body` was not, most likely first; none equals `body`, none comes twice. */
+/** Candidates for the body that was signed, most likely first. None equals `body`, and none occurs twice. */
 export const candidates = (body: string): ReadonlyArray<RewrittenBody> => {
   const found = new Map<string, RewrittenBody>()
   const add = (text: string, reason: string, message: string) => {
-    // so that white space added to every line costs little
+    // limits the cost if white space was added to every line
     if (text.length > 4 * body.length + 1024) return
     if (text !== body && !found.has(text)) found.set(text, { text, reason, message })
   }

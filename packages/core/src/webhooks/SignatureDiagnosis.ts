@@ -1,6 +1,6 @@
 /**
- * The signature self-test (contract §6 `POST /internal/webhook/verify`): why a receiver does not accept a delivery. It
- * takes what the receiver had, header and body, and tells which part is wrong.
+ * The signature self-test (contract §6 `POST /internal/webhook/verify`): diagnoses why a receiver does not accept a
+ * delivery. It takes the header and the body that the receiver got and reports which part is wrong. Stores nothing.
  */
 import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS, verify } from "@wac/verifier"
 import { Effect } from "effect"
@@ -9,50 +9,50 @@ import { type Instant, iso } from "../Time.ts"
 import * as PastedHeader from "./PastedHeader.ts"
 import * as SignatureMistake from "./SignatureMistake.ts"
 
-/** One part of a signature, judged. */
+/** The verdict on one part of a signature. */
 export interface Check {
   readonly part: "header" | "timestamp" | "signature"
   readonly ok: boolean
-  /** A stable word for what is wrong; `null` when nothing is. */
+  /** A stable word for the mistake; `null` if there is none. */
   readonly reason: string | null
   /** One plain sentence. */
   readonly message: string
 }
 
-/** What is right and what is wrong with a delivery's signature. */
+/** The verdict on a delivery's signature. */
 export interface VerifyReport {
-  /** Whether a receiver that does everything right accepts it now. */
+  /** Whether a correct receiver would accept it now. */
   readonly ok: boolean
-  /** Which headers were judged: `X-Service-Signature`, or those of Standard Webhooks. */
+  /** The headers that were checked: `X-Service-Signature` or Standard Webhooks. */
   readonly scheme: SignatureMistake.Scheme
-  /** In this order: header, timestamp, signature; without those that a broken header hides. */
+  /** In this order: header, timestamp, signature. Parts that a broken header hides are absent. */
   readonly checks: ReadonlyArray<Check>
 }
 
-/** A secret in the clear, and when a rotation ends it. */
+/** An opened secret, and when a rotation ends it. */
 export interface KnownSecret {
   readonly secret: string
   readonly expiresAt: Instant | null
 }
 
-/** A delivery as a receiver had it, and what is known of its webhook. */
+/** A delivery as the receiver got it, and what is known of its webhook. */
 export interface Evidence {
   /** The value of `X-Service-Signature`, or lines of `Name: value` as a log shows them, of either family. */
   readonly header: string
-  /** As the receiver had it before parsing. */
+  /** As received, before parsing. */
   readonly body: string
-  /** The webhook's, those that have ended included. */
+  /** The webhook's secrets, including expired ones. */
   readonly secrets: ReadonlyArray<KnownSecret>
   readonly now: Instant
 }
 
-/** How far a timestamp may be from the present, in seconds, both ways (contract §5). */
+/** How far a timestamp may be from the present in either direction, in seconds (contract §5). */
 const tolerance = 300
 
-/** Later than any date in seconds, and earlier than any of this century in milliseconds. */
+/** Later than any date in seconds, and earlier than any date of this century in milliseconds. */
 const leastMilliseconds = 100_000_000_000
 
-/** So many signatures of a header are looked at, as a verifier does (contract §5). */
+/** The maximum number of a header's signatures that are checked, as in a verifier (contract §5). */
 const maxSignatures = 8
 
 const good = (part: Check["part"], message: string): Check => ({ part, ok: true, reason: null, message })
@@ -61,7 +61,7 @@ const bad = (part: Check["part"], reason: string, message: string): Check => ({ 
 
 const form = "it must be like t=1700000000,v1=5f2b…, with nothing else in it"
 
-/** What `verify` says of a header's form. */
+/** The explanations of the verifier's reasons for a malformed header. */
 const formMistakes: { readonly [reason: string]: string } = {
   missing_header: `there is no ${SIGNATURE_HEADER}; was it looked up under another name, or dropped by a proxy?`,
   header_too_long: "the header is longer than 4 KiB",
@@ -137,7 +137,7 @@ const ofService = Effect.fnUntraced(function*(value: string, evidence: Evidence)
   const header = verified.ok || mistake === undefined
     ? good("header", "the header is well formed")
     : bad("header", verified.reason, mistake)
-  // past a broken form as well: what else is wrong may be what broke it
+  // reads a malformed header too: a second mistake may have caused the first
   const timestamp = /(?:^|[\s,;])t\s*=\s*(\d+)/.exec(value)?.[1]
   const signatures = [...value.matchAll(/v1\s*=\s*([^\s,;]+)/g)].slice(0, maxSignatures).map(([, text]) => text!)
   if (timestamp === undefined || signatures.length === 0) return report("service", [header])
@@ -181,7 +181,7 @@ const ofStandard = Effect.fnUntraced(
   }
 )
 
-/** Judges header and body as a receiver had them. */
+/** Diagnoses a header and a body as a receiver got them. */
 export const diagnose = (evidence: Evidence): Effect.Effect<VerifyReport, never, Mac.Mac> => {
   const pasted = PastedHeader.read(evidence.header)
   return pasted._tag === "Service" ? ofService(pasted.value, evidence) : ofStandard(pasted, evidence)

@@ -1,43 +1,43 @@
 /**
- * Which known mistake explains a signature: it is made again in every wrong way that people are known to take, until
- * one matches.
+ * Finds the known mistake that explains a signature, by signing in every wrong way that is known until one matches.
+ * Stores nothing.
  */
 import { Effect } from "effect"
 import { Mac } from "effect/crypto"
 import { Base64, Hex } from "effect/encoding"
 import * as RewrittenBody from "./RewrittenBody.ts"
 
-/** Which headers carry the signature: `X-Service-Signature`, or those of Standard Webhooks. */
+/** The headers that carry the signature: `X-Service-Signature` or Standard Webhooks. */
 export type Scheme = "service" | "standard"
 
-/** A mistake: a stable word, and a plain sentence. */
+/** A mistake: a stable word and a plain sentence. */
 export interface Mistake {
   readonly reason: string
   readonly message: string
 }
 
-/** A signature and what it is said to cover. */
+/** A signature and what it should cover. */
 export interface Signed {
   readonly scheme: Scheme
   /** As written in the header. */
   readonly timestamp: string
-  /** The value of `webhook-id`, where it is known. */
+  /** The value of `webhook-id`, if known. */
   readonly id: string | undefined
   readonly body: string
   /** As written, without `v1=` or `v1,`. */
   readonly signatures: ReadonlyArray<string>
 }
 
-/** What explains a signature: the secret that made it, and what was done wrong with it. */
+/** The explanation of a signature: the secret that made it, and the mistakes. */
 export interface Explanation {
   readonly secret: string
   readonly mistakes: ReadonlyArray<Mistake>
 }
 
-/** More mistakes at once are not looked for: every one multiplies the work. */
+/** No more mistakes are combined, since each multiplies the work. */
 const maxMistakes = 2
 
-/** One way to do a part of the signing; the right one has no mistake. */
+/** One way to do a part of the signing. The right way has no mistake. */
 interface Way<A> {
   readonly value: A
   readonly mistake: Mistake | undefined
@@ -105,9 +105,9 @@ const bodies = (body: string): ReadonlyArray<Way<string>> => [
   ...RewrittenBody.candidates(body).map(({ message, reason, text }) => wrong(text, reason, message))
 ]
 
-/** How a signature was written, given what it should be; `undefined` when it is another. */
+/** How a signature was encoded, given the right bytes; `undefined` if it does not match them. */
 const written = (scheme: Scheme, signature: string, made: Uint8Array): Way<null> | undefined => {
-  // no writing of these bytes is as long, and to look for its padding would take long, for every way to sign
+  // no encoding of these bytes is that long, and stripping the padding of a huge text for every recipe would take long
   if (signature.length > 2 * made.length) return undefined
   const base64 = Base64.encode(made)
   const plainBase64 = signature.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "")
@@ -133,7 +133,7 @@ interface Recipe {
   readonly mistakes: ReadonlyArray<Mistake>
 }
 
-/** All ways to sign with at most {@link maxMistakes} mistakes, those with fewer first. */
+/** Every way to sign with at most {@link maxMistakes} mistakes, fewest mistakes first. */
 const recipes = (signed: Signed, secrets: ReadonlyArray<string>): ReadonlyArray<Recipe> => {
   const all: Array<Recipe> = []
   const texts = bodies(signed.body)
@@ -152,8 +152,8 @@ const recipes = (signed: Signed, secrets: ReadonlyArray<string>): ReadonlyArray<
 }
 
 /**
- * The explanation with the fewest mistakes; `undefined` when none is known that explains any of the signatures. Bounded:
- * some 100 HMACs for each secret.
+ * The explanation with the fewest mistakes; `undefined` if no known mistake explains any of the signatures. Bounded:
+ * about 100 HMACs for each secret.
  */
 export const explain = (
   signed: Signed,

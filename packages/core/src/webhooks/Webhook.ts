@@ -1,6 +1,6 @@
 /**
- * Webhook configuration and health (specification §3 *Webhook*, contract §6). A webhook's state lives on its one row:
- * pausing or resuming it rewrites no delivery.
+ * Webhook configuration and health (specification §3 *Webhook*, contract §6). A webhook's state is on its one row:
+ * pausing or resuming it rewrites no delivery. The model and its rules; pure.
  */
 import { Duration } from "effect"
 import { InvalidBody } from "../Errors.ts"
@@ -9,7 +9,7 @@ import type { WebhookId, WorkspaceId } from "../Id.ts"
 import type { Sealed } from "../secrets/Sealed.ts"
 import type { Instant } from "../Time.ts"
 
-/** One secret of a webhook, sealed for its row; `expiresAt` is set on the old one while a rotation overlaps. */
+/** A secret of a webhook, sealed for its row. `expiresAt` is set on the old secrets after a rotation. */
 export interface WebhookSecret {
   readonly sealed: Sealed
   readonly expiresAt: Instant | null
@@ -27,24 +27,24 @@ export interface Webhook {
   readonly updatedAt: Instant
   /** `null` while active. */
   readonly pausedAt: Instant | null
-  /** When it was last resumed: whatever was pending then starts a new round with its next attempt. */
+  /** When the webhook was last resumed. Deliveries that were pending then start a new round with their next attempt. */
   readonly resumedAt: Instant | null
   readonly health: Health
 }
 
-/** What attempts, of whatever events, have told of the receiver. */
+/** What attempts, for any events, have shown about the receiver. */
 export interface Health {
-  /** Failed attempts in a row, with no success between. */
+  /** Consecutive failed attempts since the last success. */
   readonly consecutiveFailures: number
   /** When the first of them ended. */
   readonly failuresSince: Instant | null
   readonly lastFailure: { readonly at: Instant; readonly message: string } | null
   readonly lastSuccessAt: Instant | null
-  /** When the last success ended that took {@link slowAfter} or more. */
+  /** When the last success that took {@link slowAfter} or longer ended. */
   readonly slowAt: Instant | null
-  /** When the last attempt ended: a failing webhook gets the next no sooner than {@link failingGap} later. */
+  /** When the last attempt ended. A failing webhook's next attempt comes at least {@link failingGap} later. */
   readonly lastAttemptAt: Instant | null
-  /** Retries whose last attempt ended before this are due at once: the receiver has recovered. */
+  /** Retries whose last attempt ended before this instant are due immediately, since the receiver has recovered. */
   readonly recoveredAt: Instant | null
 }
 
@@ -59,46 +59,50 @@ export const unknownHealth: Health = {
   recoveredAt: null
 }
 
-/** So many failures in a row make a webhook *failing*: it then gets one attempt at a time. */
+/** This many consecutive failures make a webhook *failing*: it then gets one attempt at a time. */
 export const failingAfter = 5
 
-/** A failing webhook's attempts are at least this far apart. */
+/** The minimum time between a failing webhook's attempts. */
 export const failingGap = Duration.seconds(1)
 
-/** Attempts in flight to one webhook whose last attempt succeeded. */
+/** The maximum of attempts in flight to a webhook whose last attempt succeeded. */
 export const maxInFlight = 16
 
-/** To one that has failed since its last success: enough to learn how it is, and few that a dead one can keep waiting. */
+/**
+ * The maximum in flight to a webhook that has failed since its last success: enough to learn its state, and few enough
+ * that a dead receiver ties up little.
+ */
 export const maxInDoubt = 4
 
-/** To one that has never succeeded: nothing speaks for it, and its first success gives it all slots. */
+/** The maximum in flight to a webhook that has never succeeded. Its first success gives it all slots. */
 export const maxUnproven = 1
 
 /**
- * A success that took so long is slow. Most receivers answer in a tenth of it; thirty that take it, with a backlog, have
- * all places of the healthy in a process, and leave others a few hundred a second.
+ * A success that takes this long is slow. Most receivers respond in a tenth of it. Thirty receivers this slow, each
+ * with a backlog, would occupy every healthy slot of a process and leave the others a few hundred deliveries a second.
  */
 export const slowAfter = Duration.seconds(1)
 
 /**
- * A webhook is slow until it succeeds so long after its last slow success: twice the deadline of an attempt, so that one
- * that answers now in time and now late is not taken for healthy in between, while one late answer soon is forgotten.
+ * A webhook stays slow until it succeeds this long after its last slow success. It is twice an attempt's deadline, so
+ * that a receiver that alternates between fast and slow does not count as healthy, while a single slow response is soon
+ * forgotten.
  */
 export const slowFor = Duration.seconds(10)
 
-/** Of the attempts in flight to one webhook so many are of its backlog at most: the others are for what is new. */
+/** The maximum of attempts in flight to one webhook that are from its backlog. The other slots are for new events. */
 export const maxDraining = 8
 
-/** Attempts of a backlog begin at least this far apart on average: at most 100 a second. */
+/** The minimum average gap between attempts of a backlog: at most 100 a second. */
 export const drainGap = Duration.millis(10)
 
-/** Whether it has failed so often in a row that it gets one attempt at a time. */
+/** Whether it has so many consecutive failures that it gets one attempt at a time. */
 export const isFailing = (health: Health): boolean => health.consecutiveFailures >= failingAfter
 
-/** Since when it has been failing; `null` while it is not. */
+/** Since when it has been failing; `null` if it is not. */
 export const failingSince = (health: Health): Instant | null => isFailing(health) ? health.failuresSince : null
 
-/** Whether its successes take long. In whichever order attempts are recorded, this comes out the same. */
+/** Whether its successes are slow. The result does not depend on the order in which attempts are recorded. */
 export const isSlow = ({ lastSuccessAt, slowAt }: Health): boolean =>
   slowAt !== null && lastSuccessAt !== null && lastSuccessAt < slowAt + Duration.toMillis(slowFor)
 
@@ -131,15 +135,15 @@ export const afterAttempt = (
 export const isLive = ({ expiresAt }: Pick<WebhookSecret, "expiresAt">, now: Instant): boolean =>
   expiresAt === null || expiresAt > now
 
-/** How many secrets may be live at once: as many as receivers' libraries read signatures (contract §5). */
+/** The maximum number of live secrets: as many signatures as receivers' libraries read (contract §5). */
 export const maxSecrets = 8
 
-/** For how long the secrets before a rotation go on signing, unless it says otherwise. */
+/** How long the previous secrets still sign after a rotation, by default. */
 export const secretOverlap = Duration.hours(24)
 
 /**
- * The secrets after a rotation, newest first: those before expire at `previousExpiresAt` unless they expire sooner, and
- * those that have expired by `now` go, as do the oldest beyond {@link maxSecrets}.
+ * The secrets after a rotation, newest first. Previous ones expire at `previousExpiresAt` unless they expire earlier.
+ * Those that have expired by `now` are removed, and so are the oldest beyond {@link maxSecrets}.
  */
 export const rotateSecrets = (
   secrets: ReadonlyArray<WebhookSecret>,
@@ -156,16 +160,18 @@ export const rotateSecrets = (
   ].slice(0, maxSecrets)
 
 /**
- * What is to be expected of a receiver. *Doubtful* is one that has failed since its last success, never succeeded, or is
- * slow ({@link isSlow}): it must not take the places of healthy ones in a process.
+ * What to expect of a receiver. A *doubtful* one has failed since its last success, has never succeeded, or is slow
+ * ({@link isSlow}). It must not take the slots of healthy ones in a process.
  */
 export type Standing = "healthy" | "doubtful"
 
-/** What is to be expected of a receiver by its health. */
+/** The standing that follows from a webhook's health. */
 export const standing = (health: Health): Standing =>
   health.consecutiveFailures === 0 && health.lastSuccessAt !== null && !isSlow(health) ? "healthy" : "doubtful"
 
-/** How many attempts may be in flight at once, by health alone. A slow webhook needs as many as a healthy one, or more. */
+/**
+ * How many attempts may be in flight at once, by health alone. A slow webhook needs at least as many as a healthy one.
+ */
 export const slots = (health: Health): number => {
   if (isFailing(health)) return 1
   if (health.lastSuccessAt === null) return maxUnproven
@@ -179,33 +185,33 @@ export const freeSlots = (webhook: Pick<Webhook, "pausedAt" | "health">, inFligh
   return opensAt !== null && opensAt > now ? 0 : Math.max(0, slots(webhook.health) - inFlight)
 }
 
-/** How a webhook's backlog goes: its attempts in flight, and when the next may begin. */
+/** The draining of a webhook's backlog: its attempts in flight, and when the next may begin. */
 export interface Drain {
   readonly inFlight: number
   readonly nextAt: Instant
 }
 
-/** How many of `free` slots its backlog may take now. */
+/** How many of `free` slots the backlog may take now. */
 export const drainSlots = (drain: Drain, free: number, now: Instant): number =>
   drain.nextAt > now ? 0 : Math.max(0, Math.min(free, maxDraining - drain.inFlight))
 
-/** When the next attempt of the backlog may begin after `taken` of it have begun now. */
+/** When the backlog's next attempt may begin after `taken` have begun now. */
 export const nextDrainAt = ({ nextAt }: Pick<Drain, "nextAt">, taken: number, now: Instant): Instant =>
   Math.max(nextAt, now) + taken * Duration.toMillis(drainGap)
 
-/** A webhook that is set once more: id, secrets, state and health stay. */
+/** Changes a webhook's configuration. Its id, secrets, state and health stay. */
 export const configure = (
   webhook: Webhook,
   { envelope, eventTypes, updatedAt, url }: Pick<Webhook, "url" | "envelope" | "eventTypes" | "updatedAt">
 ): Webhook => ({ ...webhook, url, envelope, eventTypes, updatedAt })
 
-/** Paused at `now`, by whomever; one that is paused already stays as it is. */
+/** Pauses a webhook at `now`. A paused webhook stays as it is. */
 export const pause = (webhook: Webhook, now: Instant): Webhook =>
   webhook.pausedAt === null ? { ...webhook, pausedAt: now } : webhook
 
 /**
- * Resumed at `now`, or just after the last attempt if a clock was ahead; an active one stays as it is. Its health stays:
- * only an answer tells whether it has recovered.
+ * Resumes a webhook at `now`, or just after its last attempt if a clock was ahead. An active webhook stays as it is.
+ * Its health stays, since only a response shows whether it has recovered.
  */
 export const resume = (webhook: Webhook, now: Instant): Webhook => {
   if (webhook.pausedAt === null) return webhook
@@ -213,29 +219,29 @@ export const resume = (webhook: Webhook, now: Instant): Webhook => {
   return { ...webhook, pausedAt: null, resumedAt: Math.max(now, before + 1) }
 }
 
-/** When a failing webhook's next attempt may begin; `null` when nothing but attempts in flight holds it back. */
+/** When a failing webhook's next attempt may begin; `null` if only attempts in flight limit it. */
 export const nextSlotAt = (health: Health): Instant | null =>
   isFailing(health) && health.lastAttemptAt !== null ? health.lastAttemptAt + Duration.toMillis(failingGap) : null
 
-/** How long a receiver URL may be. */
+/** The maximum length of a receiver URL. */
 export const maxUrlLength = 2048
 
 const refusedUrl = (message: string) => new InvalidBody({ reason: "invalid_field", param: "url", message })
 
 /**
- * Checks the form of a receiver URL: `https` (`http` too when the operator allows insecure receivers), no user,
- * password or port 0, at most {@link maxUrlLength} characters. Its address is judged by `ReceiverGuard`.
+ * Checks the form of a receiver URL: `https` (also `http` if the operator allows insecure receivers), without user,
+ * password or port 0, and at most {@link maxUrlLength} characters. `ReceiverGuard` checks its address.
  */
 export const parseUrl = (text: string, options: { readonly allowInsecure: boolean }): URL | InvalidBody => {
   if (text.length > maxUrlLength) return refusedUrl(`url must be at most ${maxUrlLength} characters`)
-  // parsers take white space off the ends, and line ends out of the middle: what is kept is what was given
+  // parsers drop surrounding white space and inner line breaks, but the URL is stored as given
   if (/^ |\p{Cc}| $/u.test(text) || !URL.canParse(text)) return refusedUrl("url must be an absolute URL")
   const url = new URL(text)
   if (url.protocol !== "https:" && !(options.allowInsecure && url.protocol === "http:")) {
     return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : "url must be an https URL")
   }
   if (url.username !== "" || url.password !== "") return refusedUrl("url must not hold a user or a password")
-  // URLs may name it, but nobody can connect to it
+  // a URL may name port 0, but nothing can connect to it
   if (url.port === "0") return refusedUrl("url must not name port 0")
   return url
 }

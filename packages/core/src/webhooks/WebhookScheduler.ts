@@ -1,5 +1,5 @@
 /**
- * The webhook road (contract §6): claims deliveries that are due and carries out an attempt at each.
+ * Delivers webhooks (contract §6): claims due deliveries and carries out an attempt at each, as a background fiber.
  */
 import { Cause, Clock, Duration, Effect, Exit, FiberSet, Latch, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,35 +12,36 @@ import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
 import type { Standing } from "./Webhook.ts"
 
 /**
- * Attempts in flight in one process, over all webhooks of a standing. Doubtful ones have places of their own, and more
- * of them, since each may be held for the whole of its deadline: however many receivers hang or are slow, healthy ones
- * do not wait.
- * With half as many healthy ones, claims and records are so small that PostgreSQL takes a tenth longer for each delivery.
+ * The maximum number of attempts in flight in one process, by standing. Doubtful webhooks have slots of their own, and
+ * more of them, since each may be held for the whole deadline. So healthy webhooks do not wait, however many receivers
+ * hang or are slow. With half as many healthy slots, claims and records are so small that PostgreSQL takes a tenth
+ * longer per delivery.
  */
 export const maxInFlight: { readonly [standing in Standing]: number } = { healthy: 512, doubtful: 768 }
 
-/** How long the claimer sleeps at most: hints can be lost, and nobody tells of what is due later than this. */
+/** The claimer's longest sleep: hints can be lost, and nothing announces deliveries that other processes schedule. */
 export const pollEvery = Duration.seconds(1)
 
 /**
- * A claim costs the database nearly as much for a few deliveries as for many. So where one has taken all the healthy
- * ones that there was place for, and more is due, the next comes when half of the places are free, or this much later.
+ * A claim costs the database nearly as much for a few deliveries as for many. So after a claim that filled all healthy
+ * slots while more is due, the next one comes when half of the slots are free, or this much later.
  */
 const gatherFor = Duration.millis(20)
 
 /**
- * One doubtful attempt is begun in so many milliseconds on average, so many at once at most, and the clock alone has none claimed
- * before there are so many. Dead receivers' become due one by one, and hundreds at once when they are new: healthy ones
- * would wait for each claim and each start. Hanging ones, which hold their places for the whole deadline, cannot be
- * begun half as often anyway. Slow ones have their part in it: an event to one of them is claimed at once while fewer
- * begin, and a few milliseconds later where many of theirs have just ended together.
+ * The pace of doubtful attempts: on average one begins every `doubtfulEvery` milliseconds, at most `doubtfulAtOnce` at
+ * once. Polls by the clock wait until that many are allowed. Without a pace, healthy deliveries would wait for the
+ * claims and starts of dead receivers, whose deliveries become due one by one, or by hundreds if they are new. Hanging
+ * receivers hold their slots for the whole deadline and cannot start half as often anyway. Slow receivers share the
+ * pace: their events are claimed immediately while few begin, and a few milliseconds later if many of their attempts
+ * have just ended together.
  */
 const doubtfulEvery = 3
 const doubtfulAtOnce = 4
 
 /**
- * Runs as long as its scope; closing it gives the claims of attempts in flight back without counting them. Delivery
- * is at least once: a crash between the receiver's answer and its record makes another attempt.
+ * Runs as long as its scope. Closing the scope releases the claims of attempts in flight without counting them.
+ * Delivery is at least once: a crash between the receiver's response and its record causes another attempt.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
@@ -50,11 +51,11 @@ export const layer = Layer.effectDiscard(
     const polling = yield* Polling
     const fork = yield* FiberSet.makeRuntime<never>()
     const free = { ...maxInFlight }
-    /** Whether the last claim that asked for healthy ones took all that there was place for. */
+    /** Whether the last claim for healthy deliveries filled all slots. */
     let isFull = false
     const isCramped = () => isFull && free.healthy < maxInFlight.healthy / 2
     const room = yield* Latch.make()
-    /** When as many doubtful ones as ever may be begun at once. */
+    /** When the full burst of doubtful attempts is allowed again. */
     let doubtfulFrom = 0
     const place = yield* Latch.make()
 
@@ -67,7 +68,7 @@ export const layer = Layer.effectDiscard(
     const isOut = () => free.healthy === 0 || free.doubtful === 0
     const hintOrPlace = Effect.raceFirst(store.awaitHint, Latch.await(place))
 
-    /** Until a hint or, for whom a standing had no place left, until there is some, but not for longer. */
+    /** Sleeps until a hint, or until a slot is free if a standing had none, for at most `milliseconds`. */
     const rest = (milliseconds: number, wasOut: boolean) =>
       Effect.timeoutOrElse(wasOut || isOut() ? hintOrPlace : store.awaitHint, {
         duration: milliseconds,
@@ -81,8 +82,8 @@ export const layer = Layer.effectDiscard(
 
     const afterFailure = (delivery: ClaimedName, token: string, cause: Cause.Cause<StoreError | UnreadableSecret>) => {
       if (Cause.hasInterrupts(cause)) return Effect.ignore(store.release(token, [delivery]))
-      // our own fault must not cost the receiver an attempt: the lease's end makes the delivery due again, which is
-      // also how often one is looked at whose secret does not open; the vault has told of it
+      // a fault of ours must not cost the receiver an attempt: the delivery is due again when the lease ends, which
+      // also limits how often a delivery whose secret cannot be opened is tried. The vault has logged that
       const told = Option.exists(Cause.findErrorOption(cause), (error) => error._tag === "UnreadableSecret")
       return told ? Effect.void : Effect.logError(`attempt at ${delivery.id} was not recorded`, cause)
     }
@@ -100,17 +101,18 @@ export const layer = Layer.effectDiscard(
       Latch.closeUnsafe(place)
       const wasOut = isOut()
       const now = yield* Clock.currentTimeMillis
-      // whatever the clock does
+      // bounded, so that a clock set back delays nothing
       doubtfulFrom = Math.min(Math.max(doubtfulFrom, now), now + doubtfulAtOnce * doubtfulEvery)
       const allowed = Math.floor(doubtfulAtOnce - (doubtfulFrom - now) / doubtfulEvery)
       const limit = { healthy: free.healthy, doubtful: Math.min(free.doubtful, allowed) }
       const untilPoll = Duration.toMillis(pollEvery)
       const untilDoubtful = () => free.doubtful === 0 ? untilPoll : doubtfulFrom - now
       if (limit.healthy + limit.doubtful === 0) return yield* rest(untilDoubtful(), wasOut)
-      // one a claim, so that an attempt that outlived its lease cannot speak for the next one
+      // one token for each claim, so that an attempt that outlives its lease cannot complete a later claim
       const token = yield* random.uuidV4({})
       const taken = { healthy: 0, doubtful: 0 }
-      // whole, also while it stops: what is claimed and under way nowhere would wait for its lease's end
+      // uninterruptible, even while stopping: a delivery that is claimed but not in flight would wait for its lease to
+      // end
       const claimed = yield* store.claimDue({ now, limit, token, leaseUntil: now + Duration.toMillis(lease) }).pipe(
         Effect.tap(({ deliveries }) =>
           Effect.sync(() =>
@@ -128,14 +130,14 @@ export const layer = Layer.effectDiscard(
       if (limit.healthy > 0 && isFull) return
       // in this process's time
       const nextDueAt = claimed.nextDueAt === null ? null : claimed.nextDueAt - claimed.at + now
-      // all were asked for, so nothing is due before the next look at all
+      // every standing was asked for, so nothing is due before the next poll
       const isIdle = limit.healthy > 0 && taken.doubtful < limit.doubtful && !wasOut && !isOut()
       if (isIdle && (nextDueAt === null || nextDueAt - now >= untilPoll)) {
         const due = nextDueAt === null ? Effect.never : Effect.sleep(nextDueAt - now)
         return yield* Effect.raceAllFirst([store.awaitHint, due, polling.rest("deliveries", pollEvery)])
       }
       const isDoubtfulLeft = taken.doubtful === limit.doubtful
-      // what is due already has been left for others' turns, or by the doubtful ones' allowance
+      // an overdue delivery was left for another webhook's turn or by the pace of doubtful attempts
       const untilDue = nextDueAt === null
         ? untilPoll
         : nextDueAt > now

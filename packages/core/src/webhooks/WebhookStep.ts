@@ -1,6 +1,6 @@
 /**
- * What the transitions of webhooks decide (contract §6): setting, pausing, resuming and removing them, and changing their
- * secrets. What attempts make of a webhook is decided in `DeliveryStep`.
+ * The decisions for webhooks (contract §6): setting, pausing, resuming and removing them, and rotating their secrets.
+ * `DeliveryStep` decides what attempts change. Pure.
  */
 import type { WebhookId, WorkspaceId } from "../Id.ts"
 import type { Sealed } from "../secrets/Sealed.ts"
@@ -10,18 +10,18 @@ import type { Instant } from "../Time.ts"
 import * as Webhook from "./Webhook.ts"
 
 /**
- * What is made of the held deliveries: all are attempted, none, or those of events recorded at or after a time, and
- * with them what a person asked for again after the first of these.
+ * Which held deliveries a resume attempts: all, none, or those of events recorded at or after a time. With a time, it
+ * includes deliveries that a person retried after the first of these events.
  */
 export type Replay = "all" | "none" | { readonly since: Instant }
 
-/** A webhook as it was set, and whether that has created it. */
+/** The webhook after it was set, and whether that created it. */
 export interface Put {
   readonly webhook: Webhook.Webhook
   readonly created: boolean
 }
 
-/** A webhook gets another secret. */
+/** Gives a webhook a new secret. */
 export interface RotateSecret {
   readonly workspaceId: WorkspaceId
   readonly webhookId: WebhookId
@@ -31,13 +31,13 @@ export interface RotateSecret {
   readonly now: Instant
 }
 
-/** A person pauses the webhook of a workspace, or removes it. */
+/** Pauses or removes a workspace's webhook. */
 export interface Named {
   readonly workspaceId: WorkspaceId
   readonly now: Instant
 }
 
-/** A person resumes the webhook of a workspace. */
+/** Resumes a workspace's webhook. */
 export interface Resume extends Named {
   readonly replay: Replay
 }
@@ -45,7 +45,7 @@ export interface Resume extends Named {
 /** What the steps load. */
 export interface Loaded extends Known {
   /**
-   * The present webhook of a workspace, locked with its secrets. Its health may be a moment old, but for a resume and a
+   * The workspace's present webhook, locked with its secrets. Its health may be a moment old, except for a resume or a
    * removal.
    */
   readonly present: (workspaceId: WorkspaceId) => Webhook.Webhook | undefined
@@ -56,13 +56,13 @@ export interface Writes {
   readonly webhooks: ReadonlyArray<Webhook.Webhook>
 }
 
-/** A webhook that was resumed at a time. */
+/** A resumed webhook. */
 export interface Resumption {
   readonly webhook: Webhook.Webhook
   readonly at: Instant
   /**
-   * What was held before the first event at or after `from` is skipped as of `at`, and all that was held where that is
-   * `null`; `undefined`: nothing is.
+   * Held deliveries before the first event at or after `from` are skipped at `at`; all of them if `from` is `null`.
+   * `undefined` skips none.
    */
   readonly skip: { readonly from: Instant | null } | undefined
 }
@@ -72,9 +72,9 @@ export interface ResumeWrites {
   readonly resumed: ReadonlyArray<Resumption>
 }
 
-/** A webhook is removed, and all that has not ended of its deliveries is skipped as of `at`. */
+/** The removal of a webhook. Its deliveries that have not ended are skipped at `at`. */
 export interface Removal {
-  /** As it is shown beside its deliveries from then on. */
+  /** As it is shown with its deliveries from then on. */
   readonly webhook: Webhook.Webhook
   readonly at: Instant
 }
@@ -84,7 +84,7 @@ export interface RemoveWrites {
   readonly removed: ReadonlyArray<Removal>
 }
 
-/** The webhooks as the commands so far have left them. */
+/** The webhooks as the commands decided so far have left them. */
 class Changed {
   private readonly loaded: Loaded
   private readonly webhooks = new Map<WorkspaceId, Webhook.Webhook>()
@@ -107,7 +107,10 @@ class Changed {
   }
 }
 
-/** Sets webhooks: the candidate if its workspace has none, else `Webhook.configure` of the present one. */
+/**
+ * Decides `WebhookStore.put`: the candidate if the workspace has no webhook, else `Webhook.configure` on the present
+ * one.
+ */
 export const put: Decide<Webhook.Webhook, Loaded, Put, Writes> = (loaded, candidates) => {
   const changed = new Changed(loaded)
   const answers = candidates.map((candidate): Put => {
@@ -121,8 +124,8 @@ export const put: Decide<Webhook.Webhook, Loaded, Put, Writes> = (loaded, candid
 }
 
 /**
- * Gives webhooks other secrets (`Webhook.rotateSecrets`). Answers with the webhook, unless it is not, or no longer, that
- * of the workspace.
+ * Decides `WebhookStore.rotateSecret` (`Webhook.rotateSecrets`). The answer is the webhook; `undefined` if it is not,
+ * or no longer, the workspace's webhook.
  */
 export const rotateSecret: Decide<RotateSecret, Loaded, Webhook.Webhook | undefined, Writes> = (loaded, commands) => {
   const changed = new Changed(loaded)
@@ -135,7 +138,7 @@ export const rotateSecret: Decide<RotateSecret, Loaded, Webhook.Webhook | undefi
   return { answers, writes: changed.writes() }
 }
 
-/** Pauses webhooks (`Webhook.pause`). Answers with the webhook. */
+/** Decides `WebhookStore.pause` (`Webhook.pause`). The answer is the webhook. */
 export const pause: Decide<Named, Loaded, Webhook.Webhook | undefined, Writes> = (loaded, commands) => {
   const changed = new Changed(loaded)
   const answers = commands.map(({ now, workspaceId }) => {
@@ -146,7 +149,7 @@ export const pause: Decide<Named, Loaded, Webhook.Webhook | undefined, Writes> =
   return { answers, writes: changed.writes() }
 }
 
-/** Resumes webhooks (`Webhook.resume`); active ones stay as they are. Answers with the webhook. */
+/** Decides `WebhookStore.resume` (`Webhook.resume`). Active webhooks stay as they are. The answer is the webhook. */
 export const resume: Decide<Resume, Loaded, Webhook.Webhook | undefined, ResumeWrites> = (loaded, commands) => {
   const changed = new Changed(loaded)
   const resumed: Array<Resumption> = []
@@ -162,7 +165,7 @@ export const resume: Decide<Resume, Loaded, Webhook.Webhook | undefined, ResumeW
   return { answers, writes: { resumed } }
 }
 
-/** Removes webhooks. Answers whether there was one. */
+/** Decides `WebhookStore.remove`. The answer is whether there was a webhook. */
 export const remove: Decide<Named, Loaded, boolean, RemoveWrites> = (loaded, commands) => {
   const removed = new Map<WorkspaceId, Removal>()
   const answers = commands.map(({ now, workspaceId }) => {

@@ -1,19 +1,19 @@
 /**
- * Port: one POST to a receiver.
+ * Port: sends one POST to a receiver.
  */
 import { Context, type Duration, type Effect } from "effect"
 import type { Attempt } from "./Delivery.ts"
 
-/** What is posted. `body` is what was signed, byte for byte. */
+/** The request. `body` is what was signed, byte for byte. */
 export interface WebhookRequest {
   readonly url: string
   readonly headers: { readonly [name: string]: string }
   readonly body: string
-  /** For everything: name look-up, connection, request and answer. */
+  /** Covers everything: DNS lookup, connection, request and response. */
   readonly timeout: Duration.Duration
 }
 
-/** What came of it, but for its place in the delivery's life. */
+/** The result of a POST: an `Attempt` without its place in the delivery's life. */
 export type WebhookAnswer = Pick<
   Attempt,
   "outcome" | "statusCode" | "message" | "address" | "timings" | "response" | "retryAfter"
@@ -21,9 +21,9 @@ export type WebhookAnswer = Pick<
 
 export class WebhookTransport extends Context.Service<WebhookTransport, {
   /**
-   * Posts once: no redirect is followed, no proxy used, at most 16 KiB of the answer read. Every end is an answer,
-   * none an error: when the time is over too, and then the answer says how far it came. That or an interruption
-   * closes the connection.
+   * Posts once, without following a redirect or using a proxy, and reads at most 16 KiB of the response. Every failure
+   * is a result, never an error. If time runs out, the result reports how far the attempt got. A timeout or an
+   * interruption closes the connection.
    */
   readonly post: (request: WebhookRequest) => Effect.Effect<WebhookAnswer>
 }>()("@wac/core/webhooks/WebhookTransport") {}

@@ -1,5 +1,6 @@
 /**
- * Webhook configuration, as the dashboard sets and sees it (specification §2 *Webhook configuration*, contract §6).
+ * Webhook configuration, as the dashboard sets and shows it (specification §2 *Webhook configuration*, contract §6):
+ * also tests, pauses, resumes and diagnoses. Writes through the stores and posts to receivers.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -22,58 +23,58 @@ import * as Webhook from "./Webhook.ts"
 import type { Replay } from "./WebhookStep.ts"
 import { type WebhookState, WebhookStore } from "./WebhookStore.ts"
 
-/** The webhook, whole. */
+/** The webhook's whole configuration. */
 export interface PutWebhook {
   readonly workspaceId: Id.WorkspaceId
   readonly url: string
-  /** `combined` when left out. */
+  /** Defaults to `combined`. */
   readonly envelope: Event.Envelope | undefined
-  /** All types when left out. */
+  /** Defaults to all types. */
   readonly eventTypes: ReadonlyArray<Event.EventType> | undefined
 }
 
-/** A webhook as it was set; its secret is given once, when it was created. */
+/** The webhook after it was set. Its secret is returned once, when it is created. */
 export interface SetWebhook {
   readonly webhook: Webhook.Webhook
   readonly signingSecret: Redacted.Redacted | null
 }
 
-/** What a rotation gives: the new secret, once, and when those before it no longer sign. */
+/** The result of a rotation: the new secret, returned once, and when the previous ones stop signing. */
 export interface RotatedSecret {
   readonly signingSecret: Redacted.Redacted
   readonly previousExpiresAt: Instant
 }
 
-/** A webhook with what its health means. */
+/** A webhook's state, interpreted for people. */
 export interface WebhookReport extends WebhookState {
-  /** Since when it has been failing; `null` while it is not. */
+  /** Since when it has been failing; `null` if it is not. */
   readonly failingSince: Instant | null
-  /** When it will be paused if nothing succeeds before; `null` while it is not failing, or paused already. */
+  /** When it will be paused unless an attempt succeeds; `null` if it is not failing or already paused. */
   readonly pausesAt: Instant | null
 }
 
-/** What a resume does with the events that were held. */
+/** A request to resume, and which held events it attempts. */
 export interface ResumeWebhook {
   readonly workspaceId: Id.WorkspaceId
   readonly replay: Replay
-  /** Resumes without asking the receiver first. */
+  /** Resumes without probing the receiver first. */
   readonly force: boolean
 }
 
-/** The webhook after a resume that was tried; still paused when the probe failed, which then tells why. */
+/** The webhook after an attempt to resume it. It is still paused if the probe failed; the probe shows why. */
 export interface Resumed {
   readonly webhook: Webhook.Webhook
-  /** `null` when none was made: it was forced, or the webhook was active already. */
+  /** `null` if there was no probe: the resume was forced, or the webhook was already active. */
   readonly probe: ShownAttempt | null
 }
 
-/** Our own fault, of which the vault has told. */
+/** A server error that the vault has logged. */
 const unopened = () =>
   new ServerError({ reason: "internal", message: "the webhook's secret cannot be opened at the moment" })
 
 const none = () => new NotFound({ message: "the workspace has no webhook" })
 
-/** Pure: what a webhook's state means to a person. */
+/** Interprets a webhook's state. Pure. */
 export const report = (state: WebhookState): WebhookReport => {
   const { health, pausedAt } = state.webhook
   return {
@@ -86,36 +87,36 @@ export const report = (state: WebhookState): WebhookReport => {
 }
 
 export class Webhooks extends Context.Service<Webhooks, {
-  /** Sets the workspace's one webhook, whole; a change leaves id, secret and state as they are. */
+  /** Sets the workspace's one webhook as a whole. A change keeps its id, secret and state. */
   readonly put: (command: PutWebhook) => Effect.Effect<SetWebhook, InvalidBody | StoreError>
   readonly get: (workspaceId: Id.WorkspaceId) => Effect.Effect<WebhookReport, NotFound | StoreError>
   /**
-   * Posts a `webhook.test` event and answers with the one attempt at it. The event is recorded and listed like others;
-   * a failure counts neither against the webhook nor is it tried again, a success shows that the receiver has recovered.
+   * Posts a `webhook.test` event and returns the one attempt at it. The event is recorded and listed like others. A
+   * failure neither counts against the webhook nor is retried; a success shows that the receiver has recovered.
    */
   readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<ShownAttempt, NotFound | ServerError | StoreError>
   /**
-   * Pauses it, until a person resumes it: events go on being recorded, and are held. One that is paused stays so. What is
-   * held is not counted, here nor by a resume: their cost is that of the webhook's own rows, however much waits.
+   * Pauses the webhook until a person resumes it. Events are still recorded, and are held. A paused webhook stays so.
+   * Neither this nor a resume counts held deliveries, so both cost the same however much waits.
    */
   readonly pause: (workspaceId: Id.WorkspaceId) => Effect.Effect<Webhook.Webhook, NotFound | StoreError>
   /**
-   * Resumes it. A probe, which is a `webhook.test` event, is posted first unless it is forced: when that fails, the
-   * webhook stays paused. What was held drains at a bounded rate while new events flow, as far as it is to be replayed.
+   * Resumes the webhook. Unless forced, it first posts a probe, a `webhook.test` event; if that fails, the webhook
+   * stays paused. Held events to be replayed drain at a bounded rate while new events flow.
    */
   readonly resume: (command: ResumeWebhook) => Effect.Effect<Resumed, NotFound | ServerError | StoreError>
   /**
-   * Makes a new secret, which signs from the next attempt on. Those before go on signing beside it for `overlap`, so
-   * that receivers can change at their leisure; with none the old ones end at once (contract §5).
+   * Creates a new secret, which signs from the next attempt on. The previous secrets also sign for `overlap`, so that
+   * receivers have time to change. With an overlap of zero they end immediately (contract §5).
    */
   readonly rotateSecret: (command: {
     readonly workspaceId: Id.WorkspaceId
     readonly overlap: Duration.Duration
   }) => Effect.Effect<RotatedSecret, NotFound | StoreError>
   /**
-   * Tells why a receiver does not accept a delivery, from the header and the body that it had: see
-   * `SignatureDiagnosis`. Nothing is changed, and no secret is told. A `ServerError` when one of its secrets does not
-   * open, be it one that has ended.
+   * Diagnoses why a receiver does not accept a delivery, from the header and the body that it got
+   * (`SignatureDiagnosis`). Changes nothing and reveals no secret. Fails with a `ServerError` if a secret, even an
+   * expired one, cannot be opened.
    */
   readonly verify: (command: {
     readonly workspaceId: Id.WorkspaceId
@@ -123,15 +124,15 @@ export class Webhooks extends Context.Service<Webhooks, {
     readonly body: string
   }) => Effect.Effect<VerifyReport, NotFound | ServerError | StoreError>
   /**
-   * A curl command that repeats a delivery by hand, as an attempt made now would: to the webhook's present URL, freshly
-   * signed. Receivers cannot tell it from ours for five minutes, so it is for those alone who may make us deliver. A
-   * `ServerError` when a secret that signs now does not open.
+   * A curl command that repeats a delivery by hand as an attempt would now: to the webhook's present URL, with fresh
+   * signatures. For five minutes receivers cannot tell it from ours, so only people who may trigger deliveries may see
+   * it. Fails with a `ServerError` if a live secret cannot be opened.
    */
   readonly curl: (command: {
     readonly workspaceId: Id.WorkspaceId
     readonly deliveryId: Id.DeliveryId
   }) => Effect.Effect<string, NotFound | ServerError | StoreError>
-  /** Removes it; what still waited for it is skipped. */
+  /** Removes the webhook. Waiting deliveries are skipped. */
   readonly remove: (workspaceId: Id.WorkspaceId) => Effect.Effect<void, NotFound | StoreError>
 }>()("@wac/core/webhooks/Webhooks") {
   static readonly layer = Layer.effect(
@@ -229,7 +230,7 @@ export class Webhooks extends Context.Service<Webhooks, {
         }
       )
 
-      /** Secrets of a webhook in the clear. */
+      /** Opens a webhook's secrets. */
       const open = (id: Id.WebhookId, secrets: ReadonlyArray<Webhook.WebhookSecret>) =>
         Effect.mapError(
           Effect.forEach(secrets, ({ expiresAt, sealed }) =>
