@@ -38,7 +38,7 @@ describe("an error about one of several words", () => {
       assert.deepStrictEqual(said(yield* send(server, { to: "+15551234567", type: "fax" })), [
         400,
         "type",
-        "type must be template or text"
+        "type must be template, text, image, audio, video, document, sticker, location, contacts, interactive or reaction"
       ])
       const put = { url: "https://example.com", envelope: "c" }
       const envelope = yield* call(`${url}/internal/webhook`, { method: "PUT", headers: session, body: put })
