@@ -2,7 +2,9 @@
  * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`), against a real one.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Id, InvitationStore, WorkspaceStore } from "@wac/core"
+import { Context, Effect } from "effect"
+import { createHash } from "node:crypto"
 import * as checks from "../checks.ts"
 import { call, environment, ownPage, start } from "../harness.ts"
 import { environmentFor, issuer, type People } from "./issuer.ts"
@@ -129,6 +131,51 @@ it.live("a password signs nobody in where an issuer does", () =>
       body: { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
     })
     checks.assertError(answer, 404, { code: "not_found" })
+  }).pipe(Effect.scoped))
+
+it.live("nobody comes past the issuer: no invitation, no link and no password lets anybody in", () =>
+  Effect.gen(function*() {
+    const { services, signIn, url } = yield* served({ ada: { email: "ada@example.com", wac_roles: "owner" } })
+    const [workspace] = yield* Effect.orDie(Context.get(services, WorkspaceStore.WorkspaceStore).list)
+    // made while people still had passwords
+    const store = Context.get(services, InvitationStore.InvitationStore)
+    const token = "a".repeat(32)
+    yield* Effect.orDie(store.create({
+      id: Id.InvitationId.make(`inv_${checks.nobody}`),
+      workspaceId: workspace!.id,
+      email: "eve@example.com",
+      role: "owner",
+      tokenHash: createHash("sha256").update(token).digest("hex"),
+      createdAt: checks.now(),
+      expiresAt: checks.now() + 60_000
+    }))
+    const { browser } = yield* signIn("ada")
+    const session = { ...ownPage, cookie: `wac_session=${browser.cookie("wac_session")}` }
+    const password = "a horse of another colour"
+    for (
+      const [method, path, body] of [
+        ["POST", "/internal/invitations/accept", { token, password }],
+        ["POST", "/internal/members", { email: "eve@example.com", role: "owner" }],
+        ["POST", "/internal/password/reset-request", { email: environment.WAC_OWNER_EMAIL }],
+        ["POST", "/internal/password/reset", { token, password }],
+        ["PUT", "/internal/password", { current: password, new: password }]
+      ] as const
+    ) {
+      const answer = yield* call(url + path, { method, headers: session, body })
+      checks.assertError(answer, 404, { code: "not_found" })
+      assert.include(answer.text, "issuer", path)
+    }
+  }).pipe(Effect.scoped))
+
+it.live("a callback with a broken cookie signs nobody in, and breaks nothing", () =>
+  Effect.gen(function*() {
+    const { url } = yield* served({})
+    for (const cookie of ["%", "%zz", "%00", "{}", "null", encodeURIComponent("{\"state\":1}")]) {
+      const answer = yield* call(`${url}/internal/oidc/callback?code=x&state=y`, {
+        headers: { cookie: `wac_oidc=${cookie}` }
+      })
+      checks.assertError(answer, 401, { code: "unauthorized", reason: "invalid_credentials" })
+    }
   }).pipe(Effect.scoped))
 
 it.live("an issuer that cannot be reached is said to be", () =>

@@ -62,7 +62,7 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     summary: "Invite somebody",
     description:
       "The link is good for 7 days and once, and replaces an earlier one to the same address. It is mailed " +
-      "too, where mail is set up. Only an owner invites owners."
+      "too, where mail is set up. Only an owner invites owners. 404 where people sign in at an issuer."
   })),
   HttpApiEndpoint.patch("change", "/internal/members/:id", {
     ...one,
@@ -95,7 +95,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
       summary: "Accept an invitation",
       description:
         "Signs the person in. Somebody new chooses a password; somebody who has an account gives its password, " +
-        "or is signed in to it. Failures are limited per address."
+        "or is signed in to it. Failures are limited per address and per account. 404 where people sign in at an issuer."
     })
   )
 ).annotateMerge(OpenApi.annotations({ title: "Invitations (dashboard)", description: "Becoming a member." })) {}

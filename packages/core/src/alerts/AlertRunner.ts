@@ -77,7 +77,7 @@ export const layer = Layer.effectDiscard(
     const vault = yield* Vault
     const limits = yield* CurrentLimits
     const random = yield* SecureRandom.SecureRandom
-    const mailer = yield* Mail.Mailer
+    const send = yield* Mail.ofWorkspace
     const alertUrl = yield* AlertUrl
     const tellPages = yield* ChangeRecorder
     const telling = yield* FiberSet.make()
@@ -143,12 +143,11 @@ export const layer = Layer.effectDiscard(
           (cause) => Effect.logWarning(`the alert ${alert.id} could not be posted`, cause)
         )
       }
-      if (mailer === undefined) return
       yield* Effect.forEach(
         emails,
         (email) =>
           Effect.catch(
-            mailer.send(mail(email, workspace, alert)),
+            send(workspace.id, mail(email, workspace, alert)),
             ({ message }) => Effect.logWarning(`a mail was not sent: ${message}`)
           ),
         { discard: true }

@@ -12,6 +12,7 @@ import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
+import { CurrentIssuer } from "./Issuer.ts"
 import { accountBucket, addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
 import * as Mail from "./Mail.ts"
 import { tokenLength } from "./Members.ts"
@@ -21,6 +22,14 @@ import type { Session } from "./Session.ts"
 import { SessionStore, type StoredSession } from "./SessionStore.ts"
 
 const elsewhere = () => new NotFound({ message: "people sign in at the application that embeds this service" })
+
+const atIssuer = () => new NotFound({ message: "people sign in at the issuer: nobody has a password here" })
+
+/** Mails to one address, whoever asks for them: three at once, then one in ten minutes. */
+const resetBucket = (email: string) => ({
+  key: `reset:account:${email}`,
+  policy: { name: "login", interval: 600_000, capacity: 3 } satisfies RateLimit.Policy
+})
 
 export class Accounts extends Context.Service<Accounts, {
   /** The workspaces that a person is a member of. For a host's person, only the current workspace. */
@@ -43,7 +52,7 @@ export class Accounts extends Context.Service<Accounts, {
   ) => Effect.Effect<void, Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Mails a password reset link if the address has an account. The result does not reveal whether it has. Limited per
-   * address. Fails with {@link NotFound} if no mailer is configured.
+   * address and, silently, per account. Fails with {@link NotFound} if no mailer is configured.
    */
   readonly requestReset: (
     email: string,
@@ -57,7 +66,7 @@ export class Accounts extends Context.Service<Accounts, {
     token: Redacted.Redacted,
     password: Redacted.Redacted,
     address: string
-  ) => Effect.Effect<Account, Unauthorized | RateLimited | StoreError>
+  ) => Effect.Effect<Account, Unauthorized | RateLimited | NotFound | StoreError>
 }>()("@wac/core/people/Accounts") {
   static readonly layer = Layer.effect(
     Accounts,
@@ -70,6 +79,7 @@ export class Accounts extends Context.Service<Accounts, {
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
       const mailer = yield* Mail.Mailer
+      const issuer = yield* CurrentIssuer
       const mailing = yield* FiberSet.make()
 
       const hashOf = (token: Redacted.Redacted) =>
@@ -84,6 +94,7 @@ export class Accounts extends Context.Service<Accounts, {
 
       const requestReset = Effect.fn("Accounts.requestReset")(
         function*(given: string, address: string, linkOf: (token: Redacted.Redacted) => string) {
+          if (issuer !== undefined) return yield* atIssuer()
           if (mailer === undefined) {
             return yield* new NotFound({
               message: "this service sends no mail: ask who runs it to reset the password (npm run members)"
@@ -96,6 +107,8 @@ export class Accounts extends Context.Service<Accounts, {
           yield* FiberSet.run(
             mailing,
             Effect.gen(function*() {
+              const readings = yield* limits.spend([resetBucket(email)], now)
+              if (RateLimit.refusal(readings) !== undefined) return
               const found = Option.getOrUndefined(yield* members.findByEmail(email))
               if (found === undefined || found.person.passwordHash === null) return
               const token = Redacted.make(yield* Base62.random(random, tokenLength))
@@ -133,6 +146,7 @@ export class Accounts extends Context.Service<Accounts, {
           return { ...session, role, workspaceId: workspace.id, workspaceName: workspace.name }
         }),
         changePassword: Effect.fn("Accounts.changePassword")(function*(session, token, { current, next }) {
+          if (issuer !== undefined) return yield* atIssuer()
           const person = Option.getOrUndefined(yield* members.findByUserId(session.userId))?.person
           if (person === undefined || token === undefined || person.passwordHash === null) return yield* elsewhere()
           const now = yield* Clock.currentTimeMillis
@@ -150,6 +164,7 @@ export class Accounts extends Context.Service<Accounts, {
         }),
         requestReset,
         reset: Effect.fn("Accounts.reset")(function*(token, password, address) {
+          if (issuer !== undefined) return yield* atIssuer()
           const now = yield* Clock.currentTimeMillis
           const bucket = addressBucket(address)
           yield* spend(bucket, now)

@@ -20,6 +20,7 @@ import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
 import * as Session from "./Session.ts"
 import { SessionStore } from "./SessionStore.ts"
+import { networkOf } from "./SourceAddress.ts"
 
 /** 43 base62 characters: 256 bits. */
 const tokenLength = 43
@@ -34,7 +35,10 @@ const accountPolicy: RateLimit.Policy = { name: "login", interval: 60_000, capac
 const addressPolicy: RateLimit.Policy = { name: "login", interval: 6_000, capacity: 50 }
 
 /** The bucket of an address, for wrong passwords and wrong set-up tokens. */
-export const addressBucket = (address: string) => ({ key: `login:address:${address}`, policy: addressPolicy })
+export const addressBucket = (address: string) => ({
+  key: `login:address:${networkOf(address)}`,
+  policy: addressPolicy
+})
 
 /** The bucket of an account, for wrong passwords. */
 export const accountBucket = (email: string) => ({ key: `login:account:${email}`, policy: accountPolicy })

@@ -1,7 +1,10 @@
 /**
  * Mail to people: the texts, and the port that sends them.
  */
-import { Context, type Effect, Schema } from "effect"
+import { Clock, Context, Effect, Schema } from "effect"
+import type { WorkspaceId } from "../Id.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { type Instant, iso } from "../Time.ts"
 import type { Role } from "./Member.ts"
 
@@ -19,6 +22,27 @@ export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
 export const Mailer = Context.Reference<
   { readonly send: (mail: Mail) => Effect.Effect<void, MailFailed> } | undefined
 >("@wac/core/people/Mail/Mailer", { defaultValue: () => undefined })
+
+/** Mails of a workspace, whose people choose the recipients: 100 at once, then one a minute. */
+const workspacePolicy: RateLimit.Policy = { name: "workspace", interval: 60_000, capacity: 100 }
+
+/**
+ * Sends a workspace's mail if a mailer is configured. Fails once the workspace has reached its limit, so that nobody can
+ * mail strangers through the service.
+ */
+export const ofWorkspace = Effect.gen(function*() {
+  const mailer = yield* Mailer
+  const limits = yield* RateLimitStore
+  return Effect.fnUntraced(function*(workspaceId: WorkspaceId, mail: Mail) {
+    if (mailer === undefined) return
+    const bucket = { key: `mail:workspace:${workspaceId}`, policy: workspacePolicy }
+    const readings = yield* limits.spend([bucket], yield* Clock.currentTimeMillis)
+    if (RateLimit.refusal(readings) !== undefined) {
+      return yield* new MailFailed({ message: "the workspace has sent as many mails as it may for now" })
+    }
+    yield* mailer.send(mail)
+  })
+})
 
 /** Makes text safe for one line of a header. */
 const line = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ")

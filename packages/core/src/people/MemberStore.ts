@@ -41,8 +41,9 @@ export class MemberStore extends Context.Service<MemberStore, {
   /** The members of a workspace, oldest first. */
   readonly ofWorkspace: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Member>, StoreError>
   /**
-   * Changes a person's password and ends their sessions except `keep`, in one step, so that a concurrent sign-in with
-   * the old password opens no session. Returns how many sessions ended, or `none` if there is no such person.
+   * Changes a person's password, ends their sessions except `keep` and deletes their reset links, in one step, so that a
+   * concurrent sign-in with the old password opens no session. Returns how many sessions ended, or `none` if there is no
+   * such person.
    */
   readonly setPassword: (
     userId: UserId,
@@ -50,8 +51,8 @@ export class MemberStore extends Context.Service<MemberStore, {
     keep?: string
   ) => Effect.Effect<Option.Option<number>, StoreError>
   /**
-   * Makes the person of an address a member of exactly these workspaces with these roles, in one step. A new person has
-   * no password. Returns the person.
+   * Makes the person of an address a member of exactly these workspaces with these roles, and ends their sessions in
+   * other workspaces, in one step. A new person has no password. Returns the person.
    */
   readonly assign: (command: Assign) => Effect.Effect<UserId, StoreError>
   /** Changes a member's role, or removes them and ends their sessions in the workspace, in one step. */

@@ -12,7 +12,8 @@ import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
-import { addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
+import { CurrentIssuer } from "./Issuer.ts"
+import { accountBucket, addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
 import * as Mail from "./Mail.ts"
 import * as Member from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
@@ -47,6 +48,16 @@ const gone = () =>
     message: "the invitation is not valid any more: ask for another"
   })
 
+const passwordNeeded = () =>
+  new InvalidBody({
+    reason: "missing_field",
+    param: "password",
+    message: "password is required: choose one, or give that of the account that there is of this address"
+  })
+
+const atIssuer = () =>
+  new NotFound({ message: "people sign in at the issuer, which says who may do what: nobody is invited here" })
+
 const unknown = () => new NotFound({ message: "the workspace has no such member" })
 
 export class Members extends Context.Service<Members, {
@@ -60,7 +71,7 @@ export class Members extends Context.Service<Members, {
     by: Session,
     invited: { readonly email: string; readonly role: Member.Role },
     linkOf: (token: Redacted.Redacted) => string
-  ) => Effect.Effect<Invited, Forbidden | InvalidBody | StoreError>
+  ) => Effect.Effect<Invited, Forbidden | InvalidBody | NotFound | StoreError>
   /** Changes a member's role. */
   readonly setRole: (
     by: Session,
@@ -69,12 +80,15 @@ export class Members extends Context.Service<Members, {
   ) => Effect.Effect<Member.Member, Forbidden | NotFound | StoreError>
   /** Removes a member, or withdraws an invitation. */
   readonly remove: (by: Session, id: string) => Effect.Effect<void, Forbidden | NotFound | StoreError>
-  /** Makes a person a member by their invitation. Wrong tokens and passwords are limited per address. */
+  /**
+   * Makes a person a member by their invitation. Wrong tokens and passwords are limited per address, and passwords also
+   * per account, as at sign-in. Without a password, the result does not reveal whether the address has an account.
+   */
   readonly accept: (
     acceptance: Acceptance
   ) => Effect.Effect<
     { readonly userId: Id.UserId; readonly workspaceId: Id.WorkspaceId; readonly email: string },
-    Unauthorized | RateLimited | InvalidBody | StoreError
+    Unauthorized | RateLimited | InvalidBody | NotFound | StoreError
   >
 }>()("@wac/core/people/Members") {
   static readonly layer = Layer.effect(
@@ -86,20 +100,26 @@ export class Members extends Context.Service<Members, {
       const limits = yield* RateLimitStore
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
-      const mailer = yield* Mail.Mailer
+      const issuer = yield* CurrentIssuer
+      const send = yield* Mail.ofWorkspace
       const mailing = yield* FiberSet.make()
 
       const hashOf = (token: Redacted.Redacted) =>
         digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
 
       /** Runs in the background: neither the response's time nor its content reveals whether the address exists. */
-      const mail = (mail: Mail.Mail) =>
-        mailer === undefined
-          ? Effect.void
-          : FiberSet.run(
-            mailing,
-            Effect.catch(mailer.send(mail), ({ message }) => Effect.logWarning(`a mail was not sent: ${message}`))
-          )
+      const mail = (workspaceId: Id.WorkspaceId, mail: Mail.Mail) =>
+        FiberSet.run(
+          mailing,
+          Effect.catch(send(workspaceId, mail), ({ message }) => Effect.logWarning(`a mail was not sent: ${message}`))
+        )
+
+      const spend = Effect.fnUntraced(function*(buckets: ReadonlyArray<ReturnType<typeof addressBucket>>, now: number) {
+        const readings = yield* limits.spend(buckets, now)
+        yield* RateLimit.observe(readings)
+        const refusal = RateLimit.refusal(readings)
+        if (refusal !== undefined) return yield* refusal
+      })
 
       const change = Effect.fnUntraced(function*(by: Session, userId: Id.UserId, role: Member.Role | null) {
         const changed = yield* members.change({ workspaceId: by.workspaceId, userId, role, by })
@@ -125,22 +145,25 @@ export class Members extends Context.Service<Members, {
       })
 
       const accept = Effect.fn("Members.accept")(function*({ address, password, session, token }: Acceptance) {
+        if (issuer !== undefined) return yield* atIssuer()
         const now = yield* Clock.currentTimeMillis
         const tokenHash = yield* hashOf(token)
         const buckets = [addressBucket(address)]
         // spent before anything is checked and returned if all was right, so that concurrent guesses cannot exceed the
         // limit
-        const readings = yield* limits.spend(buckets, now)
-        yield* RateLimit.observe(readings)
-        const refusal = RateLimit.refusal(readings)
-        if (refusal !== undefined) return yield* refusal
+        yield* spend(buckets, now)
         const invitation = Option.getOrUndefined(yield* invitations.find(tokenHash))
         if (invitation === undefined) return yield* gone()
         const known = Option.getOrUndefined(yield* members.findByEmail(invitation.email))?.person
-        if (known !== undefined && known.userId !== session?.userId) {
-          const isRight = password !== undefined &&
-            (yield* passwords.verify(password, known.passwordHash ?? undefined))
-          if (!isRight) {
+        if (password === undefined && (known === undefined || known.userId !== session?.userId)) {
+          yield* limits.giveBack(buckets, now)
+          return yield* passwordNeeded()
+        }
+        if (known !== undefined && known.userId !== session?.userId && password !== undefined) {
+          const account = accountBucket(known.email)
+          yield* spend([account], now)
+          buckets.push(account)
+          if (!(yield* passwords.verify(password, known.passwordHash ?? undefined))) {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
               param: "password",
@@ -159,11 +182,7 @@ export class Members extends Context.Service<Members, {
             return yield* gone()
           case "PasswordNeeded":
             yield* limits.giveBack(buckets, now)
-            return yield* new InvalidBody({
-              reason: "missing_field",
-              param: "password",
-              message: "password is required: there is no account of this address yet"
-            })
+            return yield* passwordNeeded()
           case "Accepted":
             yield* limits.giveBack(buckets, now)
             return { userId: accepted.userId, workspaceId: accepted.workspaceId, email: invitation.email }
@@ -179,6 +198,7 @@ export class Members extends Context.Service<Members, {
           }, { concurrency: "unbounded" })
         }),
         invite: Effect.fn("Members.invite")(function*(by, { role, ...given }, linkOf) {
+          if (issuer !== undefined) return yield* atIssuer()
           const refusal = Member.invitationRefusal(by.role, role)
           if (refusal !== undefined) return yield* refusal
           const email = normalizeEmail(given.email)
@@ -202,14 +222,17 @@ export class Members extends Context.Service<Members, {
             expiresAt: now + Duration.toMillis(Invitation.lifetime)
           }
           yield* invitations.create(invitation)
-          yield* mail(Mail.invitation({
-            to: email,
-            by: by.email,
-            role,
-            workspaceName: by.workspaceName,
-            link: linkOf(token),
-            expiresAt: invitation.expiresAt
-          }))
+          yield* mail(
+            by.workspaceId,
+            Mail.invitation({
+              to: email,
+              by: by.email,
+              role,
+              workspaceName: by.workspaceName,
+              link: linkOf(token),
+              expiresAt: invitation.expiresAt
+            })
+          )
           return { invitation, token }
         }),
         setRole: Effect.fn("Members.setRole")(function*(by, id, role) {

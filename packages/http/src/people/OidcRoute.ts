@@ -71,7 +71,9 @@ export const layer = HttpRouter.use((router) =>
       callback,
       Effect.gen(function*() {
         const value = yield* cookie.kept
-        const kept = yield* Effect.mapError(decodeKept(decodeURIComponent(value ?? "")), expired)
+        const kept = yield* Effect.try({ try: () => decodeURIComponent(value ?? ""), catch: expired }).pipe(
+          Effect.flatMap((text) => Effect.mapError(decodeKept(text), expired))
+        )
         const place = new URL(yield* redirectUri)
         place.search = new URL((yield* HttpServerRequest.HttpServerRequest).url, place).search
         yield* opened(yield* signIn.complete(place, kept))

@@ -1,7 +1,7 @@
 import { type Id, type Invitation, InvitationStep, InvitationStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
-import { endSessions, keepMember } from "./MemberStore.ts"
+import { endSessions, forgetResets, keepMember } from "./MemberStore.ts"
 
 const create = (memory: Memory, invitation: Invitation.Invitation): void => {
   for (const { email, tokenHash, workspaceId } of memory.invitations.values()) {
@@ -45,9 +45,7 @@ const redeemReset = (memory: Memory, tokenHash: string, passwordHash: string, as
   if (reset === undefined || person === undefined || reset.expiresAt <= memory.now(asked)) return Option.none()
   memory.people.set(person.userId, { ...person, passwordHash })
   endSessions(memory, person.userId, () => true)
-  for (const { tokenHash, userId } of memory.passwordResets.values()) {
-    if (userId === person.userId) memory.passwordResets.delete(tokenHash)
-  }
+  forgetResets(memory, person.userId)
   return Option.some(person.userId)
 }
 

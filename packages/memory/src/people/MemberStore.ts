@@ -19,6 +19,13 @@ export const endSessions = (
   return theirs.length
 }
 
+/** Forgets the links that reset a person's password. */
+export const forgetResets = (memory: Memory, userId: Id.UserId): void => {
+  for (const reset of memory.passwordResets.values()) {
+    if (reset.userId === userId) memory.passwordResets.delete(reset.tokenHash)
+  }
+}
+
 const account = (memory: Memory, person: Member.Person | undefined): Option.Option<MemberStore.Account> => {
   if (person === undefined) return Option.none()
   const memberships = [...memory.members.values()].flatMap((members) => {
@@ -40,6 +47,7 @@ const setPassword = (memory: Memory, userId: Id.UserId, passwordHash: string, ke
   const person = memory.people.get(userId)
   if (person === undefined) return Option.none()
   memory.people.set(userId, { ...person, passwordHash })
+  forgetResets(memory, userId)
   return Option.some(endSessions(memory, userId, ({ tokenHash }) => tokenHash !== keep))
 }
 
@@ -64,6 +72,7 @@ const assign = (memory: Memory, { email, now, roles, userId }: MemberStore.Assig
   memory.people.set(person.userId, person)
   const assigned = new Map(roles.map(({ role, workspaceId }) => [workspaceId, role]))
   for (const [workspaceId, members] of memory.members) if (!assigned.has(workspaceId)) members.delete(person.userId)
+  endSessions(memory, person.userId, ({ workspaceId }) => !assigned.has(workspaceId))
   for (const [workspaceId, role] of assigned) {
     const createdAt = memory.members.get(workspaceId)?.get(person.userId)?.createdAt ?? memory.now(now)
     keepMember(memory, { userId: person.userId, workspaceId, email, role, createdAt })

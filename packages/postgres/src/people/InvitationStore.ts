@@ -161,8 +161,6 @@ interface LoadedReset extends Step.Known {
 const redeemText = `select r.user_id, r.expires_at
   from password_resets r join people p on p.user_id = r.user_id where r.token_hash = $1 for update of p`
 
-const forgetText = "delete from password_resets r where r.user_id = $1"
-
 /** What is carried out of `InvitationStore.redeemReset`, one at a time. */
 const redeem: StepOptions<
   Redeem,
@@ -192,10 +190,7 @@ const redeem: StepOptions<
       writes: userId === undefined ? undefined : { userId, passwordHash: command!.passwordHash }
     }
   },
-  write: (set) =>
-    set === undefined
-      ? []
-      : [...setPasswords([{ ...set, keep: undefined }]), { text: forgetText, params: [set.userId] }]
+  write: (set) => set === undefined ? [] : setPasswords([{ ...set, keep: undefined }])
 }
 
 export const layer = Layer.effect(

@@ -92,6 +92,8 @@ const assignText = `with person as (
     returning p.user_id
   ), gone as (
     delete from members m using person p where m.user_id = p.user_id and m.workspace_id <> all ($4::text[])
+  ), ended as (
+    delete from sessions s using person p where s.user_id = p.user_id and s.workspace_id <> all ($4::text[])
   ), kept as (
     insert into members as m (user_id, workspace_id, role, created_at)
     select p.user_id, r.workspace_id, r.role, $3

@@ -1,5 +1,5 @@
 /**
- * Giving a person another password, which ends their sessions. The person's row is locked: a sign-in that holds it has
+ * Giving a person another password, which ends their sessions and the links that reset it. The person's row is locked: a sign-in that holds it has
  * committed its session by the time that sessions are looked for, and one that comes later sees the new password.
  */
 import type { Id, Step } from "@wac/core"
@@ -22,14 +22,17 @@ const setText = `update people p set password_hash = s.password_hash
 const endText = `delete from sessions e using unnest($1::text[], $2::text[]) s (user_id, keep)
   where e.user_id = s.user_id and e.token_hash is distinct from s.keep`
 
-/** Statements that set passwords and end sessions; the people are locked. */
+const forgetText = "delete from password_resets r where r.user_id = any ($1::text[])"
+
+/** Statements that set passwords, end sessions and forget links that reset them; the people are locked. */
 export const setPasswords = (all: ReadonlyArray<SetPassword>): ReadonlyArray<Statement> =>
   all.length === 0 ? [] : [
     {
       text: setText,
       params: [texts(all.map(({ userId }) => userId)), texts(all.map(({ passwordHash }) => passwordHash))]
     },
-    { text: endText, params: [texts(all.map(({ userId }) => userId)), texts(all.map(({ keep }) => keep ?? null))] }
+    { text: endText, params: [texts(all.map(({ userId }) => userId)), texts(all.map(({ keep }) => keep ?? null))] },
+    { text: forgetText, params: [texts(all.map(({ userId }) => userId))] }
   ]
 
 const lockText = "select p.user_id from people p where p.user_id = any ($1::text[]) order by p.user_id for update"

@@ -165,4 +165,22 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* sessions.list(userId, own.start), [])
       assert.deepStrictEqual(yield* store.redeemReset(two, "$newer", own.start), Option.none())
     }))
+
+  it.effect("a link resets no password that was changed in another way since", () =>
+    Effect.gen(function*() {
+      const store = yield* InvitationStore.InvitationStore
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const [one, other] = [yield* People.joined(own), yield* People.joined(own)]
+      const link = (userId: Id.UserId) =>
+        Effect.gen(function*() {
+          const tokenHash = yield* People.tokenHash
+          yield* store.createReset({ tokenHash, userId, createdAt: own.start, expiresAt: own.start + hour })
+          return tokenHash
+        })
+      const [own1, own2] = [yield* link(one.userId), yield* link(other.userId)]
+      yield* members.setPassword(one.userId, "$changed")
+      assert.deepStrictEqual(yield* store.redeemReset(own1, "$new", own.start), Option.none())
+      assert.deepStrictEqual(yield* store.redeemReset(own2, "$new", own.start), Option.some(other.userId))
+    }))
 }

@@ -100,6 +100,41 @@ export const tests = (it: Fixture.It): void => {
       ])
     }))
 
+  it.effect("an issuer's word ends the sessions in workspaces that it takes away", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const sessions = yield* SessionStore.SessionStore
+      const [own, other] = [yield* world(), yield* world()]
+      const assign = Effect.fnUntraced(function*(...workspaces: ReadonlyArray<Fixture.World>) {
+        return yield* members.assign({
+          userId: yield* Fixture.id("usr"),
+          email,
+          now: own.start,
+          roles: workspaces.map(({ workspace }) => ({ workspaceId: workspace.id, role: "member" as const }))
+        })
+      })
+      const email = `${yield* Fixture.word}@example.com`
+      const userId = yield* assign(own, other)
+      for (const { workspace } of [own, other]) {
+        yield* sessions.create({
+          id: yield* Fixture.id("ses"),
+          tokenHash: yield* People.tokenHash,
+          userId,
+          workspaceId: workspace.id,
+          address: null,
+          agent: null,
+          createdAt: own.start,
+          idleUntil: own.start + hour,
+          absoluteUntil: own.start + hour
+        })
+      }
+      yield* assign(other)
+      assert.deepStrictEqual(
+        (yield* sessions.list(userId, own.start)).map(({ workspaceId }) => workspaceId),
+        [other.workspace.id]
+      )
+    }))
+
   it.effect("owners are managed by owners alone, by their role as it is now", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
