@@ -23,7 +23,7 @@ import { type CallOptions, type Result, transportOf, type TransportOptions } fro
 import type { Page, SendMessage } from "./Wire.ts"
 
 export { type ErrorCode, type ErrorReason, type ErrorReasons, WacApiError, WacConnectionError } from "./ClientError.ts"
-export type { Event, EventType } from "./Event.ts"
+export type { Event, EventOf, EventType } from "./Event.ts"
 export type * from "./InternalRoutes.ts"
 export type * from "./InternalWire.ts"
 export type { Answered } from "./LastResponse.ts"

@@ -1,7 +1,7 @@
 /** What a person should look at, now and lately, and who else is told of it. */
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
-import type { AlertKind, AlertSettings } from "@wac/client/internal"
+import type { AlertSettings } from "@wac/client/internal"
 import { useState } from "react"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
@@ -16,18 +16,7 @@ import { Status } from "../ui/Status.tsx"
 import { Cell, Row, Table } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 import { asSentence } from "../ui/Words.ts"
-
-/** Where something can be done about it. */
-const places = {
-  number_blocked: "/phone-numbers",
-  number_low_quality: "/phone-numbers",
-  quota_high: "/usage",
-  quota_used_up: "/usage",
-  template_paused: "/templates",
-  webhook_failing: "/settings/webhook",
-  webhook_paused: "/settings/webhook",
-  webhook_pausing: "/settings/webhook"
-} as const satisfies Record<AlertKind, string>
+import { alertPlaces } from "./AlertPlaces.ts"
 
 const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
   const client = useQueryClient()
@@ -143,7 +132,7 @@ export const AlertsPage = () => {
                     {data.map((alert) => (
                       <Row key={alert.id}>
                         <Cell>
-                          <Link to={places[alert.kind]} className="font-medium text-ink hover:underline">
+                          <Link to={alertPlaces[alert.kind]} className="font-medium text-ink hover:underline">
                             {asSentence(alert.message)}
                           </Link>
                         </Cell>

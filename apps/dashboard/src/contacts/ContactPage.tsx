@@ -1,51 +1,93 @@
 /** One contact: its window, its wishes, and what was sent to it. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
+import type { Contact, EventOf, ListedMessage } from "@wac/client/internal"
 import { MessageState } from "../messages/MessageWords.tsx"
 import { api, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { buttonClass } from "../ui/Button.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
-import { Cell, Id, Row, rowLink, Table } from "../ui/Table.tsx"
+import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
+import { capitalized } from "../ui/Words.ts"
 import { OptOut, WindowState } from "./Window.tsx"
 
-const Sent = ({ to }: { readonly to: string }) => {
+/** How many of the workspace's replies are looked through for those of one customer. */
+const repliesLookedAt = 100
+
+/** One message of a conversation, in either direction. */
+interface Spoken {
+  readonly id: string
+  readonly at: string
+  readonly text: string
+  readonly sent: ListedMessage | undefined
+}
+
+/** What a reply says, or what kind it is. Pure. */
+const textOf = (data: EventOf<"message.received">["data"]): string =>
+  data.type === "text"
+    ? (data as { readonly text?: { readonly body?: string } }).text?.body ?? ""
+    : capitalized(data.type)
+
+const Conversation = ({ contact }: { readonly contact: Contact }) => {
+  const to = contact.phone ?? contact.userId ?? contact.id
   const query = useQuery({
-    queryKey: ["messages", { to, limit: 10 }],
-    queryFn: ({ signal }) => firstPage(api.messages.list({ to, limit: 10 }, { signal })),
+    queryKey: ["messages", { conversation: contact.id }],
+    queryFn: async ({ signal }): Promise<ReadonlyArray<Spoken>> => {
+      const [sent, replies] = await Promise.all([
+        contact.phone === null
+          ? []
+          : firstPage(api.messages.list({ to: contact.phone, limit: 20 }, { signal })).then(({ data }) => data),
+        firstPage(api.events.list({ type: "message.received", limit: repliesLookedAt }, { signal })).then(({ data }) =>
+          data.flatMap(({ data, id, type }) => type === "message.received" ? [{ id, data }] : [])
+        )
+      ])
+      return [
+        ...sent.map((message) => ({
+          id: message.id,
+          at: message.createdAt,
+          text: capitalized(message.type),
+          sent: message
+        })),
+        ...replies.filter(({ data: { from, from_user_id } }) =>
+          from === null ? from_user_id === contact.userId : from === contact.phone
+        ).map(({ data, id }) => ({ id, at: data.received_at, text: textOf(data), sent: undefined }))
+      ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
+    },
     ...live()
   })
   return (
     <Section
-      flush
-      title="Sent to this customer"
-      actions={<Link to="/messages" search={{ to }} className="text-accent underline">All messages</Link>}
+      title="Conversation"
+      description={`The last messages to this customer, and their replies among the workspace’s last ${repliesLookedAt}.`}
+      actions={<Link to="/messages" search={{ to }} className={buttonClass("secondary", true)}>All sent messages</Link>}
     >
       <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ?
-            <Empty title="Nothing was sent yet" /> :
-            (
-              <Table label="Sent messages" columns={["Message", "Status", "Created"]}>
-                {data.map((message) => (
-                  <Row key={message.id}>
-                    <Cell>
-                      <Link to="/messages/$id" params={{ id: message.id }} className={rowLink}>
-                        <Id>{message.id}</Id>
-                      </Link>
-                    </Cell>
-                    <Cell>
-                      <MessageState status={message.status} />
-                    </Cell>
-                    <Cell className="text-muted">
-                      <Time at={message.createdAt} />
-                    </Cell>
-                  </Row>
-                ))}
-              </Table>
-            )}
+        {(spoken) =>
+          spoken.length === 0 ? <Empty title="Nothing was written yet" /> : (
+            <ol className="space-y-3">
+              {spoken.map(({ at, id, sent, text }) => (
+                <li key={id} className={`flex ${sent === undefined ? "" : "justify-end"}`}>
+                  <div
+                    className={`max-w-md min-w-0 rounded-lg border border-line px-3 py-2 ${
+                      sent === undefined ? "rounded-tl-none bg-sunken" : "rounded-tr-none bg-accent-soft"
+                    }`}
+                  >
+                    <p className="text-[13px] text-muted">
+                      {sent === undefined ? "Customer" : "You"} · <Time at={at} />
+                    </p>
+                    <p className="break-words whitespace-pre-wrap">
+                      {sent === undefined
+                        ? <Link to="/events/$id" params={{ id }} className="hover:underline">{text}</Link>
+                        : <Link to="/messages/$id" params={{ id }} className="hover:underline">{text}</Link>}
+                    </p>
+                    {sent === undefined ? null : <MessageState status={sent.status} />}
+                  </div>
+                </li>
+              ))}
+            </ol>
+          )}
       </Loaded>
     </Section>
   )
@@ -96,7 +138,7 @@ export const ContactPage = () => {
           )}
         </Loaded>
       </div>
-      {contact === undefined ? null : <Sent to={contact.phone ?? contact.userId ?? contact.id} />}
+      {contact === undefined ? null : <Conversation contact={contact} />}
     </Page>
   )
 }

@@ -7,7 +7,27 @@ import { Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
+import { DeliveryState } from "../webhooks/DeliveryWords.tsx"
+import { lifeQuery } from "../webhooks/Life.ts"
 import { subjectOf } from "./EventWords.ts"
+
+/** Where the event stands on its way to the webhook. */
+const Delivered = ({ eventId, messageId }: { readonly eventId: string; readonly messageId: string }) => (
+  <Loaded query={useQuery(lifeQuery(messageId))} lines={1}>
+    {(life) => {
+      const delivery = life.find(({ event }) =>
+        event.id === eventId
+      )?.delivery
+      return delivery === undefined
+        ? <span className="text-muted">No webhook wanted it when it was recorded</span>
+        : (
+          <Link to="/deliveries/$id" params={{ id: delivery.id }}>
+            <DeliveryState status={delivery.status} />
+          </Link>
+        )
+    }}
+  </Loaded>
+)
 
 export const EventPage = () => {
   const { id } = useParams({ from: "/events/$id" })
@@ -34,6 +54,13 @@ export const EventPage = () => {
                       >
                         <Id>{String(event.data.message_id)}</Id>
                       </Link>
+                    </Fact>
+                  )
+                  : null}
+                {"message_id" in event.data && event.type !== "message.received"
+                  ? (
+                    <Fact name="Delivery">
+                      <Delivered eventId={id} messageId={String(event.data.message_id)} />
                     </Fact>
                   )
                   : null}

@@ -7,28 +7,26 @@ import { Filters, SearchFilter, SelectFilter, useFilter } from "../ui/Filters.ts
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { pageSize, Paging } from "../ui/Paged.tsx"
+import { RangeFilter, rangeOf, within } from "../ui/Range.tsx"
 import { Cell, Id, Row, rowLink, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { eventTypes, subjectOf } from "./EventWords.ts"
-
-const hour = 60 * 60 * 1000
-
-const ranges = [["1", "Last hour"], ["24", "Last 24 hours"], ["168", "Last 7 days"]] as const
 
 export const EventsPage = () => {
   const search = useSearch({ from: "/events" })
   const setFilter = useFilter()
   const navigate = useNavigate()
   const type = eventTypes.find(([type]) => type === search.type)?.[0]
-  const range = ranges.find(([hours]) => hours === search.since)?.[0]
-  const { cursor } = search
+  const range = rangeOf(search.since)
+  const { cursor, message } = search
   const query = useQuery({
-    queryKey: ["events", { type, range, cursor }],
+    queryKey: ["events", { type, range, message, cursor }],
     queryFn: ({ signal }) =>
       firstPage(api.events.list({
         limit: pageSize,
         ...(type === undefined ? {} : { type }),
-        ...(range === undefined ? {} : { since: new Date(Date.now() - Number(range) * hour) }),
+        ...(message === undefined ? {} : { messageId: message }),
+        ...within(range),
         ...(cursor === undefined ? {} : { cursor })
       }, { signal })),
     placeholderData: keepPreviousData,
@@ -41,19 +39,16 @@ export const EventsPage = () => {
     >
       <Filters>
         <SearchFilter
-          label="Event id"
-          placeholder="evt_…"
-          value={undefined}
-          onSearch={(id) => id === undefined ? undefined : void navigate({ to: "/events/$id", params: { id } })}
+          label="Event or message id"
+          placeholder="evt_… or msg_…"
+          value={message}
+          onSearch={(id) =>
+            id === undefined || id.startsWith("msg_")
+              ? setFilter({ message: id })
+              : void navigate({ to: "/events/$id", params: { id } })}
         />
         <SelectFilter label="Type" value={type} options={eventTypes} onChange={(type) => setFilter({ type })} />
-        <SelectFilter
-          label="Time"
-          all="Any time"
-          value={range}
-          options={ranges}
-          onChange={(since) => setFilter({ since })}
-        />
+        <RangeFilter value={range} onChange={(since) => setFilter({ since })} />
       </Filters>
       <div className="card">
         <Loaded query={query} lines={8}>
@@ -61,7 +56,9 @@ export const EventsPage = () => {
             data.length === 0
               ? (
                 <Empty
-                  title={type === undefined && range === undefined ? "No events yet" : "No event fits these filters"}
+                  title={[type, range, message].every((filter) => filter === undefined)
+                    ? "No events yet"
+                    : "No event fits these filters"}
                 />
               )
               : (

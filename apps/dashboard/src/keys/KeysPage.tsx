@@ -3,28 +3,24 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ListedApiKey } from "@wac/client/internal"
 import { useState } from "react"
-import { api } from "../session/Service.ts"
-import { live, useRefusal } from "../session/Session.tsx"
+import { useRefusal } from "../session/Session.tsx"
+import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
 import { TimeOr } from "../ui/Time.tsx"
 import { CreateKeyDialog } from "./CreateKey.tsx"
+import { activeKeysQuery } from "./Queries.ts"
 import { RevokeKey } from "./RevokeKey.tsx"
 
 export const KeysPage = () => {
   const refusal = useRefusal("developer")
-  const [isCreating, setCreating] = useState(false)
+  const [opened, setOpened] = useOpened(["create"])
   const [revoked, setRevoked] = useState<ListedApiKey>()
-  const query = useQuery({
-    queryKey: ["api-keys"],
-    // there are few of them: a person looks over all
-    queryFn: ({ signal }) => api.apiKeys.list({ limit: 100 }, { signal }).toArray(500),
-    ...live(10_000)
-  })
+  const query = useQuery(activeKeysQuery)
   const create = (
-    <Button look="primary" icon="key" refusal={refusal} onClick={() => setCreating(true)}>Create API key</Button>
+    <Button look="primary" icon="key" refusal={refusal} onClick={() => setOpened("create")}>Create API key</Button>
   )
   return (
     <Page
@@ -76,7 +72,9 @@ export const KeysPage = () => {
               )}
         </Loaded>
       </div>
-      {isCreating ? <CreateKeyDialog onClose={() => setCreating(false)} /> : null}
+      {opened === "create" && refusal === undefined
+        ? <CreateKeyDialog onClose={() => setOpened(undefined)} />
+        : null}
       {revoked === undefined ? null : <RevokeKey apiKey={revoked} onClose={() => setRevoked(undefined)} />}
     </Page>
   )

@@ -1,15 +1,41 @@
 /** One message: where it stands, how it came there, and why it failed if it did. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { api, root } from "../session/Service.ts"
+import type { MessageDetail } from "@wac/client/internal"
+import { contactQuery } from "../contacts/Queries.ts"
+import { WindowState } from "../contacts/Window.tsx"
+import { KeyName } from "../keys/KeyName.tsx"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { api, errorAddress } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { Notice } from "../ui/Failure.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { asSentence, capitalized } from "../ui/Words.ts"
+import { lifeQuery } from "../webhooks/Life.ts"
 import { messageMeanings, MessageState } from "./MessageWords.tsx"
 import { Timeline } from "./Timeline.tsx"
+
+/** How long free-form text may still be sent to the recipient, from the number that the message came from. */
+const Window = ({ message: { from, to } }: { readonly message: MessageDetail }) => {
+  const numbers = useQuery(phoneNumbersQuery)
+  const number = numbers.data?.find(({ phoneNumber }) => phoneNumber === from)
+  const contact = useQuery({ ...contactQuery(`${number?.id}:${to}`), enabled: number !== undefined })
+  if (numbers.data !== undefined && number === undefined) return <span className="text-muted">Not known</span>
+  return (
+    <Loaded query={contact} lines={1}>
+      {(contact) =>
+        contact === null
+          ? <span className="text-muted">Closed: the customer has not written</span>
+          : (
+            <Link to="/contacts/$id" params={{ id: contact.id }}>
+              <WindowState openUntil={contact.windowOpenUntil} />
+            </Link>
+          )}
+    </Loaded>
+  )
+}
 
 export const MessagePage = () => {
   const { id } = useParams({ from: "/messages/$id" })
@@ -19,6 +45,7 @@ export const MessagePage = () => {
     ...live(3000)
   })
   const { data: message } = query
+  const life = useQuery(lifeQuery(id))
   return (
     <Page title={message === undefined ? "Message" : `Message to ${message.to}`} lead={<Id>{id}</Id>}>
       <div className="card">
@@ -35,7 +62,7 @@ export const MessagePage = () => {
                   )}
                   <a
                     className="text-[13px] underline"
-                    href={`${root}docs/errors#${message.error.reason ?? message.error.code}`}
+                    href={errorAddress(message.error)}
                   >
                     What to do about it
                   </a>
@@ -50,6 +77,9 @@ export const MessagePage = () => {
                   <Link to="/messages" search={{ to: message.to }} className="text-accent underline">{message.to}</Link>
                 </Fact>
                 <Fact name="From">{message.from}</Fact>
+                <Fact name="Customer’s service window">
+                  <Window message={message} />
+                </Fact>
                 <Fact name="Kind">{capitalized(message.type)}</Fact>
                 <Fact name="Client reference">
                   {message.clientReference ?? <span className="text-muted">None</span>}
@@ -64,7 +94,7 @@ export const MessagePage = () => {
                     ? "The dashboard, by hand"
                     : (
                       <Link to="/api-keys/$id" params={{ id: message.apiKeyId }} className="text-accent underline">
-                        <Id>{message.apiKeyId}</Id>
+                        <KeyName id={message.apiKeyId} />
                       </Link>
                     )}
                 </Fact>
@@ -73,11 +103,13 @@ export const MessagePage = () => {
           )}
         </Loaded>
       </div>
-      {message === undefined ? null : (
-        <Section title="Timeline">
-          <Timeline message={message} />
-        </Section>
-      )}
+      {message === undefined ?
+        null :
+        (
+          <Section title="Timeline" description="Each step, the event that reports it, and its way to your webhook.">
+            <Loaded query={life}>{(life) => <Timeline message={message} life={life} />}</Loaded>
+          </Section>
+        )}
     </Page>
   )
 }

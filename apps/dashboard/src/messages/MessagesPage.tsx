@@ -7,31 +7,50 @@ import { buttonClass } from "../ui/Button.tsx"
 import { Filters, SearchFilter, SelectFilter, useFilter } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
-import { pageSize, Paging } from "../ui/Paged.tsx"
+import { NothingFound, pageSize, Paging } from "../ui/Paged.tsx"
+import { RangeFilter, rangeOf, within } from "../ui/Range.tsx"
 import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 import { MessageState, messageStatuses } from "./MessageWords.tsx"
+
+/** The filter for what somebody has of a message: a number, the provider's id, or their own reference. Pure. */
+const sought = (text: string | undefined) =>
+  text === undefined
+    ? {}
+    : /^\+?\d[\d ()-]{5,}$/.test(text)
+    ? { to: `+${text.replaceAll(/\D/g, "")}` }
+    : text.startsWith("wamid.")
+    ? { provider: text }
+    : { reference: text }
 
 export const MessagesPage = () => {
   const search = useSearch({ from: "/messages" })
   const setFilter = useFilter()
   const navigate = useNavigate()
   const status = messageStatuses.find(([status]) => status === search.status)?.[0]
-  const { cursor, to } = search
+  const { cursor, provider, reference, to } = search
+  const range = rangeOf(search.since)
   const query = useQuery({
-    queryKey: ["messages", { status, to, cursor }],
+    queryKey: ["messages", { status, to, reference, provider, range, cursor }],
     queryFn: ({ signal }) =>
       firstPage(api.messages.list({
         limit: pageSize,
         ...(status === undefined ? {} : { status }),
         ...(to === undefined ? {} : { to }),
+        ...(reference === undefined ? {} : { clientReference: reference }),
+        ...(provider === undefined ? {} : { providerMessageId: provider }),
+        ...within(range),
         ...(cursor === undefined ? {} : { cursor })
       }, { signal })),
     placeholderData: keepPreviousData,
     ...live()
   })
-  const isFiltered = status !== undefined || to !== undefined
+  const isFiltered = [status, to, reference, provider, range].some((filter) => filter !== undefined)
+  const look = (text: string | undefined) =>
+    text?.startsWith("msg_") === true
+      ? void navigate({ to: "/messages/$id", params: { id: text } })
+      : setFilter({ to: undefined, reference: undefined, provider: undefined, ...sought(text) })
   return (
     <Page
       title="Messages"
@@ -40,13 +59,10 @@ export const MessagesPage = () => {
     >
       <Filters>
         <SearchFilter
-          label="Recipient or message id"
-          placeholder="+15551234567 or msg_…"
-          value={to}
-          onSearch={(text) =>
-            text?.startsWith("msg_") === true
-              ? void navigate({ to: "/messages/$id", params: { id: text } })
-              : setFilter({ to: text })}
+          label="Number, id, provider’s id or client reference"
+          placeholder="+15551234567, msg_…, wamid.…, order-1042"
+          value={to ?? reference ?? provider}
+          onSearch={look}
         />
         <SelectFilter
           label="Status"
@@ -54,13 +70,14 @@ export const MessagesPage = () => {
           options={messageStatuses}
           onChange={(status) => setFilter({ status })}
         />
+        <RangeFilter value={range} onChange={(since) => setFilter({ since })} />
       </Filters>
       <div className="card">
         <Loaded query={query} lines={8}>
           {({ data, nextCursor }) =>
             data.length === 0
               ? isFiltered
-                ? <Empty title="No message fits these filters" />
+                ? <NothingFound what="message" cursor={cursor} next={nextCursor} />
                 : <Empty title="No messages yet">Send one with an API key: “Get started” shows how.</Empty>
               : (
                 <>

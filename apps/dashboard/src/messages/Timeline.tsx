@@ -1,11 +1,16 @@
 /** A message's life, step by step. */
-import type { MessageDetail } from "@wac/client/internal"
+import { Link } from "@tanstack/react-router"
+import type { Delivery, Event, MessageDetail } from "@wac/client/internal"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { lengthOf } from "../ui/Moment.ts"
 import { exactly, Time } from "../ui/Time.tsx"
+import { counted } from "../ui/Words.ts"
+import { DeliveryState } from "../webhooks/DeliveryWords.tsx"
 
 interface Step {
   readonly name: string
+  /** The event that reports it. */
+  readonly type: string | undefined
   readonly at: string
   readonly icon: IconName
   readonly isBad?: boolean
@@ -18,25 +23,54 @@ const stepsOf = (
     "createdAt" | "deliveredAt" | "failedAt" | "readAt" | "sentAt"
   >
 ): ReadonlyArray<Step> => {
-  const steps: ReadonlyArray<readonly [string, string | null, IconName, boolean]> = [
-    ["Requested", createdAt, "key", false],
-    ["Accepted by the provider", sentAt, "arrow", false],
-    ["Arrived at the phone", deliveredAt, "check", false],
-    ["Read by the recipient", readAt, "check", false],
-    ["Failed", failedAt, "cross", true]
+  const steps: ReadonlyArray<readonly [string, string | undefined, string | null, IconName, boolean]> = [
+    ["Requested, and allowed by rules and limits", undefined, createdAt, "key", false],
+    ["Accepted by the provider", "message.sent", sentAt, "arrow", false],
+    ["Arrived at the phone", "message.delivered", deliveredAt, "check", false],
+    ["Read by the recipient", "message.read", readAt, "check", false],
+    ["Failed", "message.failed", failedAt, "cross", true]
   ]
   return steps
-    .flatMap(([name, at, icon, isBad]) => at === null ? [] : [{ name, at, icon, isBad }])
+    .flatMap(([name, type, at, icon, isBad]) => at === null ? [] : [{ name, type, at, icon, isBad }])
     // stable: steps of the same millisecond keep the order above
     .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }
 
-export const Timeline = ({ message }: { readonly message: MessageDetail }) => {
+/** The event of a step, and how it came to the webhook. */
+const Reported = ({ delivery, event }: Life) => (
+  <span className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px]">
+    <Link to="/events/$id" params={{ id: event.id }} className="text-accent underline">{event.type}</Link>
+    {delivery === undefined
+      ? <span className="text-muted">was recorded; no webhook wanted it</span>
+      : (
+        <>
+          <Link to="/deliveries/$id" params={{ id: delivery.id }}>
+            <DeliveryState status={delivery.status} /> <span className="sr-only">delivery of {event.type}</span>
+          </Link>
+          <span className="text-muted">
+            {counted(delivery.attemptCount, "attempt", "attempts")}
+            {delivery.nextAttemptAt === null ? null : (
+              <>
+                , the next <Time at={delivery.nextAttemptAt} />
+              </>
+            )}
+          </span>
+        </>
+      )}
+  </span>
+)
+
+type Life = { readonly event: Event; readonly delivery: Delivery | undefined }
+
+export const Timeline = (
+  { life, message }: { readonly message: MessageDetail; readonly life: ReadonlyArray<Life> }
+) => {
   const steps = stepsOf(message)
   return (
     <ol className="space-y-0">
-      {steps.map(({ at, icon, isBad, name }, i) => {
+      {steps.map(({ at, icon, isBad, name, type }, i) => {
         const before = steps[i - 1]
+        const reported = life.find(({ event }) => event.type === type)
         return (
           <li key={name} className="relative flex gap-3 pb-5 last:pb-0">
             {i < steps.length - 1
@@ -60,6 +94,7 @@ export const Timeline = ({ message }: { readonly message: MessageDetail }) => {
                   ? null
                   : ` · ${stepLength(Date.parse(at) - Date.parse(before.at))} after the step before`}
               </span>
+              {reported === undefined ? null : <Reported {...reported} />}
             </span>
           </li>
         )

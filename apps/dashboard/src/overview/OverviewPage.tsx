@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
+import { alertPlaces } from "../alerts/AlertPlaces.ts"
 import { MessageState } from "../messages/MessageWords.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { api, firstPage } from "../session/Service.ts"
@@ -15,6 +16,7 @@ import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { asSentence, counted } from "../ui/Words.ts"
 import { Activity } from "../usage/Activity.tsx"
+import { Limits } from "../usage/Limits.tsx"
 import { webhookQuery } from "../webhooks/Queries.ts"
 import { WebhookHealth } from "../webhooks/WebhookHealth.tsx"
 
@@ -46,7 +48,12 @@ const Attention = () => {
     queryFn: ({ signal }) => firstPage(api.apiKeys.list({ limit: 1 }, { signal })),
     ...live(30_000)
   })
-  const all = [webhook, numbers, exhausted, rejected, keys]
+  const alerts = useQuery({
+    queryKey: ["alerts", { open: true }],
+    queryFn: ({ signal }) => firstPage(api.alerts.list({ open: true, limit: 100 }, { signal })),
+    ...live(10_000)
+  })
+  const all = [webhook, numbers, exhausted, rejected, keys, alerts]
   const failed = all.find(({ data, error }) => data === undefined && error !== null)
   const hook = webhook.data
   const matters: ReadonlyArray<Matter> = [
@@ -84,6 +91,14 @@ const Attention = () => {
       word: "Blocked",
       text: <>{phoneNumber}: {block?.message}</>,
       action: <Link to="/phone-numbers" className={action}>Open numbers</Link>
+    })),
+    // the others are above, with more said about them
+    ...(alerts.data?.data ?? []).filter(({ kind }) => !/^(?:webhook_|number_blocked)/.test(kind)).map((alert) => ({
+      key: alert.id,
+      tone: "warn" as const,
+      word: "Alert",
+      text: asSentence(alert.message),
+      action: <Link to={alertPlaces[alert.kind]} className={action}>Look at it</Link>
     })),
     ...exhausted.data?.data[0] === undefined ? [] : [{
       key: "exhausted",
@@ -216,7 +231,10 @@ export const OverviewPage = () => (
   <Page title="Overview" lead={useSession().workspaceName}>
     <Attention />
     <Activity />
-    <Hook />
+    <div className="grid gap-6 xl:grid-cols-2">
+      <Hook />
+      <Limits />
+    </div>
     <div className="grid gap-6 xl:grid-cols-2">
       <Recent title="Latest messages" />
       <Recent title="Latest failures" status="failed" />

@@ -4,6 +4,7 @@ import { useSearch } from "@tanstack/react-router"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Notice } from "../ui/Failure.tsx"
+import { Filters, SearchFilter, useFilter } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { pageSize, Paging } from "../ui/Paged.tsx"
@@ -14,12 +15,18 @@ const detailOf = (detail: { readonly [name: string]: string } | null): string =>
   Object.entries(detail ?? {}).map(([name, value]) => `${name}: ${value}`).join(", ")
 
 export const AuditPage = () => {
-  const { cursor } = useSearch({ from: "/settings/audit" })
+  const { cursor, person, target } = useSearch({ from: "/settings/audit" })
+  const setFilter = useFilter()
   const refusal = useRefusal("admin")
   const query = useQuery({
-    queryKey: ["audit", { cursor }],
+    queryKey: ["audit", { person, target, cursor }],
     queryFn: ({ signal }) =>
-      firstPage(api.audit.list({ limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }, { signal })),
+      firstPage(api.audit.list({
+        limit: pageSize,
+        ...(person === undefined ? {} : { userId: person }),
+        ...(target === undefined ? {} : { target }),
+        ...(cursor === undefined ? {} : { cursor })
+      }, { signal })),
     enabled: refusal === undefined,
     placeholderData: keepPreviousData,
     ...live(10_000)
@@ -28,11 +35,34 @@ export const AuditPage = () => {
     <Page title="Audit" lead="Who changed what, when and from where. Entries are kept for a year and hold no secret.">
       {refusal === undefined
         ? (
+          <Filters>
+            <SearchFilter
+              label="Changed thing or person"
+              placeholder="key_…, whk_… or usr_…"
+              value={target ?? person}
+              onSearch={(id) =>
+                setFilter(
+                  id?.startsWith("usr_") === true
+                    ? { person: id, target: undefined }
+                    : { person: undefined, target: id }
+                )}
+            />
+          </Filters>
+        )
+        : null}
+      {refusal === undefined
+        ? (
           <div className="card">
             <Loaded query={query} lines={8}>
               {({ data, nextCursor }) =>
                 data.length === 0
-                  ? <Empty title="Nothing was changed yet" />
+                  ? (
+                    <Empty
+                      title={person === undefined && target === undefined
+                        ? "Nothing was changed yet"
+                        : "No change fits these filters"}
+                    />
+                  )
                   : (
                     <>
                       <Table

@@ -4,6 +4,7 @@ import type { InvitedMember, Member, Role } from "@wac/client/internal"
 import { useState } from "react"
 import { api } from "../session/Service.ts"
 import { live, useRefusal, useSession } from "../session/Session.tsx"
+import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
 import { Secret } from "../ui/Copy.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
@@ -122,7 +123,7 @@ export const MembersPage = () => {
   const client = useQueryClient()
   const session = useSession()
   const refusal = useRefusal("admin")
-  const [isInviting, setInviting] = useState(false)
+  const [opened, setOpened] = useOpened(["invite"])
   const [removed, setRemoved] = useState<Member>()
   const query = useQuery({
     queryKey: ["members"],
@@ -140,7 +141,7 @@ export const MembersPage = () => {
       title="Members"
       lead={`Who may work in ${session.workspaceName}, and as what.`}
       actions={
-        <Button look="primary" icon="members" refusal={refusal} onClick={() => setInviting(true)}>
+        <Button look="primary" icon="members" refusal={refusal} onClick={() => setOpened("invite")}>
           Invite a person
         </Button>
       }
@@ -198,7 +199,7 @@ export const MembersPage = () => {
           </div>
         )
         : <Notice>{refusal}</Notice>}
-      {isInviting ? <InviteDialog onClose={() => setInviting(false)} /> : null}
+      {opened === "invite" && refusal === undefined ? <InviteDialog onClose={() => setOpened(undefined)} /> : null}
       {removed === undefined ? null : (
         <Confirm
           title={removed.status === "active"

@@ -2,7 +2,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import type { ApiRequest, RequestGroup } from "@wac/client/internal"
-import { api, firstPage, root } from "../session/Service.ts"
+import { KeyName } from "../keys/KeyName.tsx"
+import { api, errorAddress, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
@@ -10,7 +11,7 @@ import { durationOf } from "../ui/Moment.ts"
 import { Page, Section } from "../ui/Page.tsx"
 import { pageSize, Paging } from "../ui/Paged.tsx"
 import { Status } from "../ui/Status.tsx"
-import { Cell, Id, Row, Table } from "../ui/Table.tsx"
+import { Cell, Row, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 
@@ -51,7 +52,7 @@ const Groups = ({ groups }: { readonly groups: ReadonlyArray<RequestGroup> }) =>
               params={{ id: apiKeyId }}
               className="block text-accent underline"
             >
-              <Id>{apiKeyId}</Id> ({count})
+              <KeyName id={apiKeyId} /> ({count})
             </Link>
           ))}
         </Cell>
@@ -61,7 +62,7 @@ const Groups = ({ groups }: { readonly groups: ReadonlyArray<RequestGroup> }) =>
         <Cell className="text-right">
           <a
             className="text-[13px] text-accent underline"
-            href={`${root}docs/errors#${group.reason === null ? group.code : `${group.code}-${group.reason}`}`}
+            href={errorAddress(group)}
           >
             What to do
           </a>
@@ -157,7 +158,7 @@ export const RequestsPage = () => {
                             params={{ id: request.apiKeyId }}
                             className="text-accent underline"
                           >
-                            <Id>{request.apiKeyId}</Id>
+                            <KeyName id={request.apiKeyId} />
                           </Link>
                         </Cell>
                         <Cell className="hidden text-muted tabular-nums sm:table-cell">

@@ -23,6 +23,10 @@ export const isSetUp = { yes: true, no: false }[meta("set-up") ?? ""]
 /** The address of the service, without a slash at the end. */
 export const address = new URL(root, location.origin).href.replace(/\/$/, "")
 
+/** Where the documentation says what to do about an error. */
+export const errorAddress = ({ code, reason }: { readonly code: string; readonly reason?: string | null }): string =>
+  `${root}docs/errors#${reason == null ? code : `${code}-${reason}`}`
+
 /** The service's endpoints for people. The browser keeps the session's cookie. */
 export const api = createInternalClient({
   baseUrl: address,

@@ -17,11 +17,20 @@ const pageCommands: ReadonlyArray<Command> = [
   ...places.flatMap((group) => group.places.map(({ icon, name, to }): Command => ({ name, icon, to }))),
   { name: "Send a message", icon: "arrow", to: "/messages/new" },
   { name: "Requests that were refused", icon: "list", to: "/requests", search: { refused: "yes" } },
-  { name: "Create an API key", icon: "key", to: "/api-keys" },
+  { name: "Create an API key", icon: "key", to: "/api-keys", search: { dialog: "create" } },
   { name: "Messages that failed", icon: "message", to: "/messages", search: { status: "failed" } },
   { name: "Deliveries that are exhausted", icon: "delivery", to: "/deliveries", search: { status: "exhausted" } },
   { name: "Deliveries that are held", icon: "delivery", to: "/deliveries", search: { status: "held" } },
-  { name: "Invite a person", icon: "members", to: "/settings/members" },
+  { name: "Events of the last hour", icon: "event", to: "/events", search: { since: "1" } },
+  { name: "Send a test event", icon: "webhook", to: "/settings/webhook" },
+  { name: "Check a signature", icon: "shield", to: "/settings/webhook" },
+  { name: "Pause the webhook", icon: "pause", to: "/settings/webhook", search: { dialog: "pause" } },
+  { name: "Resume the webhook", icon: "start", to: "/settings/webhook", search: { dialog: "resume" } },
+  { name: "Rotate the signing secret", icon: "shield", to: "/settings/webhook", search: { dialog: "rotate" } },
+  { name: "Replay events", icon: "refresh", to: "/settings/webhook", search: { dialog: "replay" } },
+  { name: "Sync templates", icon: "template", to: "/templates" },
+  { name: "Alerts that are open", icon: "bell", to: "/alerts", search: { open: "yes" } },
+  { name: "Invite a person", icon: "members", to: "/settings/members", search: { dialog: "invite" } },
   { name: "Switch workspace", icon: "person", to: "/account" },
   { name: "Change password", icon: "person", to: "/account" },
   { name: "Customer replies", icon: "event", to: "/events", search: { type: "message.received" } }
@@ -34,19 +43,67 @@ const byPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: Icon
   ["key_", "Open API key", "key", "/api-keys/$id"]
 ]
 
+/** Identifiers of what has no page of its own: the list that it is in. */
+const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
+  ["whk_", "Webhook", "webhook", "/settings/webhook"],
+  ["job_", "Replays", "refresh", "/settings/webhook"],
+  ["tpl_", "Templates", "template", "/templates"],
+  ["alr_", "Alerts", "bell", "/alerts"],
+  ["req_", "Requests", "list", "/requests"],
+  ["usr_", "Members", "members", "/settings/members"],
+  ["inv_", "Members", "members", "/settings/members"],
+  ["ses_", "Your sessions", "person", "/account"],
+  ["ws_", "Your workspaces", "person", "/account"],
+  ["aud_", "Audit", "shield", "/settings/audit"]
+]
+
+/** Where an identifier leads. Pure. */
+const ofId = (id: string): ReadonlyArray<Command> => {
+  const [, prefix] = /^([a-z]{2,4}_)[0-9A-Z]/.exec(id) ?? []
+  if (prefix === undefined) return []
+  const own = byPrefix.filter(([each]) => each === prefix)
+    .map(([, name, icon, to]): Command => ({ name: `${name} ${id}`, icon, to, id }))
+  const listed = listByPrefix.filter(([each]) => each === prefix)
+    .map(([, name, icon, to]): Command => ({ name, icon, to }))
+  const ofNumber: ReadonlyArray<Command> = prefix !== "pn_"
+    ? []
+    : id.includes(":")
+    ? [{ name: `Open contact ${id}`, icon: "contact", to: "/contacts/$id", id }]
+    : [{ name: "Phone numbers", icon: "phone", to: "/phone-numbers" }]
+  const ofMessage: ReadonlyArray<Command> = prefix !== "msg_" ? [] : [
+    { name: `Events of ${id}`, icon: "event", to: "/events", search: { message: id } },
+    { name: `Deliveries of ${id}`, icon: "delivery", to: "/deliveries", search: { message: id } }
+  ]
+  const audited: Command = { name: `Changes of ${id}`, icon: "shield", to: "/settings/audit", search: { target: id } }
+  return [...own, ...listed, ...ofNumber, ...ofMessage, audited]
+}
+
 /** What fits the words, best first. Pure. */
 export const commandsFor = (text: string): ReadonlyArray<Command> => {
   const query = text.trim()
-  const ids = byPrefix.filter(([prefix]) => query.startsWith(prefix) && query.length > prefix.length)
-    .map(([, name, icon, to]): Command => ({ name: `${name} ${query}`, icon, to, id: query }))
   const numbers: ReadonlyArray<Command> = /^\+\d{4,}$/.test(query)
-    ? [{ name: `Messages to ${query}`, icon: "message", to: "/messages", search: { to: query } }]
+    ? [
+      { name: `Messages to ${query}`, icon: "message", to: "/messages", search: { to: query } },
+      { name: `Contact ${query}`, icon: "contact", to: "/contacts", search: { number: query } },
+      { name: `Send a message to ${query}`, icon: "arrow", to: "/messages/new", search: { to: query } }
+    ]
+    : []
+  const provided: ReadonlyArray<Command> = query.startsWith("wamid.")
+    ? [{ name: `Message ${query}`, icon: "message", to: "/messages", search: { provider: query } }]
     : []
   const words = query.toLowerCase().split(/\s+/)
   return [
-    ...ids,
+    ...ofId(query),
     ...numbers,
-    ...pageCommands.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
+    ...provided,
+    ...pageCommands.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word))),
+    // one's own name for a message can be any word
+    ...query === "" ? [] : [{
+      name: `Messages with the reference ${query}`,
+      icon: "message" as const,
+      to: "/messages",
+      search: { reference: query }
+    }]
   ]
 }
 
@@ -76,7 +133,7 @@ export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
               aria-label="Page, identifier or number"
               aria-expanded="true"
               aria-controls={`${id}-list`}
-              aria-activedescendant={active < 0 ? undefined : `${id}-${active}`}
+              aria-activedescendant={`${id}-${active}`}
               placeholder="Page, identifier or number"
               className="min-h-11 w-full bg-transparent outline-none placeholder:text-muted"
               value={text}
@@ -86,7 +143,7 @@ export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
               }}
               onKeyDown={(event) => {
                 const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-                if (step !== undefined && commands.length > 0) {
+                if (step !== undefined) {
                   event.preventDefault()
                   setAt((active + step + commands.length) % commands.length)
                 }
@@ -119,9 +176,6 @@ export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
               </li>
             ))}
           </ul>
-          {commands.length > 0
-            ? null
-            : <p role="status" className="px-4 pb-6 text-center text-muted">Nothing fits “{text.trim()}”.</p>}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

@@ -75,6 +75,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/api-keys",
+    validateSearch: (search) => given(search, "dialog"),
     component: lazyRouteComponent(() => import("../keys/KeysPage.tsx"), "KeysPage")
   }),
   createRoute({
@@ -85,12 +86,13 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/settings/webhook",
+    validateSearch: (search) => given(search, "dialog"),
     component: lazyRouteComponent(() => import("../webhooks/WebhookPage.tsx"), "WebhookPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/messages",
-    validateSearch: (search) => given(search, "status", "to", "cursor"),
+    validateSearch: (search) => given(search, "status", "to", "reference", "provider", "since", "cursor"),
     component: lazyRouteComponent(() => import("../messages/MessagesPage.tsx"), "MessagesPage")
   }),
   createRoute({
@@ -107,7 +109,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/events",
-    validateSearch: (search) => given(search, "type", "since", "cursor"),
+    validateSearch: (search) => given(search, "type", "since", "message", "cursor"),
     component: lazyRouteComponent(() => import("../events/EventsPage.tsx"), "EventsPage")
   }),
   createRoute({
@@ -118,7 +120,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/deliveries",
-    validateSearch: (search) => given(search, "status", "cursor"),
+    validateSearch: (search) => given(search, "status", "type", "outcome", "code", "message", "since", "cursor"),
     component: lazyRouteComponent(() => import("../webhooks/DeliveriesPage.tsx"), "DeliveriesPage")
   }),
   createRoute({
@@ -129,12 +131,13 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/settings/members",
+    validateSearch: (search) => given(search, "dialog"),
     component: lazyRouteComponent(() => import("../people/MembersPage.tsx"), "MembersPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/settings/audit",
-    validateSearch: (search) => given(search, "cursor"),
+    validateSearch: (search) => given(search, "target", "person", "cursor"),
     component: lazyRouteComponent(() => import("../people/AuditPage.tsx"), "AuditPage")
   }),
   createRoute({
@@ -168,7 +171,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/contacts",
-    validateSearch: (search) => given(search, "phoneNumberId", "cursor"),
+    validateSearch: (search) => given(search, "phoneNumberId", "number", "cursor"),
     component: lazyRouteComponent(() => import("../contacts/ContactsPage.tsx"), "ContactsPage")
   }),
   createRoute({

@@ -46,6 +46,16 @@ export const SelectFilter = (
   )
 }
 
+/** A filter that the address has and no field shows, and how to be without it. */
+export const ChosenFilter = (
+  { children, onClear }: { readonly children: ReactNode; readonly onClear: () => void }
+) => (
+  <p className="flex min-h-9 items-center gap-2">
+    <span className="text-muted">{children}</span>
+    <Button small icon="cross" onClick={onClear}>Clear</Button>
+  </p>
+)
+
 /** A word to look for; it counts when the reader presses Enter or the button. */
 export const SearchFilter = (
   { label, onSearch, placeholder, value }: {

@@ -1,10 +1,17 @@
 /** Tables that stay readable: they scroll by themselves where the screen is narrow. */
 import type { ReactNode } from "react"
 
+interface Column {
+  readonly name?: string
+  /** Its name where it has none that is seen. */
+  readonly hidden?: string
+  readonly className?: string
+}
+
 export const Table = (
   { children, columns, label }: {
     readonly label: string
-    readonly columns: ReadonlyArray<string | { readonly name: string; readonly className: string }>
+    readonly columns: ReadonlyArray<string | Column>
     readonly children: ReactNode
   }
 ) => (
@@ -13,14 +20,14 @@ export const Table = (
       <thead>
         <tr className="border-b border-line">
           {columns.map((column) => {
-            const { className, name } = typeof column === "string" ? { name: column, className: "" } : column
+            const { className = "", hidden, name = "" } = typeof column === "string" ? { name: column } : column
             return (
               <th
-                key={name}
+                key={hidden ?? name}
                 scope="col"
                 className={`px-2.5 py-2 first:pl-4 last:pr-4 sm:px-4 text-[13px] font-medium text-muted whitespace-nowrap ${className}`}
               >
-                {name === "" ? <span className="sr-only">Actions</span> : name}
+                {name === "" ? <span className="sr-only">{hidden ?? "Actions"}</span> : name}
               </th>
             )
           })}

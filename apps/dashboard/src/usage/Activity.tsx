@@ -2,12 +2,11 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { Usage, UsageStep } from "@wac/client/internal"
 import { useId, useState } from "react"
-import { api } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { exactly } from "../ui/Time.tsx"
 import { grouped } from "../ui/Words.ts"
+import { usageQuery } from "./Queries.ts"
 
 const periods = [["day", "24 hours"], ["week", "7 days"], ["month", "30 days"], ["quarter", "90 days"]] as const
 
@@ -121,12 +120,7 @@ const Numbers = ({ series, steps }: { readonly series: ReadonlyArray<Series>; re
 export const Activity = () => {
   const id = useId()
   const [period, setPeriod] = useState<Period>("week")
-  const query = useQuery({
-    queryKey: ["usage", { period }],
-    queryFn: ({ signal }) => api.usage.get({ period }, { signal }),
-    placeholderData: keepPreviousData,
-    ...live(10_000)
-  })
+  const query = useQuery({ ...usageQuery(period), placeholderData: keepPreviousData })
   const words = periods.find(([value]) => value === period)![1]
   return (
     <Section

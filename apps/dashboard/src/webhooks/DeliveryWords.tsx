@@ -34,7 +34,8 @@ export const AttemptState = ({ attempt }: { readonly attempt: Attempt }): ReactN
   </Status>
 )
 
-const outcomes: Record<Attempt["outcome"], string> = {
+/** What an attempt came to, in words. */
+export const outcomes: Record<Attempt["outcome"], string> = {
   delivered: "Delivered",
   dns: "Name not found",
   connect: "Not reachable",

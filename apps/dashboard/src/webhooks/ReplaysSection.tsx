@@ -4,6 +4,7 @@ import type { Replay, ReplayedStatus } from "@wac/client/internal"
 import { useState } from "react"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
+import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
@@ -119,7 +120,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
 export const ReplaysSection = () => {
   const client = useQueryClient()
   const refusal = useRefusal("developer")
-  const [isStarting, setStarting] = useState(false)
+  const [opened, setOpened] = useOpened(["replay"])
   const query = useQuery({
     queryKey: ["replays"],
     queryFn: ({ signal }) => firstPage(api.replays.list({ limit: 10 }, { signal })),
@@ -134,7 +135,7 @@ export const ReplaysSection = () => {
       flush
       title="Replays"
       description="Deliver a range of events again."
-      actions={<Button icon="refresh" refusal={refusal} onClick={() => setStarting(true)}>Replay events</Button>}
+      actions={<Button icon="refresh" refusal={refusal} onClick={() => setOpened("replay")}>Replay events</Button>}
     >
       <div className="px-4">
         <Failure error={cancel.error} />
@@ -186,7 +187,7 @@ export const ReplaysSection = () => {
               </Table>
             )}
       </Loaded>
-      {isStarting ? <StartDialog onClose={() => setStarting(false)} /> : null}
+      {opened === "replay" && refusal === undefined ? <StartDialog onClose={() => setOpened(undefined)} /> : null}
     </Section>
   )
 }

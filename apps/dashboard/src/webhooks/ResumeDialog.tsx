@@ -1,5 +1,5 @@
 /** Resuming: what becomes of the held events, the probe, and what it found (contract §6 *Resume*). */
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { Attempt, Webhook } from "@wac/client/internal"
 import { useState } from "react"
 import { api } from "../session/Service.ts"
@@ -7,10 +7,31 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Check, Choices, Field } from "../ui/Field.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
 import { asSentence, counted } from "../ui/Words.ts"
 import { AttemptView } from "./AttemptView.tsx"
 
 type Replay = "all" | "none" | "since"
+
+/** How many pages of held events are counted, at most. */
+const countedPages = 20
+
+/** How many held events a resume from a time on skips, as far as they are counted. */
+const useSkipped = (isAsked: boolean, since: string) =>
+  useQuery({
+    queryKey: ["deliveries", { heldBefore: since }],
+    queryFn: async ({ signal }) => {
+      let count = 0
+      let pages = 0
+      const held = api.deliveries.list({ status: "held", until: new Date(since), limit: 100 }, { signal })
+      for await (const { data, hasMore } of held.pages()) {
+        count += data.length
+        if (++pages === countedPages && hasMore) return { count, isAll: false }
+      }
+      return { count, isAll: true }
+    },
+    enabled: isAsked && since !== ""
+  })
 
 export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; readonly onClose: () => void }) => {
   const client = useQueryClient()
@@ -30,6 +51,7 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
     },
     onSettled: () => client.invalidateQueries()
   })
+  const skipped = useSkipped(replay === "since", since)
   const held = counted(webhook.heldCount, "held event", "held events")
   return (
     <Dialog title="Resume the webhook" isOpen onClose={onClose} width="max-w-2xl">
@@ -65,6 +87,18 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
                 />
               )}
             </Field>
+          )
+          : null}
+        {replay === "since" && since !== ""
+          ? (
+            <Loaded query={skipped} lines={1}>
+              {({ count, isAll }) => (
+                <Notice tone="warn" role="status">
+                  Skips {isAll ? "" : "at least "}
+                  {counted(count, "held event", "held events")}, and delivers the others.
+                </Notice>
+              )}
+            </Loaded>
           )
           : null}
         <div>

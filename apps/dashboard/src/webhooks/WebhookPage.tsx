@@ -5,6 +5,7 @@ import type { PutWebhook, Webhook } from "@wac/client/internal"
 import { useState } from "react"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
+import { useOpened } from "../shell/Opened.ts"
 import { Actions, Button } from "../ui/Button.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
@@ -22,7 +23,7 @@ import { VerifySection } from "./VerifySection.tsx"
 import { eventTypes, WebhookForm } from "./WebhookForm.tsx"
 import { WebhookHealth } from "./WebhookHealth.tsx"
 
-type Opened = "edit" | "resume" | "pause" | "rotate" | "remove"
+const dialogs = ["edit", "resume", "pause", "rotate", "remove"] as const
 
 const Configured = (
   { onSecret, webhook }: {
@@ -32,7 +33,11 @@ const Configured = (
 ) => {
   const client = useQueryClient()
   const refusal = useRefusal("developer")
-  const [opened, setOpened] = useState<Opened>()
+  const [named, setOpened] = useOpened(dialogs)
+  // an address can name what does not fit
+  const opened = refusal !== undefined || named === (webhook.status === "paused" ? "pause" : "resume")
+    ? undefined
+    : named
   const close = () => setOpened(undefined)
   const settled = () => client.invalidateQueries()
   const test = useMutation({ mutationFn: () => api.webhook.test(), onSettled: settled })

@@ -8,7 +8,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { browser as launch, desktop, signedIn, visit } from "./browser.ts"
+import { browser as launch, button, desktop, dialog, signedIn, visit } from "./browser.ts"
 import * as workspace from "./workspace.ts"
 
 /** What its script puts into a page. */
@@ -71,11 +71,11 @@ const settled = async (page: Page): Promise<void> => {
 /** What axe has to say; colours alone, where the rest was looked at already. */
 const violations = async (page: Page, ...only: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   // by the debugger, whose scripts the page's policy does not concern
-  await page.evaluate(axe.source)
+  if (!await page.evaluate(() => "axe" in window)) await page.evaluate(axe.source)
   return page.evaluate(async (only) => {
     const { violations } = await (window as unknown as { readonly axe: Axe }).axe.run(
       document,
-      only.length === 0 ? {} : { runOnly: [...only] }
+      { resultTypes: ["violations"], ...(only.length === 0 ? {} : { runOnly: [...only] }) }
     )
     return violations.flatMap(({ help, id, nodes }) =>
       nodes.map(({ failureSummary, html }) => `${id}: ${help}\n${html}\n${failureSummary}`)
@@ -109,7 +109,7 @@ const look = async (
     .map((text) => `${name}: ${text}`)
 }
 
-describe("every page, light, dark and on a phone", () => {
+describe.concurrent("every page, light, dark and on a phone", () => {
   it("is sound and accessible when it shows what has happened", async () => {
     const person = await signedIn(browser, filled)
     const wrong: Array<string> = []
@@ -230,6 +230,56 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
+  it("is sound and accessible when a role may not do what it offers, and says why", async () => {
+    const session = await inScope(workspace.asMember(filled))
+    const person = await signedIn(browser, { ...filled, session })
+    const { page } = person
+    const wrong: Array<string> = []
+    const refusing = ["api-keys", "api-key", "webhook", "delivery", "send-a-message", "templates", "members", "audit"]
+    for (const name of [...refusing, "alerts"]) {
+      await person.open(pages()[name]!)
+      await settled(page)
+      wrong.push(...await look(page, `${name}-member`, { isPictured: name === "api-keys" }))
+      assert.match(await page.locator("main").innerText(), /This needs the role \w+; you are member\./, name)
+    }
+    assert.deepStrictEqual(wrong, [])
+    person.assertSound()
+    await person.end()
+  })
+
+  it("is sound and accessible while the webhook fails, is paused, and is resumed in vain", async () => {
+    const failing = await inScope(workspace.failing)
+    const person = await signedIn(browser, failing)
+    const { page } = person
+    const banner = page.getByRole("region", { name: "Webhook alert" })
+    const wrong: Array<string> = []
+    for (const name of ["overview", "webhook", "messages", "deliveries"] as const) {
+      await person.open(pages()[name]!)
+      await settled(page)
+      await banner.getByText("The webhook is failing").waitFor()
+      wrong.push(...await look(page, `${name}-failing`))
+    }
+    await page.evaluate(() => fetch("/internal/webhook/pause", { method: "POST" }))
+    for (const name of ["overview", "webhook", "messages", "deliveries"] as const) {
+      await person.open(pages()[name]!)
+      await settled(page)
+      await banner.getByText("The webhook is paused").waitFor()
+      wrong.push(...await look(page, `${name}-paused`))
+    }
+    await person.open("/settings/webhook")
+    await button(page, "Resume…").click()
+    await dialog(page, "Resume the webhook").getByLabel(/since a time/).check()
+    wrong.push(...await look(page, "dialog-resume"))
+    await dialog(page, "Resume the webhook").getByLabel(/Deliver none: skips 6 held events/).check()
+    await button(page, "Resume").click()
+    await page.getByText("The probe failed").waitFor()
+    wrong.push(...await look(page, "dialog-resume-probe"))
+    assert.include(await dialog(page, "Resume the webhook").innerText(), "503")
+    assert.deepStrictEqual(wrong, [])
+    person.assertSound()
+    await person.end()
+  })
+
   it("is sound and accessible with each dialog open over it", async () => {
     const person = await signedIn(browser, filled)
     const { page } = person
@@ -260,6 +310,87 @@ describe("every page, light, dark and on a phone", () => {
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Deliveries" }).waitFor()
+    assert.deepStrictEqual(wrong, [])
+    person.assertSound()
+    await person.end()
+  })
+
+  it("is sound and accessible in what people come to on their way: results, secrets, mistakes and menus", async () => {
+    const ways = await inScope(workspace.filled)
+    const person = await signedIn(browser, ways)
+    const { page } = person
+    const wrong: Array<string> = []
+    const see = async (name: string) => void wrong.push(...await look(page, name))
+
+    await person.open("/api-keys?dialog=create")
+    const creating = dialog(page, "Create an API key")
+    await creating.getByLabel("Name").fill("<b>Shop</b>")
+    await creating.getByLabel("Expires").selectOption("At a time…")
+    await creating.getByLabel("Expires at").fill("2020-01-01T00:00")
+    await button(creating, "Create key").click()
+    await creating.getByRole("alert").waitFor()
+    await see("dialog-key-mistake")
+    await creating.getByLabel("Expires", { exact: true }).selectOption("Never")
+    await button(creating, "Create key").click()
+    const created = dialog(page, "API key “<b>Shop</b>”")
+    await created.getByText("Try it: send a first message").click()
+    await see("dialog-key-secrets")
+
+    await person.open("/settings/webhook")
+    await button(page, "Send test event").click()
+    await page.getByRole("heading", { name: "Test event" }).waitFor()
+    await page.getByLabel("Signature header").fill("t=1,v1=00")
+    await page.getByLabel("Raw body").fill("<script>alert(1)</script>")
+    await button(page, "Check signature").click()
+    await page.getByText("The signature is not valid.").waitFor()
+    await see("webhook-results")
+    await button(page, "Rotate secret…").click()
+    await button(page, "Rotate secret").click()
+    await dialog(page, "Store the signing secret now").waitFor()
+    await see("dialog-secret")
+
+    await person.open("/settings/members?dialog=invite")
+    await page.getByLabel("E-mail").fill("new@example.com")
+    await button(page, "Invite").click()
+    await dialog(page, "The invitation’s link").waitFor()
+    await see("dialog-invitation")
+
+    await person.open("/deliveries")
+    await page.getByLabel("Choose all on this page").check()
+    await button(page, "Deliver again…").click()
+    await page.getByRole("dialog").waitFor()
+    await see("dialog-deliver-again")
+
+    await person.open("/messages/new?to=%2B15551234567")
+    await page.getByLabel("Text, while the customer’s service window is open").check()
+    await page.getByLabel("Text", { exact: true }).fill("<img src=x onerror=alert(1)>")
+    await button(page, "Send message").click()
+    await page.getByRole("alert").waitFor()
+    await see("send-a-message-refused")
+
+    await person.open("/messages?reference=nothing&status=failed")
+    await page.getByText("No message fits these filters").waitFor()
+    await see("messages-none")
+
+    await page.getByRole("button", { name: /owner@example/ }).click()
+    await page.getByLabel("Appearance").waitFor()
+    await see("menu-account")
+    await page.setViewportSize(phone)
+    await button(page, "Menu").click()
+    await button(page, "Close menu").waitFor()
+    wrong.push(...await violations(page))
+
+    await page.setViewportSize(desktop)
+    await person.open("/api-keys?dialog=create")
+    await page.getByLabel("Name").fill("Kept")
+    await page.evaluate(() => fetch("/internal/session", { method: "DELETE" }))
+    await button(page, "Create key").click()
+    await dialog(page, "Your session has ended").getByLabel("Password").waitFor()
+    await see("dialog-session-ended")
+    await page.route("**/internal/sign-in", (route) => route.fulfill({ json: { method: "oidc" } }))
+    await person.open("")
+    await page.getByRole("link", { name: "Sign in" }).waitFor()
+    await see("sign-in-issuer")
     assert.deepStrictEqual(wrong, [])
     person.assertSound()
     await person.end()

@@ -5,13 +5,47 @@ import { assert } from "@effect/vitest"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
-import { call, createKey, receiver as makeReceiver, send, setWebhook, signIn, start } from "../harness.ts"
+import { call, createKey, ownPage, receiver as makeReceiver, send, setWebhook, signIn, start } from "../harness.ts"
 import { moving } from "../movable.ts"
 
 /** A server in memory with its owner signed in, and nothing done yet. */
 export const empty = Effect.gen(function*() {
   const server = yield* moving(start({ environment: { ...checks.unlimited, WAC_WORKSPACE_NAME: "Lima Flowers" } }))
   return { ...server, session: yield* signIn(server.url) }
+})
+
+/** A server whose receiver answers nothing but 503, so that its webhook fails; a person may pause it. */
+export const failing = Effect.gen(function*() {
+  const server = yield* empty
+  const { session, url } = server
+  const receiver = yield* makeReceiver
+  yield* receiver.answerWith(RecordingReceiver.reply(503, { body: "<i>down</i>" }))
+  yield* setWebhook({ session, url }, { url: receiver.url })
+  const key = yield* createKey(url, session)
+  // nothing more is reported of messages to this number: each has one event, and five failures in a row are enough
+  for (let i = 0; i < 6; i++) yield* send({ key, url }, template("+15005550003", "order_update", "Ana", `${i}`))
+  yield* checks.until(
+    Effect.map(call(`${url}/internal/webhook`, { headers: session }), ({ body }) => body),
+    ({ failingSince }) => failingSince !== null,
+    600
+  )
+  return { ...server, receiver }
+})
+
+/** The same server, with a member of the workspace signed in. */
+export const asMember = Effect.fnUntraced(function*(
+  { session, url }: { readonly session: { readonly cookie: string }; readonly url: string }
+) {
+  const password = "a password of my own"
+  const invited = yield* call(`${url}/internal/members`, {
+    headers: { ...ownPage, ...session },
+    body: { email: "member@example.com", role: "member" }
+  })
+  assert.strictEqual(invited.status, 201, invited.text)
+  const token = new URLSearchParams(new URL(invited.body.inviteUrl).hash.slice(1)).get("token")!
+  const joined = yield* call(`${url}/internal/invitations/accept`, { headers: ownPage, body: { token, password } })
+  assert.strictEqual(joined.status, 200, joined.text)
+  return { cookie: joined.headers.getSetCookie()[0]!.split(";")[0]! }
 })
 
 const template = (to: string, name: string, ...bodyParams: ReadonlyArray<string>) => ({

@@ -1,0 +1,13 @@
+/** Where something can be done about an alert. */
+import type { AlertKind } from "@wac/client/internal"
+
+export const alertPlaces = {
+  number_blocked: "/phone-numbers",
+  number_low_quality: "/phone-numbers",
+  quota_high: "/usage",
+  quota_used_up: "/usage",
+  template_paused: "/templates",
+  webhook_failing: "/settings/webhook",
+  webhook_paused: "/settings/webhook",
+  webhook_pausing: "/settings/webhook"
+} as const satisfies Record<AlertKind, string>

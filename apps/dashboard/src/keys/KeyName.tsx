@@ -1,0 +1,10 @@
+/** What a person calls an API key; its id where it is not active any more. */
+import { useQuery } from "@tanstack/react-query"
+import { Id } from "../ui/Table.tsx"
+import { activeKeysQuery } from "./Queries.ts"
+
+export const KeyName = ({ id }: { readonly id: string }) => {
+  const { data } = useQuery(activeKeysQuery)
+  const key = data?.find((key) => key.id === id)
+  return key === undefined ? <Id>{id}</Id> : <span className="break-words">{key.name}</span>
+}

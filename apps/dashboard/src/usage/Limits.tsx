@@ -1,0 +1,36 @@
+/** What a workspace may use, and what it has used of it. */
+import { useQuery } from "@tanstack/react-query"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Fact, Facts, Section } from "../ui/Page.tsx"
+import { grouped } from "../ui/Words.ts"
+import { usageQuery } from "./Queries.ts"
+
+const monthName = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" })
+
+/** A month, `2026-01`, in words. */
+export const named = (month: string): string => monthName.format(new Date(`${month}-01T00:00:00Z`))
+
+export const Limits = () => (
+  <Section title="Limits" description="Messages that the provider has accepted, or may have, count against the quota.">
+    <Loaded query={useQuery(usageQuery("week"))} lines={2}>
+      {({ month, quota, requestsPerSecond, used }) => (
+        <Facts>
+          <Fact name={`Messages in ${named(month)} (UTC)`}>
+            {quota === null
+              ? `${grouped(used)}, without a limit`
+              : `${grouped(used)} of ${grouped(quota)}; ${grouped(Math.max(quota - used, 0))} left`}
+            {quota === null ? null : (
+              <progress
+                max={Math.max(quota, 1)}
+                value={Math.min(used, quota)}
+                aria-label="Used of the quota"
+                className="mt-1 block h-2 w-full max-w-60 accent-accent"
+              />
+            )}
+          </Fact>
+          <Fact name="API requests">At most {grouped(requestsPerSecond)} a second</Fact>
+        </Facts>
+      )}
+    </Loaded>
+  </Section>
+)

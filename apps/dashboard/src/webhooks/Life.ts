@@ -1,0 +1,21 @@
+/** What became of a message's events. */
+import { queryOptions } from "@tanstack/react-query"
+import { api, firstPage } from "../session/Service.ts"
+import { live } from "../session/Session.tsx"
+
+/** The events of a message's life, and their deliveries: a few of each. */
+export const lifeQuery = (messageId: string) =>
+  queryOptions({
+    queryKey: ["deliveries", { messageId }],
+    queryFn: async ({ signal }) => {
+      const [events, deliveries] = await Promise.all([
+        firstPage(api.events.list({ messageId, limit: 100 }, { signal })),
+        firstPage(api.deliveries.list({ messageId, limit: 100 }, { signal }))
+      ])
+      return events.data.map((event) => ({
+        event,
+        delivery: deliveries.data.find(({ eventId }) => eventId === event.id)
+      }))
+    },
+    ...live(3000)
+  })
