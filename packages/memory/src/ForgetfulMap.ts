@@ -1,9 +1,12 @@
 import type { Time } from "@wac/core"
 
-/** Below this nothing is worth forgetting. */
+/** Smaller maps are never swept. */
 const leastSize = 1024
 
-/** A map that drops its dead entries whenever it has doubled: O(1) an entry, and memory follows the living. */
+/**
+ * A map that drops its dead entries whenever it has doubled in size: O(1) per entry, and memory in proportion to the
+ * live ones.
+ */
 export class ForgetfulMap<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #isDead: (value: V, now: Time.Instant) => boolean

@@ -1,4 +1,6 @@
-/** A binary heap: the least item is found at once, adding and taking cost O(log n). */
+/**
+ * A binary heap: finds the least item in constant time, adds and removes in O(log n).
+ */
 export class Heap<A> {
   readonly #items: Array<A> = []
   readonly #isBefore: (a: A, b: A) => boolean

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 
 /**
- * Tells claimers that something may have become due. All who wait are woken; a change that nobody waited for is kept
- * for the next who does, until a claim has left nothing behind.
+ * Wakes claimers when something may have become due. A notification wakes all that wait. If none waits, it is kept for
+ * the next one, until a claim leaves nothing behind.
  */
 export class Hint {
   readonly #waiting = new Set<() => void>()
@@ -14,7 +14,7 @@ export class Hint {
     this.#waiting.clear()
   }
 
-  /** After a claim: whatever changed before it has been seen, or is left for others. */
+  /** Call after a claim: every change before it has been seen, or is left for other claimers. */
   readonly claimed = (leftSome: boolean): void => {
     if (leftSome) this.notify()
     else this.#changed = false
@@ -25,7 +25,7 @@ export class Hint {
       this.#changed = false
       return resume(Effect.void)
     }
-    // resuming runs the fiber at once, in the middle of the step that notifies: it must yield first
+    // resuming runs a fiber immediately, in the middle of the notifying step, so it must yield first
     const wake = () => resume(Effect.yieldNow)
     this.#waiting.add(wake)
     return Effect.sync(() => this.#waiting.delete(wake))

@@ -1,5 +1,5 @@
 /**
- * Every storage port of `@wac/core`, in memory: exact and fast, lost at the process's end.
+ * Every storage port of `@wac/core` in memory: exact and fast, and lost when the process ends.
  */
 import type { Ports } from "@wac/core"
 import { Layer } from "effect"
@@ -31,7 +31,7 @@ import * as ReplayStore from "./webhooks/ReplayStore.ts"
 import * as WebhookStore from "./webhooks/WebhookStore.ts"
 import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 
-/** All ports over one state; every building of the layer makes a new, empty one. */
+/** All ports over one state. Every build of the layer creates a new, empty one. */
 export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   AlertStore.layer,
   ApiKeyStore.layer,

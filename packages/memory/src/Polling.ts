@@ -1,13 +1,13 @@
 /**
- * Nobody but this process changes what is kept in memory, so a runner need not look as long as nothing has changed and
- * nothing has come due.
+ * No other process changes a storage in memory, so a runner can skip polls while nothing changes and nothing becomes
+ * due. Reads `State`.
  */
 import { Polling, type Time } from "@wac/core"
 import { Clock, Duration, Effect, Layer } from "effect"
 import { type Memory, State } from "./State.ts"
 import { earliest } from "./webhooks/DeliveryStore.ts"
 
-/** When a look would find something, given that nothing changes; and what suspends until something has changed. */
+/** When a poll would next find something, provided nothing changes, and an effect that waits for a change. */
 interface Outlook {
   readonly dueAt: (memory: Memory, now: Time.Instant) => Time.Instant | null
   readonly changed: (memory: Memory) => Effect.Effect<void>
@@ -21,12 +21,12 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
     dueAt: ({ deadlines }) => deadlines.peek()?.at ?? null,
     changed: ({ deadlineHint }) => deadlineHint.wait
   },
-  // claimers await the hint themselves, and must be the ones to take it
+  // claimers await the hint themselves, and must be the ones to consume it
   deliveries: {
     dueAt: ({ outboxes }, now) => earliest(outboxes.values(), now),
     changed: () => Effect.never
   },
-  // what is skipped is written out at once
+  // skipped deliveries are written immediately
   skippedDeliveries: { dueAt: () => null, changed: () => Effect.never },
   replays: {
     dueAt: ({ replays, runningReplays }) => least([...runningReplays].map((id) => replays.get(id)!.job.stepAt)),
@@ -39,13 +39,13 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
   events: { dueAt: () => null, changed: ({ eventHint }) => eventHint.wait }
 }
 
-/** Looks stay where they would have been: at whole intervals from now. */
+/** Skips polls but keeps their schedule: at whole intervals from now. */
 const rest = (memory: Memory) => (look: Polling.Look, every: Duration.Duration): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { changed, dueAt } = outlooks[look]
     const interval = Duration.toMillis(every)
     const start = yield* Clock.currentTimeMillis
-    /** Until the first look at this time or later. */
+    /** Sleeps until the first poll at or after this time. */
     const sleepUntil = Effect.fnUntraced(function*(at: Time.Instant) {
       const intervals = Math.max(1, Math.ceil((at - start) / interval))
       const now = yield* Clock.currentTimeMillis

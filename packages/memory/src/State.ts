@@ -1,5 +1,5 @@
 /**
- * All that the storage holds. Its methods are single synchronous steps, so no other fiber sees one half done.
+ * Everything that the storage holds. Its methods are single synchronous steps, so no other fiber sees one half done.
  */
 import {
   type AbandonStep,
@@ -39,56 +39,56 @@ import type { WrittenTo } from "./limits/WrittenTo.ts"
 import { Table } from "./Table.ts"
 import type { Consignment, Outbox } from "./webhooks/Outbox.ts"
 
-/** A send for as long as its idempotency key is kept. */
+/** A send, for as long as its idempotency key is kept. */
 export interface Send {
   /** The key with its scope. */
   readonly name: string
   binding: Idempotency.Binding
-  /** The month whose quota it has spent; `null` when it was given back. */
+  /** The month whose quota it has spent; `null` once returned. */
   quotaMonth: string | null
   lastTry: AbandonStep.Tried["lastTry"]
 }
 
-/** An API key that was issued under an idempotency key. */
+/** An API key issued under an idempotency key. */
 interface Issuance {
   readonly fingerprint: string
   readonly apiKeyId: Id.ApiKeyId
   readonly expiresAt: Time.Instant
 }
 
-/** A replay job, and how far it has come. */
+/** A replay job and its progress. */
 interface ReplayJob {
   readonly id: Id.ReplayId
   readonly workspaceId: Id.WorkspaceId
   readonly job: ReplayStep.Job
 }
 
-/** Something of a send is to be done at this time, unless it has moved on since. */
+/** A time at which the sweep must look at a send, unless the send has moved on since. */
 interface Deadline {
   readonly at: Time.Instant
   readonly name: string
 }
 
-/** A provider's post, until it is forgotten. */
+/** A provider's post, until it is deleted. */
 export interface KeptPost extends InboundPostStore.ClaimedPost {
   body: Uint8Array
   tries: number
-  /** When it may be claimed: the end of the lease while it is, `null` when it need not be any more. */
+  /** When it may be claimed: the end of the lease while claimed; `null` if it need not be processed any more. */
   dueAt: Time.Instant | null
-  /** Whose claim it is, or was until its lease ended. */
+  /** The token of its claim, kept after the lease ends. */
   token: string | null
   problem: InboundPost.Problem | null
-  /** When it may be forgotten. */
+  /** When it may be deleted. */
   expiresAt: Time.Instant | null
 }
 
-/** Requests of one workspace, hour, key and outcome. */
+/** The count of requests of one workspace, hour, key and outcome. */
 interface RequestTally extends ApiRequest.Tally {
   readonly workspaceId: Id.WorkspaceId
   readonly hour: Time.Instant
 }
 
-/** A contact under `Contact.idOf`. */
+/** A contact under its `Contact.idOf`. */
 export interface KeptContact {
   readonly id: string
   readonly workspaceId: Id.WorkspaceId
@@ -99,9 +99,9 @@ export interface Memory {
   readonly workspaces: Map<Id.WorkspaceId, Workspace.Workspace>
   readonly phoneNumbers: Table<PhoneNumber.PhoneNumber>
   readonly phoneNumberByProviderId: Map<string, Id.PhoneNumberId>
-  /** When upstream told what holds of a number. */
+  /** When each number's reported fields were reported. */
   readonly toldAt: Map<Id.PhoneNumberId, PhoneNumber.ToldAt>
-  /** Those of numbers that have some of their own. */
+  /** Credentials of numbers that have their own. */
   readonly credentials: Map<Id.PhoneNumberId, PhoneNumberStep.SealedCredentials>
   readonly people: Map<Id.UserId, Member.Person>
   /** In the order of joining. */
@@ -119,15 +119,15 @@ export interface Memory {
   readonly templateByName: Map<string, Id.TemplateId>
   readonly templateTold: Map<Id.TemplateId, Template.Told>
   readonly contacts: Table<KeptContact>
-  /** Keys of contacts by number and provider's identifier of the customer. */
+  /** Keys of contacts, by number and the provider's user id. */
   readonly contactByUser: Map<string, Contact.Contact["key"]>
   /** Customers' messages that are remembered, by number and provider's id. */
   readonly inbound: ForgetfulMap<string, ContactStep.Remembered>
-  /** The same by our names of them. */
+  /** The same messages by our ids. */
   readonly inboundById: ForgetfulMap<Id.MessageId, ContactStep.Remembered>
-  /** By provider and digest, in the order in which they came. */
+  /** By provider and digest, in the order of arrival. */
   readonly inboundPosts: Map<string, KeptPost>
-  /** Those that are to be processed. */
+  /** Posts that are to be processed. */
   readonly waitingPosts: Set<KeptPost>
   readonly inboundPostHint: Hint
   readonly messages: Table<Message.Message>
@@ -135,7 +135,7 @@ export interface Memory {
   readonly sends: Map<string, Send>
   readonly sendOf: Map<Id.MessageId, Send>
   readonly deadlines: Heap<Deadline>
-  /** Notified of a deadline that comes before all others. */
+  /** Notified when a deadline becomes the earliest. */
   readonly deadlineHint: Hint
   readonly buckets: Buckets.Buckets
   /** Messages by workspace and month. */
@@ -143,7 +143,7 @@ export interface Memory {
   readonly writtenTo: Map<Id.PhoneNumberId, WrittenTo>
   /** In the order of recording. */
   readonly events: Map<Id.WorkspaceId, Array<Event.Event>>
-  /** Where an event stands among its workspace's. */
+  /** The index of an event among its workspace's events. */
   readonly eventPosition: Map<Id.EventId, number>
   /** Notified of every event. */
   readonly eventHint: Hint
@@ -158,19 +158,19 @@ export interface Memory {
   readonly requests: Table<ApiRequest.ApiRequest>
   readonly requestTallies: Map<string, RequestTally>
   readonly usage: Map<string, Activity.Count>
-  /** Whose turn comes next is first. */
+  /** The job whose turn is next comes first. */
   readonly runningReplays: Set<Id.ReplayId>
   /** Notified of every new job. */
   readonly replayHint: Hint
   readonly hint: Hint
-  /** Who listens to revocations of API keys. */
+  /** Listeners for revocations of API keys. */
   readonly revocations: Set<(id: Id.ApiKeyId) => void>
   pepper: Sealed.Sealed | undefined
-  /** The time at which a command is judged, which was asked at another. */
+  /** The time at which a command is judged, given the caller's time. */
   readonly now: (asked: Time.Instant) => Time.Instant
 }
 
-/** A template among all templates. */
+/** A template's key among all templates. */
 export const templateName = (
   { language, name, providerAccountId, workspaceId }: Pick<
     Template.Template,
@@ -184,14 +184,14 @@ export const forgetTemplate = (memory: Memory, template: Template.Template): voi
   memory.templates.delete(template)
 }
 
-/** The name of a customer's message. */
+/** The key of a customer's message. */
 export const inboundName = (number: Id.PhoneNumberId, providerMessageId: string): string =>
   `${number} ${providerMessageId}`
 
-/** What a provider's identifier of a customer is known by. */
+/** The key of a provider's user id. */
 export const userName = (phoneNumberId: Id.PhoneNumberId, userId: string): string => `${phoneNumberId} ${userId}`
 
-/** Of a number that goes, too. */
+/** Removes a contact with its entry by user id. */
 export const forgetContact = (memory: Memory, row: KeptContact): void => {
   const { customer: { userId }, phoneNumberId } = row.contact
   memory.contacts.delete(row)
@@ -254,6 +254,6 @@ const make = (now: Memory["now"]): Memory => ({
 })
 
 export class State extends Context.Service<State, Memory>()("@wac/memory/State") {
-  /** Empty. */
+  /** Creates an empty state. */
   static readonly layer = Layer.effect(State, Effect.map(StorageTime.ofProcess, make))
 }

@@ -1,3 +1,6 @@
+/**
+ * The storage as a whole, in memory: always writable, and lost when the process ends.
+ */
 import { Storage } from "@wac/core"
 import { Effect, Layer } from "effect"
 

@@ -1,12 +1,12 @@
 import { type Id, Page } from "@wac/core"
 
-/** What belongs to one workspace and has an identifier. */
+/** Something that has an identifier and belongs to one workspace. */
 interface Row {
   readonly id: string
   readonly workspaceId: Id.WorkspaceId
 }
 
-/** Rows by identifier, and those of each workspace in the order of their identifiers. */
+/** Rows by identifier, and each workspace's rows in the order of their identifiers. */
 export class Table<A extends Row> {
   readonly #rows = new Map<A["id"], A>()
   readonly #ids = new Map<Id.WorkspaceId, Array<A["id"]>>()
@@ -15,7 +15,7 @@ export class Table<A extends Row> {
     return this.#rows.get(id)
   }
 
-  /** The row, if it is of that workspace. */
+  /** The row, if it belongs to that workspace. */
   of(workspaceId: Id.WorkspaceId, id: A["id"]): A | undefined {
     const row = this.#rows.get(id)
     return row?.workspaceId === workspaceId ? row : undefined
@@ -47,7 +47,7 @@ export class Table<A extends Row> {
     return (this.#ids.get(workspaceId) ?? []).map((id) => this.#rows.get(id)!)
   }
 
-  /** Up to `limit` of a workspace's rows behind an identifier, oldest first. */
+  /** Up to `limit` of a workspace's rows after an identifier, oldest first. */
   after(
     workspaceId: Id.WorkspaceId,
     id: A["id"] | null,
@@ -77,7 +77,10 @@ export class Table<A extends Row> {
   }
 }
 
-/** Where an identifier is, or would be. New ones are nearly always the greatest, so that is tried first. */
+/**
+ * The index of an identifier, or where it belongs. New identifiers are nearly always the greatest, so that is tried
+ * first.
+ */
 const position = (ids: ReadonlyArray<string>, id: string): number => {
   if (ids.length === 0 || ids.at(-1)! < id) return ids.length
   let low = 0

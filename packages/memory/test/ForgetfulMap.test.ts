@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { ForgetfulMap } from "../src/ForgetfulMap.ts"
 
-it("memory follows the living, and none of them is lost", () => {
+it("dead entries are dropped, and no live one is lost", () => {
   const map = new ForgetfulMap<number, number>((deadAt, now) => deadAt <= now)
   for (let now = 0; now < 100_000; now++) {
     map.set(now, now + 1000, now)

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Heap } from "../src/Heap.ts"
 
-it.effect.prop("takes what was put in, least first, however putting and taking alternate", {
+it.effect.prop("a heap returns its items in ascending order, however adding and removing alternate", {
   steps: Schema.Array(Schema.NullOr(Schema.Int))
 }, ({ steps }) =>
   Effect.sync(() => {

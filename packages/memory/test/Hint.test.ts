@@ -4,7 +4,7 @@ import { Hint } from "../src/Hint.ts"
 
 const start = (effect: Effect.Effect<void>) => Effect.forkChild(effect, { startImmediately: true })
 
-it.effect("all who wait are woken", () =>
+it.effect("a notification wakes all waiting fibers", () =>
   Effect.gen(function*() {
     const hint = new Hint()
     const waiting = yield* Effect.all([start(hint.wait), start(hint.wait), start(hint.wait)])
@@ -24,7 +24,7 @@ it.effect("a change between a claim and the wait is not lost", () =>
     assert.isUndefined(again.pollUnsafe())
   }))
 
-it.effect("a claim that leaves something behind wakes others", () =>
+it.effect("a claim that leaves something behind wakes other claimers", () =>
   Effect.gen(function*() {
     const hint = new Hint()
     const waiting = yield* start(hint.wait)
@@ -32,7 +32,7 @@ it.effect("a claim that leaves something behind wakes others", () =>
     yield* Fiber.join(waiting)
   }))
 
-it.effect("nobody runs inside the step that notifies", () =>
+it.effect("a woken fiber does not run inside the notifying step", () =>
   Effect.gen(function*() {
     const hint = new Hint()
     let ran = false
@@ -46,7 +46,7 @@ it.effect("nobody runs inside the step that notifies", () =>
     assert.isTrue(ran)
   }))
 
-it.effect("who stops waiting is forgotten", () =>
+it.effect("an interrupted fiber no longer waits", () =>
   Effect.gen(function*() {
     const hint = new Hint()
     const waiting = yield* start(hint.wait)

@@ -9,7 +9,7 @@ import { Outbox } from "../src/webhooks/Outbox.ts"
 
 const pepper = (keyId: string) => ({ keyId, nonce: new Uint8Array(), ciphertext: new Uint8Array() })
 
-it.effect("every building of the layer makes a new storage, one for all of its ports", () =>
+it.effect("every build of the layer creates a new storage, shared by all of its ports", () =>
   Effect.gen(function*() {
     const build = Layer.build(Layer.fresh(MemoryStorage.layer))
     const [one, other] = [yield* build, yield* build]
@@ -22,7 +22,7 @@ it.effect("every building of the layer makes a new storage, one for all of its p
 
 const deliveries = Deliveries.layer.pipe(Layer.provideMerge(State.layer))
 
-/** A webhook with so many deliveries that are due. */
+/** Adds a webhook with `due` due deliveries. */
 const addWebhook = (memory: Memory, name: string, due: number): void => {
   const workspaceId = `ws_${name}` as Id.WorkspaceId
   memory.outboxes.set(
@@ -55,7 +55,7 @@ const addWebhook = (memory: Memory, name: string, due: number): void => {
   }
 }
 
-/** How many deliveries each webhook gets of one claim. */
+/** How many deliveries of each webhook one claim returns. */
 const claim = Effect.fnUntraced(function*(healthy: number) {
   const store = yield* DeliveryStore.DeliveryStore
   const { deliveries } = yield* store.claimDue({
@@ -71,7 +71,7 @@ const claim = Effect.fnUntraced(function*(healthy: number) {
   return shares
 })
 
-it.effect("webhooks take turns within a claim, and over claims", () =>
+it.effect("webhooks take turns within a claim and across claims", () =>
   Effect.gen(function*() {
     const memory = yield* State
     addWebhook(memory, "a", 100)

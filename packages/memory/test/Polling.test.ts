@@ -9,7 +9,7 @@ const layer = Memory.layer.pipe(Layer.provideMerge(State.layer))
 
 const every = Duration.seconds(1)
 
-/** When a rest ends that begins now; undefined if it has not by `until`. */
+/** When a rest that begins now ends; `undefined` if it has not by `until`. */
 const endOf = Effect.fnUntraced(function*(look: Polling.Look, until: Duration.Input) {
   const { rest } = yield* Polling.Polling
   return yield* Effect.forkChild(Effect.andThen(rest(look, every), Clock.currentTimeMillis), {
@@ -17,8 +17,8 @@ const endOf = Effect.fnUntraced(function*(look: Polling.Look, until: Duration.In
   }).pipe(Effect.tap(() => TestClock.adjust(until)))
 })
 
-describe("a rest of what runs in the background, in memory", () => {
-  it.effect("lasts as long as nothing changes and nothing comes due", () =>
+describe("the memory storage's rest between polls", () => {
+  it.effect("a rest lasts as long as nothing changes and nothing becomes due", () =>
     Effect.gen(function*() {
       for (const look of ["sends", "deliveries", "skippedDeliveries", "replays", "posts", "events"] as const) {
         const fiber = yield* endOf(look, "30 days")
@@ -27,17 +27,17 @@ describe("a rest of what runs in the background, in memory", () => {
       }
     }).pipe(Effect.provide(layer)))
 
-  it.effect("ends at the first look at or after what comes due, never before the interval has passed", () =>
+  it.effect("a rest ends at the first poll at or after a due time, never before the interval has passed", () =>
     Effect.gen(function*() {
       const memory = yield* State
       memory.deadlines.push({ at: 90_500, name: "a" })
       assert.strictEqual(yield* Fiber.join(yield* endOf("sends", "2 minutes")), 91_000)
       const from = yield* Clock.currentTimeMillis
-      // overdue already
+      // already overdue
       assert.strictEqual(yield* Fiber.join(yield* endOf("sends", "2 minutes")), from + 1000)
     }).pipe(Effect.provide(layer)))
 
-  it.effect("ends at the look that follows a change, which was due later or never before", () =>
+  it.effect("a rest ends at the poll after a change, even if nothing was due or only later", () =>
     Effect.gen(function*() {
       const memory = yield* State
       const events = yield* endOf("events", "90500 millis")

@@ -5,7 +5,7 @@ import { Table } from "../src/Table.ts"
 
 const workspaceId = "ws_1" as Id.WorkspaceId
 
-it.effect.prop("pages are in the order of identifiers, newest first, in whatever order rows came and went", {
+it.effect.prop("pages are in the order of identifiers, newest first, in whatever order rows were added and removed", {
   added: Schema.Array(Schema.Int),
   removed: Schema.Array(Schema.Int)
 }, ({ added, removed }) =>

@@ -1,3 +1,6 @@
+/**
+ * `AlertStore` in memory: each method is one synchronous step over `State`, decided by `AlertStep`.
+ */
 import { Alert, AlertStep, AlertStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { type Memory, State } from "../State.ts"

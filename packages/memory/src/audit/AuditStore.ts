@@ -1,3 +1,6 @@
+/**
+ * `AuditStore` in memory: each method is one synchronous step over `State`.
+ */
 import { AuditStore, Id } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { State } from "../State.ts"

@@ -1,8 +1,11 @@
+/**
+ * `ChangeStore` in memory: each method is one synchronous step over `State`.
+ */
 import { type Change, ChangeStore } from "@wac/core"
 import { Effect, Layer, Queue } from "effect"
 import { type Memory, State } from "../State.ts"
 
-/** How many a listener may be behind; the oldest go first. */
+/** How many changes a listener may fall behind. The oldest are dropped first. */
 const kept = 1024
 
 const listen = Effect.fnUntraced(function*(memory: Memory) {

@@ -1,3 +1,6 @@
+/**
+ * `ContactStore` in memory: each method is one synchronous step over `State`, decided by `ContactStep`.
+ */
 import { Contact, ContactStep, ContactStore, type Id, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { record } from "../events/Journal.ts"
@@ -78,7 +81,7 @@ const list = (
     : phoneNumberId
   const rows = memory.contacts.after(workspaceId, start, page.limit + 1)
   return Page.fromOverread(
-    // one number's stand together
+    // groups the contacts of a number
     rows.map(({ contact }) => contact).filter((one) =>
       phoneNumberId === undefined || one.phoneNumberId === phoneNumberId
     ),

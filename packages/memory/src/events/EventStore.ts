@@ -1,3 +1,6 @@
+/**
+ * `EventStore` in memory: each method is one synchronous step over `State`.
+ */
 import { type Event, EventStore, type Id, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
@@ -7,8 +10,8 @@ const matches = ({ messageId, since, type }: EventStore.LatestFilter) => (event:
   (messageId === undefined || event.orderKey === messageId)
 
 /**
- * In the order of recording, not of identifiers: those are made before the step that records the event, so that a
- * lower one may come after a page was read.
+ * Events in the order of recording, not of identifiers: an identifier is created before the step that records its
+ * event, so a lower one may appear after a page was read.
  */
 const list = (
   memory: Memory,
@@ -25,7 +28,7 @@ const list = (
   return Page.fromOverread(found, page, ({ id }) => id)
 }
 
-/** What is older than an event that is gone is gone too. */
+/** Newest first. Events older than a deleted one are deleted too. */
 const latest = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,

@@ -1,10 +1,10 @@
 /**
- * Recording events, each in the step that makes the change it tells of, with its delivery.
+ * Records events with their deliveries, in the same synchronous step as the change that they report. Writes `State`.
  */
 import type { Event, MessageStore } from "@wac/core"
 import type { Memory } from "../State.ts"
 
-/** Writes events to the log, and a delivery of each that the workspace's webhook wants. */
+/** Writes events to the log, and a delivery for each whose type the workspace's webhook subscribes to. */
 export const record = (
   memory: Memory,
   events: ReadonlyArray<Event.Event>,
@@ -18,7 +18,7 @@ export const record = (
     memory.hint.notify()
   })
 
-/** Writes an event to the log alone. */
+/** Writes an event to the log only. */
 export const log = (memory: Memory, event: Event.Event): void => {
   const events = memory.events.get(event.workspaceId) ?? []
   memory.events.set(event.workspaceId, events)

@@ -1,3 +1,6 @@
+/**
+ * `InboundPostStore` in memory: each method is one synchronous step over `State`, decided by `InboundPostStep`.
+ */
 import { type InboundPost, InboundPostStep, InboundPostStore, StorageTime, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { type KeptPost, type Memory, State } from "../State.ts"
@@ -12,7 +15,7 @@ const keep = (memory: Memory, { body, digest, now, provider }: Parameters<Store[
   const post: KeptPost = {
     provider,
     digest,
-    // the caller's bytes stay the caller's
+    // copied, because the caller may reuse its buffer
     body: body.slice(),
     receivedAt: now,
     tries: 0,
@@ -33,7 +36,7 @@ const claim = (
 ): ReadonlyArray<InboundPostStore.ClaimedPost> => {
   const due = [...memory.waitingPosts]
     .filter((post) => post.provider === provider && post.dueAt! <= now)
-    // those of one instant stay in the order in which they came
+    // the sort is stable: posts of the same instant stay in the order of arrival
     .sort((a, b) => a.dueAt! - b.dueAt!)
   const claimed: Array<InboundPostStore.ClaimedPost> = []
   let bytes = 0
@@ -49,7 +52,7 @@ const claim = (
   return claimed
 }
 
-/** Ends a claim; false, and nothing changed, when it was lost. */
+/** Ends a claim. False, and no change, if the claim was lost. */
 const end = (
   memory: Memory,
   { now, token, ...name }: InboundPostStep.Complete,
@@ -65,7 +68,7 @@ const end = (
   if (expires !== undefined && !(expires.onlyIfNew && post.expiresAt !== null)) post.expiresAt = at + expires.in
   if (dueIn === null) memory.waitingPosts.delete(post)
   else memory.inboundPostHint.notify()
-  // nobody asks for its bytes any more
+  // a processed post's bytes are never needed again
   if (problem === null) post.body = new Uint8Array()
   return true
 }

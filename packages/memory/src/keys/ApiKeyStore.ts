@@ -1,3 +1,6 @@
+/**
+ * `ApiKeyStore` in memory: each method is one synchronous step over `State`.
+ */
 import { ApiKey, ApiKeyStore, type Id, Send, type Time } from "@wac/core"
 import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { type Memory, State } from "../State.ts"
@@ -37,7 +40,7 @@ const revoke = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ApiKeyId, no
   return revoked
 }
 
-/** How many a listener may be behind; the oldest go first. */
+/** How many revocations a listener may fall behind. The oldest are dropped first. */
 const kept = 256
 
 const listen = Effect.fnUntraced(function*(memory: Memory) {

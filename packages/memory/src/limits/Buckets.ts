@@ -1,11 +1,11 @@
 /**
- * Token buckets: one state for the sends and for everything else.
+ * Token buckets, one set for sends and all other requests.
  */
 import type { Time } from "@wac/core"
 import { ForgetfulMap } from "../ForgetfulMap.ts"
 
-/** Buckets by name, each as the instant at which it is full. */
+/** Buckets by key. The value is the instant at which the bucket is full. */
 export type Buckets = ForgetfulMap<string, Time.Instant>
 
-/** A bucket that is full is as good as one never seen. */
+/** Forgets full buckets, since a missing bucket counts as full. */
 export const make = (): Buckets => new ForgetfulMap((fullAt, now) => fullAt <= now)

@@ -1,3 +1,6 @@
+/**
+ * `RateLimitStore` in memory: each method is one synchronous step over `State`, decided by `TokenStep`.
+ */
 import { RateLimitStore, type Time, TokenStep } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { type Memory, State } from "../State.ts"

@@ -1,11 +1,13 @@
 import { type Contact, MessagingLimit, type Time } from "@wac/core"
 
-/** The customers whom one number wrote to outside a window, each with the last time (contract §7, messaging limit). */
+/**
+ * The customers whom one number has messaged outside a window, each with the last time (contract §7, messaging limit).
+ */
 export class WrittenTo {
-  /** In the order of time, so that what no longer counts is at the front. */
+  /** In the order of time, so that expired entries are at the front. */
   #lastAt = new Map<Contact.Contact["key"], Time.Instant>()
 
-  /** How many customers count; the others are forgotten. */
+  /** Counts the customers who still count, and removes the others. */
   count(now: Time.Instant): number {
     for (const [customer, at] of this.#lastAt) {
       if (MessagingLimit.counts(at, now)) break
@@ -14,18 +16,18 @@ export class WrittenTo {
     return this.#lastAt.size
   }
 
-  /** When a customer of theirs was written to last, as far as that is remembered. */
+  /** When a customer was last messaged, if still remembered. */
   lastAt(customer: Contact.Contact["key"]): Time.Instant | null {
     return this.#lastAt.get(customer) ?? null
   }
 
-  /** Notes that a customer was written to. */
+  /** Records a message to a customer. */
   note(customer: Contact.Contact["key"], now: Time.Instant): void {
     this.#lastAt.delete(customer)
     this.#lastAt.set(customer, now)
   }
 
-  /** Puts back when a customer had been written to; `null`: they had not been. */
+  /** Restores when a customer was last messaged; `null` removes the customer. */
   restore(customer: Contact.Contact["key"], at: Time.Instant | null): void {
     if (this.lastAt(customer) === at) return
     this.#lastAt.delete(customer)

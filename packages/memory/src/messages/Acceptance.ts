@@ -1,5 +1,6 @@
 /**
- * Accepting a send, and taking that back (contract §3, *Order of checks*).
+ * Accepts sends, and takes that back (contract §3, *Order of checks*): loads from `State`, lets the steps decide and
+ * writes back.
  */
 import {
   AbandonStep,
@@ -100,7 +101,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
   return decided.answers[0]!
 }
 
-/** What is found for a send that is to be abandoned. */
+/** What is found for a send to abandon. */
 const foundTried = (memory: Memory, command: MessageStore.AbandonSend): AbandonStep.Found | undefined => {
   const kept = memory.sends.get(nameOf(command.request))
   const workspace = memory.workspaces.get(command.request.workspaceId)
@@ -137,7 +138,7 @@ export const abandon = (memory: Memory, command: MessageStore.AbandonSend): void
   writeSends(memory, writes)
 }
 
-/** Keeps a new send under its key. */
+/** Stores a new send under its key. */
 const keep = (memory: Memory, send: Send): Send => {
   memory.sends.set(send.name, send)
   memory.sendOf.set(send.binding.messageId, send)

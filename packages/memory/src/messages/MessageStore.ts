@@ -1,3 +1,6 @@
+/**
+ * `MessageStore` in memory: each method is one synchronous step over `State`, decided by `SendStep`.
+ */
 import {
   Contact,
   Id,
@@ -15,7 +18,7 @@ import { inboundName, type Memory, State } from "../State.ts"
 import { abandon, accept } from "./Acceptance.ts"
 import { due, isDue, loaded, nameOf, sendOf, write } from "./Sends.ts"
 
-/** How many sends one step of a sweep looks at. */
+/** The number of sends in one step of a sweep. */
 const sweepBatch = 64
 
 /** Carries out one command of a step. */

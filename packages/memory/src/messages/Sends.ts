@@ -1,11 +1,11 @@
 /**
- * Sends and their idempotency keys: loading them for the steps of the core, and keeping what comes of those.
+ * Sends and their idempotency keys: loads them from `State` for the core's steps and writes the results.
  */
 import { type Message, type MessageStore, Send, type Sends, type SendStep, type Time } from "@wac/core"
 import { record } from "../events/Journal.ts"
 import type { Memory, Send as Kept } from "../State.ts"
 
-/** An idempotency key with its scope. */
+/** The key of an idempotency key with its scope. */
 export const nameOf = ({ key, route, workspaceId }: MessageStore.KeyedRequest): string =>
   `${workspaceId}\n${route}\n${key}`
 
@@ -24,7 +24,7 @@ export const loaded = (memory: Memory): SendStep.LoadedReports => ({
   number: (providerNumberId) => memory.phoneNumberByProviderId.get(providerNumberId)
 })
 
-/** Sees to it that the sweep comes back in time. */
+/** Schedules the sweep for the send's deadline. */
 export const awaitDeadline = (memory: Memory, { name }: Kept, send: Send.Send): void => {
   const at = Send.deadlineOf(send)
   if (at === null) return
@@ -32,7 +32,7 @@ export const awaitDeadline = (memory: Memory, { name }: Kept, send: Send.Send): 
   if (memory.deadlines.peek()!.at >= at) memory.deadlineHint.notify()
 }
 
-/** Forgets the key; the message stays. */
+/** Deletes the key; the message stays. */
 export const forget = (memory: Memory, send: Kept): void => {
   memory.sends.delete(send.name)
   memory.sendOf.delete(send.binding.messageId)
@@ -49,7 +49,7 @@ const keep = (memory: Memory, send: Send.Send): void => {
   awaitDeadline(memory, kept, send)
 }
 
-/** Writes what comes of a step. */
+/** Writes the result of a step. */
 export const write = (memory: Memory, { events, names, quotas, removed, sends }: Sends.Writes): void => {
   for (const { messageId, providerMessageId } of names) {
     if (!memory.messageByProviderId.has(providerMessageId)) memory.messageByProviderId.set(providerMessageId, messageId)
@@ -66,17 +66,20 @@ export const write = (memory: Memory, { events, names, quotas, removed, sends }:
   record(memory, events.map(({ event }) => event), events.map(({ deliveryId }) => deliveryId))
 }
 
-/** The counter of a workspace's month. */
+/** The key of a workspace's monthly counter. */
 export const quotaCounter = (workspaceId: Message.Message["workspaceId"], month: string): string =>
   `${workspaceId} ${month}`
 
-/** Whether a sweep would find something to look at. */
+/** Whether a sweep would find anything. */
 export const isDue = (memory: Memory, now: Time.Instant): boolean => {
   const next = memory.deadlines.peek()
   return next !== undefined && next.at <= now
 }
 
-/** At most so many sends whose deadline has come; those that have moved on since have a later one in line. */
+/**
+ * Removes up to `most` passed deadlines and returns their sends. A send that has moved on since has a later deadline in
+ * the heap.
+ */
 export const due = (memory: Memory, most: number, now: Time.Instant): ReadonlyArray<Send.Send> => {
   const found = new Map<string, Send.Send>()
   while (found.size < most && isDue(memory, now)) {

@@ -1,3 +1,6 @@
+/**
+ * `PhoneNumberStore` in memory: each method is one synchronous step over `State`, decided by `PhoneNumberStep`.
+ */
 import { type Id, type PhoneNumber, PhoneNumberStep, PhoneNumberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { forgetContact, forgetTemplate, type Memory, State } from "../State.ts"
@@ -10,7 +13,7 @@ const loaded = (memory: Memory): PhoneNumberStep.LoadedWorkspaces => ({
   isKnown: (providerNumberId) => memory.phoneNumberByProviderId.has(providerNumberId)
 })
 
-/** Keeps numbers as a step has left them. */
+/** Writes numbers as a step has left them. */
 export const keepNumbers = (memory: Memory, { numbers }: PhoneNumberStep.Writes): void => {
   for (const number of numbers) {
     memory.phoneNumbers.set(number)
@@ -51,7 +54,7 @@ const assign = (memory: Memory, command: PhoneNumberStep.Assign): void =>
 const list = (memory: Memory, id: Id.WorkspaceId): ReadonlyArray<PhoneNumber.PhoneNumber> =>
   [...memory.phoneNumbers.all(id)].sort((a, b) => Number(b.isDefault) - Number(a.isDefault))
 
-/** The numbers of that name, oldest first. */
+/** The numbers that a name selects, oldest first. */
 export const named = (memory: Memory, name: PhoneNumber.NumberName): ReadonlyArray<PhoneNumber.PhoneNumber> =>
   [...memory.phoneNumbers.values()]
     .filter((number) =>

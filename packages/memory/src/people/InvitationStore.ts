@@ -1,3 +1,6 @@
+/**
+ * `InvitationStore` in memory: each method is one synchronous step over `State`, decided by `InvitationStep`.
+ */
 import { type Id, type Invitation, InvitationStep, InvitationStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"

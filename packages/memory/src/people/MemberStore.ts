@@ -1,14 +1,17 @@
+/**
+ * `MemberStore` in memory: each method is one synchronous step over `State`, decided by `MemberStep`.
+ */
 import { type Id, type Member, MemberStep, MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
-/** Makes somebody a member, or changes what they are. */
+/** Adds a member, or replaces their entry. */
 export const keepMember = (memory: Memory, member: Member.Member): void => {
   const members = memory.members.get(member.workspaceId) ?? new Map<Id.UserId, Member.Member>()
   memory.members.set(member.workspaceId, members.set(member.userId, member))
 }
 
-/** Ends the sessions of a person that are among these. */
+/** Ends the sessions of a person for which `ends` is true. Returns how many. */
 export const endSessions = (
   memory: Memory,
   userId: Id.UserId,

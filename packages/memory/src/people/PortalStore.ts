@@ -1,3 +1,6 @@
+/**
+ * `PortalStore` in memory: each method is one synchronous step over `State`.
+ */
 import { PortalStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
@@ -31,7 +34,7 @@ export const layer = Layer.effect(
           const { isOpen: _, ...portal } = found
           return Option.some(portal)
         }),
-      // those that have ended are forgotten as the map grows
+      // expired ones are dropped as the map grows
       forget: () => Effect.succeed(false),
       end: (sessionHash) =>
         Effect.sync(() => {

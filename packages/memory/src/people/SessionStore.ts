@@ -1,3 +1,6 @@
+/**
+ * `SessionStore` in memory: each method is one synchronous step over `State`.
+ */
 import { SessionStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
@@ -51,7 +54,7 @@ export const layer = Layer.effect(
           const session = memory.sessions.get(tokenHash)
           if (session !== undefined) memory.sessions.set(tokenHash, { ...session, workspaceId }, 0)
         }),
-      // those that are dead are forgotten as the map grows
+      // expired ones are dropped as the map grows
       forget: () => Effect.succeed(false),
       remove: (tokenHash) => Effect.sync(() => memory.sessions.delete(tokenHash))
     }))

@@ -1,3 +1,6 @@
+/**
+ * `RequestStore` in memory: each method is one synchronous step over `State`.
+ */
 import { ApiRequest, Id, RequestStore, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { type Memory, State } from "../State.ts"

@@ -1,3 +1,6 @@
+/**
+ * `PepperStore` in memory: each method is one synchronous step over `State`.
+ */
 import { PepperStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { State } from "../State.ts"

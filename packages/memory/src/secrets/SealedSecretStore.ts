@@ -1,8 +1,11 @@
+/**
+ * `SealedSecretStore` in memory: each method is one synchronous step over `State`.
+ */
 import { type Sealed, SealedSecretStore } from "@wac/core"
 import { Effect, Equal, Layer } from "effect"
 import { type Memory, State } from "../State.ts"
 
-/** A place that holds a sealed secret. */
+/** Something that holds a sealed secret. */
 interface Place extends SealedSecretStore.SealedSecret {
   readonly set: (after: Sealed.Sealed) => void
 }

@@ -1,3 +1,6 @@
+/**
+ * `TemplateStore` in memory: each method is one synchronous step over `State`, decided by `TemplateStep`.
+ */
 import { type Id, type Page, type Template, TemplateStep, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { named } from "../numbers/PhoneNumberStore.ts"

@@ -1,3 +1,6 @@
+/**
+ * `UsageStore` in memory: each method is one synchronous step over `State`.
+ */
 import { type Activity, type Id, type Time, UsageStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { quotaCounter } from "../messages/Sends.ts"

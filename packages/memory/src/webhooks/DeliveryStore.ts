@@ -1,3 +1,6 @@
+/**
+ * `DeliveryStore` in memory: each method is one synchronous step over `State`, decided by `DeliveryStep`.
+ */
 import { type Delivery, DeliveryStep, DeliveryStore, StorageTime, type Time, Webhook } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { log } from "../events/Journal.ts"
@@ -7,8 +10,8 @@ import type { Consignment, Outbox } from "./Outbox.ts"
 type Store = DeliveryStore.DeliveryStore["Service"]
 
 /**
- * Webhooks take turns of one delivery each. Who was served longest ago begins, so that a small limit is shared over
- * many claims as well.
+ * Webhooks take turns of one delivery each. The one served longest ago comes first, so that even a small limit is
+ * shared fairly over many claims.
  */
 const claimDue = (
   memory: Memory,
@@ -34,7 +37,7 @@ const claimDue = (
     })
   }
   const leftSome = turn.some((outbox) => outbox.isReady(now))
-  // who was passed over is for others: to be told of them at once would help nobody whose hands are full
+  // a webhook whose standing had no slots left is for other claimers; notifying would wake this one without free slots
   if (leftSome || !isPassedOver) memory.hint.claimed(leftSome)
   return { deliveries: claimed, at: now, nextDueAt: earliest([...memory.outboxes.values()].filter(isAsked), now) }
 }
@@ -57,7 +60,7 @@ const beginTest = (
   return begun && DeliveryStore.claimedOf(begun, begun.at)
 }
 
-/** When the next delivery of these webhooks is due, given that nothing but time passes; `null`: never. */
+/** When the next delivery of these webhooks is due, if only time passes; `null` if never. */
 export const earliest = (outboxes: Iterable<Outbox>, now: Time.Instant): Time.Instant | null => {
   let least: Time.Instant | null = null
   for (const outbox of outboxes) {
@@ -73,7 +76,7 @@ export const loaded = (memory: Memory, outbox: Outbox): DeliveryStep.Loaded => (
   order: (_, orderKey) => outbox.order(orderKey)
 })
 
-/** Keeps deliveries as a step has left them. */
+/** Writes deliveries as a step has left them. */
 export const keepAll = (memory: Memory, deliveries: ReadonlyArray<Delivery.Delivery>): void => {
   for (const delivery of deliveries) {
     const consignment = memory.deliveries.get(delivery.id)!
@@ -160,7 +163,7 @@ export const layer = Layer.effect(
       retry: (workspaceId, id, now) =>
         Effect.sync(() => Option.fromUndefinedOr(retry(memory, { workspaceId, id, now }))),
       awaitHint: memory.hint.wait,
-      // what is skipped is written out at once
+      // skipped deliveries are written immediately
       tidySkipped: () => Effect.succeed(0),
       backlog: (now) => Effect.sync(() => backlog(memory, memory.now(now))),
       list: (workspaceId, filter, page) =>

@@ -1,28 +1,29 @@
 /**
- * A webhook and what waits for it: which of its deliveries are due, and which are claimed.
+ * A webhook with its waiting deliveries: which of them are due, and which are claimed. In memory only; holds no other
+ * state.
  */
 import { Delivery, type Event, type Id, type Time, Webhook } from "@wac/core"
 import { Heap } from "../Heap.ts"
 
-/** A delivery, its claim and its attempts. */
+/** A delivery with its claim and attempts. */
 export interface Consignment {
   readonly id: Id.DeliveryId
   readonly workspaceId: Id.WorkspaceId
   readonly event: Event.Event
   readonly outbox: Outbox
-  /** In the order of recording, or of asking for it again: among those due at the same time the first comes first. */
+  /** The order of recording or of the last new round. Breaks ties between deliveries due at the same time. */
   serial: number
   delivery: Delivery.Delivery
-  /** Who claimed it last; stays after its end until somebody else claims it. */
+  /** The last claim. It stays after its end, until the next claim. */
   lease: { readonly token: string; readonly until: Time.Instant } | null
   readonly attempts: Array<Delivery.Attempt>
-  /** Its place in line; while it is claimed, the one it had. */
+  /** Its place in a queue; while it is claimed, the place it had. */
   place: Place | null
 }
 
-/** A place in line; void once the consignment has another, or none. */
+/** A place in a queue. Void once the consignment has another place or none. */
 interface Place {
-  /** The order of the line. */
+  /** The sort key of the queue. */
   readonly at: Time.Instant
   readonly dueAt: Time.Instant
   readonly line: Delivery.Line
@@ -34,20 +35,20 @@ const isBefore = (a: Place, b: Place): boolean => a.at < b.at || (a.at === b.at 
 
 export class Outbox {
   webhook: Webhook.Webhook
-  /** Pending, oldest first. */
+  /** Pending deliveries, oldest first. */
   readonly open = new Set<Consignment>()
-  /** Pending ones of each order key, by sequence. */
+  /** Pending deliveries of each order key, by sequence. */
   readonly #sequences = new Map<Id.MessageId, Array<Consignment>>()
-  /** Claimed ones whose lease had not ended when we last looked. */
+  /** Claimed deliveries whose lease had not ended at the last check. */
   readonly #leased = new Set<Consignment>()
   readonly #lines: { readonly [line in Delivery.Line]: Heap<Place> } = {
     fresh: new Heap(isBefore),
     backlog: new Heap(isBefore),
     retry: new Heap(isBefore)
   }
-  /** When the next of the backlog may be attempted. */
+  /** When the backlog's next attempt may begin. */
   #nextDrainAt: Time.Instant = 0
-  /** How much of the backlog the present claim may still take. */
+  /** How many deliveries of the backlog the present claim may still take. */
   #allowance = 0
   #serial = 0
 
@@ -65,7 +66,7 @@ export class Outbox {
     return consignment
   }
 
-  /** Takes the delivery of a test that has begun: it is claimed, and never due. */
+  /** Adds the delivery of a started test, which is claimed and never due. */
   beginTest(event: Event.Event, delivery: Delivery.Delivery, lease: NonNullable<Consignment["lease"]>): Consignment {
     const consignment = this.#make(event, delivery)
     consignment.lease = lease
@@ -73,22 +74,22 @@ export class Outbox {
     return consignment
   }
 
-  /** What is open of an order, in the order of `sequence`. */
+  /** The open deliveries of an order, by `sequence`. */
   order(orderKey: Id.MessageId): ReadonlyArray<Delivery.Delivery> {
     return (this.#sequences.get(orderKey) ?? []).map(({ delivery }) => delivery)
   }
 
-  /** Takes the webhook as a step has left it. */
+  /** Replaces the webhook by the state that a step has left. */
   keepWebhook(webhook: Webhook.Webhook): void {
     const before = this.webhook
     this.webhook = webhook
-    // either changes who is due when, and in which line
+    // either change affects when deliveries are due and in which queue
     if (webhook.health.recoveredAt !== before.health.recoveredAt || webhook.resumedAt !== before.resumedAt) {
       this.#realign()
     }
   }
 
-  /** Takes a delivery as a step has left it. */
+  /** Replaces a delivery by the state that a step has left. */
   keep(consignment: Consignment, delivery: Delivery.Delivery): void {
     const { orderKey } = consignment.delivery
     consignment.delivery = delivery
@@ -103,19 +104,19 @@ export class Outbox {
     }
   }
 
-  /** The same of one that has begun a new round, which puts it behind all that was recorded before. */
+  /** Replaces a delivery that has started a new round, and queues it behind everything recorded before. */
   begin(consignment: Consignment, delivery: Delivery.Delivery): void {
     consignment.serial = this.#serial++
     this.keep(consignment, delivery)
   }
 
-  /** Its claim is over. The delivery as the step has left it is to be kept next. */
+  /** Ends the claim. The caller then calls `keep` with the delivery's new state. */
   unclaim(consignment: Consignment): void {
     consignment.lease = null
     this.#leased.delete(consignment)
   }
 
-  /** How many wait for the first attempt of their replay. */
+  /** How many deliveries wait for the first attempt of a replay. */
   replaysWaiting(): number {
     let count = 0
     for (const { delivery } of this.open) if (delivery.trigger === "replay" && Delivery.isUntried(delivery)) count++
@@ -140,7 +141,7 @@ export class Outbox {
     return Webhook.standing(this.webhook.health)
   }
 
-  /** Since when what is longest due waits; `null` when nothing is due. */
+  /** The due time of the delivery that has been due longest; `null` if none is due. */
   dueSince(now: Time.Instant): Time.Instant | null {
     const { resumedAt } = this.webhook
     let least: Time.Instant | null = null
@@ -151,7 +152,7 @@ export class Outbox {
     return least
   }
 
-  /** Whether something can be claimed; lets go of leases that have ended first. */
+  /** Whether something can be claimed. First drops expired leases. */
   isReady(now: Time.Instant): boolean {
     for (const consignment of this.#leased) {
       if (consignment.lease!.until > now) continue
@@ -168,7 +169,7 @@ export class Outbox {
     return slots > 0 && this.#due(now) !== undefined
   }
 
-  /** Claims the next delivery, if one is due and a slot is free. Comes after `isReady`. */
+  /** Claims the next delivery if one is due and a slot is free. Call `isReady` first. */
   claim(now: Time.Instant, lease: NonNullable<Consignment["lease"]>): Consignment | undefined {
     const place = this.#slots(now) > 0 ? this.#due(now) : undefined
     if (place === undefined) return undefined
@@ -183,7 +184,7 @@ export class Outbox {
     return consignment
   }
 
-  /** When something can be claimed, if nothing but time passes; `now` if it can be at once. Comes after `isReady`. */
+  /** When something can be claimed if only time passes; `now` if immediately. Call `isReady` first. */
   nextAt(now: Time.Instant): Time.Instant | null {
     if (this.open.size === 0) return null
     const ends = [...this.#leased].map(({ lease }) => lease!.until)
@@ -198,7 +199,7 @@ export class Outbox {
     return times.length + ends.length === 0 ? null : Math.max(opensAt, Math.min(...times, ...ends))
   }
 
-  /** Gives a claim back. */
+  /** Releases a claim. */
   release(consignment: Consignment): void {
     if (Delivery.isTest(consignment.delivery)) {
       consignment.lease = { token: "", until: -Infinity }
@@ -208,19 +209,19 @@ export class Outbox {
     this.#enqueue(consignment)
   }
 
-  /** What is open, and waits since before the first event that was recorded at or after a time. */
+  /** Open deliveries that were queued before the first event recorded at or after a time. */
   heldBefore(from: Time.Instant): ReadonlyArray<Consignment> {
     let first = Infinity
     for (const { event, serial } of this.open) if (event.createdAt >= from) first = Math.min(first, serial)
     return [...this.open].filter(({ serial }) => serial < first)
   }
 
-  /** All that has not ended, tests that are being made among it. */
+  /** All deliveries that have not ended, including tests in progress. */
   unended(): ReadonlyArray<Consignment> {
     return [...new Set([...this.open, ...this.#leased])]
   }
 
-  /** Puts a delivery in line, by its own clock. */
+  /** Queues a delivery according to its own due time. */
   #enqueue(consignment: Consignment): void {
     const { delivery } = consignment
     const dueAt = Delivery.dueAt(delivery, this.webhook)
@@ -247,14 +248,14 @@ export class Outbox {
     return Webhook.freeSlots(this.webhook, this.#leased.size, now)
   }
 
-  /** How much of the backlog is being attempted. */
+  /** How many deliveries of the backlog are in flight. */
   #draining(): number {
     let count = 0
     for (const { place } of this.#leased) if (place?.line === "backlog") count++
     return count
   }
 
-  /** The first place in a line that still stands. */
+  /** The first valid place in a queue. */
   #head(line: Delivery.Line): Place | undefined {
     const heap = this.#lines[line]
     for (let place = heap.peek(); place !== undefined; place = heap.peek()) {
@@ -264,7 +265,10 @@ export class Outbox {
     return undefined
   }
 
-  /** Who is next, given that a slot is free: line by line while the webhook is failing, else who has waited longest. */
+  /**
+   * The next place, provided a slot is free: queue by queue while the webhook is failing, else the delivery that has
+   * waited longest.
+   */
   #due(now: Time.Instant): Place | undefined {
     let next: Place | undefined
     for (const line of Delivery.lines) {
@@ -275,7 +279,7 @@ export class Outbox {
     return next
   }
 
-  /** When a slot is free, `now` included, given that nothing but time passes; `null`: never. */
+  /** When a slot is free (possibly `now`) if only time passes; `null` if never. */
   #slotAt(leaseEnds: ReadonlyArray<Time.Instant>, now: Time.Instant): Time.Instant | null {
     const gapEnd = Webhook.nextSlotAt(this.webhook.health)
     const moments = gapEnd === null ? [now, ...leaseEnds] : [now, ...leaseEnds, Math.max(now, gapEnd)]

@@ -1,9 +1,12 @@
+/**
+ * `ReplayStore` in memory: each method is one synchronous step over `State`, decided by `ReplayStep`.
+ */
 import { Delivery, type Id, Replay, ReplayStep, ReplayStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 import { keepRounds, loaded } from "./DeliveryStore.ts"
 
-/** What a job looks at, up to `limit`, oldest first: what has ended of its range. */
+/** Deliveries of the job's range that have ended, oldest first, up to `limit`. */
 const endedIn = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
@@ -24,7 +27,7 @@ const write = (memory: Memory, { jobs }: ReplayStep.Writes): void => {
   for (const job of jobs) {
     const { id, state, workspaceId } = job.replay
     memory.replays.set({ id, workspaceId, job })
-    // behind the others that are due
+    // moved behind the other jobs that are due
     memory.runningReplays.delete(id)
     if (state === "running") memory.runningReplays.add(id)
   }
@@ -71,7 +74,7 @@ const step = (memory: Memory, command: ReplayStep.Step): boolean => {
     order: (webhookId, orderKey) => outbox === undefined ? [] : loaded(memory, outbox).order(webhookId, orderKey),
     job: next,
     isPresent,
-    // what is skipped is written out at once
+    // skipped deliveries are written immediately
     isWritten: true,
     waiting: outbox?.replaysWaiting() ?? 0,
     ended: isPresent ? endedIn(memory, replay.workspaceId, replay, reached?.id ?? null, command.limit) : []

@@ -1,3 +1,7 @@
+/**
+ * `WebhookStore` in memory: each method is one synchronous step over `State`, decided by `DeliveryStep` and
+ * `WebhookStep`.
+ */
 import { DeliveryStep, type Time, type Webhook, WebhookStep, WebhookStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"

@@ -1,3 +1,6 @@
+/**
+ * `WorkspaceStore` in memory: each method is one synchronous step over `State`, decided by `WorkspaceStep`.
+ */
 import { type Id, type Workspace, WorkspaceStep, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { keepNumbers } from "../numbers/PhoneNumberStore.ts"
@@ -6,7 +9,7 @@ import { type Memory, State } from "../State.ts"
 
 type Store = WorkspaceStore.WorkspaceStore["Service"]
 
-/** Creates a workspace; the first one only if there is none. */
+/** Creates a workspace. The first one is created only if there is none. */
 const create = (memory: Memory, command: WorkspaceStep.Create | WorkspaceStep.CreateFirst): boolean => {
   const { answers: [answer], writes } = WorkspaceStep.create({
     now: memory.now,

@@ -74,18 +74,18 @@ const end = (outbox: Outbox, consignment: Consignment, outcome: Delivery.Attempt
   for (const delivery of writes.deliveries) outbox.keep(added.get(delivery.id)!, delivery)
 }
 
-it("no more are in flight than there are slots; a lease's end frees one by time alone", () => {
+it("no more deliveries are in flight than there are slots, and an ended lease frees a slot", () => {
   const outbox = new Outbox(webhook)
   for (let i = 0; i < 20; i++) add(outbox, i)
   const claimed = claim(outbox, 100, 500)
   assert.deepStrictEqual(claimed.map(({ event }) => event.createdAt), Array.from({ length: 16 }, (_, i) => i))
   assert.strictEqual(outbox.nextAt(100), 500)
   assert.lengthOf(claim(outbox, 499), 0)
-  // the ended ones have waited longer than those never claimed
+  // expired claims have waited longer than deliveries that were never claimed
   assert.deepStrictEqual(claim(outbox, 500, 900).map(({ id }) => id), claimed.map(({ id }) => id))
 })
 
-it("nextAt is when something can be claimed, which is never while paused", () => {
+it("nextAt returns when something can be claimed, and null while the webhook is paused", () => {
   const outbox = new Outbox(webhook)
   assert.isNull(outbox.nextAt(0))
   const first = add(outbox, 0)
@@ -104,7 +104,7 @@ it("a failing webhook gets one attempt at a time with a gap, first attempts befo
   for (let i = 0; i < 5; i++) add(outbox, 0)
   for (const consignment of claim(outbox, 0)) end(outbox, consignment, "timeout", 0)
   assert.isTrue(Webhook.isFailing(outbox.webhook.health))
-  // the retries are due after one second, as is the gap's end
+  // the retries are due after one second, when the gap ends too
   const fresh = add(outbox, 10)
   assert.isFalse(outbox.isReady(10))
   assert.strictEqual(outbox.nextAt(10), 1000)
@@ -117,11 +117,11 @@ it("a failing webhook gets one attempt at a time with a gap, first attempts befo
   const [retry, ...others] = claim(outbox, 2200)
   assert.lengthOf(others, 0)
   end(outbox, retry!, "delivered", 2300)
-  // recovered: all that waits is due, even what had planned to wait longer
+  // recovered: everything that waits is due, even with a later retry time
   assert.lengthOf(claim(outbox, 2300), 5)
 })
 
-it("of one order key only the first open sequence is claimed", () => {
+it("only the first open sequence of an order key is claimed", () => {
   const outbox = new Outbox(webhook)
   const [first, second, third] = [add(outbox, 0, "msg_1"), add(outbox, 1, "msg_1"), add(outbox, 2, "msg_1")]
   assert.deepStrictEqual(claim(outbox, 10), [first])
@@ -135,14 +135,14 @@ it("of one order key only the first open sequence is claimed", () => {
   assert.strictEqual(third.delivery.nextAttemptAt, 2100)
 })
 
-it("what was given back is due again as before", () => {
+it("a released delivery is due again as before", () => {
   const outbox = new Outbox(webhook)
   const [older, newer] = [add(outbox, 0), add(outbox, 1)]
   for (const consignment of claim(outbox, 5)) outbox.release(consignment)
   assert.deepStrictEqual(claim(outbox, 5), [older, newer])
 })
 
-/** Has every look at a consignment, or at its place in line, counted. */
+/** Counts every access to a consignment or its place. */
 const counting = (outbox: Outbox, looks: { count: number }) => {
   const count = <A extends object>(target: A, field: keyof A) => {
     let value = target[field]
@@ -163,7 +163,7 @@ const counting = (outbox: Outbox, looks: { count: number }) => {
   }
 }
 
-it("a backlog costs claims nothing while it waits, and each of it little when it drains", () => {
+it("a waiting backlog costs claims nothing, and draining it costs little per delivery", () => {
   const size = 16_384
   const outbox = new Outbox(webhook)
   for (let i = 0; i < size; i++) add(outbox, 1_000_000 + i)
@@ -173,7 +173,7 @@ it("a backlog costs claims nothing while it waits, and each of it little when it
     assert.isFalse(outbox.isReady(now))
     assert.strictEqual(outbox.nextAt(now), 1_000_000)
   }
-  // a scan at each would be 3 million
+  // scanning at each claim would be 3 million
   assert.isBelow(looks.count, 100 * 20)
   looks.count = 0
   let drained = 0
@@ -183,8 +183,8 @@ it("a backlog costs claims nothing while it waits, and each of it little when it
     drained += claimed.length
   }
   assert.strictEqual(drained, size)
-  // each is looked at, so that the count tells something
+  // each is accessed, so the count is meaningful
   assert.isAtLeast(looks.count, size)
-  // a heap of them is 14 high; each step down compares two or three of them by some fields
+  // a heap of them is 14 levels high, and each step down compares some fields of two or three
   assert.isBelow(looks.count, size * 14 * 12)
 })
