@@ -1,11 +1,11 @@
 /**
- * What statements are told of their asker's time (`StorageTime`): nothing, so that they are judged by the database's;
- * in tests that let time pass themselves, all.
+ * The caller's time, as statements take it (`StorageTime`): omitted, so that the database's time applies, except in
+ * tests that control time.
  */
 import { StorageTime, type Time } from "@wac/core"
 import { Effect } from "effect"
 
-/** The `now` of a command as statements take it. */
+/** The parameter for a command's `now`: `undefined` for the database's time. */
 export type Asked = (now: Time.Instant) => Time.Instant | undefined
 
 export const asked: Effect.Effect<Asked> = Effect.map(

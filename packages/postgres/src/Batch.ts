@@ -1,22 +1,23 @@
 /**
- * One step for many callers. One batch is under way at once, and those who come meanwhile go into the next one; nobody
- * waits for company: a lone caller leaves at the end of the turn of the event loop in which they came, and a batch at
- * the end of that in which the one before it landed. To leave before that made batches a fifth smaller, and a send a
- * tenth dearer for PostgreSQL; a second one at once made both smaller, and wait for the same workspace's rows.
+ * Batching: one step for many callers. One batch is in flight at a time, and callers that arrive meanwhile go into the
+ * next one. No caller waits for others: a lone command leaves at the end of its turn of the event loop, and the next
+ * batch at the end of the turn in which the previous one returned. Leaving earlier made batches a fifth smaller and a
+ * send a tenth more expensive for PostgreSQL. A second concurrent batch made both smaller, and they waited for the same
+ * workspace's rows.
  */
 import { Cause, Clock, Effect, Exit, FiberSet, type Scope } from "effect"
 import * as Timely from "./Timely.ts"
 
 export interface Options<Command, Answer, E> {
-  /** Carries out commands, and answers in their order; when it fails, every caller of the batch gets that. */
+  /** Carries out commands and returns their answers in order. A failure is returned to every caller of the batch. */
   readonly run: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>
-  /** How many commands go into one batch at most. */
+  /** The maximum number of commands in a batch. */
   readonly maxSize: number
-  /** Milliseconds: who waits longer for a place in a batch is turned away, and a batch that takes longer is late. */
+  /** In milliseconds. A caller that waits longer for a batch is turned away, and a batch that takes longer is late. */
   readonly deadline: number
-  /** What every caller of a batch gets that is late. */
+  /** The result for every caller of a late batch. */
   readonly late: Effect.Effect<never, E>
-  /** What those get who are turned away, or are still there when the scope closes. */
+  /** The error for callers that are turned away, or that are still waiting when the scope closes. */
   readonly unavailable: () => E
 }
 
@@ -27,8 +28,8 @@ interface Caller<Command, Answer, E> {
 }
 
 /**
- * Makes the operation. A caller who is interrupted while waiting takes the command along; one whose batch is under way
- * just leaves, and the batch goes on.
+ * Creates the operation. If a waiting caller is interrupted, its command is withdrawn. Once its batch is in flight, an
+ * interruption only ends the wait, and the batch continues.
  */
 export const make = <Command, Answer, E>(
   options: Options<Command, Answer, E>
@@ -37,7 +38,7 @@ export const make = <Command, Answer, E>(
     const clock = yield* Clock.Clock
     const fork = yield* FiberSet.makeRuntime<never>()
     const waiting = new Set<Caller<Command, Answer, E>>()
-    /** Whether a batch is under way, or about to leave. */
+    /** Whether a batch is in flight or scheduled to leave. */
     let isAway = false
     let closed = false
 
@@ -73,7 +74,7 @@ export const make = <Command, Answer, E>(
     const launch = (): void => {
       if (isAway || closed || waiting.size === 0) return
       isAway = true
-      // whoever comes in this turn of the event loop comes along
+      // callers of the same turn of the event loop join this batch
       setImmediate(() => fly(board()))
     }
 

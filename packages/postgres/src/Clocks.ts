@@ -1,19 +1,20 @@
 /**
- * Times: the database's, by which is judged what processes share (`StorageTime`), and how far clocks may differ.
+ * SQL for the database's time, which judges what processes share (`StorageTime`), and the maximum difference between
+ * clocks.
  */
 import { Duration } from "effect"
 
-/** The database's time as it is read: later with each reading. Who waits for locks reads it behind them. */
+/** The database's current time, later with each reading. Read it after waiting for locks. */
 export const now = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint"
 
 /**
- * The asker's time, where a parameter says it, else the database's. A subquery, so that it is read once a statement and
- * an index can be searched by it.
+ * The caller's time if the parameter is set, else the database's. It is a subquery, so that it is read once per
+ * statement and an index can be searched by it.
  */
 export const at = (parameter: string): string => `(select coalesce(${parameter}::bigint, ${now}))`
 
 /**
- * Processes' clocks agree to within this (milliseconds), as do the order of writing and the times of what was written: what is
- * further apart by its times was written in their order.
+ * The maximum difference of processes' clocks in milliseconds, and so between the order of writing and the order of
+ * times: rows whose times are further apart were written in that order.
  */
 export const spread = Duration.toMillis(Duration.hours(1))

@@ -1,6 +1,6 @@
 /**
- * Records as rows: a field `workspaceId` is the column `workspace_id`. One description of fields and types gives the
- * parameters of a statement, its lists of columns, and the reading of rows.
+ * Maps records to rows: the field `workspaceId` is the column `workspace_id`. One description of fields and types
+ * yields a statement's parameters, its column lists, and the reader of its rows.
  */
 import type { PgTypes } from "@effect/sql-pg"
 import { booleans, bytes, doubles, instants, integers, jsons, texts } from "./Parameter.ts"
@@ -16,7 +16,7 @@ const parameters = {
   bytea: bytes
 }
 
-/** A type of PostgreSQL's. A `bigint` is an instant or another whole number. */
+/** A PostgreSQL type. A `bigint` is an instant or another whole number. */
 type Type = keyof typeof parameters
 
 /** The types of all fields of a model. */
@@ -26,20 +26,20 @@ type Types = Readonly<Record<string, Type>>
 
 type Records<T extends Types> = { readonly [Field in keyof T]: Parameters<(typeof parameters)[T[Field]]>[0][number] }
 
-/** Fields as columns. */
+/** A set of fields, as columns. */
 export interface Columns<T extends Types> {
-  /** The columns, each of the table under that name if it is given. */
+  /** The column list, qualified by the table if given. */
   readonly names: (table?: string) => string
-  /** Assignments of all columns, but for those left out, from the table under that name. */
+  /** The assignments of all columns except `leftOut`, from the table `from`. */
   readonly set: (from: string, ...leftOut: ReadonlyArray<keyof T>) => string
-  /** The rows of the parameters, of which `$first` is the first, as a table under that name. */
+  /** The parameters' rows as a table called `name`; `$first` is the first parameter. */
   readonly rows: (name: string, first?: number) => string
-  /** Writes the rows of the parameters into a table. */
+  /** An insert of the parameters' rows into a table. */
   readonly insert: (table: string) => string
   readonly params: (records: ReadonlyArray<Records<T>>) => ReadonlyArray<PgTypes.Parameter>
   /** Reads a row that has at least these columns, or its JSON. */
   readonly read: (row: Row) => { readonly [Field in keyof T]: unknown }
-  /** Some of the fields. */
+  /** A subset of the fields. */
   readonly pick: <Field extends keyof T>(...fields: ReadonlyArray<Field>) => Columns<Pick<T, Field>>
 }
 

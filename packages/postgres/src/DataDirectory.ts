@@ -1,14 +1,14 @@
 /**
- * The directory of an embedded database: made, and tried, before PostgreSQL is started in it. PostgreSQL itself takes
- * seconds to find out that it cannot write, and its words for it help nobody.
+ * Creates an embedded database's directory, and tests it before PostgreSQL starts there. PostgreSQL itself takes
+ * seconds to fail if it cannot write, with an unhelpful message.
  */
 import { Predicate } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 
 /**
- * Makes a directory and what leads to it. One at a time: Node's own way of making several never ends where a directory
- * lets nobody make anything in it and says that it is not there, as `/proc` does.
+ * Creates a directory and its parents, one at a time: Node's recursive `mkdir` never returns in a directory such as
+ * `/proc`, which refuses new entries with "not found".
  */
 export const make = (directory: string): void => {
   const whole = path.resolve(directory)
@@ -20,13 +20,13 @@ export const make = (directory: string): void => {
 
 const MiB = 1024 * 1024
 
-/** A new database is 39 MB, and its log grows by files of 16 MB. */
+/** A new database takes 39 MB, and its log grows by files of 16 MB. */
 export const roomOfNew = 64 * MiB
 
-/** One that is there has its room; what it must have is a little more. */
+/** An existing database has its space already and needs only a little more. */
 export const roomOfOld = MiB
 
-/** Writes so many bytes into a directory and takes them away again; throws what the system says when it cannot. */
+/** Writes that many bytes into a directory and deletes them again. Throws the system's error if it cannot. */
 export const tryWriting = (directory: string, bytes: number): void => {
   const name = path.join(directory, "room")
   const piece = Buffer.alloc(MiB)
@@ -42,7 +42,7 @@ export const tryWriting = (directory: string, bytes: number): void => {
   }
 }
 
-/** What went wrong, in a line: of a system's error its code and words, whoever threw it. */
+/** Describes an error in one line: for a system error its code and message, whoever threw it. */
 export const describe = (error: unknown): string =>
   error instanceof Error
     ? error.message

@@ -1,6 +1,6 @@
 /**
- * The database, as the stores see it: statements that answer or fail with `StoreError` within a deadline, steps
- * that take many callers' commands at once, and hints from other processes.
+ * The database as the stores see it: statements with a deadline that fail with `StoreError`, steps that batch many
+ * callers' commands, and notifications from other processes.
  */
 import { PgClient } from "@effect/sql-pg"
 import { type Step, StorageTime, StoreError, type Time } from "@wac/core"
@@ -15,90 +15,91 @@ import { describe, isOfContent, isPassing } from "./SqlFailure.ts"
 import type { Row, Rows, Statement } from "./Statement.ts"
 import * as Timely from "./Timely.ts"
 
-/** For how long what certainly left nothing behind is tried again; a restart of PostgreSQL takes about that. */
+/** How long a statement that certainly left nothing behind is retried; about as long as a restart of PostgreSQL. */
 const patience = "2 seconds"
 
-/** Before the first repetition; each further one takes twice as long. */
+/** The pause before the first retry. It doubles with each further one. */
 const firstPause = "20 millis"
 
 /**
- * Commands in one statement, per operation. Of an answer that takes 20 ms, one of 64 is still more than a process
- * sends. With 64 to 256 callers, half the size cost PostgreSQL a sixth more; a larger one gained nothing.
+ * The maximum number of commands in a statement of one operation. If a response takes 20 ms, 64 is still more than a
+ * process sends. With 64 to 256 callers, half the size cost PostgreSQL a sixth more, and a larger one gained nothing.
  */
 const size = 64
 
-/** How PostgreSQL carries out a step (`Step`): loads, has it decided, and writes, all in one transaction. */
+/** How PostgreSQL carries out a step (`Step`): loads, decides, and writes, all in one transaction. */
 export interface StepOptions<Command, Loaded extends Step.Known, Answer, Writes, Need = never> {
-  /** The most commands in one transaction, where {@link size} is not what serves it. */
+  /** The maximum number of commands in a transaction, if {@link size} does not fit. */
   readonly size?: number
   /**
-   * Statements that lock and load. Each sees what was committed before it began, so what a lock guards is read by a
-   * statement after the one that waits for it.
+   * The statements that lock and load. Each sees what was committed before it began, so rows that a lock guards must be
+   * read by a later statement than the one that waits for the lock.
    */
   readonly load: (commands: ReadonlyArray<Command>) => ReadonlyArray<Statement>
-  /** What is loaded, from the rows of each statement. */
+  /** Builds `Loaded` from the rows of each statement. */
   readonly read: (rows: ReadonlyArray<Rows>, now: Step.Known["now"], commands: ReadonlyArray<Command>) => Loaded
   readonly decide: Step.Decide<Command, Loaded, Answer, Writes, Need>
-  /** Loads what a decision needs besides, where it may: in one more round trip. */
+  /** Loads what a decision may ask for, in one more round trip. */
   readonly more?: {
     readonly load: (needs: ReadonlyArray<Need>) => ReadonlyArray<Statement>
-    /** All that is loaded then. */
+    /** Adds the additional rows to what was loaded. */
     readonly read: (loaded: Loaded, needs: ReadonlyArray<Need>, rows: ReadonlyArray<Rows>) => Loaded
   }
-  /** Statements that write; none where nothing is to be written. What is loaded says where. */
+  /** The statements that write; empty if there is nothing to write. */
   readonly write: (writes: Writes, loaded: Loaded) => ReadonlyArray<Statement>
 }
 
-/** How PostgreSQL carries out what is decided from the commands alone, in one round trip: conditional writes. */
+/** How PostgreSQL carries out commands that need no loading: by conditional writes, in one round trip. */
 export interface DirectOptions<Command, Answer> {
-  /** The most commands in one transaction, where {@link size} is not what serves it. */
+  /** The maximum number of commands in a transaction, if {@link size} does not fit. */
   readonly size?: number
   /**
-   * Each statement sees what was committed before it began, and what those before it have written. `now` is the
-   * database's time as far as this process knows it: the last step's, and what has passed since; `undefined` before the
-   * first.
+   * The statements. Each sees what was committed before it began and what the previous ones wrote. `now` estimates the
+   * database's time: the last step's plus what has passed since; `undefined` before the first step.
    */
   readonly write: (
     commands: ReadonlyArray<Command>,
     now: (asked: Time.Instant) => Time.Instant | undefined
   ) => ReadonlyArray<Statement>
-  /** The answers in the order of the commands, from the rows of each statement. */
+  /** Reads the answers from the rows of each statement, in the order of the commands. */
   readonly read: (rows: ReadonlyArray<Rows>, commands: ReadonlyArray<Command>) => ReadonlyArray<Answer>
 }
 
 export class Database extends Context.Service<Database, {
-  /** Runs one statement, which is a transaction of its own. `operation` is `Port.method`, for errors and the log. */
+  /** Runs one statement as its own transaction. `operation` is `Port.method`, for errors and the log. */
   readonly query: (
     operation: string,
     text: string,
     params: ReadonlyArray<unknown>
   ) => Effect.Effect<ReadonlyArray<Row>, StoreError.StoreError>
   /**
-   * Runs statements in one transaction and one round trip, with the settings of steps; answers with the rows of
-   * each.
-   * Each sees what was committed before it began, and what those before it have written. Else as {@link query}.
+   * Runs statements in one transaction and one round trip, with the planner settings of steps. Returns the rows of
+   * each. Each sees what was committed before it began and what the previous ones wrote. Otherwise like {@link query}.
    */
   readonly planned: (
     operation: string,
     statements: ReadonlyArray<Statement>
   ) => Effect.Effect<ReadonlyArray<Rows>, StoreError.StoreError>
   /**
-   * Makes an operation that carries out the commands of many callers in one step: callers that arrive while a batch is
-   * under way go into the next one; a lone caller leaves at once. PostgreSQL's refusal of a row fails the command that it
-   * is of and no other, and so does what a decision dies of: the batch is divided until that command is alone.
+   * Creates an operation that carries out the commands of many callers in one step. Callers that arrive while a batch
+   * is in flight go into the next one; a lone caller starts immediately. If PostgreSQL refuses a row, or a decision
+   * throws, only the command at fault fails: the batch is split until that command is alone.
    */
   readonly stepped: <Command, Loaded extends Step.Known, Answer, Writes, Need = never>(
     operation: string,
     options: StepOptions<Command, Loaded, Answer, Writes, Need>
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
-  /** Makes an operation that carries out the commands of many callers in one round trip. Else as {@link stepped}. */
+  /**
+   * Creates an operation that carries out the commands of many callers in one round trip. Otherwise like {@link
+   * stepped}.
+   */
   readonly direct: <Command, Answer>(
     operation: string,
     options: DirectOptions<Command, Answer>
   ) => Effect.Effect<(command: Command) => Effect.Effect<Answer, StoreError.StoreError>, never, Scope.Scope>
   /**
-   * The payloads that are notified on a channel, across reconnections; an empty one says that anything may have been
-   * missed, and comes first. Of a reader who is far behind the oldest are dropped: a hint, not a log.
+   * The payloads of a channel's notifications, across reconnections. An empty payload means that some may have been
+   * missed; it also comes first. If a reader falls far behind, the oldest are dropped: they are hints, not a log.
    */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
 }>()("@wac/postgres/Database") {
@@ -108,10 +109,10 @@ export class Database extends Context.Service<Database, {
   )
 }
 
-/** A decision died of what is in one of the commands, such as a date that is none. Nothing was written. */
+/** A decision threw because of one command's content, such as an invalid date. Nothing was written. */
 class Undecided extends Data.TaggedError("Undecided")<{ readonly defect: unknown }> {}
 
-/** What comes of a decision, or what it died of. */
+/** The result of a decision, or its exception as a failure. */
 const decided = <A>(decide: () => Next<Result.Result<A, Undecided>>): Next<Result.Result<A, Undecided>> => {
   try {
     return decide()
@@ -120,19 +121,19 @@ const decided = <A>(decide: () => Next<Result.Result<A, Undecided>>): Next<Resul
   }
 }
 
-/** Whether another command of the same batch may be at fault; it left nothing behind. */
+/** Whether another command of the batch may be at fault. The failure left nothing behind. */
 const isOfCommand = (error: SqlError | Undecided): boolean => error instanceof Undecided || isOfContent(error)
 
-/** What happened, for a log. What a decision died of may quote a command: only its kind is told. */
+/** Describes a failure for the log. An exception's message may quote a command, so only its name is included. */
 const cause = (error: SqlError | Undecided): string =>
   error instanceof Undecided
     ? `the step could not be decided: ${error.defect instanceof Error ? error.defect.name : typeof error.defect}`
     : describe(error)
 
-/** Whether it certainly left nothing behind, and may succeed when it is tried again. */
+/** Whether the failure certainly left nothing behind and a retry may succeed. */
 const isUndone = (error: SqlError | LostBeforeCommit): boolean => error instanceof LostBeforeCommit || isPassing(error)
 
-/** The time at which a step is judged; the last that it loads, behind all that it waited for. */
+/** Reads the time at which a step is judged. It is loaded last, after everything that the step waited for. */
 const clock: Statement = { text: `select ${Clocks.now}::double precision as now` }
 
 const make = Effect.gen(function*() {
@@ -148,10 +149,10 @@ const make = Effect.gen(function*() {
     Schedule.upTo({ duration: patience })
   )
 
-  /** Until it has answered or failed for good. */
+  /** Retries an attempt until it succeeds or fails for good. */
   const settled = <A>(attempt: Effect.Effect<A, SqlError | LostBeforeCommit>): Effect.Effect<A, SqlError> =>
     attempt.pipe(
-      // those that succeed need not pay for the schedule of those that fail
+      // a successful attempt must not pay for building the retry schedule
       Effect.catchIf(
         isUndone,
         () => Effect.retry(Effect.delay(attempt, firstPause), { while: isUndone, schedule: again })
@@ -183,7 +184,10 @@ const make = Effect.gen(function*() {
         Effect.fail(new StoreError.StoreError({ operation }))
       )
 
-  /** Carries out commands together; where that fails for what is in one of them, in halves, until that one is alone. */
+  /**
+   * Carries out commands together. If one command's content makes that fail, retries in halves until that command is
+   * alone.
+   */
   const divided = <Command, Answer>(
     operation: string,
     together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError | Undecided>
@@ -208,7 +212,7 @@ const make = Effect.gen(function*() {
     return all
   }
 
-  /** {@link divided} commands of many callers. */
+  /** {@link divided}, in batches of many callers' commands. */
   const batches = <Command, Answer>(
     operation: string,
     together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError | Undecided>,
@@ -222,7 +226,7 @@ const make = Effect.gen(function*() {
       unavailable: () => new StoreError.StoreError({ operation })
     })
 
-  /** By how much the database's clock is ahead of this process's monotonic one, by the last step. */
+  /** How far the database's clock is ahead of this process's monotonic clock, measured by the last step. */
   let ahead: number | undefined
   const known = (asked: Time.Instant): Time.Instant | undefined =>
     judge === "asker" ? asked : ahead === undefined ? undefined : Math.floor(performance.now() + ahead)

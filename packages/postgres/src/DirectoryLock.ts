@@ -1,6 +1,6 @@
 /**
- * One process at a time in a directory. Node has no lock that the system would take back from a dead process, so the
- * lock is a file that says who holds it, and whoever finds one judges whether that process still lives.
+ * Lets one process at a time use a directory. Node has no lock that the system releases when a process dies, so the
+ * lock is a file that names its holder, and a process that finds one checks whether the holder is alive.
  */
 import { Clock, Effect, Option, Predicate, Schedule, Schema, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -9,19 +9,22 @@ import * as os from "node:os"
 import { describe } from "./DataDirectory.ts"
 import { OpenError } from "./OpenError.ts"
 
-/** Process numbers mean something within one `space`: a machine since its start, and there a container. */
+/** Process ids are comparable within one `space`: a machine since its boot, and within it a container. */
 const Holder = Schema.Struct({ pid: Schema.Int, startedAt: Schema.String, space: Schema.String })
 type Holder = typeof Holder.Type
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Holder))
 
-/** How often a holder shows that it lives, and for how long one of another space is believed to (milliseconds). */
+/**
+ * How often a holder renews its file, and how long a holder in another space is presumed alive without renewal
+ * (milliseconds).
+ */
 const heartbeat = 3000
 const believed = 15_000
 
 /**
- * Holds the lock file until the scope closes; fails when another process, or another part of this one, holds it. The
- * message says so of what is locked: "is in use by process 1, …".
+ * Holds the lock file until the scope closes. Fails if another process, or another part of this one, holds it. The
+ * message is a predicate of the locked thing: "is in use by process 1, …".
  */
 export const hold = (path: string): Effect.Effect<void, OpenError, Scope.Scope> =>
   Effect.gen(function*() {
@@ -42,7 +45,7 @@ const take = (path: string, now: number): void => {
   const mine: Holder = { pid: process.pid, startedAt: startOf(process.pid), space: space() }
   if (write(path, mine)) return
   if (isHeld(path, mine, now)) throw inUse(path)
-  // taken away under another name first: what is judged there can no longer change
+  // renamed first, so that what is checked can no longer change
   const left = `${path}.${randomBytes(6).toString("hex")}`
   fs.renameSync(path, left)
   if (isHeld(left, mine, now)) {
@@ -65,7 +68,7 @@ const write = (path: string, holder: Holder): boolean => {
     fs.writeFileSync(file, JSON.stringify(holder))
     return true
   } catch (error) {
-    // without room it is there, empty, and whoever comes next would take it for somebody's
+    // the disk is full: an empty file would look like a lock to the next process
     fs.rmSync(path, { force: true })
     throw error
   } finally {
@@ -90,7 +93,7 @@ const isRunning = ({ pid, startedAt }: Holder): boolean => {
   return startOf(pid) === startedAt
 }
 
-/** When a process started, in the system's own words: its number may have come to another process since. */
+/** When a process started, in the system's format. Its id may have been reused since. */
 const startOf = (pid: number): string => {
   const status = textOf(`/proc/${pid}/stat`)
   return status.slice(status.lastIndexOf(")") + 2).split(" ")[19] ?? ""

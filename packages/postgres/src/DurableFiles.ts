@@ -1,6 +1,6 @@
 /**
- * PGlite's files on disk, with the one thing that its own file system leaves out: `fsync`. Without it PostgreSQL's
- * commits reach the operating system, which outlives a killed process but not a power failure.
+ * PGlite's files on disk, with the one thing that its own file system omits: `fsync`. Without it, commits reach the
+ * operating system, which survives a killed process but not a power failure.
  */
 import type { PGlite } from "@electric-sql/pglite"
 import { NodeFS } from "@electric-sql/pglite/nodefs"
@@ -10,7 +10,7 @@ import * as path from "node:path"
 type Options = Parameters<NodeFS["init"]>[1]
 type Module = Parameters<NonNullable<Options["preRun"]>[number]>[0]
 
-/** What Emscripten knows of an open file of the real file system. */
+/** Emscripten's record of an open file of the real file system. */
 interface Stream {
   readonly nfd: number
   readonly node: { readonly mode: number }
@@ -32,7 +32,7 @@ export class DurableFiles extends NodeFS {
   }
 }
 
-/** Brings a directory with all that is in it to disk. */
+/** Flushes a directory and everything in it to disk. */
 export const syncAll = (directory: string): void => {
   for (const entry of fs.readdirSync(directory, { withFileTypes: true })) {
     const name = path.join(directory, entry.name)

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 
 /**
- * Tells claimers that something may have become due. All who wait are woken; what nobody waited for is kept for the
- * next who does, unless a claim that began later has seen it.
+ * Wakes claimers when something may have become due. A notification wakes all that wait. If none waits, it is kept for
+ * the next one, unless a claim that began later has seen the change.
  */
 export class Hint {
   readonly #waiting = new Set<() => void>()
@@ -23,7 +23,7 @@ export class Hint {
       this.#told = false
       return resume(Effect.void)
     }
-    // resuming runs the fiber at once: whoever tells must be through first
+    // resuming runs the fiber immediately, so it must yield until the notifying step is done
     const wake = () => resume(Effect.yieldNow)
     this.#waiting.add(wake)
     return Effect.sync(() => this.#waiting.delete(wake))

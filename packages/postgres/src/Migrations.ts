@@ -1,7 +1,7 @@
 /**
- * The schema: numbered steps, forward only, of tables and data alone: whatever is asked of them is in statements beside the
- * stores (docs/decisions/0023-steps.md). A step that has been released never changes; what comes after it is a new
- * step, written so that the code before it still runs beside it.
+ * The schema: numbered, forward-only migrations of tables and data only; statements live beside the stores
+ * (docs/decisions/0023-steps.md). A released migration never changes. A further change is a new migration, written so
+ * that the previous version of the code still runs with it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schedule } from "effect"
@@ -16,14 +16,14 @@ import * as kinds from "./migrations/0006_kinds.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
-/** One step of the schema, which never changes once it is released. */
+/** A migration. It never changes once it is released. */
 export interface Migration {
   readonly name: string
-  /** Statements, divided by `;`, carried out in one transaction. */
+  /** Statements, separated by `;`, run in one transaction. */
   readonly sql: string
 }
 
-/** In order; the first is version 1. */
+/** In order. The first one is version 1. */
 export const all: ReadonlyArray<Migration> = [
   { name: "tables", sql: tables.sql },
   { name: "inbound posts", sql: inboundPosts.sql },
@@ -33,18 +33,21 @@ export const all: ReadonlyArray<Migration> = [
   { name: "kinds", sql: kinds.sql }
 ]
 
-/** What processes that migrate at once wait for; the number is arbitrary, and only has to stay. */
+/** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */
 const lock = 7_305_148_209
 
 const checksum = ({ sql }: Migration): string => createHash("sha256").update(sql).digest("hex")
 
-/** The schema's version when we first looked, and now. */
+/** The schema's version before and after. */
 export interface Migrated {
   readonly before: number
   readonly after: number
 }
 
-/** Brings the schema up to date. Any number of processes may do so at once. Refuses one that is newer. */
+/**
+ * Brings the schema up to date. Any number of processes may do this concurrently. Fails if the schema is newer than
+ * this code.
+ */
 export const run = (
   migrations: ReadonlyArray<Migration> = all
 ): Effect.Effect<Migrated, OpenError, PgClient.PgClient> =>
@@ -60,7 +63,7 @@ export const run = (
     return { before, after }
   }).pipe(Effect.catchTag("SqlError", cannotRead))
 
-/** Refuses a schema that is not exactly the one that this code was written for; changes nothing. */
+/** Fails if the schema is not exactly the version that this code was written for. Changes nothing. */
 export const check = (
   migrations: ReadonlyArray<Migration> = all
 ): Effect.Effect<void, OpenError, PgClient.PgClient> =>
@@ -73,20 +76,20 @@ export const check = (
     }
   }).pipe(Effect.catchTag("SqlError", cannotRead))
 
-/** A server that is started together with us may take a while to answer. */
+/** A server that starts at the same time as this process may take a while to respond. */
 const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
 
 const cannotRead = (error: SqlError) =>
   Effect.fail(new OpenError({ message: `cannot prepare the database: ${describe(error)}` }))
 
-/** Waits, as long as it takes, until no other process migrates; holds until the end of the transaction. */
+/** Waits without a time limit until no other process migrates, and holds the lock until the transaction ends. */
 const alone = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   yield* client`set local statement_timeout = 0`
   yield* client`select pg_advisory_xact_lock(${lock})`
 })
 
-/** Carries out the first step that is missing, if one is; answers with the version that was there before. */
+/** Runs the first missing migration, if any. Returns the version before it. */
 const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
   const version = yield* versionOf(migrations)
@@ -102,7 +105,7 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
     yield* client`comment on table schema_versions is
       'The steps that made this schema; another checksum under a known name is of another build, and refused'`
   }
-  // the wire protocol of parameters takes one statement at a time; a dynamic one may hold many
+  // the wire protocol with parameters allows one statement; a dynamic statement may contain many
   yield* client.unsafe(`do $step$ begin execute $statements$${next.sql}$statements$; end $step$`).pipe(
     Effect.mapError((error) =>
       new OpenError({ message: `cannot migrate to version ${version + 1} (${next.name}): ${describe(error)}` })
@@ -113,7 +116,7 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   return version
 })
 
-/** The schema's version, if it is one that this code knows. */
+/** The schema's version. Fails if this code does not know it. */
 const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
   const [database] = yield* client<{ encoding: string; found: boolean }>`

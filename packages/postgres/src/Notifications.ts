@@ -1,21 +1,21 @@
 /**
- * Notifications of other processes (`LISTEN`), as hints: they survive reconnections, and may be lost.
+ * Notifications from other processes (`LISTEN`), as hints: they survive reconnections but may be lost.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
 import { describe } from "./SqlFailure.ts"
 
-/** How many hints are kept for a reader; beyond it the oldest go, since one hint is as good as many. */
+/** How many hints are kept for a reader. Beyond that the oldest are dropped, since one hint is as good as many. */
 const kept = 256
 
-/** How long to wait before connecting again; readers look by themselves meanwhile. */
+/** The pause before reconnecting. Readers poll meanwhile. */
 const pause = "500 millis"
 
 export class Notifications extends Context.Service<Notifications, {
   /** See `Database.listen`. */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
 }>()("@wac/postgres/Notifications") {
-  /** Where there is no way for them: readers look by themselves. */
+  /** For databases without notifications: readers only poll. */
   static readonly layerNone: Layer.Layer<Notifications> = Layer.sync(Notifications, () => {
     const readers = new Readers()
     return Notifications.of({
@@ -23,7 +23,7 @@ export class Notifications extends Context.Service<Notifications, {
     })
   })
 
-  /** Over one connection of its own, which is opened again whenever it is lost. */
+  /** Over a connection of its own, which is reopened whenever it is lost. */
   static readonly layerConnection = (config: PgConnection.Config): Layer.Layer<Notifications> =>
     Layer.effect(
       Notifications,
@@ -40,7 +40,7 @@ export class Notifications extends Context.Service<Notifications, {
         })
 
         const session = Effect.gen(function*() {
-          // closed before the listeners are, who would say so to the server, and wait for its word
+          // closed before the listeners are: they would tell the server and wait for its response
           const opened = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
           const own = yield* Scope.provide(PgConnection.make(config), opened)
           // pinned, so that several channels share it
@@ -64,11 +64,11 @@ export class Notifications extends Context.Service<Notifications, {
     )
 }
 
-/** Who reads which channel. */
+/** The readers of each channel. */
 export class Readers {
   readonly #queues = new Map<string, Set<Queue.Queue<string>>>()
 
-  /** Adds a reader; the first one of a channel has it listened to. */
+  /** Adds a reader. The first reader of a channel starts listening to it. */
   add(
     channel: string,
     listen: Effect.Effect<void>

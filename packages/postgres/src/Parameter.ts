@@ -4,24 +4,27 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
-/** Fails only for a type that has no array, and each of these has one. */
+/** Throws only for a type without an array type, and each of these has one. */
 const array = (elementOid: number) => (values: ReadonlyArray<unknown>): PgTypes.Parameter =>
   Result.getOrThrow(PgTypes.array(values, elementOid))
 
 const strings = array(PgTypes.OID.text)
 
-/** What PostgreSQL refuses in a text. */
+/** A character that PostgreSQL refuses in a text. */
 const refused = "\u0000"
 
-/** Texts. What UTF-8 cannot express would be kept as something else: PostgreSQL is given what it refuses instead. */
+/**
+ * Texts. Text that UTF-8 cannot express would be stored as something else, so it is replaced by text that PostgreSQL
+ * refuses.
+ */
 export const texts = (values: ReadonlyArray<string | null>): PgTypes.Parameter =>
   strings(values.map((value) => value === null || value.isWellFormed() ? value : refused))
 
 export const booleans: (values: ReadonlyArray<boolean | null>) => PgTypes.Parameter = array(PgTypes.OID.bool)
 
 /**
- * Whole numbers. Where one is not, or is too large, PostgreSQL is given them all as text: so it refuses that row, and not
- * we the statement, whose transaction would go on without it.
+ * Whole numbers. If one is fractional or too large, all are passed as text, so that PostgreSQL refuses that row. If
+ * encoding threw, the transaction would continue without the statement.
  */
 const whole = (elementOid: number, limit: number, encode: (value: number) => unknown) => {
   const elements = array(elementOid)
@@ -35,7 +38,7 @@ export const integers = whole(PgTypes.OID.int4, 2 ** 31, (value) => value)
 
 export const doubles: (values: ReadonlyArray<number | null>) => PgTypes.Parameter = array(PgTypes.OID.float8)
 
-/** Each is any JSON; `null` is no JSON, and not that of `null`. */
+/** Each is any JSON value. `null` is SQL's null, not JSON's. */
 export const jsons: (values: ReadonlyArray<unknown>) => PgTypes.Parameter = array(PgTypes.OID.json)
 
 /** Instants, as `bigint`. */

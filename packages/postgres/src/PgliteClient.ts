@@ -1,5 +1,6 @@
 /**
- * PostgreSQL embedded in the process (PGlite): the same client over another wire.
+ * PostgreSQL embedded in the process (PGlite): the same client over an in-process connection. Writes to its directory,
+ * if it has one.
  */
 import { PgClient } from "@effect/sql-pg"
 import { PGlite, type PGliteOptions } from "@electric-sql/pglite"
@@ -18,22 +19,22 @@ import * as PgliteUpkeep from "./PgliteUpkeep.ts"
 import { planning, Sessions } from "./Sessions.ts"
 
 export interface Options {
-  /** Where the data is kept, beside whatever else is there; in memory when left out. */
+  /** The data directory, which may contain other files. Defaults to memory. */
   readonly directory?: string
 }
 
 const settings = (...given: ReadonlyArray<string>): Array<string> => given.flatMap((setting) => ["-c", setting])
 
-/** What PGlite would start with, but for `-F`, which turns `fsync` off. */
+/** PGlite's default parameters without `-F`, which turns `fsync` off. */
 const durable = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
-  // the one method that ends in the call which DurableFiles answers
+  // the only method whose flush goes through `DurableFiles`
   ...settings("wal_sync_method=fsync", "max_wal_size=128MB")
 ]
 
 /**
- * Opens the database; a new directory is prepared under another name, so that it is there whole or not at all.
- * One process at a time has it, and closing it closes the database.
+ * Opens the database. A new data directory is prepared under another name, so that it is complete or absent. Only one
+ * process can have it open. Closing the scope closes the database.
  */
 export const layer = (
   options: Options = {}
@@ -43,7 +44,7 @@ export const layer = (
       const db = options.directory === undefined ? yield* opened({}) : yield* openDirectory(options.directory)
       const readers = new Readers()
       const failed = Effect.mapError(({ message }: SqlError) => new OpenError({ message }))
-      // PGlite has one session: statements wait for one another here
+      // PGlite has one session, so statements wait for one another here
       const config = {
         stream: PgliteStream.make(db, readers),
         username: "postgres",

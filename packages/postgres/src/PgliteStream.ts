@@ -1,5 +1,5 @@
 /**
- * PGlite as a connection: PostgreSQL's wire protocol in, its answers out.
+ * A connection to PGlite as a stream: PostgreSQL's wire protocol in, its responses out.
  */
 import type { PGlite } from "@electric-sql/pglite"
 import { Buffer } from "node:buffer"
@@ -13,7 +13,7 @@ const close = 0x43 // "C"
 const terminate = 0x58 // "X"
 const cancelRequest = 80877102
 
-/** The simple query of some statements, as bytes. */
+/** The bytes of a simple query. */
 const simpleQuery = (text: string): Uint8Array => {
   const body = Buffer.from(`${text}\0`)
   const head = Buffer.alloc(5)
@@ -22,19 +22,19 @@ const simpleQuery = (text: string): Uint8Array => {
   return Buffer.concat([head, body])
 }
 
-/** Reads a notification's channel and payload out of its message: length, process, two strings. */
+/** Reads the channel and payload of a notification message: length, process, two strings. */
 const readNotification = (message: Buffer): readonly [channel: string, payload: string] => {
   const end = message.indexOf(0, 9)
   return [message.toString("utf8", 9, end), message.toString("utf8", end + 1, message.length - 1)]
 }
 
-/** Who reads notifications: they do not go to the connection, which a listener would keep from everybody else. */
+/** Readers of notifications. They bypass the connection, since a listener would keep it from all others. */
 export interface Readers {
   readonly channels: () => ReadonlyArray<string>
   readonly tell: (channel: string, payload: string) => void
 }
 
-/** Ends a prepared statement, as bytes. */
+/** The bytes that close a prepared statement. */
 const closing = (name: string): Uint8Array => {
   const body = Buffer.from(`S${name}\0`)
   const head = Buffer.alloc(5)
@@ -46,11 +46,11 @@ const closing = (name: string): Uint8Array => {
 const sync = Uint8Array.of(0x53, 0, 0, 0, 4)
 
 /**
- * Makes connections to one PGlite. It has one session: while one connection is in the middle of a transaction, or of a
- * statement, what comes over the others waits.
+ * Creates connections to one PGlite. It has one session: while one connection is in a transaction or a statement,
+ * messages of the others wait.
  */
 export const make = (db: PGlite, readers: Readers): () => Duplex => {
-  /** Those who wait until the session is nobody's. */
+  /** Connections that wait for the session to be free. */
   const waiting: Array<() => void> = []
   let owner: Duplex | undefined
 
@@ -67,9 +67,9 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
 
   const execute = async (message: Uint8Array): Promise<Buffer> => {
     const chunks: Array<Buffer> = []
-    // not execProtocolRaw, which keeps every answer in memory for a caller who never asks
+    // not execProtocolRaw, which keeps every response in memory for readers that never come
     await db.execProtocolRawStream(message, {
-      // the bytes are PGlite's memory, which the next call changes
+      // copied, because the bytes are in PGlite's memory, which the next call overwrites
       onRawData: (bytes) => {
         chunks.push(Buffer.from(bytes))
       }
@@ -77,7 +77,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
     return Buffer.concat(chunks)
   }
 
-  /** Tells readers what they are notified of; the rest is the connection's, and whether its turn is over. */
+  /** Passes notifications to readers. Returns the rest of the response, and whether the connection's turn is over. */
   const heard = (answer: Buffer): { readonly answer: Buffer; readonly isOver: boolean } => {
     const kept: Array<Buffer> = []
     let from = 0
@@ -98,7 +98,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
   return () => {
     let started = false
     let unread = Buffer.alloc(0)
-    /** Statements that it has prepared under a name. */
+    /** The names of statements that this connection has prepared. */
     const names = new Set<string>()
 
     const carryOut = async (stream: Duplex, messages: Uint8Array): Promise<void> => {
@@ -115,7 +115,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
       const message = unread.subarray(0, length)
       unread = unread.subarray(length)
       if (message.readInt32BE(4) === cancelRequest) {
-        // a statement of PGlite ends before anything else is heard
+        // PGlite finishes a statement before it reads the next message
         stream.push(null)
         return
       }
@@ -123,7 +123,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
       await carryOut(stream, message)
     }
 
-    /** Everything that has wholly arrived: PGlite answers several messages in one go. */
+    /** Processes every message that has arrived completely. PGlite answers several at once. */
     const continued = async (stream: Duplex): Promise<void> => {
       let end = 0
       while (unread.length - end >= 5 && unread[end] !== terminate) {
@@ -140,7 +140,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
       if (unread[0] === terminate) stream.push(null)
     }
 
-    /** Cleans what the connection leaves behind in the session that all of them share. */
+    /** Cleans up what the connection leaves in the shared session. */
     const end = async (stream: Duplex): Promise<void> => {
       if (!started || db.closed) return
       await taken(stream)

@@ -1,6 +1,6 @@
 /**
- * What a PostgreSQL server does in processes of its own, and PGlite does not do: checkpoints, without which the log of
- * changes grows without end, and vacuuming, without which dead rows are kept and statistics never taken.
+ * Maintenance that a PostgreSQL server does in background processes and PGlite does not: checkpoints, without which the
+ * log grows without bound, and vacuuming, without which dead rows stay and statistics are never collected.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schedule, type Scope } from "effect"
@@ -9,10 +9,10 @@ import { describe } from "./SqlFailure.ts"
 
 const every = "1 minute"
 
-/** A checkpoint is due when this much was logged since the last one (bytes): what a restart would read again. */
+/** A checkpoint is due after this many bytes of log, which a restart would have to read again. */
 const logged = 32 * 1024 * 1024
 
-/** Starts the upkeep, until the scope closes. */
+/** Starts the maintenance, until the scope closes. */
 export const run = (client: PgClient.PgClient): Effect.Effect<void, never, Scope.Scope> =>
   once(client).pipe(
     Effect.catch((error) => Effect.logWarning(`upkeep of the embedded database failed: ${describe(error)}`)),
@@ -21,10 +21,10 @@ export const run = (client: PgClient.PgClient): Effect.Effect<void, never, Scope
     Effect.asVoid
   )
 
-/** Does what is due. */
+/** Does the maintenance that is due. */
 export const once = Effect.fnUntraced(
   function*(client: PgClient.PgClient): Effect.fn.Return<void, SqlError> {
-    // the usual rule of autovacuum: a fixed number and a share of the table
+    // autovacuum's usual rule: a fixed number and a fraction of the table
     const due = yield* client<{ name: string }>`
       select relname as name from pg_stat_user_tables
       where n_dead_tup > 1000 + 0.1 * n_live_tup or n_mod_since_analyze > 1000 + 0.1 * n_live_tup`

@@ -1,5 +1,6 @@
 /**
- * The client of a PostgreSQL server.
+ * The client of a PostgreSQL server: its connections, settings and notifications. Detects poolers, and follows the
+ * primary of several hosts.
  */
 import { PgClient, PgConnection, type PgPool } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
@@ -14,19 +15,21 @@ import { describe, isPassing } from "./SqlFailure.ts"
 
 export interface Options {
   /**
-   * `postgres://user:password@host:port/database?sslmode=…`; of several hosts (`host:port,host:port`) the one is used
-   * that can be written to.
+   * `postgres://user:password@host:port/database?sslmode=…`. Of several hosts (`host:port,host:port`), the one that
+   * accepts writes is used.
    */
   readonly url: Redacted.Redacted
-  /** The way to the same database without a pooler, where `url` leads to one: for notifications and migrations. */
+  /** A URL to the same database without a pooler, if `url` leads to one. Used for notifications and migrations. */
   readonly listenUrl?: Redacted.Redacted | undefined
-  /** How many connections this process opens at most, beside one for notifications: at least 2; 10 when left out. */
+  /**
+   * The maximum number of this process's connections, in addition to one for notifications: at least 2, by default 10.
+   */
   readonly maxConnections?: number
 }
 
 const nobody = new Error("nobody was connected to")
 
-/** Fails when the URL cannot be read, by the client's own reading of it, and connects to nobody. */
+/** Fails if the client cannot parse the URL. Connects to nothing. */
 const read = (config: PgConnection.Config) =>
   PgConnection.make({
     ...config,
@@ -44,13 +47,13 @@ const common = {
   keepAlive: "30 seconds"
 } as const
 
-/** A server that is started together with us may take a while to answer. */
+/** A server that starts at the same time as this process may take a while to respond. */
 const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
 
 const waited = <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
   Effect.retry(effect, { while: isPassing, schedule: again })
 
-/** Where connections go: to one host, or to whichever of several is the primary. */
+/** The target of connections: one host, or whichever of several is the primary. */
 const destination = Effect.fnUntraced(function*(
   url: Redacted.Redacted
 ): Effect.fn.Return<PgConnection.Config, SqlError | OpenError, Scope.Scope> {
@@ -62,14 +65,17 @@ const destination = Effect.fnUntraced(function*(
   return hosts.length === 1 ? { ...common, url } : yield* waited(Primary.follow(hosts, common))
 })
 
-/** What stands at the other end: PostgreSQL, or a pooler who gives each statement to a session of many people's. */
+/** The other end: PostgreSQL, or a pooler that runs each statement in some shared session. */
 interface Peer {
   readonly isPooled: boolean
-  /** Whether a statement that takes too long is ended by the settings of the user or the database. */
+  /** Whether the settings of the user or the database limit the time of statements. */
   readonly isTimed: boolean
 }
 
-/** A pooler cannot know whose session a statement will have: what it says of its own process is not what the session says. */
+/**
+ * Detects a pooler: the process id in its greeting differs from the id that the session itself reports, since it cannot
+ * know which session a statement will get.
+ */
 const peer = (config: PgConnection.Config): Effect.Effect<Peer, SqlError> =>
   waited(Effect.scoped(Effect.gen(function*() {
     const connection = yield* PgConnection.make(config)
@@ -81,24 +87,24 @@ const peer = (config: PgConnection.Config): Effect.Effect<Peer, SqlError> =>
     return { isPooled: row!["pid"] !== connection.processId, isTimed: row!["timed"] === true }
   })))
 
-/** What a session of our own is set to. */
+/** The settings of our own sessions. */
 const settings = (deadline: number): Readonly<Record<string, string>> => ({
-  // before our own deadline, so that a slow statement is certainly undone when its caller is told
+  // shorter than our own deadline, so that a slow statement is certainly undone when its caller is notified
   statement_timeout: String(statementTimeout(deadline)),
   // compiling a plan takes longer than any of our statements may
   jit: "off"
 })
 
-/** What a transaction in steps is set to besides. */
+/** Additional settings of a step's transaction. */
 const stepSettings: Readonly<Record<string, string>> = {
   ...planning,
   idle_in_transaction_session_timeout: String(maxIdle)
 }
 
-/** The default of `Options.maxConnections`: more would have PostgreSQL's processes wait for one another. */
+/** The default of `Options.maxConnections`. With more, PostgreSQL's processes would wait for one another. */
 const defaultConnections = 10
 
-/** What leaves nothing behind in a session that others have next: no setting, and no statement with a name. */
+/** Leaves nothing behind in a session that others use next: no setting and no named statement. */
 const bare = { prepare: false }
 
 const deaf = "DATABASE_URL leads to a pooler, by which no notification comes: what other processes do is noticed a " +
@@ -115,9 +121,9 @@ const noticed = (options: Options, direct: PgConnection.Config, isPooled: boolea
     )
 
 /**
- * Waits for the server for a while, but refuses at once a URL that is none. Half of the connections are for steps, whose
- * statements are pipelined (`Sessions`); in the other half each statement has a connection to itself, so that it can be
- * cancelled, and waits for no other.
+ * Waits a while for the server, but fails immediately if the URL is invalid. Half of the connections are for steps,
+ * whose statements are pipelined (`Sessions`). In the other half each statement has a connection to itself, so that it
+ * can be cancelled and waits for no other.
  */
 export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError> =>
   Layer.unwrap(Effect.gen(function*() {

@@ -1,5 +1,5 @@
 /**
- * Every storage port of `@wac/core`, in PostgreSQL: a server, or embedded in the process.
+ * Every storage port of `@wac/core`, in PostgreSQL: on a server, or embedded in the process.
  */
 import type { PgClient } from "@effect/sql-pg"
 import type { Ports } from "@wac/core"
@@ -36,7 +36,7 @@ import * as ReplayStore from "./webhooks/ReplayStore.ts"
 import * as WebhookStore from "./webhooks/WebhookStore.ts"
 import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 
-/** The ports over a database that has the schema. */
+/** The ports over a database with the schema. */
 export const layer = Layer.mergeAll(
   AlertStore.layer,
   ApiKeyStore.layer,
@@ -65,7 +65,7 @@ export const layer = Layer.mergeAll(
 
 const migrated = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run()))
 
-/** On a server: not by a pooler, where there is a way without one. */
+/** Prepares a server's schema, bypassing a pooler if there is a URL for that. */
 const prepared = ({ listenUrl, migrate }: ServerOptions) => {
   const run: Effect.Effect<unknown, OpenError, PgClient.PgClient> = migrate === false
     ? Migrations.check()
@@ -75,9 +75,12 @@ const prepared = ({ listenUrl, migrate }: ServerOptions) => {
     : Effect.provide(run, PostgresClient.layer({ url: listenUrl, maxConnections: 1 }))
 }
 
-/** Which server, and whether its schema may be changed. */
+/** The server, and whether its schema may be changed. */
 export interface ServerOptions extends PostgresClient.Options {
-  /** Whether to bring the schema up to date first, as is the default; else one that is not is refused. */
+  /**
+   * Whether to bring the schema up to date first (the default). If false, opening fails unless the schema is up to
+   * date.
+   */
   readonly migrate?: boolean
 }
 
@@ -88,7 +91,7 @@ export const layerServer = (options: ServerOptions): Layer.Layer<Ports.Ports, Op
     Layer.provide(PostgresClient.layer(options))
   )
 
-/** The ports on a database in this process, which has its directory to itself. */
+/** The ports on a database in this process, which uses its directory exclusively. */
 export const layerEmbedded = (options: PgliteClient.Options): Layer.Layer<Ports.Ports, OpenError> =>
   Layer.merge(
     layer,
@@ -101,11 +104,11 @@ export const layerEmbedded = (options: PgliteClient.Options): Layer.Layer<Ports.
     Layer.provide(PgliteClient.layer(options))
   )
 
-/** Brings the schema of a server up to date. */
+/** Brings a server's schema up to date. */
 export const migrateServer = (options: PostgresClient.Options) =>
   Effect.provide(Migrations.run(), PostgresClient.layer({ ...options, url: options.listenUrl ?? options.url }))
 
-/** Brings the schema of an embedded database up to date, and makes the database first if there is none. */
+/** Brings an embedded database's schema up to date. Creates the database first if there is none. */
 export const migrateEmbedded = (options: PgliteClient.Options) =>
   Effect.provide(Migrations.run(), PgliteClient.layer(options))
 

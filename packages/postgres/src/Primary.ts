@@ -1,5 +1,5 @@
 /**
- * Which of several hosts is the one to write to, as libpq's `target_session_attrs=read-write` finds it.
+ * Finds and follows the primary among several hosts, like libpq's `target_session_attrs=read-write`.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, FiberSet, Redacted, Schedule, type Scope } from "effect"
@@ -8,14 +8,17 @@ import * as net from "node:net"
 import type { Duplex } from "node:stream"
 import * as Timely from "./Timely.ts"
 
-/** How often the host that is written to is asked whether it still may be, and how soon it must say so. */
+/**
+ * How often the current primary is asked whether it still accepts writes, and the time limit for its response in
+ * milliseconds.
+ */
 const interval = "1 second"
 const patience = 2000
 
-/** Before all are asked again when none can be written to. */
+/** The pause before all hosts are asked again if none accepts writes. */
 const pause = "500 millis"
 
-/** What is the same for every host. */
+/** The configuration that all hosts share. */
 type Common = Omit<PgConnection.Config, "url" | "stream">
 
 interface Host {
@@ -24,9 +27,8 @@ interface Host {
 }
 
 /**
- * A configuration whose connections go to the primary of the moment; each connection reads it anew. When there is
- * another one, the connections to the one before are broken off: who waits there may wait for ever. Fails when none of
- * the hosts can be written to.
+ * A configuration whose connections go to the current primary; each connection reads it anew. When the primary changes,
+ * connections to the previous one are closed, since they might wait for ever. Fails if no host accepts writes.
  */
 export const follow = Effect.fnUntraced(function*(
   urls: ReadonlyArray<string>,
@@ -37,7 +39,7 @@ export const follow = Effect.fnUntraced(function*(
 
   const configOf = (host: Host): PgConnection.Config => ({ ...common, url: host.url })
 
-  /** Fails where no row may be written, and where nobody says so in time. */
+  /** Fails if the host does not accept writes or does not respond in time. */
   const writable = (connection: PgConnection.PgConnection): Effect.Effect<void, SqlError> =>
     Effect.callback<void, SqlError>((resume) => {
       const asked = fork(Effect.exit(connection.query("show transaction_read_only", [], false)))
@@ -110,6 +112,6 @@ const notWritable = new SqlError({
   })
 })
 
-/** A configuration with more, which still changes with the primary: its own properties are read at each connection. */
+/** Extends a configuration that changes with the primary: its own properties are still read at each connection. */
 export const extended = <More extends object>(config: PgConnection.Config, more: More): PgConnection.Config & More =>
   Object.create(config, Object.getOwnPropertyDescriptors(more)) as PgConnection.Config & More

@@ -1,14 +1,14 @@
 /**
- * The URL of a PostgreSQL server, or of several of which one is the primary, as libpq reads it:
- * `postgres://user:password@host:port,host:port/database?sslmode=…`.
+ * Parses the URL of a PostgreSQL server, or of several of which one is the primary, as libpq does:
+ * `postgres://user:password@host:port,host:port/database?sslmode=…`. Pure.
  */
 import { Result } from "effect"
 
-/** A URL that was read. */
+/** A parsed URL. */
 export interface ServerUrl {
-  /** One for each host, in their order, with all else that the URL says. */
+  /** A URL for each host, in order, with all other parts of the URL. */
   readonly hosts: readonly [string, ...ReadonlyArray<string>]
-  /** Where it leads to, as an operator reads it; without credentials. */
+  /** The destination for operators, without credentials. */
   readonly name: string
 }
 
@@ -18,7 +18,7 @@ const place = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/s
 
 const numbers = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
 
-/** What is wrong with a host and its port, if anything is. */
+/** What is wrong with a host and its port, if anything. */
 const wrongPlace = (text: string, of: string, isOnly: boolean): string | undefined => {
   const found = place.exec(text)
   if (found === null) return `${of} is no name and no address: one of IPv6 stands in brackets, as in [::1]:5432`
@@ -30,7 +30,7 @@ const wrongPlace = (text: string, of: string, isOnly: boolean): string | undefin
   return undefined
 }
 
-/** Reads it, or says what is wrong with it, in words that hold nothing of it: it has a password. */
+/** Parses a URL, or describes what is wrong with it without quoting it, since it holds a password. */
 export const parse = (text: string): Result.Result<ServerUrl, string> => {
   const found = form.exec(text)
   if (found === null) return Result.fail("it does not begin with postgres://")

@@ -1,7 +1,7 @@
 /**
- * Transactions in two round trips: one locks and loads, one writes and commits, and in between the core decides. The
- * statements of a round trip are sent together (pipelined), over a connection that nobody else has meanwhile. The order in
- * which steps lock rows is told in docs/decisions/0023-steps.md.
+ * Transactions in two round trips: one locks and loads, then the core decides, and one writes and commits. The
+ * statements of a round trip are pipelined over a connection that is exclusive meanwhile. For the order in which steps
+ * lock rows see docs/decisions/0023-steps.md.
  */
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Data, Effect, Layer } from "effect"
@@ -10,36 +10,36 @@ import * as Primary from "./Primary.ts"
 import { isLostConnection } from "./SqlFailure.ts"
 import type { Rows, Statement } from "./Statement.ts"
 
-/** The connection was lost before the transaction was told to commit: it certainly left nothing behind. */
+/** The connection was lost before the commit was sent, so the transaction certainly left nothing behind. */
 export class LostBeforeCommit extends Data.TaggedError("LostBeforeCommit")<{ readonly error: SqlError }> {}
 
-/** What a transaction writes after it has loaded, and what its caller gets once that is committed. */
+/** What a transaction writes after loading, and its result once that is committed. */
 interface Written<A> {
   readonly writes: ReadonlyArray<Statement>
   readonly result: A
 }
 
-/** What a transaction loads besides, in a round trip of its own, and what comes of the rows of each statement. */
+/** What a transaction loads in a further round trip, and how it continues with those rows. */
 interface Loading<A> {
   readonly load: ReadonlyArray<Statement>
   readonly next: (rows: ReadonlyArray<Rows>) => Next<A>
 }
 
-/** What follows once a transaction has loaded. */
+/** How a transaction continues after loading. */
 export type Next<A> = Written<A> | Loading<A>
 
 export class Sessions extends Context.Service<Sessions, {
   /**
-   * Carries out a transaction: `load`, then what `next` makes of the rows of each statement. Nothing is written where it
-   * fails, but for a connection that is lost after it was told to commit. `next` is pure.
+   * Carries out a transaction: `load`, then what `next` returns for the rows of each statement. On failure nothing is
+   * written, unless the connection is lost after the commit was sent. `next` is pure.
    */
   readonly transaction: <A>(
     load: ReadonlyArray<Statement>,
     next: (rows: ReadonlyArray<Rows>) => Next<A>
   ) => Effect.Effect<A, SqlError | LostBeforeCommit>
   /**
-   * Carries out a transaction in one round trip: statements that need not know what those before them answered. Each sees
-   * what was committed before it began. Answers with the rows of each.
+   * Carries out a transaction in one round trip, with statements that do not depend on one another's results. Each sees
+   * what was committed before it began. Returns the rows of each.
    */
   readonly pipelined: (statements: ReadonlyArray<Statement>) => Effect.Effect<ReadonlyArray<Rows>, SqlError>
 }>()("@wac/postgres/Sessions") {
@@ -51,20 +51,20 @@ export class Sessions extends Context.Service<Sessions, {
 }
 
 /**
- * How long a transaction may stand still, while its process hangs, before PostgreSQL ends it (milliseconds): so long
- * those wait who want the same rows.
+ * How long a transaction may stay idle, if its process hangs, before PostgreSQL ends it (milliseconds). Others that
+ * need the same rows wait that long.
  */
 export const maxIdle = 1000
 
 /**
- * After this much between load and write (milliseconds) PostgreSQL may have ended the transaction without our having
- * heard: then whether it still stands is asked before it is told to commit.
+ * After this long between load and write (milliseconds), PostgreSQL may have ended the transaction without our
+ * knowledge. So the transaction is checked before the commit is sent.
  */
 const doubtAfter = maxIdle / 2
 
 /**
- * Plans are made for indexes, whatever the tables held when they were made: a table may be empty then. What is looked up
- * for each of many is a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
+ * Plans must use indexes, whatever the tables held when they were planned, which may be nothing. A lookup for each of
+ * many rows is a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
  */
 export const planning: Readonly<Record<string, string>> = {
   plan_cache_mode: "force_generic_plan",
@@ -74,7 +74,7 @@ export const planning: Readonly<Record<string, string>> = {
   enable_mergejoin: "off"
 }
 
-/** Settings for the statements after it, until the transaction ends. */
+/** A statement that changes settings until the transaction ends. */
 export const setLocally = (settings: Readonly<Record<string, string>>): Statement => ({
   text: `select ${Object.keys(settings).map((_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, true)`).join(", ")}`,
   params: Object.entries(settings).flat()
@@ -85,12 +85,12 @@ const commit: Statement = { text: "commit" }
 const rollback: Statement = { text: "rollback" }
 
 const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<Record<string, string>>) {
-  // whoever has a connection has it alone, and what they send is pipelined: over one that is reserved it would not be
+  // a connection is used exclusively but pipelined; a reserved one would not be pipelined
   const pool = yield* PgPool.make(Primary.extended(config, { multiplex: true, multiplexConcurrency: 1 }))
 
   const opening = Object.keys(local).length === 0 ? [begin] : [begin, setLocally(local)]
 
-  /** The rows of each statement; the first failure, once all have ended. */
+  /** Sends statements together. Returns the rows of each, or the first failure once all have ended. */
   const send = (
     connection: PgConnection.PgConnection,
     statements: ReadonlyArray<Statement>
@@ -102,7 +102,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
       (ends) => Effect.forEach(ends, (end) => Effect.map(end, ({ rows }) => rows))
     )
 
-  /** What is sent before the transaction is told to commit; when it fails, the connection is left as it was lent. */
+  /** Sends statements before the commit. On failure the connection is returned as it was. */
   const uncommitted = (
     connection: PgConnection.PgConnection,
     statements: ReadonlyArray<Statement>
@@ -136,7 +136,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
         yield* uncommitted(connection, writes)
         yield* send(connection, [commit])
       } else {
-        // for a transaction that has failed, too, that is the end
+        // a commit also ends a transaction that has failed
         yield* send(connection, [...writes, commit])
       }
       return result
@@ -146,7 +146,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     pool.use((connection) =>
       Effect.onError(
         step(connection),
-        // left in the middle: what is on the way over it is nobody's any more
+        // interrupted in the middle: responses under way on this connection have no reader any more
         ({ reasons }) => reasons.every(Cause.isFailReason) ? Effect.void : pool.invalidate(connection)
       )
     )
@@ -156,7 +156,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     pipelined: (statements) =>
       using((connection) =>
         Effect.map(
-          // for a transaction that has failed, too, the commit is the end
+          // a commit also ends a transaction that has failed
           send(connection, [...opening, ...statements, commit]),
           (rows) => rows.slice(opening.length, -1)
         )

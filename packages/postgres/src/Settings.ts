@@ -1,11 +1,11 @@
 /**
- * The operator's settings of a row: those that are given change, the others stay.
+ * Updates the operator's settings of a row: the given fields change, the others stay.
  */
 import type { StoreError } from "@wac/core"
 import { Effect } from "effect"
 import type { Database } from "./Database.ts"
 
-/** Makes an operation that sets the columns behind the fields that are given, of the row with an identifier. */
+/** Creates an operation that sets the columns of the given fields in the row with an identifier. */
 export const configuring = <Field extends string>(
   query: Database["Service"]["query"],
   operation: string,

@@ -1,6 +1,6 @@
 /**
- * What a failed statement means: whether it certainly left nothing behind, whose fault it was, and what may be said of
- * it in a log.
+ * Classifies failed statements: whether they certainly left nothing behind, whose fault it was, and what the log may
+ * say. Pure.
  */
 import { Predicate } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -8,38 +8,38 @@ import type { SqlError } from "effect/sql/SqlError"
 const property = (value: unknown, name: string): string | undefined =>
   Predicate.hasProperty(value, name) && typeof value[name] === "string" ? value[name] : undefined
 
-/** The server's code for what happened (SQLSTATE), if it was the server who said so. */
+/** The server's error code (SQLSTATE), if the error came from the server. */
 const codeOf = (error: SqlError): string | undefined => property(error.reason.cause, "code")
 
-/** cannot_connect_now, too_many_connections, and a server that is about to stop. */
+/** cannot_connect_now, too_many_connections, and a server that is shutting down. */
 const passingStates = ["57P03", "57P02", "57P01", "53300"]
 
-/** Whether the failure is that of connecting, before any statement was sent, and may pass. */
+/** Whether connecting failed, before any statement was sent, and may succeed later. */
 const isRefusedConnection = (error: SqlError): boolean =>
   error.reason.operation === "connect" &&
   (error.reason._tag === "ConnectionError" || passingStates.includes(codeOf(error) ?? ""))
 
-/** Whether the statement certainly left nothing behind, and may succeed when it is sent again. */
+/** Whether the statement certainly left nothing behind and a retry may succeed. */
 export const isPassing = (error: SqlError): boolean =>
   error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError" || isRefusedConnection(error)
 
-/** A server that ends a connection: it stops, or the transaction stood still for too long. */
+/** The server ended the connection: it is stopping, or the transaction was idle for too long. */
 const endedStates = ["57P01", "57P02", "57P03", "25P03"]
 
-/** Whether the connection was lost, with whatever was under way on it. */
+/** Whether the connection was lost, with everything in flight on it. */
 export const isLostConnection = (error: SqlError): boolean =>
   error.reason._tag === "ConnectionError" || endedStates.includes(codeOf(error) ?? "")
 
 /**
- * Whether the server refused the statement for what was in it (a value, a constraint, a rule of a function): it left
- * nothing behind, and another command of the same batch may be at fault.
+ * Whether the server refused the statement because of its content (a value, a constraint, a rule of a function). It
+ * left nothing behind, and another command of the same batch may be at fault.
  */
 export const isOfContent = (error: SqlError): boolean =>
   error.reason.operation !== "connect" && /^(21|22|23|54|P0)/.test(codeOf(error) ?? "")
 
 /**
- * What happened, for a log. Messages of the data classes (22, 23) are left out, since they quote values; parameters
- * and the server's `detail` never appear.
+ * Describes a failure for the log. Messages of the data classes (22, 23) are omitted, since they quote values.
+ * Parameters and the server's `detail` never appear.
  */
 export const describe = (error: SqlError): string => {
   const { cause, message } = error.reason

@@ -1,19 +1,19 @@
 /**
- * Ends that come in time, or are not waited for.
+ * Waits for a fiber up to a deadline in real time.
  */
 import type { Exit, Fiber } from "effect"
 
 /**
- * A timer that goes off later than this part of its length shows that the process stood still: it was stopped, or its
- * machine was. What was answered meanwhile has not been read yet.
+ * If a timer fires later than by this fraction of its length, the process was suspended, or its machine was. Responses
+ * that arrived meanwhile have not been read yet.
  */
 const stalled = 0.1
 
 /**
- * Tells once how a fiber ended, or that it takes longer than `deadline` (milliseconds of real time, whatever the clock
- * of a test shows). Time in which the process stood still does not count: else a step that was committed would be told
- * as failed, with its answer unread. One that is late is interrupted behind the back of who is told, since the server's word for that
- * may take as long again. What is answered makes it tell nothing any more.
+ * Calls `tell` once with a fiber's exit, or with `late` once it has taken longer than `deadline` (milliseconds of real
+ * time, whatever a test's clock shows). Time during which the process was suspended does not count: otherwise a
+ * committed step would be reported as failed while its response is unread. A late fiber is interrupted in the
+ * background, since the server's response to that may take as long again. The returned function cancels the call.
  */
 export const watch = <A, E>(
   fiber: Fiber.Fiber<A, E>,

@@ -1,5 +1,5 @@
 /**
- * Storage in PostgreSQL: a server's, or one in the process.
+ * Storage in PostgreSQL: on a server, or in the process.
  */
 export * as Migrations from "./Migrations.ts"
 export { OpenError } from "./OpenError.ts"

@@ -1,6 +1,6 @@
 /**
- * Storages and providers that are not ours, as options of `createWac`. `Composition.layer` takes the same Layers as they
- * are.
+ * Turns a foreign storage or provider, written as a Layer of Effect, into an option of `createWac`. `Composition.layer`
+ * takes the same Layers directly.
  */
 import type { Ports } from "@wac/core"
 import type { Layer } from "effect"
@@ -9,15 +9,15 @@ import type { LayerProvider } from "./messages/Provider.ts"
 import type { LayerStorage } from "./Storage.ts"
 
 /**
- * A storage: a Layer of every port, which is built once for each instance and closed with it. Hold it to the suites of
- * `@wac/testkit`. If it cannot be opened, the Layer fails: `createWac` then rejects, with the reason `storage_unavailable`
- * for a `StoreError` of `@wac/core`.
+ * A storage: a Layer of every port, built once for each instance and closed with it. It must pass the suites of
+ * `@wac/testkit`. If it cannot be opened, the Layer fails; `createWac` then rejects, with the reason
+ * `storage_unavailable` for a `StoreError` of `@wac/core`.
  */
 export const storage = (layer: Layer.Layer<Ports.Ports, unknown>): LayerStorage => ({ type: "layer", layer })
 
 /**
- * A provider: a Layer of the port `Provider` of `@wac/core`, and of its `ProviderWebhook` if it posts to us. It may use
- * everything in `Composition.Beneath`. With a `ProviderError` of `@wac/core`, `createWac` rejects with its reason and
- * message.
+ * A provider: a Layer of the port `Provider` of `@wac/core`, and of `ProviderWebhook` if the provider posts to us. It
+ * may use everything in `Composition.Beneath`. If it fails with a `ProviderError` of `@wac/core`, `createWac` rejects
+ * with its reason and message.
  */
 export const provider = (layer: Composition.Adapters<unknown>["provider"]): LayerProvider => ({ type: "layer", layer })

@@ -1,5 +1,5 @@
 /**
- * The composition: which adapters stand behind which ports, and what runs in the background. Read from the bottom up.
+ * The composition: which adapters implement which ports, and what runs in the background. Read it from the bottom up.
  */
 import {
   Accounts,
@@ -56,11 +56,11 @@ import { SecureRandom } from "effect/crypto"
 import * as Cryptography from "./secrets/Cryptography.ts"
 import * as MasterKeyFile from "./secrets/MasterKeyFile.ts"
 
-/** A storage of ours; its packages are loaded only if it is used. */
+/** A built-in storage. Its package is loaded only if it is used. */
 export type BuiltInStorage =
   /** Lost with the process. */
   | { readonly _tag: "Memory" }
-  /** PostgreSQL in the process, which has the directory to itself. */
+  /** PostgreSQL in the process, which uses the directory exclusively. */
   | { readonly _tag: "Embedded"; readonly directory: string }
   /** A PostgreSQL server, which any number of processes may share. */
   | {
@@ -71,28 +71,28 @@ export type BuiltInStorage =
     readonly migrate?: boolean
   }
 
-/** Where everything is kept: in a storage of ours, or in any `Layer` of the ports that passes the suites of `@wac/testkit`. */
+/** A built-in storage, or any `Layer` of the ports that passes the suites of `@wac/testkit`. */
 export type Storage<E = never> = BuiltInStorage | Layer.Layer<Ports.Ports, E>
 
-/** What is kept, and what opens it. */
+/** The storage, and what opens it. */
 export interface Kept<E = never> {
   readonly storage: Storage<E>
   /**
-   * Encrypts the secrets in the storage. If omitted, embedded PostgreSQL keeps one beside its data, and a storage that is
-   * lost with the process gets one for the run; any other storage requires it.
+   * Encrypts the secrets in the storage. If omitted, embedded PostgreSQL keeps a key beside its data, and a storage
+   * that is lost with the process gets a key for the run; any other storage requires one.
    */
   readonly masterKey: Redacted.Redacted<Uint8Array> | undefined
-  /** The one before, while it is being changed. */
+  /** The previous master key, during a change. */
   readonly previousMasterKey: Redacted.Redacted<Uint8Array> | undefined
   readonly limits: Limits.Limits
 }
 
-/** What a running instance is made with, but for its adapters. */
+/** The configuration of a running instance, without its adapters. */
 export interface Config<E = never> extends Kept<E> {
   readonly receiverRules: ReceiverGuardDns.ReceiverRules
 }
 
-/** A storage that survives the process was given no master key: nobody could open its secrets after a restart. */
+/** A durable storage was given no master key, so its secrets could not be opened after a restart. */
 export class MasterKeyMissing extends Schema.TaggedError<MasterKeyMissing>()("MasterKeyMissing", {
   storage: Schema.String
 }) {
@@ -102,22 +102,22 @@ export class MasterKeyMissing extends Schema.TaggedError<MasterKeyMissing>()("Ma
 }
 
 /**
- * The adapters that can be exchanged: how people sign in, and the provider. They may use everything beneath them, and run
- * something in the background for as long as their scope is open. A provider reports through `Inbound`; one that posts to
- * us provides its `ProviderWebhook` too.
+ * The exchangeable adapters: authentication and the provider. They may use everything beneath them, and run in the
+ * background for as long as their scope is open. A provider reports through `Inbound`; one that posts to us also
+ * provides its `ProviderWebhook`.
  */
 export interface Adapters<E = never> {
   readonly authenticator: Layer.Layer<Authenticator.Authenticator, E, Beneath | Password.Passwords>
   readonly provider: Layer.Layer<Provider.Provider, E, Beneath>
 }
 
-/** Our own accounts, and the sandbox. */
+/** The built-in accounts, and the sandbox. */
 export const standard: Adapters = { authenticator: LocalAuthenticator.layer, provider: SandboxProvider.layer }
 
-/** Ports that stand in front of the storage's own and of the transport to receivers, over which they are made. */
+/** Ports that wrap the storage's ports and the transport to receivers. */
 export type InFront<E> = Layer.Layer<never, E, Ports.Ports | WebhookTransport.WebhookTransport>
 
-/** Only who uses PostgreSQL waits for its client, and for PGlite, to be loaded. */
+/** Loaded on demand, so that only hosts that use PostgreSQL load its client and PGlite. */
 const postgres = Effect.promise(() => import("@wac/postgres"))
 
 const isLayer = <E>(storage: Storage<E>): storage is Layer.Layer<Ports.Ports, E> => Layer.isLayer(storage)
@@ -138,7 +138,7 @@ const layerStorage = <E>(
 ): Layer.Layer<Ports.Ports, E | Layer.Error<ReturnType<typeof layerBuiltIn>>> =>
   isLayer(storage) ? storage : layerBuiltIn(storage)
 
-/** A key of this run is enough only where what it encrypts is lost with the process too. */
+/** A key for this run is enough only if what it encrypts is lost with the process too. */
 const keyWithout = Effect.fnUntraced(function*<E>(storage: Storage<E>) {
   if (!isLayer(storage) && storage._tag === "Embedded") return yield* MasterKeyFile.load(storage.directory)
   const { durable, name } = yield* CoreStorage.Storage
@@ -152,7 +152,7 @@ const masterKeys = Effect.fnUntraced(function*<E>({ masterKey, previousMasterKey
   return { current, ...(previousMasterKey === undefined ? {} : { previous: previousMasterKey }) }
 })
 
-/** The storage with its vault, and nothing that runs: for an operator's commands, beside servers or without one. */
+/** The storage with its vault, and nothing that runs: for operator commands, with or without servers running. */
 export const layerKept = <E = never>(config: Kept<E>, cryptography = Cryptography.layer) =>
   Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer)).pipe(
     Layer.provideMerge(layerStorage(config.storage)),
@@ -160,14 +160,14 @@ export const layerKept = <E = never>(config: Kept<E>, cryptography = Cryptograph
     Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
   )
 
-/** The storage alone, none of its secrets opened and so without a master key: for an operator's commands. */
+/** The storage only, without opening secrets and so without a master key: for operator commands. */
 export const layerUnopened = <E = never>(storage: Storage<E>) =>
   layerStorage(storage).pipe(Layer.provideMerge(Cryptography.layer))
 
 const receivers = ({ receiverRules }: Pick<Config, "receiverRules">) =>
   Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportHttp.layer(receiverRules))
 
-/** What the adapters that can be exchanged stand on: the storage, receivers, and the way for a provider's reports. */
+/** What the exchangeable adapters build on: the storage, receivers, and `Inbound` for a provider's reports. */
 const beneath = <E, EInFront>(
   config: Config<E>,
   inFront: InFront<EInFront>,
@@ -234,8 +234,8 @@ const background = Layer.mergeAll(
 )
 
 /**
- * Every service of the domain, and all that runs in the background. Closing the scope stops it gracefully: deliveries
- * in flight are given back, sends in flight end.
+ * Every service of the domain, and everything that runs in the background. Closing the scope stops it gracefully:
+ * claims of deliveries in flight are released, and sends in flight finish.
  */
 export const layer = <E = never, EAdapters = never, EInFront = never>(
   config: Config<E>,

@@ -1,41 +1,47 @@
 /**
- * A clock that a test holds in its hands: time passes when the test says so, and what is due by then happens.
+ * A clock for tests: time passes when the test advances it, and everything due by then happens.
  */
 import { type Clock, DateTime, Duration, Effect, Option, Scheduler } from "effect"
 import { millis as millisSince1970, type Moment } from "./Moment.ts"
 import { badOption } from "./WacError.ts"
 
-/** A length of time: milliseconds, or words such as `"90 seconds"`, `"24 hours"`, `"7 days"`. */
+/** A duration: milliseconds, or text such as `"90 seconds"`, `"24 hours"`, `"7 days"`. */
 export type Span =
   | number
   | `${number} ${"millis" | "second" | "seconds" | "minute" | "minutes" | "hour" | "hours" | "day" | "days"}`
 
-/** Time for tests; see {@link fakeClock}. */
+/** A clock for tests; see {@link fakeClock}. */
 export interface FakeClock {
-  /** The time by this clock. */
+  /** The current time of this clock. */
   readonly now: () => Date
   /**
-   * Lets time pass. Whatever becomes due happens in its order, each thing at its own time: reports of the sandbox,
-   * posts to webhooks and their retries, listeners, sweeps. Resolves when all of it has happened. What code of yours
-   * does (a listener, a receiver, a provider) is waited for, each time for a second of real time at most. With
-   * `memory()` a day in which little happens takes a fraction of a second; a database is asked again for every second
-   * that passes, so there a day takes a few seconds.
+   * Lets time pass. Everything that becomes due happens in order, each at its own time: reports of the sandbox, webhook
+   * deliveries and retries, listeners, sweeps. Resolves when all of it has happened. Your own code (a listener, a
+   * receiver, a provider) is awaited, for at most a second of real time each. With `memory()`, a day in which little
+   * happens takes a fraction of a second; a database is polled for every second that passes, so a day takes a few
+   * seconds there.
    */
   readonly advance: (by: Span) => Promise<void>
-  /** The same up to a point in time; one that has passed already is refused. */
+  /** Lets time pass up to a point in time. Throws if it is in the past. */
   readonly set: (to: Moment) => Promise<void>
 }
 
-/** What a fake clock begins with when nobody says. */
+/** The default start of a fake clock. */
 const beginning = Date.UTC(2026, 0, 1)
 
-/** So many turns of the event loop without a task of any fiber, and all that follows from a step has happened. */
+/**
+ * After this many turns of the event loop without a task of any fiber, everything that follows from a step has
+ * happened.
+ */
 const quietTurns = 3
 
-/** How long in real time the clock waits for what is done outside of fibers (a provider's answer, a listener, a receiver). */
+/**
+ * How long the clock waits in real time for work outside of fibers (a provider, a listener, a receiver), in
+ * milliseconds.
+ */
 const patience = 1000
 
-/** So many seconds are let pass for what is being closed: more than any part of it waits. */
+/** How many seconds of clock time may pass while an instance closes: more than any part of it waits. */
 const patienceAtClose = 60
 
 interface Sleeper {
@@ -49,20 +55,23 @@ const millisOf = (moment: Moment, option: string): number => {
   return millis
 }
 
-/** Effect's clock and scheduler behind a {@link FakeClock}; {@link Steered.during} has it wait for a promise of the host. */
+/**
+ * The Effect clock and scheduler behind a {@link FakeClock}. {@link Steered.during} makes the clock wait for a promise
+ * of the host.
+ */
 export interface Steered {
   readonly clock: Clock.Clock
   readonly scheduler: Scheduler.Scheduler
   readonly during: <A>(promise: Promise<A>) => Promise<A>
-  /** The same for work that is done on another thread, or by a receiver, so that no fiber is seen running. */
+  /** Makes the clock wait for work on another thread or in a receiver, during which no fiber runs. */
   readonly hold: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Lets time pass, second by second, until a promise has settled: what is being closed may wait for a time. */
+  /** Lets time pass, second by second, until a promise has settled, since closing may wait for timers. */
   readonly runUntil: (promise: Promise<void>) => Promise<void>
 }
 
 const steered = new WeakMap<FakeClock, Steered>()
 
-/** What is behind a clock that {@link fakeClock} made. */
+/** The internals of a clock that {@link fakeClock} created. */
 export const steeredOf = (clock: FakeClock): Steered => {
   const found = steered.get(clock)
   if (found === undefined) throw badOption("clock", "clock must be made by fakeClock()")
@@ -70,14 +79,17 @@ export const steeredOf = (clock: FakeClock): Steered => {
 }
 
 /**
- * Makes a clock for tests; give it to `createWac`. It stands still until it is told to move, begins at `now` (the
- * first of January 2026 when left out) and may be shared by several instances. A receiver that verifies signatures by the
- * machine's clock refuses them as too old or too new, unless `now` is the present.
+ * Creates a clock for tests; pass it to `createWac`. It stands still until advanced, starts at `now` (by default 1
+ * January 2026) and may be shared by several instances. A receiver that verifies signatures by the machine's clock
+ * refuses them as too old or too new unless `now` is the present.
  */
 export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock => {
   let time = options.now === undefined ? beginning : millisOf(options.now, "now")
   const start = time
-  /** Latest first, so that `pop` gives who wakes next; equal times in the order in which they were asked for. */
+  /**
+   * Latest first, so that `pop` returns the next to wake. Sleepers of the same time wake in the order in which they
+   * went to sleep.
+   */
   const sleepers: Array<Sleeper> = []
   let tasks = 0
   let awaited = 0
@@ -128,7 +140,7 @@ export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock =>
     }
   }
 
-  /** Has the clock wait for something, until it is released or patience ends. */
+  /** Makes the clock wait until the returned function is called or its patience ends. */
   const wait = (): () => void => {
     let isWaiting = true
     awaited++
@@ -154,14 +166,14 @@ export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock =>
     await settle()
     while (sleepers.length > 0 && sleepers.at(-1)!.at <= to) {
       time = sleepers.at(-1)!.at
-      // all of one moment, then whatever follows from them
+      // everything due at one moment, then whatever follows from it
       while (sleepers.at(-1)?.at === time) sleepers.pop()!.wake()
       await settle()
     }
     time = to
   }
 
-  /** One movement after the other: two at once would each skip what the other is due. */
+  /** One movement after another: two at once would each skip what the other makes due. */
   const next = (to: () => number): Promise<void> => {
     const moved = moving.then(() => move(to()))
     moving = moved.catch(() => {})

@@ -1,6 +1,6 @@
 /**
- * The HTTP API inside the host's own server: the very routes of the standalone one, behind a fetch handler and behind a
- * handler for `node:http`.
+ * The HTTP API inside the host's own server: the same routes as the standalone server's, behind a fetch handler and a
+ * `node:http` handler.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Errors } from "@wac/core"
@@ -11,24 +11,24 @@ import { IncomingMessage, type ServerResponse } from "node:http"
 import type { InFlight } from "./InFlight.ts"
 import { badOption } from "./WacError.ts"
 
-/** Answers a request of the Fetch API. */
+/** Handles a request of the Fetch API. */
 export type Handler = (request: Request) => Promise<Response>
 
 /**
- * Answers a request of `node:http`. Express and Connect take it as it is, also mounted at a path: they take that off the
- * request's themselves. If something has read the body before, the response is 500 `body_already_parsed`.
+ * Handles a request of `node:http`. Express and Connect accept it directly, even mounted at a path, which they remove
+ * from the request themselves. If something has already read the body, the response is 500 `body_already_parsed`.
  */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** What no route is at. */
+/** A path without a route. */
 const nowhere = "//"
 
 type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
 
-/** What of a request's target comes before our own paths, and what is ours of it; nothing is, outside of the prefix. */
+/** Splits a request's target into the mount path and our own path. Outside of the prefix, the path has no route. */
 const split = (target: string, url: string, prefix: string): readonly [mount: string, path: string] => {
   if (prefix === "") {
-    // Express and Connect have taken their path off `url`, and keep the whole as `originalUrl`
+    // Express and Connect remove their mount path from `url`, and keep the whole target as `originalUrl`
     return target.endsWith(url) ? [target.slice(0, target.length - url.length), url] : ["", url]
   }
   if (!target.startsWith(prefix)) return ["", nowhere]
@@ -36,7 +36,7 @@ const split = (target: string, url: string, prefix: string): readonly [mount: st
   return rest === "" || rest[0] === "?" ? [prefix, `/${rest}`] : rest[0] === "/" ? [prefix, rest] : ["", nowhere]
 }
 
-/** Takes the mount's path off each request. */
+/** Removes the mount path from each request. */
 const mounted = <R>(app: App<R>, prefix: string): App<R | HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const { originalUrl: target = request.url } = request.source as { readonly originalUrl?: string }
@@ -51,14 +51,14 @@ const mounted = <R>(app: App<R>, prefix: string): App<R | HttpServerRequest.Http
     )
   })
 
-/** Reads the option `prefix`: `/messaging`, or nothing. */
+/** Validates the option `prefix`: `/messaging`, or empty. */
 export const prefixOf = (prefix: string | undefined): string => {
   const path = (prefix ?? "").replace(/\/$/, "")
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(path)) throw badOption("prefix", "prefix must be a path such as /messaging")
   return path
 }
 
-/** A parsed body cannot be put back: signatures and idempotency are over the bytes as they came. */
+/** The error for a parsed body. It cannot be restored, but signatures and idempotency need the original bytes. */
 const wasRead = new Errors.ServerError({
   reason: "body_already_parsed",
   message: "the request's body was read before it reached wac: mount wac before any body parser (Express: above " +
@@ -84,15 +84,15 @@ const refuseNode = (error: Errors.DomainError, response: ServerResponse): void =
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
-/** What the routes need, which the composition has. */
+/** The services that the routes require from the composition. */
 export type Needs = Exclude<
   HttpRouter.Request.Without<Layer.Services<typeof HttpApp.layer>>,
   HttpRouter.HttpRouter | Layer.Success<typeof HttpServer.layerServices>
 >
 
 /**
- * Both handlers, in the present scope: requests in flight end with it. `context` holds what every request is to know, as for
- * `Running.make`.
+ * Builds both handlers in the present scope, which ends requests in flight when it closes. `context` holds services for
+ * every request, as in `Running.make`.
  */
 export const make = Effect.fnUntraced(function*(
   context: Context.Context<never>,
@@ -132,7 +132,7 @@ export const make = Effect.fnUntraced(function*(
   }
 })
 
-/** Both handlers, counted among what is in flight; when that is stopped, requests are refused. */
+/** Counts requests of both handlers as work in flight. Once that is stopped, requests are refused. */
 export const counted = (
   handlers: { readonly web: Handler; readonly node: NodeHandler },
   inFlight: InFlight

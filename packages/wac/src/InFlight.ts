@@ -1,10 +1,10 @@
 /**
- * What is under way and must end before an instance is closed.
+ * Counts work in flight, which must finish before an instance is closed.
  */
 import { Stopping } from "@wac/core"
 import { Duration } from "effect"
 
-/** How long closing waits (milliseconds), as a server's stop does; sends end within the provider's 8 s. */
+/** How long closing waits, in milliseconds: as long as a server's stop. Sends finish within the provider's 8 s. */
 const patience = Duration.toMillis(Stopping.timeout)
 
 export class InFlight {
@@ -12,7 +12,7 @@ export class InFlight {
   #isStopped = false
   #ended: (() => void) | undefined
 
-  /** Whether nothing may begin any more. */
+  /** Whether new work is refused. */
   get isStopped(): boolean {
     return this.#isStopped
   }
@@ -25,7 +25,7 @@ export class InFlight {
     if (--this.#count === 0) this.#ended?.()
   }
 
-  /** Lets nothing begin any more, and waits for what has begun. */
+  /** Refuses new work, and waits for work in flight. */
   readonly stop = async (): Promise<void> => {
     this.#isStopped = true
     if (this.#count === 0) return

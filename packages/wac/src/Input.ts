@@ -1,13 +1,13 @@
 /**
- * What the host hands over, checked as a request's body is: unknown fields are refused and named. A field that is
- * `undefined` is one that is left out.
+ * Checks the host's input as a request body is checked: unknown fields are refused by name. A field that is `undefined`
+ * counts as omitted.
  */
 import { Errors, Idempotency } from "@wac/core"
 import { InvalidInput } from "@wac/http"
 import { Effect, Predicate, Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 
-/** The same without the fields that are there in name only. */
+/** Removes fields that are `undefined`. */
 const given = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(given)
   if (!Predicate.isObject(value)) return value
@@ -16,9 +16,10 @@ const given = (value: unknown): unknown => {
   )
 }
 
-/** Reads a value by its schema, or says which field is wrong. */
+/** Decodes a value by its schema, or reports which field is wrong. */
 export const reader = <A, I>(schema: Schema.Codec<A, I>) => {
-  // of a send in memory, decoding by the interpreter is a tenth; where code may not be generated it stays with that
+  // interpreted decoding takes a tenth of a send in memory; if code generation is not allowed, decoding stays
+  // interpreted
   SchemaJITCompiler.enable(schema.ast)
   const decode = Schema.decodeUnknownResult(schema)
   const strict = { onExcessProperty: "error" } as const
@@ -28,7 +29,7 @@ export const reader = <A, I>(schema: Schema.Codec<A, I>) => {
     if (!Predicate.isObject(input)) {
       return Result.fail(new Errors.InvalidBody({ reason: "invalid_field", message: "an object is expected" }))
     }
-    // looked for only where something is wrong, so that a send that is right pays nothing for it
+    // only after a failure, so that valid input does not pay for it
     return Result.mapError(
       decode(given(input), strict),
       (error) => InvalidInput.of({ kind: "Payload", issue: error.issue }, input)
@@ -36,13 +37,13 @@ export const reader = <A, I>(schema: Schema.Codec<A, I>) => {
   }
 }
 
-/** The same as an effect. */
+/** {@link reader} as an effect. */
 export const read = <A, I>(schema: Schema.Codec<A, I>) => {
   const from = reader(schema)
   return (input: unknown): Effect.Effect<A, Errors.InvalidBody> => Effect.suspend(() => Effect.fromResult(from(input)))
 }
 
-/** An idempotency key, named as the host calls it. */
+/** Decodes an idempotency key. Errors use the host's name of the option. */
 export const idempotencyKey = (key: unknown): Result.Result<Idempotency.IdempotencyKey, Errors.InvalidBody> => {
   const param = "idempotencyKey"
   if (key === undefined || key === null) {

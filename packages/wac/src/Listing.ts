@@ -1,5 +1,5 @@
 /**
- * Lists: page by page, or all of it by iteration.
+ * Lists: page by page, or by iterating over everything.
  */
 import { Lists } from "@wac/api"
 import { type Errors, Page as Core } from "@wac/core"
@@ -8,25 +8,25 @@ import { Effect, Schema } from "effect"
 import * as Input from "./Input.ts"
 import type { Failure, Running } from "./Running.ts"
 
-/** Some of a list. */
+/** A page of a list. */
 export interface Page<A> {
   readonly data: ReadonlyArray<A>
   readonly hasMore: boolean
-  /** What to ask for the rest with; `null` at the end, except where the list says otherwise. */
+  /** The cursor of the next page; `null` at the end, unless the list states otherwise. */
   readonly nextCursor: string | null
 }
 
 /** Which page of a list. */
 export interface PageQuery {
-  /** How many items at most: 1 to 100, 25 when left out. */
+  /** The maximum number of items: 1 to 100, by default 25. */
   readonly limit?: number
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string
 }
 
 /**
- * A list: `for await (const item of list)` goes through all of it and reads on as it goes; `page()` gives one page.
- * Nothing is read before.
+ * A list: `for await (const item of list)` iterates over everything and fetches pages as it goes; `page()` returns one
+ * page. Nothing is fetched before.
  */
 export interface Listing<A> extends AsyncIterable<A> {
   readonly page: (query?: PageQuery) => Promise<Page<A>>
@@ -35,7 +35,7 @@ export interface Listing<A> extends AsyncIterable<A> {
 const Query = Schema.Struct(Lists.pageQuery)
 const readQuery = Input.read(Query)
 
-/** A list over one that the domain keeps. */
+/** Builds a list from a list of the domain. */
 export const make = <A, B>(
   { run }: Running,
   list: (page: Core.PageRequest) => Effect.Effect<Core.Page<A>, Failure>,

@@ -1,18 +1,18 @@
 /**
- * What an instance reports to its operator: through the host's function, or, without one, errors alone on stderr.
+ * An instance's log for its operator: goes to the host's function or, by default, errors only to stderr.
  */
 import { Cause, Layer, Logger, References } from "effect"
 
-/** One line of the log. It carries no secret and no payload. */
+/** One log line. It holds no secret and no payload. */
 export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error"
   readonly message: string
   readonly at: Date
-  /** What went wrong, with its stack, where something did. */
+  /** The error with its stack, if there is one. */
   readonly error?: string
 }
 
-/** Takes a line of the log; what it throws is ignored. */
+/** Receives a log line. Exceptions are ignored. */
 export type Log = (entry: LogEntry) => void
 
 const levels = {
@@ -39,16 +39,16 @@ const telling = (log: Log) =>
     try {
       log({ level: levels[logLevel], message: textOf(message), at: date, ...error })
     } catch {
-      // a log that fails must not fail what is logged
+      // a failing log must not make the logged operation fail
     }
   })
 
-/** For a host without a log: a mistake in a listener, or a handler that is mounted wrongly, must not stay unseen. */
+/** For a host without a log: a mistake in a listener, or a wrongly mounted handler, must still be visible. */
 const toStderr: Log = ({ error, message }) => {
   process.stderr.write(error === undefined ? `wac: ${message}\n` : `wac: ${message}\n${error}\n`)
 }
 
-/** Sends every line to this function; without one, only errors are written, to stderr. */
+/** Sends every line to this function. Without one, only errors are logged, to stderr. */
 export const layer = (log: Log | undefined) =>
   Layer.mergeAll(
     Logger.layer([telling(log ?? toStderr)]),

@@ -6,18 +6,18 @@ import { DateTime, Option } from "effect"
 /** A point in time: a `Date`, ISO 8601 text, or milliseconds since 1970. */
 export type Moment = Date | string | number
 
-/** In milliseconds; `undefined` when it is none. */
+/** In milliseconds; `undefined` if it is not a point in time. */
 export const millis = (moment: Moment): number | undefined =>
   Option.getOrUndefined(Option.map(DateTime.make(moment), DateTime.toEpochMillis))
 
-/** A filter's times as ISO 8601 text, for a schema to read. */
+/** Converts a filter's times to ISO 8601 text, for a schema to decode. */
 export const written = <Filter extends { readonly since?: Moment; readonly until?: Moment }>(filter: Filter) => ({
   ...filter,
   ...(filter.since === undefined ? {} : { since: iso(filter.since) }),
   ...(filter.until === undefined ? {} : { until: iso(filter.until) })
 })
 
-/** The same once read, in milliseconds. */
+/** Converts a decoded filter's times to milliseconds. */
 export const inMillis = <Others extends object>(
   { since, until, ...others }: Others & { readonly since?: DateTime.Utc; readonly until?: DateTime.Utc }
 ) => ({
@@ -26,7 +26,7 @@ export const inMillis = <Others extends object>(
   ...(until === undefined ? {} : { until: DateTime.toEpochMillis(until) })
 })
 
-/** As ISO 8601 text; what is no point in time becomes text that is none either, for a schema to refuse. */
+/** As ISO 8601 text. An invalid time becomes invalid text, for a schema to refuse. */
 export const iso = (moment: Moment | undefined): unknown => {
   if (moment === undefined || typeof moment === "string") return moment
   return Option.getOrElse(Option.map(DateTime.make(moment), DateTime.formatIso), () => "")

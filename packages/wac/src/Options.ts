@@ -1,5 +1,5 @@
 /**
- * What an instance is made with.
+ * The options of an instance, and their validation.
  */
 import { Limits as Core, Portal, Workspace } from "@wac/core"
 import { ReceiverAddress, type ReceiverGuardDns } from "@wac/receivers"
@@ -14,7 +14,7 @@ import type { Auth } from "./people/Auth.ts"
 import { composed, type Storage } from "./Storage.ts"
 import { badOption } from "./WacError.ts"
 
-/** Rates are per second; `null` is no limit. What is left out stays as it is by default. */
+/** Rates are per second; `null` means no limit. Omitted settings keep their defaults. */
 export interface Limits {
   /** Requests of a workspace, by tier: `{ standard: 100 }`. */
   readonly workspaceTiers?: { readonly [tier: string]: number }
@@ -27,55 +27,57 @@ export interface Limits {
     readonly phoneNumberTier?: string
     /** Messages per workspace and calendar month (UTC). */
     readonly monthlyQuota?: number | null
-    /** Unique customers written to outside a window, per rolling 24 hours and phone number. */
+    /** Unique customers messaged outside a window, per rolling 24 hours and phone number. */
     readonly messagingLimit?: number | null
   }
 }
 
-/** Which receivers webhooks may have; by default only https and public addresses. */
+/** Which receivers webhooks may have. By default, only https and public addresses. */
 export interface ReceiverRules {
   /** Allows http. */
   readonly allowInsecure?: boolean
-  /** Private ranges that are allowed: `["127.0.0.0/8"]`. */
+  /** Private ranges to allow: `["127.0.0.0/8"]`. */
   readonly allowCidrs?: ReadonlyArray<string>
 }
 
-/** 32 random bytes, or their base64, as `openssl rand -base64 32` makes them. */
+/** 32 random bytes, or their base64, as printed by `openssl rand -base64 32`. */
 export type MasterKey = string | Uint8Array
 
-/** What an instance is made with. */
+/** The options of an instance. */
 export interface WacOptions {
-  /** `memory()`, `postgres(url)`, `pglite(directory)`, or a storage that is not ours. */
+  /** `memory()`, `postgres(url)`, `pglite(directory)`, or a storage of your own. */
   readonly storage: Storage
   /** `sandbox()`, `whatsapp({ … })`, a provider of your own as an object, or one that is a Layer. */
   readonly provider: Provider
-  /** Who is signed in to what is served under `/internal`; nobody when left out. */
+  /** Decides who is signed in under `/internal`; if omitted, nobody is. */
   readonly auth?: Auth
   /**
-   * Encrypts the secrets in the storage. Required with `postgres`, and with a storage that is not ours if it survives the
-   * process; memory has one per run, `pglite` keeps one.
+   * Encrypts the secrets in the storage. Required with `postgres`, and with a durable storage of your own. `memory`
+   * creates one for each run; `pglite` keeps one.
    */
   readonly masterKey?: MasterKey
-  /** The master key before, while it is being changed. */
+  /** The previous master key, during a change. */
   readonly previousMasterKey?: MasterKey
-  /** The name that the first workspace is created with, if there is none yet; `wac` when left out. */
+  /** The name for the first workspace if there is none yet. Defaults to `wac`. */
   readonly workspaceName?: string
-  /** Serves the dashboard's pages at `/dashboard`, and redirects `/` there. False by default. */
+  /** Serves the dashboard's pages at `/dashboard`, and redirects `/` there. Defaults to false. */
   readonly dashboard?: boolean
-  /** The origins whose pages may show the portal in a frame: `["https://app.example.com"]`. None by default. */
+  /** The origins whose pages may show the portal in a frame: `["https://app.example.com"]`. Defaults to none. */
   readonly portalOrigins?: ReadonlyArray<string>
-  /** The path that `handler` and `nodeHandler` are reached at, `/messaging`; they take it off. None when left out. */
+  /**
+   * The path at which `handler` and `nodeHandler` are reached, such as `/messaging`. They remove it. Defaults to none.
+   */
   readonly prefix?: string
   /**
-   * The address that people use, such as `https://example.com`: unsafe requests of browsers are taken from there alone,
-   * and `local()` chooses its cookie by it. With `https`, answers have `Strict-Transport-Security`. If omitted, requests
-   * must come from the address that they are made to.
+   * The address that people use, such as `https://example.com`. Unsafe requests of browsers are accepted from this
+   * origin only, and `local()` chooses its cookie by it. With `https`, responses carry `Strict-Transport-Security`. If
+   * omitted, requests must come from the address that they are sent to.
    */
   readonly publicUrl?: string
-  /** Rate limits and quotas: 100 requests a second of a workspace, 80 messages a second from a number when left out. */
+  /** Rate limits and quotas. Default: 100 requests a second per workspace, and 80 messages a second per number. */
   readonly limits?: Limits
   readonly receivers?: ReceiverRules
-  /** Gets every line of the log. If omitted, errors are written to stderr, and nothing else is. */
+  /** Receives every line of the log. If omitted, errors are written to stderr, and nothing else. */
   readonly log?: Log
   /** A clock of `fakeClock()`, for tests. */
   readonly clock?: FakeClock
@@ -118,7 +120,7 @@ const limitsOf = (limits: Limits = {}): Core.Limits => {
   throw badOption(param === undefined ? "limits" : `limits.${param}`, `limits: ${message}`)
 }
 
-/** Refuses a name that is none of an option's: what is misspelt would silently be the default. */
+/** Throws on an unknown name, since a misspelt option would silently have its default. */
 const known = (given: object, names: { readonly [name: string]: true }, within = ""): void => {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(names, name))
   if (unknown !== undefined) throw badOption(`${within}${unknown}`, `there is no option ${within}${unknown}`)
@@ -134,7 +136,7 @@ const rulesOf = (rules: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
   return { allowInsecure, allowedCidrs: cidrs.success }
 }
 
-/** Throws for what no type checker has seen: other names than those of options, and functions that are none. */
+/** Checks what a type checker may not have seen: throws on unknown option names and on values of the wrong type. */
 export const check = (options: WacOptions): void => {
   if (!Predicate.isObject(options)) throw badOption("options", "options must be an object with storage and provider")
   known(options, names)
@@ -144,7 +146,7 @@ export const check = (options: WacOptions): void => {
   if (options.log !== undefined && typeof options.log !== "function") throw badOption("log", "log must be a function")
 }
 
-/** What the composition is told; throws at the first option that is not what it must be. */
+/** Builds the composition's configuration. Throws on the first invalid option. */
 export const configOf = (options: WacOptions): Composition.Config<unknown> => {
   const storage = composed(options.storage)
   const masterKey = keyOf(options.masterKey, "masterKey")
@@ -160,7 +162,10 @@ export const configOf = (options: WacOptions): Composition.Config<unknown> => {
   }
 }
 
-/** Nothing has this origin: without an address of its own, a service believes a browser, or the request's own address. */
+/**
+ * A placeholder that matches no origin. Without a public URL, the service relies on the browser's Sec-Fetch-Site or on
+ * the request's own address.
+ */
 const unknownUrl = "https://unknown.invalid"
 
 export const publicUrlOf = ({ publicUrl = unknownUrl }: WacOptions): URL => {
@@ -170,7 +175,7 @@ export const publicUrlOf = ({ publicUrl = unknownUrl }: WacOptions): URL => {
   return new URL(publicUrl)
 }
 
-/** Origins as the browser writes them, so that nothing else comes into a header. */
+/** The origins in the form that browsers use, so that nothing else reaches a header. */
 export const portalOriginsOf = ({ portalOrigins = [] }: WacOptions): ReadonlyArray<string> => {
   const isOrigin = (origin: unknown) => typeof origin === "string" && Portal.isOrigin(origin)
   if (!Array.isArray(portalOrigins) || !portalOrigins.every(isOrigin)) {
@@ -179,7 +184,7 @@ export const portalOriginsOf = ({ portalOrigins = [] }: WacOptions): ReadonlyArr
   return portalOrigins
 }
 
-/** Where links to the portal lead, less what is mounted there; nothing where the portal is not served. */
+/** The base URL of portal links, without the portal's own path; `undefined` if the portal is not served. */
 export const portalBaseOf = (options: WacOptions, prefix: string): string | undefined =>
   options.publicUrl === undefined || options.dashboard !== true
     ? undefined

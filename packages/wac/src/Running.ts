@@ -1,5 +1,5 @@
 /**
- * Carrying out operations of the domain for who does not use Effect: a promise of the value, or a rejection with a
+ * Runs the domain's operations for hosts that do not use Effect: each is a promise of the value, or rejects with a
  * {@link WacError}.
  */
 import { type Errors, Provider, StoreError } from "@wac/core"
@@ -7,23 +7,23 @@ import { Cause, type Context, Effect, Exit, Option } from "effect"
 import type { InFlight } from "./InFlight.ts"
 import { ofDomain, WacError } from "./WacError.ts"
 
-/** What an operation of the domain can fail with. */
+/** The errors that an operation of the domain can fail with. */
 export type Failure =
   | Errors.DomainError
   | StoreError.StoreError
   | Provider.TemplatesUnavailable
   | Provider.ProviderError
 
-/** Carries out operations until it is closed, and lets the event loop turn among them. */
+/** Runs operations until it is closed, and lets the event loop turn between them. */
 export interface Running {
-  /** `requestId` tells what the log names the operation by, once it has such a name. */
+  /** `requestId` returns the operation's id in the log, once it has one. */
   readonly run: <A>(operation: Effect.Effect<A, Failure>, requestId?: () => string | undefined) => Promise<A>
 }
 
 const internal = (requestId: string | undefined) =>
   new WacError("an error in the service; the log says more", { code: "server_error", reason: "internal", requestId })
 
-/** For whatever is asked of an instance that was closed. */
+/** The error for any use of a closed instance. */
 const closed = (): WacError => new WacError("this instance was closed", { code: "server_error", reason: "internal" })
 
 const ofFailure = (failure: Failure, requestId: string | undefined): WacError => {
@@ -34,7 +34,7 @@ const ofFailure = (failure: Failure, requestId: string | undefined): WacError =>
   return ofDomain(failure, requestId)
 }
 
-/** `context` holds what every fiber is to know: clock, log, metrics. The fewer, the cheaper is each operation. */
+/** `context` holds services for every fiber: clock, log, metrics. The fewer, the cheaper each operation is. */
 export const make = (context: Context.Context<never>, inFlight: InFlight, turn: Effect.Effect<void>): Running => {
   const fork = Effect.runForkWith(context)
 

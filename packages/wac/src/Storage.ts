@@ -1,5 +1,5 @@
 /**
- * Where an instance keeps everything.
+ * The storages of an instance, as options.
  */
 import type { Ports } from "@wac/core"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
@@ -7,7 +7,7 @@ import { Layer, Redacted, Result } from "effect"
 import type * as Composition from "./Composition.ts"
 import { badOption } from "./WacError.ts"
 
-/** Everything is lost with the process. For tests, and for trying things out. */
+/** Everything is lost with the process. For tests and for trying things out. */
 export interface MemoryStorage {
   readonly type: "memory"
 }
@@ -15,13 +15,13 @@ export interface MemoryStorage {
 /** A PostgreSQL server, 15 or later, which any number of processes may share. */
 export interface PostgresStorage {
   readonly type: "postgres"
-  /** `postgres://user:password@host:port/database?sslmode=…`; of several hosts the one that can be written to is used. */
+  /** `postgres://user:password@host:port/database?sslmode=…`. Of several hosts, the one that accepts writes is used. */
   readonly url: string
-  /** Where `url` leads to a pooler: the way to PostgreSQL itself, for notifications and migrations. */
+  /** If `url` leads to a pooler: a URL to PostgreSQL itself, for notifications and migrations. */
   readonly listenUrl?: string
-  /** How many connections this process opens at most, beside one for notifications; 10 when left out. */
+  /** The maximum number of this process's connections, in addition to one for notifications. Defaults to 10. */
   readonly maxConnections?: number
-  /** Whether to bring the schema up to date at start, as is the default; else one that is not is refused. */
+  /** Whether to bring the schema up to date at start (the default). If false, opening fails unless it is up to date. */
   readonly migrate?: boolean
 }
 
@@ -31,29 +31,29 @@ export interface PgliteStorage {
   readonly directory: string
 }
 
-/** A storage that is not ours: a package's, or your own. `Adapter.storage` of `wac/effect` makes one. */
+/** A storage of your own or of another package. Create it with `Adapter.storage` of `wac/effect`. */
 export interface LayerStorage {
   readonly type: "layer"
   readonly layer: object
 }
 
-/** One of {@link memory}, {@link postgres} and {@link pglite}, or a storage that is not ours. */
+/** {@link memory}, {@link postgres}, {@link pglite}, or a storage of your own. */
 export type Storage = MemoryStorage | PostgresStorage | PgliteStorage | LayerStorage
 
-/** Keeps everything in memory: nothing survives the process. */
+/** Stores everything in memory; nothing survives the process. */
 export const memory = (): MemoryStorage => ({ type: "memory" })
 
 /**
- * Keeps everything in a PostgreSQL server. Needs `masterKey`, since every process must have the same one. The schema is
- * brought up to date at start, unless `migrate` is false.
+ * Stores everything in a PostgreSQL server. Requires `masterKey`, since every process must have the same one. The
+ * schema is brought up to date at start, unless `migrate` is false.
  */
 export const postgres = (
   options: string | Omit<PostgresStorage, "type">
 ): PostgresStorage => ({ type: "postgres", ...(typeof options === "string" ? { url: options } : options) })
 
 /**
- * Keeps everything in a PostgreSQL that runs in this process, in this directory, which is made if need be. Unless
- * `masterKey` is given, one is made on first run and kept there beside the data, readable by its owner alone.
+ * Stores everything in a PostgreSQL that runs in this process, in this directory, which is created if needed. Unless
+ * `masterKey` is given, a key is created on first run and kept beside the data, readable only by its owner.
  */
 export const pglite = (directory: string): PgliteStorage => ({ type: "pglite", directory })
 
@@ -63,7 +63,7 @@ const serverUrl = (name: string, url: unknown): Redacted.Redacted => {
   throw badOption(name, `${name} must have the form postgres://user:password@host:port/database: ${parsed.failure}`)
 }
 
-/** What the composition is told. */
+/** Builds the composition's storage. Throws on an invalid option. */
 export const composed = (storage: Storage): Composition.Storage<unknown> => {
   switch (storage?.type) {
     case "memory":

@@ -42,9 +42,9 @@ import * as Webhook from "./webhooks/Webhook.ts"
 import * as WhatsApp from "./WhatsApp.ts"
 import * as Workspaces from "./workspaces/Workspaces.ts"
 
-/** Everything of one workspace. Whatever goes wrong is a `WacError`. */
+/** All operations of one workspace. Every failure is a `WacError`. */
 export interface Workspace {
-  /** On the wire `tenant_id`. */
+  /** `tenant_id` on the wire. */
   readonly id: string
   readonly messages: Messages.Messages
   readonly templates: Templates.Templates
@@ -54,19 +54,20 @@ export interface Workspace {
   readonly contacts: Contacts.Contacts
   readonly phoneNumbers: PhoneNumbers.PhoneNumbers
   /**
-   * Calls a function for every event of a type that is recorded from now on in the workspace, by whichever process;
-   * gives a function that ends this. Each listener gets every event once, in the order of recording, and the next when
-   * its promise for the one before has ended. It starts anew with each process: what must survive that, read with
-   * `events.list({ since })`, or let a webhook deliver. A listener that throws is told of in the log, and hurts nobody.
+   * Calls a function for every event of a type that is recorded in the workspace from now on, by any process, and
+   * returns a function that stops this. Each listener gets every event once, in the order of recording, and gets the
+   * next one when its promise for the previous one has settled. Listeners do not outlive the process: for events that
+   * must not be missed, use `events.list({ since })` or a webhook. If a listener throws, the error is logged and no
+   * listener misses an event.
    */
   readonly on: Events.On
 }
 
-/** The service. Its own operations are those of the default workspace. */
+/** The service. Its own operations apply to the default workspace. */
 export interface Wac extends Workspace {
   /**
-   * The operations of another workspace, by its id. Nothing is looked up before they are called; of a workspace that is
-   * not there they reject with `not_found`.
+   * The operations of another workspace, by its id. Nothing is looked up until one is called; if the workspace does not
+   * exist, it rejects with `not_found`.
    */
   readonly workspace: (id: string) => Workspace
   readonly workspaces: Workspaces.Workspaces
@@ -75,16 +76,16 @@ export interface Wac extends Workspace {
   readonly portal: Portal.Portal
   /** The HTTP API for a fetch-style host: `/v1` for callers with API keys, `/internal` for people. */
   readonly handler: Handlers.Handler
-  /** The same for `node:http`, Express and Fastify. */
+  /** The HTTP API for `node:http`, Express and Fastify. */
   readonly nodeHandler: Handlers.NodeHandler
   /**
-   * The instance's metrics in Prometheus' text format (`text/plain; version=0.0.4`), over all workspaces, as the
-   * server's `GET /metrics` shows them. What the storage does not report within a second keeps its last value.
+   * The instance's metrics over all workspaces, in Prometheus' text format (`text/plain; version=0.0.4`), like the
+   * server's `GET /metrics`. Gauges keep their last value if the storage does not respond within a second.
    */
   readonly metrics: () => Promise<string>
   /**
-   * Ends it gracefully: requests and sends in flight end first (9.5 seconds at most), deliveries are given back, and
-   * the storage is closed. Operations are refused from the beginning of it. May be called again.
+   * Closes the instance gracefully: requests and sends in flight finish first (within 9.5 seconds), delivery claims are
+   * released, and the storage is closed. New operations are refused as soon as it is called. Calling it again is safe.
    */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -120,20 +121,20 @@ const adaptersOf = (
   provider: providerOf(provider, during)
 })
 
-/** What every fiber is to know. */
+/** The services for every fiber. */
 const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
   Layer.mergeAll(
     Log.layer(options.log),
     Layer.sync(Metric.MetricRegistry, () => new Map()),
     steered === undefined ? Layer.empty : Layer.mergeAll(
       Layer.succeed(Clock.Clock, steered.clock),
-      // what a database in the process knows of time is the machine's
+      // a database in the process reads the machine's clock
       Layer.succeed(StorageTime.JudgedBy, "asker"),
       Layer.succeed(Scheduler.Scheduler, steered.scheduler)
     )
   )
 
-/** Secrets are sealed and opened on other threads, which a fake clock has to wait for. */
+/** Secrets are sealed and opened on other threads, so a fake clock must wait for that. */
 const heldCryptography = ({ hold }: Steered) =>
   Layer.effect(
     Aead.Aead,
@@ -144,14 +145,14 @@ const heldCryptography = ({ hold }: Steered) =>
     }))
   ).pipe(Layer.provideMerge(Cryptography.layer))
 
-/** Receivers answer in their own time: a clock that did not wait for them would be past every attempt's deadline. */
+/** Receivers respond in real time: without waiting for them, a fake clock would pass every attempt's deadline. */
 const heldPosts = ({ hold }: Steered) =>
   Layer.effect(
     WebhookTransport.WebhookTransport,
     Effect.map(WebhookTransport.WebhookTransport, ({ post }) => ({ post: (request) => hold(post(request)) }))
   )
 
-/** The first workspace: with an owner where accounts are ours. */
+/** Finds or creates the first workspace, with an owner if accounts are built in. */
 const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Owner | undefined) {
   if (owner !== undefined) {
     const setup = yield* Setup.Setup
@@ -160,7 +161,7 @@ const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Ow
   return yield* Workspaces.first(name)
 })
 
-/** All that is done with the services of an instance. */
+/** All operations on an instance's services. */
 const operations = Effect.gen(function*() {
   const messages = yield* Messages.make
   const templates = yield* Templates.make
@@ -191,7 +192,7 @@ const operations = Effect.gen(function*() {
   }
 })
 
-/** Why an instance could not be made. */
+/** The error for an instance that could not be created. */
 const openFailure = (cause: Cause.Cause<unknown>): WacError => {
   const error = Option.getOrElse(Cause.findErrorOption(cause), () => Cause.squash(cause))
   if (error instanceof WacError) return error
@@ -210,15 +211,16 @@ const openFailure = (cause: Cause.Cause<unknown>): WacError => {
 }
 
 /**
- * Starts the service in this process; resolves when it is ready. Several instances may live side by side: nothing is
- * global, no signal is handled, and nothing is written to the console but, without `log`, errors to stderr. Rejects with a `WacError` that names the option
- * which is wrong, or says that the storage cannot be opened or the provider not be asked for its number.
+ * Starts the service in this process. Resolves when it is ready. Several instances can coexist: there is no global
+ * state, no signal is handled, and nothing is written to the console except, without `log`, errors to stderr. Rejects
+ * with a `WacError` that names the wrong option, or states that the storage cannot be opened or that the provider
+ * cannot be asked for its number.
  *
  * @example
  * const wac = await createWac({ storage: memory(), provider: sandbox() })
  * await wac.messages.send(
- *   { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } },
- *   { idempotencyKey: "welcome-1042" }
+ * { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } },
+ * { idempotencyKey: "welcome-1042" }
  * )
  */
 export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
@@ -226,7 +228,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const steered = options.clock === undefined ? undefined : steeredOf(options.clock)
   const during: Provider.During = steered === undefined ? (promise) => promise : steered.during
   let workspace: Core.Workspace | undefined
-  // people come when the service is ready
+  // people sign in only once the service is ready
   const adapters = adaptersOf(options, () => workspace!.id, during)
   const config = Options.configOf(options)
   const prefix = Handlers.prefixOf(options.prefix)

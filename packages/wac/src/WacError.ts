@@ -1,10 +1,10 @@
 /**
- * What can go wrong: one class, with the specification's codes (specification §7, contract §2).
+ * The one error class, with the specification's codes (specification §7, contract §2).
  */
 import { Errors } from "@wac/core"
 import { Duration } from "effect"
 
-/** What kind of error: one of the specification's six codes, or `not_found`. */
+/** The kind of error: one of the specification's six codes, or `not_found`. */
 export type ErrorCode =
   | "invalid_body"
   | "unauthorized"
@@ -14,7 +14,7 @@ export type ErrorCode =
   | "server_error"
   | "not_found"
 
-/** Which condition of a code applied. Stable. */
+/** The condition of a code that applied. Stable. */
 export interface ErrorReasons {
   readonly invalid_body:
     | "malformed_json"
@@ -72,13 +72,13 @@ export interface ErrorReasons {
 /** The reason of any code. */
 export type ErrorReason = ErrorReasons[ErrorCode]
 
-/** What the upstream provider said, in its own code and words. */
+/** The upstream provider's own error code and message. */
 export interface ProviderDetail {
   readonly code: string
   readonly message: string
 }
 
-/** What an error is made of, beside its message. */
+/** The properties of an error, besides its message. */
 export interface ErrorDetails {
   readonly code: ErrorCode
   readonly reason?: ErrorReason | undefined
@@ -89,25 +89,26 @@ export interface ErrorDetails {
 }
 
 /**
- * Every operation rejects with this and nothing else. Switch on `code`, and on `reason` where it matters; `message` is
- * for people and may change. It carries no secret, no payload and no word of the database.
+ * Every operation rejects with this error and no other. Switch on `code`, and on `reason` where it matters; `message`
+ * is for people and may change. It holds no secret, no payload and no database message.
  *
- * Sends: `server_error` with the reason `outcome_unknown` or `delivery_unknown` alone means that the message may have
- * been sent; after every other error this call sent nothing. Trying again with the same idempotency key is always safe.
+ * For sends: only `server_error` with the reason `outcome_unknown` or `delivery_unknown` means that the message may
+ * have been sent. After every other error, this call sent nothing. Retrying with the same idempotency key is always
+ * safe.
  */
 export class WacError extends Error {
   override readonly name = "WacError"
-  /** What kind of error. */
+  /** The kind of error. */
   readonly code: ErrorCode
-  /** Which condition of the code applied; none with `not_found`. */
+  /** The condition of the code that applied; `undefined` with `not_found`. */
   readonly reason: ErrorReason | undefined
   /** The first offending field, as a path (`template.bodyParams[1]`), or the option's name. */
   readonly param: string | undefined
-  /** How long to wait before trying again, in milliseconds, where that is known. */
+  /** How long to wait before retrying, in milliseconds, if known. */
   readonly retryAfter: number | undefined
-  /** The send that the log names with it, where there is one. */
+  /** The id of the send in the log, if there is one. */
   readonly requestId: string | undefined
-  /** What the upstream provider said. */
+  /** The upstream provider's own error. */
   readonly provider: ProviderDetail | undefined
 
   constructor(message: string, details: ErrorDetails) {
@@ -121,7 +122,7 @@ export class WacError extends Error {
   }
 }
 
-/** A domain error as a {@link WacError}. */
+/** Converts a domain error to a {@link WacError}. */
 export const ofDomain = (error: Errors.DomainError, requestId?: string): WacError => {
   const retryAfter = Errors.retryAfterOf(error)
   return new WacError(error.message, {
@@ -134,6 +135,6 @@ export const ofDomain = (error: Errors.DomainError, requestId?: string): WacErro
   })
 }
 
-/** For an option that is missing, or not what it must be. */
+/** The error for an option that is missing or invalid. */
 export const badOption = (param: string, message: string): WacError =>
   new WacError(message, { code: "invalid_body", reason: "invalid_field", param })

@@ -5,7 +5,7 @@ import { Effect, Layer, Redacted } from "effect"
 import type * as Composition from "./Composition.ts"
 import { badOption } from "./WacError.ts"
 
-/** What the Cloud API is used with. */
+/** The options of the Cloud API. */
 export interface WhatsAppOptions {
   /** An access token of the app's system user. */
   readonly accessToken: string
@@ -13,13 +13,13 @@ export interface WhatsAppOptions {
   readonly phoneNumberId: string
   /** Meta's id of the WhatsApp Business Account. */
   readonly businessAccountId: string
-  /** The app's secret, which signs what Meta posts. */
+  /** The app's secret, which signs Meta's posts. */
   readonly appSecret: string
-  /** The word given to Meta with the address `<where handler is>/providers/whatsapp/webhook`. */
+  /** The verify token, given to Meta together with the address `<where handler is>/providers/whatsapp/webhook`. */
   readonly verifyToken: string
-  /** Meta's address when left out. */
+  /** Defaults to Meta's address. */
   readonly baseUrl?: string
-  /** `v26.0` when left out. */
+  /** Defaults to `v26.0`. */
   readonly apiVersion?: string
 }
 
@@ -29,7 +29,7 @@ export interface WhatsAppProvider extends WhatsAppOptions {
 }
 
 /**
- * Sends over WhatsApp. Meta posts statuses and replies to `/providers/whatsapp/webhook` below where `handler` or
+ * Sends over WhatsApp. Meta posts statuses and replies to `/providers/whatsapp/webhook`, relative to where `handler` or
  * `nodeHandler` is served. At the first start Meta is asked for the number.
  */
 export const whatsapp = (options: WhatsAppOptions): WhatsAppProvider => ({ ...options, type: "whatsapp" })
@@ -46,7 +46,7 @@ const visible = /^[\x21-\x7e]+$/
 const graphId = /^[0-9]+$/
 const version = /^v[0-9]{1,3}\.[0-9]{1,2}$/
 
-/** The adapter; it is loaded only where it is used. */
+/** The adapter, which is loaded only if it is used. */
 export const layer = (options: WhatsAppOptions): Composition.Adapters["provider"] => {
   const { baseUrl = "https://graph.facebook.com" } = options
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {

@@ -1,5 +1,5 @@
 /**
- * The service inside your own application: promises, a fetch handler, typed errors; no Effect to be seen.
+ * The service inside your own application: promises, a fetch handler and typed errors, without Effect.
  */
 import "./NodeVersion.ts"
 

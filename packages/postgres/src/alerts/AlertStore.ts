@@ -1,3 +1,6 @@
+/**
+ * `AlertStore` in PostgreSQL: the statements of its methods, decided by `AlertStep`.
+ */
 import { Alert, AlertStep, AlertStore, type Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, instantOrNull, plain } from "../Column.ts"
@@ -17,7 +20,7 @@ const alertOf = (row: Row): Alert.Alert => ({
   closedAt: instantOrNull(row, "closed_at")
 })
 
-/** Who observes a workspace waits for who observes it too. */
+/** Serializes observations of a workspace. */
 const lockText = `select pg_advisory_xact_lock(hashtext('alerts'), hashtext(w.id))
   from (select w.id from unnest($1::text[]) w (id) order by 1) w`
 
@@ -32,7 +35,7 @@ const closeText = `update alerts a set closed_at = s.closed_at
   from unnest($1::text[], $2::text[], $3::bigint[]) s (workspace_id, id, closed_at)
   where a.workspace_id = s.workspace_id and a.id = s.id`
 
-/** What is carried out of `AlertStore.observe`, one workspace at a time. */
+/** `AlertStore.observe`, one workspace at a time. */
 const observe: StepOptions<AlertStep.Observe, AlertStep.Loaded, AlertStep.Observed, AlertStep.Writes> = {
   size: 1,
   load: (commands) => {

@@ -1,3 +1,6 @@
+/**
+ * `AuditStore` in PostgreSQL: the statements of its methods.
+ */
 import { type AuditEntry, AuditStore, Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
@@ -11,7 +14,7 @@ const recordText = `insert into audit
     $8::text[], $9::text[], $10::json[])
   on conflict do nothing`
 
-/** Each filter has an index in the order of the list; with both, one of them is looked through. */
+/** Each filter has an index in the order of the list. With both filters, one index is scanned. */
 const listText = ({ target, userId }: AuditStore.AuditFilter, after: string | null): string =>
   `select a.workspace_id, a.id, a.action, a.target, a.user_id, a.email, a.at, a.address, a.request_id, a.detail
   from audit a
@@ -21,7 +24,7 @@ const listText = ({ target, userId }: AuditStore.AuditFilter, after: string | nu
     ${target === undefined ? "and $5::text is null" : "and a.target = $5"}
   order by a.id desc limit $2`
 
-/** Of a workspace at once. */
+/** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
 /** A range of the key for each workspace. */

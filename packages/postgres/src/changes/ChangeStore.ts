@@ -1,9 +1,12 @@
+/**
+ * `ChangeStore` in PostgreSQL: change notices as notifications. Writes no table.
+ */
 import { Change, ChangeStore } from "@wac/core"
 import { Effect, Layer, Queue } from "effect"
 import { Database } from "../Database.ts"
 import { texts } from "../Parameter.ts"
 
-/** One notification for each change; whoever publishes has made them few. */
+/** One notification for each change; the publisher has removed duplicates. */
 const channel = "wac_changes"
 
 const publishText = `select pg_notify('${channel}', c.payload) from unnest($1::text[]) c (payload)`
@@ -12,19 +15,19 @@ const payloadOf = ({ topic, workspaceId }: Change.Change): string => `${workspac
 
 const topics: ReadonlySet<string> = new Set(Change.topics)
 
-/** A topic of a later version is none of ours. */
+/** Ignores topics of a later version. */
 const changeOf = (payload: string): Change.Change | null => {
   const [workspaceId, topic] = payload.split(" ")
   return topic !== undefined && topics.has(topic) ? { workspaceId, topic } as Change.Change : null
 }
 
-/** How many a listener of this process may be behind. */
+/** How many changes a listener in this process may fall behind. */
 const kept = 1024
 
 export const layer = Layer.effect(
   ChangeStore.ChangeStore,
   Effect.map(Database, ({ listen, query }) => {
-    /** Where there are no notifications, as in an embedded database, this process is all that there is. */
+    /** The listeners of this process. Without notifications, as in an embedded database, there are no others. */
     const here = new Set<(change: Change.Change) => void>()
     return ChangeStore.ChangeStore.of({
       publish: (changes) =>

@@ -1,5 +1,5 @@
 /**
- * The steps of contacts (`ContactStep` of the core) in PostgreSQL: what they load, and what they write.
+ * The steps of contacts (core's `ContactStep`) in PostgreSQL: what they load and write.
  */
 import { Contact, ContactStep, type Step } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -10,8 +10,8 @@ import { texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
 
 /**
- * Whoever writes contacts of a number does so alone, so that what leads to a customer (key, provider's identifier) is
- * one view.
+ * Serializes writers of a number's contacts, so that the ways to find a customer (key, provider's user id) stay
+ * consistent.
  */
 const lockText = `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
   from (
@@ -79,7 +79,7 @@ const pairs = (rows: ReadonlyArray<readonly [string, string]>) => [
   texts(rows.map(([, second]) => second))
 ]
 
-/** A contact, from the columns of its row. */
+/** The contact of a row. */
 export const contactOf = (row: Row): Contact.Contact => {
   const { phone, userId, ...stored } = contact.read(row)
   return { ...stored, customer: { phone, userId } } as Contact.Contact
@@ -108,7 +108,7 @@ const read = ([, numberRows, keyRows, userRows]: ReadonlyArray<Rows>, now: Step.
 const removeText = `delete from contacts n using unnest($1::text[], $2::text[]) g (phone_number_id, key)
   where n.phone_number_id = g.phone_number_id and n.key = g.key`
 
-/** An identifier leads to one contact: it is taken from who had it before it is given to another. */
+/** A user id leads to one contact, so it is removed from the old contact before the new one gets it. */
 const releaseText = `update contacts n set user_id = null from unnest($1::text[], $2::text[]) k (phone_number_id, key)
   where n.phone_number_id = k.phone_number_id and n.key = k.key and n.user_id is not null`
 
@@ -121,7 +121,7 @@ const named = (contacts: ReadonlyArray<Contact.Contact>) =>
   pairs(contacts.map(({ key, phoneNumberId }) => [phoneNumberId, key]))
 
 const write = ({ gone, kept }: ContactStep.Writes): ReadonlyArray<Statement> => {
-  // an identifier that goes from one to another
+  // a user id may move from one contact to another
   const isMoved = kept.length > 1 && kept.some(({ customer: { userId } }) => userId !== null)
   const numbered = isMoved ? kept.filter(({ customer: { phone } }) => phone !== null) : []
   return [
@@ -156,7 +156,7 @@ const remember = (remembered: ReadonlyArray<ContactStep.Remembered>): ReadonlyAr
     })))
   }]
 
-/** What is carried out of `ContactStore.recordInbound`. */
+/** `ContactStore.recordInbound`. */
 export const recordInbound: StepOptions<
   ContactStep.RecordInbound,
   ContactStep.LoadedInbound,
@@ -183,7 +183,7 @@ export const recordInbound: StepOptions<
   write: (writes) => [...remember(writes.remembered), ...write(writes), ...record(writes.events)]
 }
 
-/** What is carried out of `ContactStore.setPreference`. */
+/** `ContactStore.setPreference`. */
 export const setPreference: StepOptions<ContactStep.SetPreference, ContactStep.Loaded, boolean, ContactStep.Writes> = {
   load,
   read,
@@ -191,7 +191,7 @@ export const setPreference: StepOptions<ContactStep.SetPreference, ContactStep.L
   write
 }
 
-/** What is carried out of `ContactStore.move`. */
+/** `ContactStore.move`. */
 export const move: StepOptions<ContactStep.Move, ContactStep.Loaded, boolean, ContactStep.Writes> = {
   load: (commands) =>
     load(commands.flatMap(({ from, providerNumberId, to }) => [

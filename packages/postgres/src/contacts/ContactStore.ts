@@ -1,3 +1,6 @@
+/**
+ * `ContactStore` in PostgreSQL: combines the operations of this folder (`ContactStep`) and adds the short statements.
+ */
 import { Contact, ContactStore, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { Database } from "../Database.ts"
@@ -8,7 +11,7 @@ const getText = `select ${contact.names("c")} from contacts c
   where c.phone_number_id = $2 and c.key = $3 and c.workspace_id = $1`
 
 /**
- * Through `contacts_list`, of which `key > ''` is the condition: from wherever, all of a workspace's or one number's.
+ * Uses the index `contacts_list`, whose condition is `key > ''`, from any position, for a workspace or for one number.
  */
 export const listText = (isAfter: boolean, isOfNumber: boolean): string =>
   `select ${contact.names("c")} from contacts c

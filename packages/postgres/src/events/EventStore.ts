@@ -1,3 +1,6 @@
+/**
+ * `EventStore` in PostgreSQL: combines the operations of this folder (`ListEvents`) and adds the short statements.
+ */
 import { Event, EventStore, Page, type StoreError } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import * as Clocks from "../Clocks.ts"
@@ -5,7 +8,7 @@ import { Database } from "../Database.ts"
 import { listedOf, type ListEvents, listEvents } from "./ListEvents.ts"
 import { event, eventOf } from "./StoredEvent.ts"
 
-/** How long a reader waits for transactions that were open when they came; longer ones are left for the next page. */
+/** How long a reader waits for transactions that were open when it came. Longer ones are left to the next page. */
 const patience = Duration.millis(100)
 const pause = Duration.millis(5)
 
@@ -13,8 +16,8 @@ const typesOf = (type: Event.EventType | undefined): ReadonlyArray<Event.EventTy
   type === undefined ? Event.EventType.literals : [type]
 
 /**
- * Newest first. Each type has its own range of the index, so that a rare one is found among many others; where a range
- * ends is read from the times; see `ListEvents`.
+ * Newest first. Each type is a range of the index of its own, so that a rare type is found among many others. Where a
+ * range ends follows from the times; see `ListEvents`.
  */
 export const latestText = `
   with bounds as (
@@ -44,7 +47,7 @@ export const latestText = `
   ) page
   order by page.position desc`
 
-/** Newest first of one message's life: few, by their own index. */
+/** Events of one message, newest first: a few, by their own index. */
 const ofMessageText = `
   select ${event.names("e")} from events e
   where e.order_key = $5 and e.workspace_id = $1 and e.type::text = any($4)

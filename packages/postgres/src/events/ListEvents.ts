@@ -1,7 +1,7 @@
 /**
- * A page of events, in the order of their places and no further than what is settled, so that following the pages skips
- * nothing. It begins after the place of an event or, while there is none, of the last event that is certainly older than
- * a time: further apart by its time than processes' clocks may be.
+ * A page of events, in the order of their positions and only as far as that order is settled, so that following the
+ * pages skips nothing. It begins after an event's position or, without one, after the last event that is certainly
+ * older than a time: by more than processes' clocks may differ.
  */
 import type { Event, Id, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -11,33 +11,33 @@ import type { Rows, Statement } from "../Statement.ts"
 import { last, settled } from "./Places.ts"
 import { event, eventOf } from "./StoredEvent.ts"
 
-/** Which page. */
+/** The requested page. */
 export interface ListEvents {
   readonly workspaceId: Id.WorkspaceId
   readonly after: string | null
   readonly since: Time.Instant | null
   readonly types: ReadonlyArray<Event.EventType>
   readonly limit: number
-  /** Up to which place events are waited for; `null`: up to the last one now. */
+  /** The position up to which unsettled events are waited for; `null` for the present last one. */
   readonly until: string | null
 }
 
-/** What is found of it. */
+/** The page found. */
 export interface Listed {
   readonly items: ReadonlyArray<Event.Event>
-  /** Whether events were left out that were committed already, since others before them may yet be. */
+  /** Whether committed events were left out because earlier ones may still be committed. */
   readonly heldBack: boolean
   readonly until: string
 }
 
-/** The statements after this one see whatever is settled. */
+/** A separate statement, so that the statements after it see everything that is settled. */
 const lookText = `select set_config('wac.until', coalesce($1::bigint, ${last})::text, true) as until,
   set_config('wac.settled', ${settled}::text, true)`
 
 const until = "current_setting('wac.until')::bigint"
 const isSettled = "<= current_setting('wac.settled')::bigint"
 
-/** Each type has its own range of the index, so that a rare one is found among many others. */
+/** Each type is a range of the index of its own, so that a rare type is found among many others. */
 const listText = `select ${event.names("page")}
   from (
     select e.* from unnest($4::text[]) as t (type) cross join lateral (
@@ -54,7 +54,7 @@ const listText = `select ${event.names("page")}
             0
           )
         )
-        -- not in the index's terms: a time's own index leads to other types, and out of order
+        -- coalesce keeps the planner from the index on times, which leads to other types and out of order
         and coalesce(e.created_at >= $3, true)
       order by e.position limit $5
     ) e
@@ -70,7 +70,7 @@ const heldBackText = `select not ${until} ${isSettled} and exists (
     ) e
   ) as held_back`
 
-/** Statements that list. */
+/** The statements that read a page. */
 export const listEvents = (
   { after, limit, since, types, until, workspaceId }: ListEvents
 ): ReadonlyArray<Statement> => [
@@ -79,7 +79,7 @@ export const listEvents = (
   { text: heldBackText, params: [workspaceId, texts(types)] }
 ]
 
-/** What the statements of {@link listEvents} answer. */
+/** Reads the results of {@link listEvents}. */
 export const listedOf = ([look, items, heldBack]: ReadonlyArray<Rows>): Listed => ({
   items: items!.map(eventOf),
   heldBack: plain(heldBack![0]!, "held_back"),

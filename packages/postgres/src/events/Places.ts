@@ -1,21 +1,21 @@
 /**
- * Places of events and deliveries, in the order of writing. Transactions end in another order than they draw places, so
- * each announces first, for as long as it lasts, a place that is less than all that it will draw. Only our own short
- * transactions do: one of somebody else, however long, holds nobody up.
+ * The positions of events and deliveries: the order of writing. Transactions may commit in a different order than they
+ * draw positions. So each first announces, for its duration, a position below all that it will draw. Only our own short
+ * transactions announce, so foreign transactions delay nothing, however long they are.
  */
 
-/** The part of an announcement that tells it from all other advisory locks. */
+/** The part of an announcement's lock that distinguishes it from other advisory locks. */
 const announced = "7305148000000000000"
 
-/** Announces that this transaction will draw places (`nextval('positions')`), which must be drawn after it. */
+/** Announces that this transaction will draw positions (`nextval('positions')`). They must be drawn afterwards. */
 export const announce = `select pg_advisory_xact_lock_shared(${announced} + p.last_value) from positions p`
 
-/** The last place that was drawn. */
+/** The last position drawn. */
 export const last = "(select p.last_value from positions p)"
 
 /**
- * Whatever will ever have this place or a lesser one is seen by a statement that begins after the one that this is in.
- * The last place is read before the announcements: whoever announces later draws more.
+ * The highest settled position: a later statement sees everything that will ever have this position or a lower one. The
+ * last position is read before the announcements, because a later announcement draws higher positions.
  */
 export const settled = `(
     select least(p.last_value, l.place)

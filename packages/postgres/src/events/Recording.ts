@@ -1,6 +1,6 @@
 /**
- * Recording events, in the transaction that makes the changes they tell of, each with a delivery if the workspace's
- * webhook wants its type.
+ * Recording events in the transaction that makes the reported changes, each with a delivery if the workspace's webhook
+ * subscribes to its type.
  */
 import type { Event } from "@wac/core"
 import { instants, integers, jsons, texts } from "../Parameter.ts"
@@ -8,8 +8,9 @@ import type { Statement } from "../Statement.ts"
 import { announce } from "./Places.ts"
 
 /**
- * A predecessor may be ending at this moment. Whoever ends one holds the webhook's health: we wait for them, and see
- * that it has ended, or they wait for us, and see its follower.
+ * A predecessor may be ending at this moment. A transaction that ends one holds the webhook's health. So either this
+ * waits for that transaction and sees that the predecessor has ended, or that transaction waits for this one and sees
+ * the follower.
  */
 const waitText = `select h.webhook_id from webhook_health h
   where h.webhook_id = any (array(
@@ -20,7 +21,7 @@ const waitText = `select h.webhook_id from webhook_health h
     cross join lateral (
       select d.webhook_id from deliveries d
       where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending'
-        -- what is skipped is not waited for
+        -- skipped deliveries are not waited for
         and d.position > w.skipped_until
       order by d.sequence limit 1
     ) d
@@ -28,8 +29,8 @@ const waitText = `select h.webhook_id from webhook_health h
   order by h.webhook_id for share`
 
 /**
- * Parts of a `with` that write the events of `source`, named `e`, and a delivery of each that the workspace's webhook
- * wants; none of them waits for another, unless `waiting` says which do.
+ * Parts of a `with` that write the events of `source`, named `e`, and a delivery for each whose type the workspace's
+ * webhook subscribes to. Deliveries do not wait for one another unless `waiting` says so.
  */
 export const recording = (source: string, waiting = "false"): string =>
   `announced as materialized (
@@ -55,8 +56,9 @@ export const recording = (source: string, waiting = "false"): string =>
   )`
 
 /**
- * Tells claimers of what {@link recording} wrote, but for what is held: there the resume tells. What is recorded while
- * it does is found by the next look. Not by an empty payload, which says that something may have been missed.
+ * Notifies claimers of deliveries that {@link recording} wrote, except held ones, which the resume announces.
+ * Deliveries recorded during a resume are found by the next poll. The payload is not empty, since an empty one means
+ * that something may have been missed.
  */
 export const wake = `(select pg_notify('wac_deliveries', 'recorded') from wanted e where e.paused_at is null limit 1)`
 
@@ -70,13 +72,13 @@ const recordText = (waiting?: string): string =>
   }
   select ${wake}`
 
-/** Whether an event waits for one of its message's before it, of this batch or pending. */
+/** Whether an event waits for an earlier one of its message, in this batch or pending. */
 const waits = `e.sequence > 1 and (
       exists (
         select from told o
         where o.order_key = e.order_key and o.sequence < e.sequence and o.type = any (w.event_types)
       )
-      -- not exists, which drops the order, and with it what leads to the index of order keys
+      -- not exists, which drops the order and with it the index of order keys
       or (
         select d.id from deliveries d
         where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending' and d.position > w.skipped_until
@@ -87,7 +89,7 @@ const waits = `e.sequence > 1 and (
 const recordAlone = recordText()
 const recordFollowing = recordText(waits)
 
-/** Writes events in their order. Whoever writes those of a message holds its row. */
+/** Writes events in their order. The caller must hold the rows of the events' messages. */
 export const record = (recorded: ReadonlyArray<Event.Recorded>): ReadonlyArray<Statement> => {
   if (recorded.length === 0) return []
   const events = recorded.map(({ event }) => event)

@@ -1,5 +1,5 @@
 /**
- * Events, as they are stored.
+ * Events as they are stored.
  */
 import type { Event } from "@wac/core"
 import { columns, type Fields } from "../Columns.ts"

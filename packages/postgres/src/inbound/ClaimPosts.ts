@@ -1,5 +1,5 @@
 /**
- * Claiming posts: what has been due for longest, at most so many, and no more once they hold so many bytes.
+ * Claims posts: the ones due longest first, up to a number of posts and of bytes.
  */
 import type { InboundPostStore, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -28,12 +28,12 @@ const claimText = `with t as materialized (
   from claimed c join inbound_post_bodies b on b.provider = $1 and b.digest = c.digest
   order by c.due_at, c.position`
 
-/** A claim, and its asker's time where that is the storage's. */
+/** A claim, with the caller's time if that judges. */
 type Claim = Parameters<InboundPostStore.InboundPostStore["Service"]["claim"]>[0]
 
 /**
- * Statements that claim, the last of which answers. Without sorting there is one index for what is due, even where the
- * statistics are of a time when nothing was kept.
+ * The statements that claim; the last one returns the posts. Without sorting, only one index fits due posts, even if
+ * the statistics date from when there were none.
  */
 export const claimPosts = (
   { leaseUntil, limit, now, provider, token }: Claim,
@@ -43,7 +43,7 @@ export const claimPosts = (
   { text: claimText, params: [provider, token, asked ?? null, leaseUntil - now, limit.posts, limit.bytes] }
 ]
 
-/** A post, from a row of the answer. */
+/** A post of a result row. */
 export const claimedOf = (provider: string) => (row: Row): InboundPostStore.ClaimedPost => ({
   provider,
   digest: plain(row, "digest"),

@@ -1,5 +1,5 @@
 /**
- * Ending claims of posts (`InboundPostStep` of the core): the difference is written where the token holds the claim.
+ * Ends claims of posts (core's `InboundPostStep`): writes the difference if the token still holds the claim.
  */
 import type { InboundPost, InboundPostStep, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -10,7 +10,7 @@ import type { DirectOptions } from "../Database.ts"
 /** The end of a claim. */
 export interface End extends InboundPost.PostName {
   readonly token: string
-  /** Where time passes as a test says; else the database's. */
+  /** The time in tests that control it; `undefined` for the database's time. */
   readonly now: Time.Instant | undefined
   readonly ended: InboundPostStep.Ended
 }
@@ -43,7 +43,7 @@ const endText = `with given as materialized (
   where p.provider = g.provider and p.digest = g.name and p.token = g.token
   returning g.place`
 
-/** Answers whether each claim was still held. */
+/** The answers are whether each claim was still held. */
 export const end: DirectOptions<End, boolean> = {
   write: (ends) => [{
     text: endText,

@@ -1,3 +1,7 @@
+/**
+ * `InboundPostStore` in PostgreSQL: combines the operations of this folder (`ClaimPosts`, `EndPosts`, `KeepPost`,
+ * `PostBacklog`, `SweepPosts`) and adds the short statements.
+ */
 import { InboundPostStep, InboundPostStore } from "@wac/core"
 import { Effect, Layer, Result } from "effect"
 import { Hex } from "effect/encoding"

@@ -1,9 +1,9 @@
 /**
- * Keeping a post, and its bytes beside it.
+ * Stores a post, with its bytes in a table of their own.
  */
 import * as Clocks from "../Clocks.ts"
 
-/** $1 provider, $2 digest, $3 body, $4 the asker's time. No row where the post is known. */
+/** $1 provider, $2 digest, $3 body, $4 the caller's time. Returns no row if the post is known. */
 export const keepText = `with kept as (
     insert into inbound_posts (provider, digest, size, received_at, due_at)
     select $1::text, $2::bytea, length($3::bytea), t.now, t.now from (select ${Clocks.at("$4")} as now) t

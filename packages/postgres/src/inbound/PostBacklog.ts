@@ -1,12 +1,12 @@
 /**
- * What waits of posts, looking at a bounded number of rows.
+ * The backlog of posts, from a bounded number of rows.
  */
 import { InboundPostStore } from "@wac/core"
 import { instantOrNull, plain } from "../Column.ts"
 import { setLocally } from "../Sessions.ts"
 import type { Row, Statement } from "../Statement.ts"
 
-/** Of rows that meet a condition, in the order of an index. */
+/** Counts rows that meet a condition, in the order of an index. */
 const counted = (what: string, condition: string, order: string): string =>
   `(
     select least(count(*), $1::integer)::integer as posts, min(p.received_at) as oldest from (
@@ -19,13 +19,13 @@ const backlogText = `select w.posts as waiting, w.oldest, f.posts as failing, u.
   ${counted("f", "p.problem is not null and p.due_at is not null", "p.received_at")},
   ${counted("u", "p.problem is not null and p.due_at is null", "p.received_at")}`
 
-/** Statements that count, the last of which answers. */
+/** The statements that count; the last one returns the result. */
 export const backlog: ReadonlyArray<Statement> = [
   setLocally({ enable_sort: "off" }),
   { text: backlogText, params: [InboundPostStore.countedExactly] }
 ]
 
-/** The backlog, from the row of the answer. */
+/** The backlog of the result row. */
 export const backlogOf = (row: Row): InboundPostStore.PostBacklog => ({
   waiting: plain(row, "waiting"),
   oldestReceivedAt: instantOrNull(row, "oldest"),

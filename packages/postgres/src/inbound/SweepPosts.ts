@@ -1,5 +1,5 @@
 /**
- * Forgetting posts whose time is over.
+ * Deletes expired posts.
  */
 import type { Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -10,7 +10,7 @@ const sweepText = `with over as materialized (
     select p.provider, p.digest from inbound_posts p
     where p.expires_at <= ${Clocks.at("$1")}
     order by p.expires_at limit $2
-    -- what is being ended at this moment is for the next sweep
+    -- a post whose claim is just ending is left to the next sweep
     for update skip locked
   ), bodies as (
     delete from inbound_post_bodies b using over o where b.provider = o.provider and b.digest = o.digest
@@ -20,7 +20,7 @@ const sweepText = `with over as materialized (
   )
   select count(*)::integer as swept from posts`
 
-/** Statements that forget, the last of which says how many there were. */
+/** The statements that delete; the last one returns how many. */
 export const sweepPosts = (asked: Time.Instant | undefined, limit: number): ReadonlyArray<Statement> => [
   setLocally({ enable_sort: "off" }),
   { text: sweepText, params: [asked ?? null, limit] }

@@ -1,3 +1,6 @@
+/**
+ * `ApiKeyStore` in PostgreSQL: the statements of its methods.
+ */
 import { type ApiKey, ApiKeyStore, type Id, Idempotency, Page, type StoreError, type Time } from "@wac/core"
 import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
 import { asked } from "../Asked.ts"
@@ -34,9 +37,9 @@ const first = (rows: ReadonlyArray<Row>): Option.Option<ApiKey.ApiKey> =>
   Option.map(Option.fromUndefinedOr(rows[0]), keyOf)
 
 /**
- * Binds the idempotency key, unless it is bound and not expired, and keeps the API key only if it was bound to it just
- * now. A binding that stays is updated with what it holds, since a row that is passed over would not be returned, and
- * a racer's would not be seen.
+ * Binds the idempotency key unless it is bound and not expired, and stores the API key only if it was bound just now.
+ * An existing binding is updated with its own values, since a skipped row would not be returned and a concurrent one
+ * would not be seen.
  */
 const issue = `
   with present as materialized (select coalesce($17::bigint, ${Clocks.now}) as now), bound as (
@@ -57,13 +60,13 @@ const issue = `
   )
   select fingerprint, api_key_id, exists (select from created) as created from bound`
 
-/** Told of with the commit: the identifier of each key that is revoked. */
+/** Notified on commit with the identifier of each revoked key. */
 const revocationsChannel = "wac_revocations"
 
 export const layer = Layer.effect(
   ApiKeyStore.ApiKeyStore,
   Effect.map(Effect.all([Database, asked]), ([{ listen, query }, askedAt]) => {
-    /** Expired bindings leave a few at a time, when new ones come. */
+    /** Deletes expired bindings, a few at a time, whenever new ones are stored. */
     const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
       Effect.asVoid(query(
         "ApiKeyStore.issue",
@@ -164,7 +167,7 @@ export const layer = Layer.effect(
       touch: (uses) =>
         uses.size === 0 ? Effect.void : Effect.asVoid(query(
           "ApiKeyStore.touch",
-          // in one order, so that processes that touch the same keys wait for each other in a row
+          // in a fixed order, so that processes that touch the same keys wait for each other without a deadlock
           `insert into api_key_uses as u (api_key_id, last_used_at)
           select used.id, used.at from json_to_recordset($1::text::json) as used (id text, at bigint)
           cross join lateral (select from api_keys k where k.id = used.id offset 0) k

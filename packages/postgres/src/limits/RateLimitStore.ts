@@ -1,3 +1,6 @@
+/**
+ * `RateLimitStore` in PostgreSQL: combines the operations of this folder (`Tokens`) and adds the short statements.
+ */
 import { RateLimitStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { Database } from "../Database.ts"

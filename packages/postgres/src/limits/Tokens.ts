@@ -1,7 +1,7 @@
 /**
- * Spending tokens and giving them back (`TokenStep` of the core): what is loaded and written. Buckets of workspaces and
- * of phone numbers are on their rows, all others in `buckets`. Locks are taken in this order, and of each kind in that of
- * the keys.
+ * Spends tokens and returns them (core's `TokenStep`): what is loaded and written. Buckets of workspaces and of phone
+ * numbers are columns of their rows; all others are in `buckets`. Locks are taken in this order, and within each kind
+ * in the order of keys.
  */
 import { Limits, type RateLimit, type Time, TokenStep } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -14,7 +14,10 @@ const lockOfText = (table: string): string =>
   from unnest($1::text[], $2::text[]) k (key, id) join ${table} w on w.id = k.id
   order by w.id for no key update of w`
 
-/** What is there is written as it is: between two statements a sweep might take it away. */
+/**
+ * Rewrites existing rows unchanged, to lock them in the same statement: between two statements a sweep could delete
+ * them.
+ */
 const lockOrMakeText = `insert into buckets as b (key, full_at) select k, 0 from unnest($1::text[]) k order by k
   on conflict (key) do update set full_at = b.full_at
   returning b.key, b.full_at`
@@ -30,7 +33,7 @@ const keepText =
   `update buckets b set full_at = s.full_at from unnest($1::text[], $2::double precision[]) s (key, full_at)
   where b.key = s.key`
 
-/** Buckets by where they are. */
+/** Groups buckets by where they are stored. */
 const divided = <A extends { readonly key: string }>(buckets: ReadonlyArray<A>) => {
   const workspaces: Array<A & { readonly id: string }> = []
   const numbers: Array<A & { readonly id: string }> = []
@@ -81,7 +84,7 @@ const write = (writes: TokenStep.Writes): ReadonlyArray<Statement> => {
   ]
 }
 
-/** What is carried out of `RateLimitStore.spend`. */
+/** `RateLimitStore.spend`. */
 export const spend: StepOptions<
   TokenStep.Tokens,
   TokenStep.Loaded,
@@ -89,7 +92,7 @@ export const spend: StepOptions<
   TokenStep.Writes
 > = { load: load(lockOrMakeText), read, decide: TokenStep.spend, write }
 
-/** What is carried out of `RateLimitStore.giveBack`. */
+/** `RateLimitStore.giveBack`. */
 export const giveBack: StepOptions<TokenStep.Tokens, TokenStep.Loaded, void, TokenStep.Writes> = {
   load: load(lockText),
   read,

@@ -1,6 +1,6 @@
 /**
- * Abandoning sends (`AbandonStep` of the core): what is loaded and written. As for *accept* the lock of a workspace
- * guards all that its sends spend.
+ * Abandons sends (core's `AbandonStep`): what is loaded and written. As for *accept*, the lock of a workspace guards
+ * everything that its sends spend.
  */
 import { AbandonStep, Contact, Limits, type MessageStore, type Time, type Workspace } from "@wac/core"
 import { instantOrNull, plain } from "../Column.ts"
@@ -117,7 +117,7 @@ const write = (writes: AbandonStep.Writes): ReadonlyArray<Statement> => {
   ]
 }
 
-/** What is carried out of `MessageStore.abandon`. */
+/** `MessageStore.abandon`. */
 export const abandon: StepOptions<MessageStore.AbandonSend, AbandonStep.Loaded, void, AbandonStep.Writes> = {
   load,
   read,

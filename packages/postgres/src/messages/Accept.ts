@@ -1,6 +1,6 @@
 /**
- * Accepting sends (`AcceptStep` of the core): what is loaded and written. The lock of a workspace makes its sends come
- * one after the other: it guards all that they spend of it, of its numbers and of their customers.
+ * Accepts sends (core's `AcceptStep`): what is loaded and written. The lock of a workspace serializes its sends: it
+ * guards everything that they spend of the workspace, its numbers and their customers.
  */
 import { AcceptStep, Contact, Limits, type MessageStore, Quota, type Step, type Time, type Workspace } from "@wac/core"
 import { instant, instantOrNull, plain } from "../Column.ts"
@@ -15,7 +15,7 @@ import { boundOf, type StoredSend } from "./StoredSend.ts"
 const lockText = `select w.id, w.name, w.created_at, w.suspended, w.tier, w.bucket_full_at, w.monthly_quota
   from workspaces w where w.id = any ($1::text[]) order by w.id for no key update`
 
-/** The number that a message names by digits or id, else the default one of the provider that runs. */
+/** The number that a message names by digits or id, else the running provider's default number. */
 const senderOf = (what: string): string =>
   `left join lateral (
     select ${what} from phone_numbers p
@@ -28,8 +28,8 @@ const senderOf = (what: string): string =>
   ) p on true`
 
 /**
- * What the sends of a kind have in common. Of quotas the newest two months, since it is one of them whatever the asker's
- * clock says, and the months that the asker names, which count where time passes as a test says.
+ * What is loaded once for all sends of a kind. Quotas are loaded for the newest two months, which include the current
+ * one whatever the caller's clock says, and for the months that callers name, which count in tests that control time.
  */
 const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_at,
     to_json(p.p) as sender,
@@ -59,8 +59,8 @@ const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_
   order by k.place`
 
 /**
- * What is found of each send; of most nothing is. A message that nobody has claimed is locked, if nobody else is at it:
- * then it may be claimed again, or lose its key.
+ * What is loaded for each send; for most there is nothing. An unclaimed message is locked unless another transaction
+ * holds it: it may be claimed again, or lose its key.
  */
 const sendsText = `with k as materialized (
     select k.place, k.workspace_id, k.route, p.id as number_id
@@ -86,13 +86,13 @@ const sendsText = `with k as materialized (
   ) b on true
   where (m.m).id is not null or n.key is not null or b.full_at is not null`
 
-/** What sends have in common. */
+/** The properties that sends of a kind share. */
 interface Kind {
   readonly place: number
   readonly first: MessageStore.AcceptSend
 }
 
-/** The sends of a batch by what they have in common: the kinds, and the place of each send's. */
+/** Groups a batch's sends into kinds. Returns the kinds and the index of each send's kind. */
 const kindsOf = (commands: ReadonlyArray<MessageStore.AcceptSend>) => {
   const kinds = new Map<string, Kind>()
   const places = commands.map((command) => {
@@ -178,7 +178,7 @@ const ofKind = (row: Row): OfKind => {
 
 type OfSend = Pick<AcceptStep.Found, "contact" | "pair" | "bound">
 
-/** Of a send of which nothing is found. */
+/** For a send for which nothing was found. */
 const nothing: OfSend = { contact: undefined, pair: { fullAt: undefined, countedAt: null }, bound: undefined }
 
 const ofSend = (row: Row): OfSend => {
@@ -193,7 +193,7 @@ const ofSend = (row: Row): OfSend => {
   }
 }
 
-/** What is loaded, and which customers are let go of: names of their pairs' buckets. */
+/** What is loaded, and the customers that were removed because they no longer count, by their pairs' bucket keys. */
 interface Loaded extends AcceptStep.Loaded {
   readonly letGo: ReadonlyArray<string>
 }
@@ -218,10 +218,10 @@ const read = (
   return { now, found: (command) => found.get(command)!, letGo: [] }
 }
 
-/** At most so many of a number are let go of at once, so that it does not take long. */
+/** The maximum number of a phone number's customers that are removed at once, to keep that short. */
 const letGoAtOnce = 1000
 
-/** Customers who no longer count. Where there are more of them, those who do are counted. */
+/** Removes customers who no longer count. If there are more than the maximum, also counts those who still do. */
 const lapsedText = `select n.phone_number_id, g.keys, case when cardinality(g.keys) = $3 then (
       select count(*)::integer from buckets b
       where b.phone_number_id = n.phone_number_id and b.counted_at > n.lapsed
@@ -289,9 +289,9 @@ const limitText = `update workspaces w set bucket_full_at = s.full_at
   from unnest($1::text[], $2::double precision[]) s (id, full_at) where w.id = s.id`
 
 /**
- * One statement, since to begin six of them takes longer than one does for a batch. In which order PostgreSQL carries
- * its parts out it does not say, and it does not matter: the workspaces are locked. Who gives quotas back has not
- * locked them, and takes several quotas in the order of their keys.
+ * One statement, since starting six takes longer than running one for a batch. PostgreSQL does not define the order of
+ * its parts, which does not matter, because the workspaces are locked. Transactions that return quotas do not lock
+ * workspaces, so several quotas are written in the order of their keys.
  */
 const spendText = `with of_workspaces as (
     ${limitText}
@@ -413,7 +413,7 @@ const write = (writes: AcceptStep.Writes, { letGo }: Loaded): ReadonlyArray<Stat
   ]
 }
 
-/** What is carried out of `MessageStore.accept`. */
+/** `MessageStore.accept`. */
 export const accept: StepOptions<
   MessageStore.AcceptSend,
   Loaded,

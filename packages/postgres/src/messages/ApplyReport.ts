@@ -1,5 +1,5 @@
 /**
- * Applying the provider's reports (`SendStep.applyReport` of the core): what is loaded and written.
+ * Applies the provider's reports (core's `SendStep.applyReport`): what is loaded and written.
  */
 import { type Id, type MessageStore, type Sends, SendStep } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -27,7 +27,7 @@ const numbersText =
 
 const distinct = (values: ReadonlyArray<string | null>) => texts([...new Set(values)].filter((value) => value !== null))
 
-/** What is carried out of `MessageStore.applyReport`. */
+/** `MessageStore.applyReport`. */
 export const applyReport: StepOptions<MessageStore.ApplyReport, SendStep.LoadedReports, boolean, Sends.Writes> = {
   load: (commands) => {
     const names = distinct(commands.map(({ report }) => report.providerMessageId))

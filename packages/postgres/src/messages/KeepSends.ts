@@ -1,5 +1,5 @@
 /**
- * Writing what the steps of sends decide (`Sends.Writes` of the core).
+ * Writes the results of the steps of sends (core's `Sends.Writes`).
  */
 import { Message, type Send, type Sends } from "@wac/core"
 import { record } from "../events/Recording.ts"
@@ -49,12 +49,12 @@ const keep = (sends: ReadonlyArray<Send.Send>): Statement => {
   }
 }
 
-/** The first to bear a name keeps it. */
+/** The first message to get a name keeps it. */
 const nameText = `insert into message_names (provider_message_id, message_id)
   select * from unnest($1::text[], $2::text[]) n (provider_message_id, message_id) order by n.provider_message_id
   on conflict do nothing`
 
-/** Several quotas are taken in the order of their keys. */
+/** Several quotas are updated in the order of their keys. */
 const giveBackText = `update quota_usage q set used = q.used - g.messages
   from (
     select * from unnest($1::text[], $2::text[], $3::integer[]) g (workspace_id, month, messages) order by 1, 2
@@ -67,7 +67,7 @@ const deadlineText = `insert into message_deadlines (workspace_id, due_at, messa
 
 const removeText = "delete from messages m where m.id = any ($1::text[])"
 
-/** Statements that write deadlines. */
+/** The statements that write deadlines. */
 export const awaitDeadlines = (deadlines: Sends.Writes["deadlines"]): ReadonlyArray<Statement> =>
   deadlines.length === 0 ? [] : [{
     text: deadlineText,
@@ -78,7 +78,7 @@ export const awaitDeadlines = (deadlines: Sends.Writes["deadlines"]): ReadonlyAr
     ]
   }]
 
-/** Statements that write everything but deadlines. The caller holds the messages. */
+/** The statements that write everything except deadlines. The caller must hold the messages' locks. */
 export const keepSends = ({ events, names, quotas, removed, sends }: Sends.Writes): ReadonlyArray<Statement> => [
   ...removed.length === 0 ? [] : [{ text: removeText, params: [texts(removed)] }],
   ...sends.length === 0 ? [] : [keep(sends)],

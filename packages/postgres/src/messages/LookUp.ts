@@ -1,5 +1,5 @@
 /**
- * Looking keys up (`Idempotency.judge` of the core), in one round trip.
+ * Looks up idempotency keys and judges them (core's `Idempotency.judge`), in one round trip.
  */
 import { Idempotency, type MessageStore, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -14,13 +14,13 @@ const lookUpText = `select k.place::integer - 1 as place, to_json(m.m) as send
     select m from messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = k.key offset 0
   ) m`
 
-/** A key that is to be judged, at the time that its asker says or else at the database's. */
+/** A key to judge, at the caller's time or, if `undefined`, at the database's. */
 export interface LookUp {
   readonly request: MessageStore.KeyedRequest
   readonly now: Time.Instant | undefined
 }
 
-/** What is carried out of `MessageStore.lookUp`. */
+/** `MessageStore.lookUp`. */
 export const lookUp: DirectOptions<LookUp, Idempotency.Verdict> = {
   write: (commands) => [
     {

@@ -1,3 +1,7 @@
+/**
+ * `MessageStore` in PostgreSQL: combines the operations of this folder (`Abandon`, `Accept`, `ApplyReport`, `LookUp`,
+ * `Settle`, `Sweep`) and adds the short statements.
+ */
 import { Contact, Id, type Message, MessageStore, Page, type Referred, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,7 +17,7 @@ import * as Settle from "./Settle.ts"
 import { messageOf, type StoredSend } from "./StoredSend.ts"
 import * as Sweep from "./Sweep.ts"
 
-/** How many messages one step of a sweep looks at. */
+/** The number of messages in one step of a sweep. */
 const sweepBatch = 256
 
 const getText = "select to_json(m) as message from messages m where m.id = $2 and m.workspace_id = $1"
@@ -37,7 +41,7 @@ const namedOf = (messageId: Id.MessageId, row: Row): Referred.Named => {
   }
 }
 
-/** Each part looks one row up, and the number's besides. */
+/** Each part looks up one row, besides the number's. */
 const idOfText = `select m.id as message_id from phone_numbers p
     cross join lateral (
       select n.message_id from message_names n where n.provider_message_id = $2 offset 0
@@ -56,15 +60,15 @@ const idOfText = `select m.id as message_id from phone_numbers p
   limit 1`
 
 /**
- * Newest first, through `messages_list`, or through `messages_reference` for a client's reference; only a query that
- * asks for its part of the table can use either. The last row tells where a filter stopped looking, if it found too few
- * before that; it is read in the same statement, because a message that came between two would have others given twice.
+ * Newest first, through `messages_list`, or `messages_reference` for a client's reference. Only a query with the
+ * index's condition can use either. If a filter stopped scanning early, the last row says where. It is read in the same
+ * statement, because a message that arrived between two statements would make others appear twice.
  *
- * $1 workspace, $2 limit, $3 and $4 the lowest id and the one that all are below, $5 whether there is a filter,
- * $6 status, $7 recipient, $8 and $9 times, $10 the reference.
+ * $1 workspace, $2 limit, $3 and $4 the lowest id and the upper bound, $5 whether there is a filter, $6 status, $7
+ * recipient, $8 and $9 times, $10 the reference.
  */
 export const listText = (isByReference: boolean): string => {
-  // with "=" the planner may go by the primary key, past whatever others have sent since the workspace last did
+  // with "=" the planner may use the primary key, and scan past what other workspaces have sent since
   const columns = (reference: string) => isByReference ? `m.workspace_id${reference}, m.id` : "m.workspace_id, m.id"
   const reference = ", (m.content->>'clientReference')"
   const of = (id: string) => isByReference ? `($1, $10, ${id})` : `($1, ${id})`
@@ -108,7 +112,7 @@ export const listParams = (
 
 const highest = `msg_${"Z".repeat(26)}`
 
-/** What no id made at that time or later is below. */
+/** A lower bound of the ids of messages created at that time or later. */
 const firstIdAt = (time: Time.Instant): string => Id.lowestAt("msg", time)
 
 const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Message.Message> => {

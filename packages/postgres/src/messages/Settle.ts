@@ -1,6 +1,6 @@
 /**
- * Settling sends (`SendStep.settle` of the core). The common end, a send that the provider took, is written outright in
- * one round trip; every other one is loaded, decided and written.
+ * Settles sends (core's `SendStep.settle`). The common outcome, a send that the provider accepted, is written directly
+ * in one round trip. Every other outcome is loaded, decided and written.
  */
 import { type Id, type MessageStore, type Sends, SendStep } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -10,7 +10,7 @@ import { instants, integers, jsons, texts } from "../Parameter.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
 import { sendOf, type StoredSend } from "./StoredSend.ts"
 
-/** What is stored must be as it was claimed, which is what `SendStep.outright` decided upon. */
+/** Applies only if the stored message is as it was claimed, on which `SendStep.outright` based its decision. */
 const outrightText = `with settled as (
     update messages m set status = s.status, status_at = s.status_at, provider_message_id = s.provider_message_id,
       sent_at = s.sent_at, sequence = s.sequence, claim_token = null, lease_until = null, expires_at = s.expires_at
@@ -24,26 +24,26 @@ const outrightText = `with settled as (
       offset 0
     ) s
     where m.id = s.message_id
-      -- not in the planner's terms: it would expect none, and read them all to see
+      -- hidden from the planner in a case: it would expect no rows, and read all of them to check
       and case when m.status = s.status_before and m.provider_message_id is null and m.sequence = s.sequence_before
         then m.claim_token = s.token and m.workspace_id = s.workspace_id end
     returning s.event_id as id, s.delivery_id, s.workspace_id, s.type, s.status_at as created_at,
       s.message_id as order_key, s.sequence, s.data, s.provider_message_id, s.place
   ), named as (
-    -- the first to bear a name keeps it
+    -- the first message to get a name keeps it
     insert into message_names (provider_message_id, message_id)
     select m.provider_message_id, m.order_key from settled m order by m.provider_message_id, m.place
     on conflict do nothing
   ), ${recording("settled e")}
   select m.place, ${wake} from settled m`
 
-/** A claim ends once. */
+/** Drops repeated commands, since a claim ends only once. */
 const firsts = (given: ReadonlyArray<{ readonly command: MessageStore.SettleSend; readonly place: number }>) => {
   const ids = new Set<Id.MessageId>()
   return given.filter(({ command: { message } }) => !ids.has(message.id) && ids.add(message.id))
 }
 
-/** What is carried out of `MessageStore.settle` outright. Answers false where nothing was. */
+/** `MessageStore.settle`, written directly. The answer is false if nothing was written. */
 export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
   write: (commands, now) => {
     const given = firsts(commands.map((command, place) => ({ command, place }))).flatMap(({ command, place }) => {
@@ -85,7 +85,7 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
 
 const lockText = "select to_json(m) as send from messages m where m.id = any ($1::text[]) order by m.id for update"
 
-/** What is carried out of `MessageStore.settle`. */
+/** `MessageStore.settle`. */
 export const settle: StepOptions<MessageStore.SettleSend, Sends.Loaded, boolean, Sends.Writes> = {
   load: (commands) => [{ text: lockText, params: [texts([...new Set(commands.map(({ message }) => message.id))])] }],
   read: ([rows], now) => {

@@ -1,5 +1,5 @@
 /**
- * Answers of idempotency keys, as they are stored.
+ * The stored form of an idempotency key's answer.
  */
 import { Idempotency } from "@wac/core"
 import { Schema } from "effect"
@@ -7,8 +7,8 @@ import { Schema } from "effect"
 const encode = Schema.encodeSync(Idempotency.Answer)
 const decode = Schema.decodeUnknownSync(Idempotency.Answer)
 
-/** An answer as JSON that is to be stored. */
+/** Encodes an answer as JSON to store. */
 export const storedAnswer = (answer: Idempotency.Answer | null): unknown => answer && encode(answer)
 
-/** The answer that {@link storedAnswer} made such JSON of. */
+/** Decodes what {@link storedAnswer} encoded. */
 export const storedAnswerOf = (stored: unknown): Idempotency.Answer | null => stored === null ? null : decode(stored)

@@ -1,5 +1,5 @@
 /**
- * Messages and their idempotency keys, as rows of `messages` in JSON.
+ * Messages and their idempotency keys, read from rows of `messages` in JSON.
  */
 import type { AbandonStep, AcceptStep, Idempotency, Message, Send } from "@wac/core"
 import { storedAnswerOf } from "./StoredAnswer.ts"
@@ -40,7 +40,7 @@ const bindingOf = (row: StoredSend): Idempotency.Binding =>
     expiresAt: row["expires_at"]
   }) as Idempotency.Binding
 
-/** A message with its key, unless that was forgotten. */
+/** A message with its key, unless the key was deleted. */
 export const sendOf = (row: StoredSend): Send.Send => ({
   message: messageOf(row),
   binding: row["key"] === null ? null : bindingOf(row),

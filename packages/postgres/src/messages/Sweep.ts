@@ -1,6 +1,6 @@
 /**
- * Sweeping sends (`SendStep.sweep` of the core). It waits for nobody: what somebody else is at is theirs, or the next
- * sweep's.
+ * Sweeps sends (core's `SendStep.sweep`). It waits for no lock: rows that another transaction holds are left to it or
+ * to the next sweep.
  */
 import { Message, type MessageStore, type Send, type Sends, SendStep, type Time } from "@wac/core"
 import { Duration } from "effect"
@@ -12,10 +12,10 @@ import type { Statement } from "../Statement.ts"
 import { keepSends } from "./KeepSends.ts"
 import { sendOf, type StoredSend } from "./StoredSend.ts"
 
-/** How many rows of deadlines one step takes: each is of the sends that one batch accepted. */
+/** The number of deadline rows in one step. Each covers the sends of one batch of *accept*. */
 const taken = 16
 
-/** `Send.deadlineOf`, to choose by: what is chosen is decided upon by the core. */
+/** `Send.deadlineOf` in SQL, only to select candidates: the core decides about them. */
 export const deadline = (unknownTimeout: string, retryTimeout: string): string =>
   `coalesce(m.expires_at, m.lease_until, m.status_at + case m.status
       when 'unknown' then ${unknownTimeout}::bigint when 'sending' then ${retryTimeout}::bigint end)`
@@ -26,7 +26,7 @@ export const timeouts: ReadonlyArray<number> = [
   Duration.toMillis(Message.retryTimeout)
 ]
 
-/** Messages are read without a lock at first: whatever gives one an earlier deadline adds a row of its own. */
+/** Messages are first read without a lock: any change that gives one an earlier deadline adds a row of its own. */
 const takeText = `with taken as materialized (
     select o.* from message_deadlines o where o.due_at <= ${Clocks.at("$1")}
     order by o.due_at, o.workspace_id, o.id limit ${taken}
@@ -38,7 +38,7 @@ const takeText = `with taken as materialized (
     cross join lateral (select ${deadline("$2", "$3")} as deadline from messages m where m.id = x.message_id offset 0) m
   ), due as materialized (
     select l.entry, l.message_id from looked_at l where l.deadline <= ${Clocks.at("$1")}
-    -- all of them, which the planner takes for few: else it may read every message to see which are due
+    -- all of them: the planner expects few, and might otherwise read every message to see which are due
     limit (select sum(cardinality(t.message_ids)) from taken t)
   )
   select t.due_at, t.workspace_id, t.id::double precision as id, cardinality(t.message_ids) as messages, d.message_id,
@@ -47,7 +47,7 @@ const takeText = `with taken as materialized (
   left join due d on d.entry = t.id
   left join lateral (select m from messages m where m.id = d.message_id for update skip locked) m on true`
 
-/** What is awaited still is in a row of its own, together with what is due at about the same time. */
+/** Messages with a later deadline move to new rows, grouped by about the same time. */
 const awaitText = `with taken as (
     delete from message_deadlines a using unnest($1::bigint[], $2::text[], $3::bigint[]) g (due_at, workspace_id, id)
     where a.due_at = g.due_at and a.workspace_id = g.workspace_id and a.id = g.id
@@ -73,7 +73,7 @@ interface Entry {
 
 interface Loaded extends SendStep.LoadedSweep {
   readonly entries: ReadonlyArray<Entry>
-  /** Whether the next step does not find the same again. */
+  /** Whether this step made progress, so that the next one does not find the same rows again. */
   readonly hasProgressed: boolean
 }
 
@@ -81,18 +81,18 @@ interface Writes extends Sends.Writes {
   readonly entries: ReadonlyArray<Entry>
 }
 
-/** What a step of a sweep did. */
+/** The result of one step of a sweep. */
 export interface Swept extends MessageStore.Swept {
   /** Whether there may be more to do. */
   readonly more: boolean
 }
 
 interface Command extends SendStep.Sweep {
-  /** Where time passes as a test says; else the database's. */
+  /** The time in tests that control it; `undefined` for the database's time. */
   readonly at: Time.Instant | undefined
 }
 
-/** What is carried out of `MessageStore.sweep`, step by step. */
+/** `MessageStore.sweep`, step by step. */
 export const sweep: StepOptions<Command, Loaded, Swept, Writes> = {
   size: 1,
   load: ([command]) => [{ text: takeText, params: [command!.at ?? null, ...timeouts] }],
@@ -139,10 +139,10 @@ export const sweep: StepOptions<Command, Loaded, Swept, Writes> = {
     ]
 }
 
-/** At most so many rows at once of what is tidied, so that nobody waits long. */
+/** The maximum number of rows deleted at once, so that no other transaction waits long. */
 export const tidied = 1000
 
-/** A bucket that is full is as good as none. For so long it is left, since the clocks of processes may differ. */
+/** How long full buckets are kept. A missing bucket counts as full, but the clocks of processes may differ. */
 const fullFor = Duration.toMillis(Duration.minutes(1))
 
 const tidyText = (table: string, name: string, isDone: string, at: string): string =>
@@ -155,7 +155,7 @@ const tidyText = (table: string, name: string, isDone: string, at: string): stri
   )
   select count(*)::integer as tidied from gone`
 
-/** Statements that forget what means nothing any more, and say how much that was. */
+/** The statements that delete what has no effect any more, and return how much that was. */
 export const tidy = (now: Time.Instant | undefined): ReadonlyArray<Statement> => [
   {
     text: tidyText(
@@ -167,7 +167,7 @@ export const tidy = (now: Time.Instant | undefined): ReadonlyArray<Statement> =>
     params: [now ?? null, fullFor]
   },
   {
-    // customers' messages that are too old to be told again (`InboundMessage.rememberedUntil`)
+    // customers' messages too old to be repeated (`InboundMessage.rememberedUntil`)
     text: tidyText(
       "inbound_messages",
       "o.phone_number_id, o.provider_message_id",

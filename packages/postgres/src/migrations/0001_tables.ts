@@ -1,12 +1,12 @@
 /**
- * Tables. Names are the domain's; every instant is a `bigint` of milliseconds since the epoch (UTC), the domain's own
- * form, so that a rule compares numbers and never asks the database for the time.
+ * Tables. Names are the domain's. Every instant is a `bigint` of milliseconds since the epoch (UTC), as in the domain,
+ * so that a rule compares numbers and never asks the database for the time.
  *
- * A table is keyed by its workspace or leads to it, but for the few that have none (docs/decisions/0006-postgresql.md).
- * Rows that change often are narrow.
+ * A table is keyed by its workspace or leads to it, except for a few (docs/decisions/0006-postgresql.md). Rows that
+ * change often are narrow.
  *
- * What a send writes has no foreign keys: each refers to a row that the same step has just read or written, and to
- * have all of them looked up once more cost a send a fifth of its time.
+ * Tables that a send writes have no foreign keys: each row refers to one that the same step has just read or written,
+ * and checking them again cost a fifth of a send's time.
  */
 
 export const sql = `

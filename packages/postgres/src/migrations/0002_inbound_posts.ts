@@ -1,9 +1,10 @@
 /**
- * What providers have posted: kept before it is answered, processed after. The rows that its processing rewrites are
- * narrow; its bytes lie apart, and are written once.
+ * Tables of provider posts: stored before the response, processed afterwards. The rows that processing rewrites are
+ * narrow; the bytes are separate and written once.
  *
- * Nothing is notified: who keeps a post knows of it, and processes it; a notification would have every such commit wait
- * for the one before it. Others look every second, for what a process has left that died or stopped.
+ * There are no notifications. The process that stores a post knows of it and processes it, and a notification would
+ * make every such commit wait for the previous one. Other processes poll every second for what a dead or stopped
+ * process has left.
  */
 export const sql = `
 create table inbound_posts (

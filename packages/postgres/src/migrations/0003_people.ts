@@ -1,5 +1,5 @@
 /**
- * What people do and see: accounts, invitations, sends from the dashboard, requests, usage.
+ * Tables of what people do and see: accounts, invitations, sends from the dashboard, requests and usage.
  */
 export const sql = `
 alter table messages alter column api_key_id drop not null;

@@ -1,5 +1,5 @@
 /**
- * The portal: what a host's customers see of a workspace.
+ * Tables of the portal, through which a host's customers see a workspace.
  */
 export const sql = `
 create table portals (

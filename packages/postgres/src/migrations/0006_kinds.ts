@@ -1,6 +1,6 @@
 /**
- * What messages of every kind need: to be referred to, what upstream tells of their price and of being played, and which
- * of customers' messages were marked as read under a key.
+ * Columns for every kind of message: references between messages, the provider's reports of prices and of playback, and
+ * which of the customers' messages were marked as read under a key.
  */
 export const sql = `
 -- not validated: every word that was allowed before still is, and columns of lists stand in the way

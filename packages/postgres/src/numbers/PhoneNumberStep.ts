@@ -1,6 +1,6 @@
 /**
- * Steps of phone numbers (`PhoneNumberStep` of the core) in PostgreSQL: what they load, and what they write. Who locks
- * several numbers locks their workspaces first.
+ * The steps of phone numbers (core's `PhoneNumberStep`) in PostgreSQL: what they load and write. A transaction that
+ * locks several numbers locks their workspaces first.
  */
 import { type Id, type PhoneNumber, PhoneNumberStep, type SenderBlock, type Step } from "@wac/core"
 import { instantOrNull, plain } from "../Column.ts"
@@ -56,7 +56,7 @@ const keepObserved = (observed: ReadonlyArray<PhoneNumberStep.Observed>): Readon
       texts(blocks(({ scope }) => scope)),
       instants(blocks(({ since }) => since)),
       instants(blocks(({ until }) => until)),
-      // it may hold what PostgreSQL can keep in JSON, and cannot read
+      // as JSON, because it may hold escapes that PostgreSQL can store in JSON but not read as text
       jsons(blocks(({ provider }) => provider)),
       texts(numbers.map(({ learned }) => learned.tier)),
       integers(numbers.map(({ learned }) => learned.messagingLimit)),
@@ -70,7 +70,7 @@ const keepObserved = (observed: ReadonlyArray<PhoneNumberStep.Observed>): Readon
   }]
 }
 
-/** The names of a batch: by the provider's name, by account, and by account and digits. */
+/** A batch's names, grouped: by provider id, by account, and by account and phone number. */
 const namesOf = (commands: ReadonlyArray<PhoneNumberStep.Observe>): NonNullable<Statement["params"]> => {
   const names = commands.map(({ name }) => name)
   const accounts = names.flatMap((name) => "providerNumberId" in name ? [] : [name])
@@ -95,7 +95,7 @@ const isNamed = (number: PhoneNumber.PhoneNumber, name: PhoneNumber.NumberName):
     : number.providerAccountId === name.providerAccountId &&
       (name.phoneNumber === undefined || number.phoneNumber === name.phoneNumber)
 
-/** Locks workspaces and then numbers, of which a statement chooses the names. */
+/** Locks the workspaces, then the numbers, that the statement `chosen` selects. */
 const lockChosen = (chosen: string, params: NonNullable<Statement["params"]>): ReadonlyArray<Statement> => [
   {
     text: `select w.id from workspaces w
@@ -110,7 +110,7 @@ const lockChosen = (chosen: string, params: NonNullable<Statement["params"]>): R
   }
 ]
 
-/** What is carried out of `PhoneNumberStore.observe`. */
+/** `PhoneNumberStore.observe`. */
 export const observe: StepOptions<
   PhoneNumberStep.Observe,
   PhoneNumberStep.LoadedNames,
@@ -132,7 +132,7 @@ const keepCredentialsText = `insert into phone_number_credentials (phone_number_
     api_version)
   select * from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[], $5::text[], $6::text[])`
 
-/** What is carried out of `PhoneNumberStore.setCredentials`. */
+/** `PhoneNumberStore.setCredentials`. */
 export const setCredentials: StepOptions<
   PhoneNumberStep.SetCredentials,
   PhoneNumberStep.LoadedNumbers,
@@ -170,7 +170,7 @@ export const setCredentials: StepOptions<
   }
 }
 
-/** A workspace has one default number of each provider, so whoever changes which they are comes one after the other. */
+/** Serializes changes of a workspace's default numbers, since it has one for each provider. */
 const lockWorkspaces = (chosen: string, params: NonNullable<Statement["params"]>): Statement => ({
   text: `select w.id from workspaces w where w.id = any (${chosen}) order by w.id for no key update`,
   params
@@ -197,8 +197,8 @@ const readWorkspaces = (
 }
 
 /**
- * A number's place is written first without being the default one: of a provider there is one at a time, and which one it
- * is changes hands.
+ * Writes a number first as not the default: a provider has only one default at a time, which may change in the same
+ * step.
  */
 const keepText = `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id,
     provider_account_id, tier, messaging_limit, available, learned_tier, learned_messaging_limit, learned_quality)
@@ -209,7 +209,7 @@ const keepText = `insert into phone_numbers (id, workspace_id, provider, phone_n
 
 const defaultText = "update phone_numbers p set is_default = true where p.id = any ($1::text[])"
 
-/** Writes numbers that are new or have changed hands. */
+/** Writes new and changed numbers. */
 export const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): ReadonlyArray<Statement> => {
   if (numbers.length === 0) return []
   const defaults = numbers.filter(({ isDefault }) => isDefault)
@@ -238,13 +238,13 @@ export const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): Re
 const makeText = `select pg_advisory_xact_lock(hashtext('phone_numbers'), l.name)
   from (select distinct hashtext(n.name) as name from unnest($1::text[]) n (name) order by 1) l`
 
-/** Has whoever makes numbers of these names with a provider come one after the other. */
+/** Serializes the creation of numbers with these provider ids. */
 export const lockNames = (providerNumberIds: ReadonlyArray<string>): Statement => ({
   text: makeText,
   params: [texts(providerNumberIds)]
 })
 
-/** What is carried out of `PhoneNumberStore.add`. */
+/** `PhoneNumberStore.add`. */
 export const add: StepOptions<
   PhoneNumber.PhoneNumber,
   PhoneNumberStep.LoadedWorkspaces,
@@ -270,7 +270,7 @@ export const add: StepOptions<
   write: ({ numbers }) => keepNumbers(numbers)
 }
 
-/** What is carried out of `PhoneNumberStore.assign`. */
+/** `PhoneNumberStore.assign`. */
 export const assign: StepOptions<
   PhoneNumberStep.Assign,
   PhoneNumberStep.LoadedWorkspaces,
@@ -286,11 +286,14 @@ export const assign: StepOptions<
   write: ({ numbers }) => keepNumbers(numbers)
 }
 
-/** All that is of numbers. Whoever records a contact or a customer's message of one waits for its row, and fails then. */
+/**
+ * Deletes everything that belongs to numbers. A transaction that records a contact or a message of a number waits for
+ * its row, and then fails.
+ */
 const removeTexts = [
   "delete from contacts c where c.phone_number_id = any ($1::text[])",
   "delete from inbound_messages i where i.phone_number_id = any ($1::text[])",
-  // those that count no customer go by themselves once they are full
+  // buckets that count no customer are swept once they are full
   "delete from buckets b where b.phone_number_id = any ($1::text[]) and b.counted_at is not null",
   "delete from phone_numbers p where p.id = any ($1::text[])"
 ]
@@ -298,7 +301,7 @@ const removeTexts = [
 const templatesText = `delete from templates t using unnest($1::text[], $2::text[]) l (workspace_id, account)
   where t.workspace_id = l.workspace_id and t.provider_account_id = l.account`
 
-/** What is carried out of `PhoneNumberStore.remove`. */
+/** `PhoneNumberStore.remove`. */
 export const remove: StepOptions<
   Id.PhoneNumberId,
   PhoneNumberStep.LoadedWorkspaces,

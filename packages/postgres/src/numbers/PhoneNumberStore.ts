@@ -1,3 +1,7 @@
+/**
+ * `PhoneNumberStore` in PostgreSQL: combines the operations of this folder (`PhoneNumberStep`) and adds the short
+ * statements.
+ */
 import { type PhoneNumber, type PhoneNumberStep as Step, PhoneNumberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { plain } from "../Column.ts"
@@ -9,7 +13,7 @@ import { numberOf } from "./StoredNumber.ts"
 
 const phoneNumberOf = (row: Row): PhoneNumber.PhoneNumber => numberOf(plain(row, "number"))
 
-/** The columns behind the fields of the operator's settings. */
+/** The columns of the operator's settings. */
 const settingColumns = {
   providerAccountId: "provider_account_id",
   tier: "tier",
@@ -17,7 +21,7 @@ const settingColumns = {
   available: "available"
 } as const
 
-/** The condition that a number of that name meets, whose parameters come first. */
+/** The condition for numbers with this name. Its parameters come first. */
 const isNamed = (name: PhoneNumber.NumberName): readonly [condition: string, ...params: ReadonlyArray<string>] => {
   if ("providerNumberId" in name) return ["provider_number_id = $1", name.providerNumberId]
   const { phoneNumber, providerAccountId } = name

@@ -1,5 +1,5 @@
 /**
- * Phone numbers, as they are stored.
+ * Phone numbers as they are stored.
  */
 import type { PhoneNumber } from "@wac/core"
 import { columns, type Fields } from "../Columns.ts"

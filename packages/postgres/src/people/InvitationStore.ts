@@ -54,7 +54,7 @@ const create: StepOptions<Invitation.Invitation, Kept, void, ReadonlyArray<Invit
 const invitationsText = `select ${columns} from invitations i where i.token_hash = any ($1::text[])
   order by i.id for update`
 
-/** The people whom invitations are to, and which of the workspaces they are members of. */
+/** The people with the invitations' addresses, and whether they are members of the workspaces. */
 const peopleText = `select i.email, p.user_id, i.workspace_id, m.user_id is not null as is_member
   from invitations i join people p on p.email = i.email
   left join members m on m.workspace_id = i.workspace_id and m.user_id = p.user_id
@@ -68,7 +68,7 @@ const keepMembersText = `insert into members (user_id, workspace_id, role, creat
 
 const acceptedText = "delete from invitations i where i.token_hash = any ($1::text[])"
 
-/** What is carried out of `InvitationStore.accept`. */
+/** `InvitationStore.accept`. */
 const accept: StepOptions<
   InvitationStep.Accept,
   InvitationStep.Loaded,
@@ -157,11 +157,11 @@ interface LoadedReset extends Step.Known {
   readonly reset: { readonly userId: Id.UserId; readonly expiresAt: Time.Instant } | undefined
 }
 
-/** Whoever changes a person's password has the person's row. */
+/** A transaction that changes a person's password must hold the person's row. */
 const redeemText = `select r.user_id, r.expires_at
   from password_resets r join people p on p.user_id = r.user_id where r.token_hash = $1 for update of p`
 
-/** What is carried out of `InvitationStore.redeemReset`, one at a time. */
+/** `InvitationStore.redeemReset`, one at a time. */
 const redeem: StepOptions<
   Redeem,
   LoadedReset,
@@ -170,7 +170,7 @@ const redeem: StepOptions<
 > = {
   size: 1,
   load: ([command]) => [{ text: redeemText, params: [command!.tokenHash] }, {
-    // behind the lock: another may have been quicker
+    // read again behind the lock, because another transaction may have used the link
     text: "select r.token_hash from password_resets r where r.token_hash = $1",
     params: [command!.tokenHash]
   }],

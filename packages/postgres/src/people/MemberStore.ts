@@ -1,3 +1,6 @@
+/**
+ * `MemberStore` in PostgreSQL: combines the operations of this folder (`SetPassword`) and adds the short statements.
+ */
 import { type Id, type Member, MemberStep, MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { instant, plain } from "../Column.ts"
@@ -22,7 +25,7 @@ const memberOf = (row: Row): Member.Member => ({
   createdAt: instant(row, "joined_at")
 })
 
-/** A row for each workspace of a person, and one where they are in none. */
+/** A row for each workspace of a person, or a single row if they are in none. */
 const accountText = (column: "email" | "user_id"): string =>
   `select p.user_id, p.email, p.password_hash, p.created_at, m.role, ${workspaceColumns("w")}
   from people p
@@ -41,7 +44,7 @@ const accountOf = (rows: ReadonlyArray<Row>): Option.Option<MemberStore.Account>
     )
   }))
 
-/** Whoever changes a member of a workspace waits for who changes another. */
+/** Serializes changes of a workspace's members. */
 const lockText = `${membersText} where m.workspace_id = any ($1::text[])
   order by m.workspace_id, m.user_id for no key update of m`
 
@@ -60,7 +63,7 @@ const names = (members: ReadonlyArray<Pick<Member.Member, "workspaceId" | "userI
   texts(members.map(({ userId }) => userId))
 ]
 
-/** What is carried out of `MemberStore.change`. */
+/** `MemberStore.change`. */
 const change: StepOptions<MemberStep.Change, MemberStep.Loaded, MemberStep.Changed, MemberStep.Writes> = {
   load: (commands) => [{
     text: lockText,
@@ -85,7 +88,7 @@ const change: StepOptions<MemberStep.Change, MemberStep.Loaded, MemberStep.Chang
   ]
 }
 
-/** Of those who race to be new, one is; the others find them. */
+/** If transactions race to create a person, one does, and the others find them. */
 const assignText = `with person as (
     insert into people as p (user_id, email, created_at) values ($1, $2, $3)
     on conflict (email) do update set email = excluded.email

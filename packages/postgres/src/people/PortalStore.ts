@@ -1,3 +1,6 @@
+/**
+ * `PortalStore` in PostgreSQL: the statements of its methods.
+ */
 import { type Portal, PortalStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"

@@ -1,3 +1,6 @@
+/**
+ * `SessionStore` in PostgreSQL: the statements of its methods.
+ */
 import { SessionStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
@@ -38,8 +41,8 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "SessionStore.create",
-            // the person's row is locked against a change of the password (SetPassword), which ends all sessions:
-            // one of the two comes first, and a session that comes second sees the new password
+            // the person's row is locked against a change of the password (SetPassword), which ends all sessions: one
+            // of the two comes first, and a session that comes second sees the new password
             `with held as (
               select p.user_id from people p
               where p.user_id = $2 and ($7::text is null or p.password_hash = $7)

@@ -8,11 +8,11 @@ import type { StepOptions } from "../Database.ts"
 import { texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 
-/** Gives a person a password. */
+/** Sets a person's password. */
 interface SetPassword {
   readonly userId: Id.UserId
   readonly passwordHash: string
-  /** The hash of a session's token that does not end. */
+  /** The hash of the token of a session to keep. */
   readonly keep: string | undefined
 }
 
@@ -43,7 +43,7 @@ interface Loaded extends Step.Known {
   readonly sessions: ReadonlyMap<string, ReadonlyArray<string>>
 }
 
-/** What is carried out of `MemberStore.setPassword`: how many sessions end, of a person that there is. */
+/** `MemberStore.setPassword`. The answer is how many sessions ended; `undefined` if there is no such person. */
 export const setPassword: StepOptions<SetPassword, Loaded, number | undefined, ReadonlyArray<SetPassword>> = {
   size: 1,
   load: (commands) => {

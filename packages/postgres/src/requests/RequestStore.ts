@@ -1,3 +1,6 @@
+/**
+ * `RequestStore` in PostgreSQL: the statements of its methods.
+ */
 import { ApiRequest, Id, Page, RequestStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
@@ -5,7 +8,7 @@ import { Database } from "../Database.ts"
 import { doubles, instants, integers, texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 
-/** In an order of the counts, so that processes that record at once do not wait for each other in a circle. */
+/** In the order of the counts' keys, so that concurrent processes do not deadlock. */
 const recordText = `with given as materialized (
     select distinct on (1, 2) * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[],
       $8::text[], $9::bigint[], $10::double precision[], $11::bigint[])
@@ -36,7 +39,7 @@ export const talliesText = `select t.api_key_id, nullif(t.code, '') as code, nul
     sum(t.count)::double precision as count, max(t.last_at) as last_at
   from request_tallies t where t.workspace_id = $1 and t.hour >= $2 group by 1, 2, 3`
 
-/** Of a workspace at once. */
+/** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
 /** A range of the key for each workspace. */

@@ -1,3 +1,6 @@
+/**
+ * `PepperStore` in PostgreSQL: the statements of its methods.
+ */
 import { PepperStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { plain } from "../Column.ts"
@@ -11,7 +14,7 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "PepperStore.adopt",
-            // an update that changes nothing, because a row that is passed over would not be returned
+            // an update that changes nothing, because a skipped row would not be returned
             `insert into peppers (key_id, nonce, ciphertext) values ($1, $2, $3)
             on conflict (single) do update set single = true
             returning key_id, nonce, ciphertext`,

@@ -1,3 +1,6 @@
+/**
+ * `SealedSecretStore` in PostgreSQL: the statements of its methods.
+ */
 import { type Sealed, SealedSecretStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { Hex } from "effect/encoding"
@@ -5,8 +8,8 @@ import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 
 /**
- * Each table by its own index, which only a query that is in its order must use: with "=" the planner may go by the
- * primary key, past all that is under another master key. A page never ends within a webhook's secrets.
+ * Reads each table by its own index. Only a query in the index's order must use it: with "=" the planner may use the
+ * primary key and scan everything under other master keys. A page never ends within a webhook's secrets.
  */
 const underText = `
   select row, nonce, ciphertext from (
@@ -29,7 +32,7 @@ const underText = `
   ) found
   order by row fetch first $3 rows with ties`
 
-/** A nonce is used once, so that it tells whether a secret is still the same, wherever in a rotation it stands now. */
+/** A nonce is used once, so it identifies a secret wherever a rotation has moved it. */
 const rewrapText = `
   with changes as (
     select row, "keyId", decode(nonce, 'hex') as nonce, "newKeyId", decode("newNonce", 'hex') as new_nonce,
@@ -49,7 +52,7 @@ const rewrapText = `
     from changes c where p.phone_number_id = c.row and p.key_id = "keyId" and p.nonce = c.nonce
     returning 1
   ), unrotated as materialized (
-    -- a rotation writes back what it has read: it goes before this, or after
+    -- a rotation writes back what it has read, so it must come before this or after
     select w.id from webhooks w where w.id in (select row from changes) order by w.id for no key update
   ), of_webhooks as (
     update webhook_secrets s set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext

@@ -1,5 +1,5 @@
 /**
- * Templates, as they are stored.
+ * Templates as they are stored.
  */
 import type { Template } from "@wac/core"
 import { columns, type Fields } from "../Columns.ts"

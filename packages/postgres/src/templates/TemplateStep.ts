@@ -1,5 +1,5 @@
 /**
- * Steps of templates (`TemplateStep` of the core) in PostgreSQL: what they load, and what they write.
+ * The steps of templates (core's `TemplateStep`) in PostgreSQL: what they load and write.
  */
 import { type Id, type Template, TemplateStep } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -10,7 +10,7 @@ import { template, templateOf } from "./StoredTemplate.ts"
 
 const keptOf = (row: Row): TemplateStep.Kept => ({ template: templateOf(row), told: plain(row, "told") })
 
-/** One listing of a workspace at a time; its own row stays free for sends. */
+/** Serializes a workspace's listings without locking its row, which sends need. */
 const lockText = `select pg_advisory_xact_lock(hashtext('templates'), l.name)
   from (select distinct hashtext(w.id) as name from unnest($1::text[]) w (id) order by 1) l`
 
@@ -41,7 +41,7 @@ const write = ({ gone, kept }: TemplateStep.Writes): ReadonlyArray<Statement> =>
   ...kept.length === 0 ? [] : [{ text: keepText, params: [JSON.stringify(kept)] }]
 ]
 
-/** What is carried out of `TemplateStore.replaceAll`. */
+/** `TemplateStore.replaceAll`. */
 export const replaceAll: StepOptions<
   TemplateStep.ReplaceAll,
   TemplateStep.LoadedWorkspaces,
@@ -89,7 +89,7 @@ type Name = Pick<Template.Template, "providerAccountId" | "name" | "language">
 
 const nameOf = ({ language, name, providerAccountId }: Name) => `${language} ${name} ${providerAccountId}`
 
-/** What is carried out of `TemplateStore.update`. */
+/** `TemplateStore.update`. */
 export const update: StepOptions<TemplateStep.Update, TemplateStep.LoadedNames, number, TemplateStep.Writes> = {
   load: (commands) => [{
     text: namedText,

@@ -1,13 +1,16 @@
+/**
+ * `TemplateStore` in PostgreSQL: combines the operations of this folder (`TemplateStep`) and adds the short statements.
+ */
 import { Page, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { Database } from "../Database.ts"
 import { template, templateOf } from "./StoredTemplate.ts"
 import * as TemplateStep from "./TemplateStep.ts"
 
-/** The name first: {@link named} goes by the number of its parameter. */
+/** The name comes first, because {@link named} refers to its parameter by number. */
 const filters = ["name", "status", "category", "language"] as const
 
-/** Of a name there are a few, for languages and accounts: all are fetched before they are put in order. */
+/** A name has few templates (languages and accounts), so all are read before they are sorted. */
 const named = "(select * from templates n where n.workspace_id = $1 and n.name = $3 offset 0)"
 
 export const layer = Layer.effect(

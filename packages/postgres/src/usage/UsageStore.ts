@@ -1,3 +1,6 @@
+/**
+ * `UsageStore` in PostgreSQL: the statements of its methods.
+ */
 import { type Activity, UsageStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
@@ -5,7 +8,7 @@ import { Database } from "../Database.ts"
 import { instants, integers, texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 
-/** In an order, so that processes that add at once do not wait for each other in a circle. */
+/** Ordered, so that concurrent processes do not deadlock. */
 const addText = `insert into usage_counts as u (workspace_id, hour, activity, count)
   select c.* from unnest($1::text[], $2::bigint[], $3::text[], $4::integer[]) c (workspace_id, hour, activity, count)
   order by 1, 2, 3
@@ -17,7 +20,7 @@ export const countsText = `select u.workspace_id, u.hour, u.activity, u.count::d
 const monthsText = `select q.month, q.used from quota_usage q
   where q.workspace_id = $1 order by q.month desc limit $2`
 
-/** Of a workspace at once. */
+/** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
 /** A range of the key for each workspace. */

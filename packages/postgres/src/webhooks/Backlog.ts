@@ -1,7 +1,7 @@
 /**
- * What waits over all workspaces. Of webhooks in line the first thousand, and those that the last thousand deliveries are
- * to, say since when, and how many of them have at least so many waiting. Above the number that is counted exactly, the
- * last analysis of the index says how many deliveries wait.
+ * The backlog of all workspaces. The first thousand webhooks in line, and those of the last thousand deliveries,
+ * determine since when deliveries wait and how many webhooks have at least so many waiting. Beyond the exact count, the
+ * index's last analysis estimates the number of waiting deliveries.
  */
 import { DeliveryStore, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -33,7 +33,7 @@ const backlogText = `with counted as materialized (
       union all
       ${inLine(true)}
       union
-      -- what has appeared lately may be in no line yet, as long as nobody claims
+      -- recent deliveries may not be in line yet, as long as nothing claims
       select h.webhook_id, h.recovered_at
       from (
         select distinct d.webhook_id from (
@@ -91,10 +91,10 @@ const backlogText = `with counted as materialized (
   ) as report
   from counted c`
 
-/** Statements that count. */
+/** The statements that count. */
 export const backlog = (asked: Time.Instant | undefined): ReadonlyArray<Statement> => [
   { text: backlogText, params: [asked ?? null, DeliveryStore.backlogSizes, DeliveryStore.countedExactly] }
 ]
 
-/** What they have counted, from the row of the answer. */
+/** The backlog of the result row. */
 export const backlogOf = (row: Row): DeliveryStore.BacklogReport => plain(row, "report")

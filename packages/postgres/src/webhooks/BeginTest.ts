@@ -1,5 +1,6 @@
 /**
- * Beginning tests of webhooks (`DeliveryStep.beginTest` of the core): events and deliveries that are claimed, and never due.
+ * Starts tests of webhooks (core's `DeliveryStep.beginTest`): records events with deliveries that are claimed and never
+ * due.
  */
 import { DeliveryStep } from "@wac/core"
 import { columns } from "../Columns.ts"
@@ -30,7 +31,7 @@ const claims = columns({
   leaseUntil: "bigint"
 })
 
-/** Writes rows that have places. */
+/** Writes rows that have positions. */
 const placing = (
   table: string,
   rows: { readonly names: (of?: string) => string; readonly rows: (as: string) => string }
@@ -41,7 +42,7 @@ const placing = (
   insert into ${table} (${rows.names()}, position)
   select ${rows.names("t")}, nextval('positions') from announced, ${rows.rows("t")}`
 
-/** What is carried out of `DeliveryStore.beginTest`. */
+/** `DeliveryStore.beginTest`. */
 export const beginTest: StepOptions<
   DeliveryStep.BeginTest,
   DeliveryStep.LoadedPresent,
@@ -50,7 +51,7 @@ export const beginTest: StepOptions<
 > = {
   load: (commands) => {
     const workspaces = commands.map(({ event }) => event.workspaceId)
-    // whoever removes the webhook waits for us, or we for them; nobody else does
+    // serialized with a removal of the webhook, and with nothing else
     return [lockHealth(workspaces, "key share"), loadPresent(workspaces)]
   },
   read: (rows, now) => readPresent(rows.at(-1)!, now),

@@ -1,16 +1,17 @@
 /**
- * Claiming what is due.
+ * Claims due deliveries.
  *
- * Its cost is that of the webhooks whose turn it is: a webhook is looked at when its `ready_at` says so, or when a
- * delivery of it has appeared since the claimer's last look (`seen`: what was settled then). So nobody who records a
- * delivery need write, or wait for, anything but the delivery. `ready_at` is never later than the time at which something
- * can be claimed, but for what has just appeared; whoever makes something due earlier lowers it, and a claim raises it.
+ * The cost depends only on the webhooks whose turn it is. A webhook is considered when its `ready_at` has come, or when
+ * a delivery of it has appeared since the claimer's last look (`seen` is what was settled then). So a transaction that
+ * records a delivery neither writes nor waits for anything else. `ready_at` is never later than the time at which
+ * something can be claimed, except for what has just appeared: a transaction that makes something due earlier lowers
+ * it, and a claim raises it.
  *
- * Claims of all processes come one after the other, so their count of attempts in flight is exact; what is ended or given
- * back meanwhile is seen by the next claim. A claim waits for no row: where a completion holds a webhook's health,
- * `ready_at` is left as it is, and the claimer is told to look at that webhook again.
+ * Claims of all processes are serialized, so their count of attempts in flight is exact; attempts that end or are
+ * released meanwhile are seen by the next claim. A claim waits for no row: if a completion holds a webhook's health,
+ * `ready_at` stays, and the claimer looks at that webhook again.
  *
- * It decides nothing: numbers of rules are parameters, or columns that were derived by them (`webhook_health`).
+ * It decides nothing: numbers of rules are parameters, or columns derived by the rules (`webhook_health`).
  */
 import { type Delivery, type DeliveryStore, type Event, type Id, type Time, Webhook } from "@wac/core"
 import { Duration } from "effect"
@@ -21,21 +22,18 @@ import { texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
 import { secretOf, type StoredSecret } from "./StoredWebhook.ts"
 
-/**
- * One claim at a time. A claim that a crash of the server loses is one whose attempt is made again: nobody need wait for
- * the disk.
- */
+/** Serializes claims. Committing asynchronously is safe: if a server crash loses a claim, its attempt is made again. */
 const lockText = `select set_config('synchronous_commit', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_sort', 'off', true), set_config('enable_memoize', 'off', true), pg_advisory_xact_lock(7305148210)`
 
-/** The time and the place of the claim, behind those before it. */
+/** The time and the settled position of the claim, read after earlier claims. */
 const lookText = `select set_config('wac.now', ${Clocks.at("$1")}::text, true),
   set_config('wac.settled', ${settled}::text, true)`
 
 const now = "(select current_setting('wac.now')::bigint)"
 const until = "(select current_setting('wac.settled')::bigint)"
 
-/** The first of a webhook's deliveries that have not been attempted in their round. */
+/** The first of a webhook's deliveries that are untried in their round. */
 const firstUntried = (condition: string): string =>
   `(
           select d.next_attempt_at from deliveries d
@@ -57,16 +55,16 @@ const lastInLine = (isDoubtful: boolean): string =>
         order by h.ready_at desc limit 1
       )`
 
-/** What is pending and due of a webhook, but for what is claimed. */
+/** The pending and due deliveries of a webhook, except claimed ones. */
 const due =
   "d.webhook_id = o.webhook_id and d.id <> all (o.claimed) and d.status = 'pending' and d.next_attempt_at is not null"
 
-/** What a resume has skipped is left out. Places are not in an index's terms. */
+/** Excludes what a resume has skipped. The addition keeps the planner from an index on positions. */
 const notSkipped = "d.position + 0 > o.skipped_until"
 
 /**
- * Who comes to the line: what has appeared since the last look. Who has never looked looks at all, and so does one after
- * whose look more may have appeared than there are webhooks.
+ * The webhooks that join the line because deliveries appeared since the last look. All webhooks are considered by a
+ * claimer that has never looked, and when more may have appeared than there are webhooks.
  */
 const lineText = `look as materialized (
     select case
@@ -105,8 +103,7 @@ const lineText = `look as materialized (
     union all
     ${inLine(true, "$4::bigint")}
     union all
-    -- Who comes to the line goes next after its head, not behind everybody: they have had their turns while it had
-    -- nothing.
+    -- A webhook that joins the line goes next after its head, not last: the others have had turns while it had nothing.
     select k.webhook_id, h.changes, h.ready_at, h.doubtful,
       case when e.at <= ${now}
         then least(e.at, 1 + (
@@ -129,7 +126,7 @@ const lineText = `look as materialized (
     ) h
     cross join lateral (select w.paused_at from webhooks w where w.id = k.webhook_id offset 0) w
     cross join lateral (select case when w.paused_at is null then least(h.ready_at, k.at) else ${now} end as at) e
-    -- one that was paused meanwhile leaves the line
+    -- a webhook that was paused meanwhile leaves the line
     where w.paused_at is null or h.ready_at is not null
   ), line as materialized (
     select
@@ -146,15 +143,15 @@ const lineText = `look as materialized (
   )`
 
 /**
- * What is claimed of the webhooks of one turn, and their next places. `t` is the turn: what is left to claim, and of
- * whom; `l.lapsed` are claims whose lease has ended.
+ * What is claimed of the webhooks of one turn, and their next places. `t` is the turn: what is left to claim, and the
+ * webhooks; `l.lapsed` are claims whose lease has ended.
  */
 const turnText = `with chosen as (
       select g.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at, h.doubtful,
         w.paused_at is not null as paused, w.resumed_at, coalesce(w.resumed_at, 0) as fresh_from, w.skipped_until,
         coalesce(w.replayed_from, 0) as replayed_from, coalesce(n.next_at, 0) as drain_at,
         h.opens_at is not null as failing, h.opens_at as gap_end, h.slots as capacity,
-        -- a fair share, so that a long line of deliveries is not gone through for the few that can be taken of it
+        -- a fair share, so that a long queue is not scanned for the few that can be taken from it
         ceil(
           case when h.doubtful then t.left_doubtful else t.left_healthy end::numeric
             / count(*) over (partition by h.doubtful)
@@ -186,9 +183,9 @@ const turnText = `with chosen as (
         end as slots
       ) f
     ), candidates as (
-      -- Of each line (0 is fresh, 1 backlog, 2 retry) the first that fit, and one more, which says when there is
-      -- something to do again. Nothing is sorted that an index has in order: while few are pending, each index seems as
-      -- good, and one that is of all webhooks would be gone through for each.
+      -- Of each queue (0 is fresh, 1 backlog, 2 retry) the first that fit, and one more, which says when there is
+      -- something to do again. Nothing is sorted that an index already orders: while few deliveries are pending, every
+      -- index seems as good, and an index over all webhooks would be scanned for each.
       select o.*, d.id, d.workspace_id, d.line, d.due_at, d.due_at <= ${now} and d.allowed as may,
         row_number() over (
           partition by o.webhook_id
@@ -280,7 +277,7 @@ const turnText = `with chosen as (
           and (s.in_flight >= s.capacity or s.draining >= $7 and s.backlog_head is not null) as taken,
         case when not s.paused and coalesce(s.head, s.backlog_head, s.first_end) is not null then
           greatest(
-            -- behind everybody in line; not by the clock, which another claimer's may be behind
+            -- last in line; not by the clock, since another claimer's clock may be behind
             least(t.line_end + 1, ${now}),
             -- when a slot is free
             case
@@ -320,8 +317,8 @@ const turnText = `with chosen as (
     select k.*, p.*, n.* from claims k, places p, drained n`
 
 /**
- * Turns of webhooks, as long as there are places: so many have their turn at once, and then twice as many. To look at a
- * webhook costs as much as ten of its deliveries do, so that a turn is of about eight where they have them.
+ * Turns of webhooks, as long as there are slots: so many webhooks have their turn at once, and then twice as many.
+ * Considering a webhook costs as much as ten deliveries, so a turn takes about eight if there are that many.
  */
 const turnsText = `turns as (
     select 0 as n, l.healthy, l.doubtful, l.line_end, $3::bigint as left_healthy, $4::bigint as left_doubtful,
@@ -340,7 +337,7 @@ const turnsText = `turns as (
       select case when t.left_healthy > 0 then t.healthy[:t.size] else '{}' end
         || case when t.left_doubtful > 0 then t.doubtful[:t.size] else '{}' end as turn
     ) c
-    -- claims whose lease has ended and which nobody is just ending late
+    -- claims whose lease has ended and which no transaction is just ending late
     cross join lateral (
       select coalesce(array_agg(k.delivery_id), '{}') as lapsed from (
         select k.delivery_id from delivery_claims k
@@ -355,8 +352,8 @@ const turnsText = `turns as (
   )`
 
 /**
- * $1 seen, $2 again, $3 and $4 the most of healthy and doubtful webhooks, $5 the lease's length, $6 the claimer's token,
- * $7 and $8 how many of a backlog are attempted at once, and how long after each other.
+ * $1 seen, $2 again, $3 and $4 the maximum for healthy and doubtful webhooks, $5 the lease's length, $6 the claimer's
+ * token, $7 and $8 how many of a backlog are attempted at once, and the gap between them.
  */
 const claimText = `with recursive ${lineText}, ${turnsText}, claimed as materialized (
     select t.n, c.*
@@ -367,7 +364,7 @@ const claimText = `with recursive ${lineText}, ${turnsText}, claimed as material
     insert into delivery_claims (webhook_id, delivery_id, workspace_id, token, lease_until, backlog)
     select c.webhook_id, c.delivery_id, c.workspace_id, $6, ${now} + $5, c.backlog from claimed c where not c.lapsed
   ), retaken as (
-    -- by itself, since it is rare: an insert that minds a conflict costs half as much again
+    -- separate, because it is rare: an insert that checks for conflicts costs half as much again
     update delivery_claims k set token = $6, lease_until = ${now} + $5, backlog = c.backlog
     from claimed c
     where c.lapsed and k.webhook_id = c.webhook_id and k.delivery_id = c.delivery_id
@@ -380,7 +377,7 @@ const claimText = `with recursive ${lineText}, ${turnsText}, claimed as material
     cross join lateral unnest(t.place_ids, t.place_changes, t.place_ats, t.place_taken)
       p (webhook_id, changes, at, taken)
     union all
-    -- slots_taken stays as it is where a place is only marked
+    -- slots_taken stays as it is if a place is only marked
     select p.webhook_id, p.changes, p.at, null from placed p
     where (p.ready_at is null or p.ready_at > p.at)
       and p.webhook_id not in (select unnest(t.turn) from turns t)
@@ -439,7 +436,10 @@ const nextInLine = (isDoubtful: boolean, most: string): string =>
       order by h.ready_at limit 1
     )`
 
-/** What the claim leaves. By ten milliseconds later the completion is through that holds the row of one to look at again. */
+/**
+ * What the claim leaves. Ten milliseconds later, the completion that holds the row of a webhook to look at again will
+ * be done.
+ */
 const leftText = `select ${now} as at, ${until} as seen, ${again} as again,
     least(
       ${nextInLine(false, "$1")},
@@ -448,9 +448,9 @@ const leftText = `select ${now} as at, ${until} as seen, ${again} as again,
     ) as next_due_at,
     exists (select from deliveries d where d.status = 'testing') as has_tests`
 
-/** What a claimer knows of its last claim. */
+/** What a claimer remembers of its last claim. */
 export interface Looked {
-  /** What it saw; null when it must look at everything. */
+  /** What it saw; `null` if it must look at everything. */
   readonly seen: number | null
   /** Webhooks to look at again, besides those whose turn it is. */
   readonly again: ReadonlyArray<Id.WebhookId>
@@ -458,7 +458,7 @@ export interface Looked {
 
 type Claim = Parameters<DeliveryStore.DeliveryStore["Service"]["claimDue"]>[0]
 
-/** Statements that claim. */
+/** The statements that claim. */
 export const claimDue = (
   { leaseUntil, limit, now, token }: Claim,
   asked: Time.Instant | undefined,
@@ -484,7 +484,7 @@ export const claimDue = (
   ]
 }
 
-/** A claimed delivery, by position. It is pending. */
+/** A claimed delivery, by position. Its status is pending. */
 type ClaimedRow = readonly [
   id: Id.DeliveryId,
   workspaceId: Id.WorkspaceId,
@@ -578,14 +578,14 @@ const claimedDelivery = (
   isBacklog
 })
 
-/** What a claim has found. */
+/** The result of a claim. */
 export interface Found extends Looked {
   readonly claimed: DeliveryStore.Claimed
-  /** Whether there are tests, which somebody may have left. */
+  /** Whether there are tests, which a crashed process may have left. */
   readonly hasTests: boolean
 }
 
-/** What the statements of {@link claimDue} answer. */
+/** Reads the results of {@link claimDue}. */
 export const foundOf = ([, , claimRows, leftRows]: ReadonlyArray<Rows>): Found => {
   const [claim] = claimRows!
   const [left] = leftRows!

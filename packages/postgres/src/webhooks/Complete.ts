@@ -1,6 +1,6 @@
 /**
- * Recording attempts (`DeliveryStep.complete` of the core). A success that needs no loading is written outright, in one
- * round trip; everything else is loaded, decided and written.
+ * Records attempts (core's `DeliveryStep.complete`). A success that needs no loading is written directly, in one round
+ * trip; everything else is loaded, decided and written.
  */
 import { Delivery, DeliveryStep, type Id, type Time, Webhook, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
@@ -14,18 +14,18 @@ import { lockHealthOf } from "./Health.ts"
 import { delivery, deliveryOf, outcome, storedOutcome } from "./StoredDelivery.ts"
 import { healthColumns, healthOf, healthParams, healthTypes } from "./StoredWebhook.ts"
 
-/** What became of a record. */
+/** The result of a record. */
 export type Recorded =
-  /** The claim was lost, or it is not to be written outright. */
+  /** The claim was lost, or the attempt cannot be written directly. */
   | "no"
   | "recorded"
-  /** Besides, something may have become due that claimers would not look for soon enough by themselves. */
+  /** Recorded, and something may have become due that claimers would not find soon enough by polling. */
   | "hint"
 
-/** Whoever gets a place waits for all who come meanwhile, not for a place among them. */
+/** Large, because a caller waits for all that arrive meanwhile, not for a place among them. */
 const size = 256
 
-/** Names and what came of attempts, of records that are written outright. */
+/** Names and outcomes of attempts that are written directly. */
 const recorded = columns({
   place: "integer",
   deliveryId: "text",
@@ -43,8 +43,8 @@ const outcomes = columns(outcome)
 const attempted = columns({ id: "text", deliveryId: "text", workspaceId: "text", number: "integer", ...outcome })
 
 /**
- * Of webhooks that are healthy at this moment; the caller holds their health. What `DeliveryStep.outright` says stays as it
- * was is not written.
+ * Applies only to webhooks that are healthy at this moment; the caller must hold their health. Fields that
+ * `DeliveryStep.outright` leaves unchanged are not written.
  */
 const outrightText = `with ended as (
     delete from delivery_claims k
@@ -82,8 +82,9 @@ const outrightText = `with ended as (
 const followed = columns({ webhookId: "text", orderKey: "text", at: "bigint" })
 
 /**
- * What is first now in an order is due (`Delivery.follow`). Whoever records a follower of something pending locks the
- * webhook's health (`Recording`), so that either they see that it has ended, or we see the follower.
+ * Makes the first delivery of an order due (`Delivery.follow`). A transaction that records a follower of a pending
+ * delivery locks the webhook's health (`Recording`), so that either it sees that the delivery has ended, or this
+ * statement sees the follower.
  */
 const followText = `with next as (
     select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, coalesce(k.at, ${Clocks.now}) as at
@@ -105,21 +106,21 @@ const followText = `with next as (
   where h.webhook_id = f.webhook_id
   returning h.webhook_id`
 
-/** Has what is first now in orders be due at a time, or else now. The caller holds the webhooks' health. */
+/** Makes the first deliveries of orders due at the given time, or now. The caller must hold the webhooks' health. */
 export const follow = (orders: Parameters<typeof followed.params>[0]): Statement => ({
   text: followText,
   params: followed.params(orders)
 })
 
-/** A command whose record is to be written outright. */
+/** A command whose record is to be written directly. */
 export interface OutrightCommand {
   readonly command: DeliveryStep.Complete
   readonly after: DeliveryStep.Outright
-  /** Where time passes as a test says; else the database's. */
+  /** The time in tests that control it; `undefined` for the database's time. */
   readonly now: Time.Instant | undefined
 }
 
-/** A claim ends with the first record. */
+/** Drops repeated commands, since a claim ends with the first record. */
 const firsts = (commands: ReadonlyArray<OutrightCommand>) => {
   const claims = new Set<string>()
   return commands.map((one, place) => ({ ...one, place })).filter(({ command: { delivery, token } }) => {
@@ -128,7 +129,7 @@ const firsts = (commands: ReadonlyArray<OutrightCommand>) => {
   })
 }
 
-/** Records of successes outright. */
+/** Records successes directly. */
 export const outright: DirectOptions<OutrightCommand, Recorded> = {
   size,
   write: (commands) => {
@@ -174,7 +175,7 @@ export const outright: DirectOptions<OutrightCommand, Recorded> = {
 /** A webhook's place in line. */
 interface Place {
   readonly readyAt: Time.Instant | null
-  /** Whether what is due may have had to wait for an attempt in flight to end. */
+  /** Whether a due delivery may have had to wait for an attempt in flight to end. */
   readonly slotsTaken: boolean
 }
 
@@ -183,7 +184,7 @@ interface Loaded extends DeliveryStep.LoadedClaims {
 }
 
 interface Writes extends DeliveryStep.CompleteWrites {
-  /** When a claim is to look at each webhook. */
+  /** When a claim must look at each webhook. */
   readonly readyAt: ReadonlyArray<Time.Instant | null>
   readonly claims: ReadonlyArray<DeliveryStep.ClaimedName>
 }
@@ -221,7 +222,7 @@ const stateOf = (row: Row): DeliveryStep.State => ({
   health: healthOf(row)
 })
 
-/** What is open of orders, as loaded. */
+/** The open deliveries of orders, as loaded. */
 export const ordersOf = (deliveries: ReadonlyArray<Delivery.Delivery>): DeliveryStep.Loaded["order"] => {
   const orders = new Map<string, Array<Delivery.Delivery>>()
   for (const delivery of [...deliveries].sort((a, b) => a.sequence! - b.sequence!)) {
@@ -234,8 +235,8 @@ export const ordersOf = (deliveries: ReadonlyArray<Delivery.Delivery>): Delivery
 }
 
 /**
- * When a claim is to look at a webhook: when something of it may be claimed that could not be before, as far as these
- * attempts have changed that.
+ * When a claim must look at a webhook: when something of it may be claimed that could not be claimed before these
+ * attempts.
  */
 const readyAt = (
   before: DeliveryStep.State,
@@ -250,7 +251,7 @@ const readyAt = (
     readyAt,
     ...deliveries.map((delivery) => Delivery.dueAt(delivery, after)),
     Webhook.nextSlotAt(after.health),
-    // a slot that somebody may have waited for
+    // a slot that a delivery may have waited for
     !isFailing && (slotsTaken || Webhook.isFailing(before.health)) ? now : null
   ].filter((at) => at !== null)
   return times.length === 0 ? null : Math.min(...times)
@@ -299,7 +300,7 @@ const written = columns({
   resumedAt: "bigint"
 })
 
-/** `resumed_at` is that of the webhook once a round began after it. */
+/** `resumed_at` is the webhook's once a round has begun after it. */
 const deliveriesText = `update deliveries d set ${
   written.set("g", "workspaceId", "id", "resumedAt")
 }, resumed_at = coalesce(g.resumed_at, d.resumed_at)
@@ -358,7 +359,7 @@ const write = (
   ]
 }
 
-/** What is carried out of `DeliveryStore.complete` where that is not written {@link outright}. */
+/** `DeliveryStore.complete`, if it cannot be written {@link outright}. */
 export const complete: StepOptions<DeliveryStep.Complete, Loaded, Recorded, Writes> = {
   size,
   load: (commands) => {

@@ -1,3 +1,7 @@
+/**
+ * `DeliveryStore` in PostgreSQL: combines the operations of this folder (`Backlog`, `BeginTest`, `ClaimDue`, `Complete`,
+ * `EndTests`, `ListDeliveries`, `Release`, `Rounds`, `TidySkipped`) and adds the short statements.
+ */
 import { DeliveryStep, DeliveryStore, type Id, type Time } from "@wac/core"
 import { Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
@@ -35,7 +39,7 @@ export const layer = Layer.effect(
     const claiming = yield* Semaphore.make(1)
     const hint = new Hint()
 
-    /** Whether an attempt was recorded; claimers are told what they might wait for. */
+    /** Whether an attempt was recorded. Notifies claimers if something may have become due. */
     const told = (recorded: Complete.Recorded): boolean => {
       if (recorded === "hint") hint.tell()
       return recorded !== "no"
@@ -46,7 +50,7 @@ export const layer = Layer.effect(
 
     const notifications = yield* listen("wac_deliveries")
     yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(notifications), (payload) => {
-      // after a reconnection this may be another server, for which what we saw means nothing
+      // after a reconnection this may be another server, for which the last look means nothing
       if (payload === "") looked = { ...looked, seen: null }
       hint.tell()
     })))
@@ -57,7 +61,7 @@ export const layer = Layer.effect(
       const { claimed, hasTests, ...found } = foundOf(
         yield* planned("DeliveryStore.claimDue", claimDue(command, askedAt(command.now), before))
       )
-      // unless it was forgotten meanwhile
+      // unless it was reset meanwhile
       looked = looked === before ? found : { ...looked, again: found.again }
       if (hasTests) yield* planned("DeliveryStore.claimDue", endTests(claimed.at))
       return claimed
@@ -79,7 +83,7 @@ export const layer = Layer.effect(
     })
 
     return DeliveryStore.DeliveryStore.of({
-      // claims wait for each other in the database, and need not do so with a connection each
+      // claims wait for each other in the database; here they do so without using a connection each
       claimDue: (command) => claiming.withPermit(claim(command)),
       beginTest: (command) =>
         Effect.map(

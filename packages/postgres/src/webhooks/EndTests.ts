@@ -1,6 +1,6 @@
 /**
- * Ending the tests that nobody is making any more: their claim was given back, or its lease has ended. A test that is just
- * being recorded late is left to that.
+ * Ends tests that no process is carrying out any more: their claim was released, or its lease has ended. A test that is
+ * just being recorded late is left to its process.
  */
 import type { Time } from "@wac/core"
 import type { Statement } from "../Statement.ts"
@@ -23,5 +23,5 @@ const endText = `with left_over as (
   where d.workspace_id = l.workspace_id and d.id = l.id and d.status = 'testing'
     and (not l.is_claimed or l.id in (select f.delivery_id from freed f))`
 
-/** Statements that end such tests. */
+/** The statements that end such tests. */
 export const endTests = (at: Time.Instant): ReadonlyArray<Statement> => [{ text: endText, params: [at] }]

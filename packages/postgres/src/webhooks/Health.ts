@@ -1,15 +1,15 @@
 /**
- * Locks of webhooks' health: who changes what is of a webhook, but for its own row, waits for it first, and several in the
- * order of their names.
+ * Locks on webhooks' health. A transaction that changes anything of a webhook other than its own row takes this lock
+ * first, and several in the order of ids.
  */
 import type { Id } from "@wac/core"
 import { texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 
-/** How a row is locked: against removal, against changes, or by who removes it. */
+/** The strength of the lock: against removal, against changes, or to remove. */
 export type Strength = "key share" | "no key update" | "update"
 
-/** Locks the health of the present webhooks of workspaces. */
+/** Locks the health of workspaces' present webhooks. */
 export const lockHealth = (workspaces: ReadonlyArray<Id.WorkspaceId>, strength: Strength): Statement => ({
   text: `select h.webhook_id from webhook_health h
     where h.webhook_id = any (array(select w.id from webhooks w where w.workspace_id = any ($1::text[])))

@@ -1,6 +1,6 @@
 /**
- * Pages of deliveries, as a person is shown them. A status and a message are found through indexes; any other filter
- * goes through the deliveries that there would be without it, so many of them at most.
+ * Pages of deliveries, as people see them. Status and message have indexes; any other filter scans a bounded number of
+ * the remaining deliveries.
  */
 import { Delivery, DeliveryStore, Id, MessageStore, Page, type Time } from "@wac/core"
 import { Duration } from "effect"
@@ -9,7 +9,7 @@ import { texts } from "../Parameter.ts"
 import type { Row, Rows } from "../Statement.ts"
 import { delivery, deliveryOf } from "./StoredDelivery.ts"
 
-/** Deliveries as {@link viewOf} reads them. */
+/** The columns that {@link viewOf} reads. */
 export const shown = (more = ""): string =>
   `select ${delivery.names("d")}, w.paused_at::double precision, s.skipped_at::double precision${more}
   from deliveries d
@@ -19,7 +19,7 @@ export const shown = (more = ""): string =>
     order by s.until limit 1
   ) s on d.status = 'pending'`
 
-/** A delivery of a row. */
+/** The view of a row. */
 export const viewOf = (row: Row): DeliveryStore.DeliveryView => {
   const stored = deliveryOf(row)
   const skippedAt = plain<Time.Instant | null>(row, "skipped_at")
@@ -40,7 +40,10 @@ const isOpen = (status: Delivery.DeliveryStatus | undefined): boolean => status 
 const orderOf = (status: Delivery.DeliveryStatus | undefined, table: string): string =>
   isOpen(status) ? `${table}.created_at desc, ${table}.id desc` : `${table}.id desc`
 
-/** What is pending or held is that of the present webhook, in an index of its own: its like may be far from the newest. */
+/**
+ * Pending and held deliveries belong to the present webhook and have an index of their own, since they may be far from
+ * the newest.
+ */
 const whereOf = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string => {
   const where = {
     all: "d.workspace_id = $1",
@@ -56,14 +59,14 @@ const whereOf = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean):
   return `${where}${isAfter ? ` and ${after}` : ""}`
 }
 
-/** Those of a status, newest first. $1 workspace, $2 limit, $3 the one that all are after. */
+/** Deliveries of a status, newest first. $1 workspace, $2 limit, $3 the delivery that the page follows. */
 export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string =>
   `${shown()} where ${whereOf(status, isAfter)} order by ${orderOf(status, "d")} limit $2`
 
 /**
- * The same of those that fit a filter: with ids from $4 on and below $5, or of $6, of the type $7, recorded from $8 on
- * and before $9, with the last attempt's outcome $10 and status code $11. Each row has where the filter stopped looking,
- * if it looked at as many as it may; one without a delivery, if none fits.
+ * Deliveries that pass a filter: with ids from $4 and below $5, or among $6, of the type $7, recorded from $8 and
+ * before $9, with the last attempt's outcome $10 and status code $11. Each row says where the filter stopped scanning
+ * if it reached its maximum; if none passes, a row without a delivery does.
  */
 const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean, isOfSome: boolean): string =>
   `with looked as materialized (
@@ -91,7 +94,7 @@ const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: bool
 
 const highest = `dlv_${"Z".repeat(26)}`
 
-/** A delivery's id is made before the delivery is, by another clock perhaps. */
+/** How far a delivery's id may be ahead: it is created before the delivery, perhaps by another clock. */
 const ahead = Duration.toMillis(MessageStore.idAhead)
 
 /** A statement with its parameters. */
@@ -100,7 +103,7 @@ interface Asked {
   readonly params: ReadonlyArray<unknown>
 }
 
-/** The statement of a page; `ids` of the deliveries of the message that the filter names. */
+/** The statement of a page. `ids` are the deliveries of the message in the filter. */
 export const listDeliveries = (
   workspaceId: Id.WorkspaceId,
   { eventType, outcome, since, status, statusCode, until }: DeliveryStore.DeliveryFilter,
@@ -131,17 +134,17 @@ export const listDeliveries = (
     }
 }
 
-/** The page of the rows of {@link listDeliveries}. */
+/** The page of {@link listDeliveries}. */
 export const pageOf = (rows: Rows, request: Page.PageRequest): Page.Page<DeliveryStore.DeliveryView> => {
   const found = rows.filter((row) => plain(row, "id") !== null).map(viewOf)
   const { items, next } = Page.fromOverread(found, request, ({ delivery }) => delivery.id)
   return { items, next: next ?? plain<string | null | undefined>(rows[0] ?? {}, "reached") ?? null }
 }
 
-/** The events of a message's life, by their index. */
+/** A message's events, by their index. */
 export const eventsText = "select e.id from events e where e.order_key = $2 and e.workspace_id = $1"
 
-/** The deliveries of these events: looked for among those whose ids were made when the events' were. */
+/** The deliveries of these events: searched among ids created at about the same time as the events'. */
 export const deliveriesOf = (workspaceId: Id.WorkspaceId, events: Rows): Asked => {
   const ids = events.map((row) => plain<Id.EventId>(row, "id"))
   const apart = Duration.toMillis(DeliveryStore.idsApart)

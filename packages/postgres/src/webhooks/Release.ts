@@ -1,5 +1,5 @@
 /**
- * Giving claims back.
+ * Releases claims.
  */
 import type { Delivery } from "@wac/core"
 import { columns } from "../Columns.ts"
@@ -25,7 +25,7 @@ const releaseText = `with given as (
   )
   select pg_notify('wac_deliveries', 'released') from ready limit 1`
 
-/** Statements that give claims of this token back. */
+/** The statements that release claims of this token. */
 export const release = (
   token: string,
   deliveries: ReadonlyArray<Pick<Delivery.Delivery, "id" | "webhookId">>

@@ -1,6 +1,6 @@
 /**
- * Removing webhooks (`WebhookStep.remove` of the core). Their deliveries stay as they are, and `webhook_skips` says what has
- * become of the pending ones.
+ * Removes webhooks (core's `WebhookStep.remove`). Their deliveries stay as they are; `webhook_skips` states that the
+ * pending ones are skipped.
  */
 import { WebhookStep } from "@wac/core"
 import type { StepOptions } from "../Database.ts"
@@ -8,17 +8,17 @@ import { instants, texts } from "../Parameter.ts"
 import { lockHealth } from "./Health.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
-/** The greatest place, which nothing will ever have. */
+/** The greatest position, which nothing will ever have. */
 const everything = "9223372036854775807"
 
 const skipsText = `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
   select r.id, ${everything}, r.at, ${everything} from unnest($1::text[], $2::bigint[]) r (id, at)`
 
-/** Tests that are being made, which are never skipped by place. */
+/** Tests in progress, which are never skipped by position. */
 const testsText = `update deliveries d set status = 'skipped', completed_at = r.at
   from unnest($1::text[], $2::bigint[]) r (id, at) where d.webhook_id = r.id and d.status = 'testing'`
 
-/** What is carried out of `WebhookStore.remove`. */
+/** `WebhookStore.remove`. */
 export const remove: StepOptions<WebhookStep.Named, WebhookStep.Loaded, boolean, WebhookStep.RemoveWrites> = {
   load: (commands) => {
     const workspaces = commands.map(({ workspaceId }) => workspaceId)

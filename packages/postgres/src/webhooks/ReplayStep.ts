@@ -1,6 +1,5 @@
 /**
- * Steps of replay jobs (`ReplayStep` of the core). Whoever holds a job waits for the webhook's health, and nobody who holds
- * that waits for a job.
+ * The steps of replay jobs (core's `ReplayStep`) in PostgreSQL. Lock order: a job before its webhook's health.
  */
 import { type Id, Replay, ReplayStep } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -12,7 +11,7 @@ import type { Row, Statement } from "../Statement.ts"
 import { writeRounds } from "./Rounds.ts"
 import { delivery, deliveryOf } from "./StoredDelivery.ts"
 
-/** The columns of a job that everybody sees. */
+/** The columns of a job that callers see. */
 export const replay = columns(
   {
     id: "text",
@@ -82,7 +81,8 @@ const keep = (jobs: ReadonlyArray<ReplayStep.Job>): ReadonlyArray<Statement> =>
   }]
 
 /**
- * The range is counted if it holds few enough (`Replay.covers`). What is still to be written as skipped cannot be told yet.
+ * Counts the range if it is small enough (`Replay.covers`). If skipped deliveries are still to be written, the count is
+ * not known yet.
  */
 const coveredText = `select a.id, a.workspace_id, w.id as webhook_id, (
     select case when count(*) <= $6::integer and not exists (select from webhook_skips s where s.webhook_id = w.id)
@@ -99,7 +99,7 @@ const coveredText = `select a.id, a.workspace_id, w.id as webhook_id, (
   from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) a (id, workspace_id, since, until, status)
   cross join lateral (select w.id from webhooks w where w.workspace_id = a.workspace_id offset 0) w`
 
-/** What is carried out of `ReplayStore.create`. */
+/** `ReplayStore.create`. */
 export const create: StepOptions<
   ReplayStep.Create,
   ReplayStep.LoadedRanges,
@@ -138,10 +138,10 @@ export const create: StepOptions<
     }]
 }
 
-/** A step that is under way is waited for. */
+/** Waits for a step in progress. */
 const jobsText = `select ${jobColumns} from replays r where r.id = any ($1::text[]) order by r.id for no key update`
 
-/** What is carried out of `ReplayStore.cancel`. */
+/** `ReplayStore.cancel`. */
 export const cancel: StepOptions<
   ReplayStep.Cancel,
   ReplayStep.LoadedJobs,
@@ -163,7 +163,7 @@ export const cancel: StepOptions<
   write: ({ jobs }) => keep(jobs)
 }
 
-/** The statements after this one know which job it has chosen. */
+/** A separate statement, so that the statements after it know which job it has chosen. */
 const chooseText = `select set_config('wac.job', coalesce((
     select r.id from replays r
     where r.state = 'running' and r.step_at <= ${Clocks.at("$1")}
@@ -194,25 +194,25 @@ const endedText = `select ${delivery.names("d")}
     select d.* from deliveries d
     where d.webhook_id = r.webhook_id and (d.created_at, d.id) > (r.reached_at, r.reached_id) and d.created_at < r.until
       and d.status in ('delivered', 'exhausted', 'skipped')
-      -- of a job that is to wait nothing is looked at
+      -- nothing is read for a job that must wait
       and exists (select from webhooks w where w.id = r.webhook_id)
       and not exists (select from webhook_skips s where s.webhook_id = r.webhook_id)
     order by d.created_at, d.id limit $1::integer
   ) d
   where r.id = ${chosen} order by d.created_at, d.id`
 
-/** A step, and its asker's time where that is the storage's. */
+/** A step, with the caller's time if that judges. */
 export interface StepCommand extends ReplayStep.Step {
   readonly asked: number | undefined
 }
 
 interface LoadedStep {
   readonly now: ReplayStep.LoadedStep["now"]
-  /** Undefined where no job is due. */
+  /** Undefined if no job is due. */
   readonly due: ReplayStep.LoadedStep | undefined
 }
 
-/** What is carried out of `ReplayStore.step`. Of those who come at once one works, and all hear that there was work. */
+/** `ReplayStore.step`. If several callers come at once, one step is done, and all are answered that there was work. */
 export const step: StepOptions<StepCommand, LoadedStep, boolean, ReplayStep.StepWrites | undefined> = {
   load: ([first]) => [
     { text: chooseText, params: [first!.asked ?? null] },
@@ -229,7 +229,7 @@ export const step: StepOptions<StepCommand, LoadedStep, boolean, ReplayStep.Step
       isWritten: plain<boolean>(job, "is_written"),
       waiting: plain<number>(job, "waiting"),
       ended: ended!.map(deliveryOf),
-      // nobody waits for what has ended and is written so
+      // nothing waits for a delivery whose end is written
       order: () => []
     }
     return { now, due }

@@ -1,3 +1,6 @@
+/**
+ * `ReplayStore` in PostgreSQL: combines the operations of this folder (`ReplayStep`) and adds the short statements.
+ */
 import { Page, ReplayStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"

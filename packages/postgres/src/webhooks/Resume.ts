@@ -1,6 +1,6 @@
 /**
- * Resuming webhooks (`WebhookStep.resume` of the core). What is held and not to be replayed is skipped by place: up to one
- * in the order of writing. So the cost does not depend on how much that is.
+ * Resumes webhooks (core's `WebhookStep.resume`). Held deliveries that are not to be replayed are skipped by position:
+ * up to one in the order of writing. So the cost does not depend on their number.
  */
 import { type Id, type Time, type Webhook, WebhookStep } from "@wac/core"
 import { Duration } from "effect"
@@ -12,16 +12,16 @@ import { instants, texts } from "../Parameter.ts"
 import { lockHealth } from "./Health.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
-/** What was recorded so much before the time from which on deliveries are replayed is not gone through. */
+/** Deliveries recorded longer than this before the time from which to replay are not scanned. */
 const margin = Duration.toMillis(Duration.minutes(1))
 
 /**
- * Places are in the order of time, but for clocks that differ and transactions that took long: so the least place of so
- * many decides, not that of the first.
+ * Positions are in the order of time, except for differing clocks and long transactions. So the lowest position of this
+ * many deliveries decides, not the first one's.
  */
 const lookedAt = 10_000
 
-/** How far a webhook was skipped before. What is being recorded at this moment has a later place than `settled`. */
+/** How far a webhook was skipped before. Deliveries being recorded at this moment have positions above `settled`. */
 interface Places {
   readonly settled: number
   readonly skippedUntil: number
@@ -30,7 +30,7 @@ interface Places {
 
 interface Loaded extends WebhookStep.Loaded {
   readonly places: ReadonlyMap<Id.WebhookId, Places>
-  /** The least place of what was recorded at a time or later. */
+  /** The lowest position of deliveries recorded at a time or later. */
   readonly first: (webhookId: Id.WebhookId, from: Time.Instant) => number | null
 }
 
@@ -56,7 +56,7 @@ const skipText = `update webhooks w set skipped_until = s.until, replayed_from =
 const skipsText = `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
   select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])`
 
-/** A test is never held. */
+/** Releases the claims of skipped deliveries. A test is never held. */
 const unclaimText = `delete from delivery_claims k
   using unnest($1::text[], $2::bigint[]) s (webhook_id, until), deliveries d
   where k.webhook_id = s.webhook_id and d.workspace_id = k.workspace_id and d.id = k.delivery_id
@@ -65,7 +65,7 @@ const unclaimText = `delete from delivery_claims k
 const readyText = `update webhook_health h set ready_at = least(h.ready_at, r.at), changes = h.changes + 1
   from unnest($1::text[], $2::bigint[]) r (webhook_id, at) where h.webhook_id = r.webhook_id`
 
-/** How far a resume skips, and what was recorded when. */
+/** How far a resume skips, and the times that it concerns. */
 const skipOf = ({ first, places }: Loaded, { at, skip, webhook: { id } }: WebhookStep.Resumption) => {
   if (skip === undefined) return []
   const { replayedFrom, settled, skippedUntil } = places.get(id)!
@@ -82,7 +82,7 @@ const skipOf = ({ first, places }: Loaded, { at, skip, webhook: { id } }: Webhoo
   }]
 }
 
-/** What is carried out of `WebhookStore.resume`. */
+/** `WebhookStore.resume`. */
 export const resume: StepOptions<
   WebhookStep.Resume,
   Loaded,

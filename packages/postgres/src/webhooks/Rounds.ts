@@ -1,6 +1,6 @@
 /**
- * New rounds of deliveries (`DeliveryStep.retry` of the core, and the steps of replays): whoever begins them holds the
- * webhook's health, so that whoever is recording an attempt is through, or comes after.
+ * Starts new rounds of deliveries (core's `DeliveryStep.retry`, and steps of replays). The caller must hold the
+ * webhook's health, so that an attempt is recorded either before or after.
  */
 import { Delivery, DeliveryStep, type Id } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -16,7 +16,7 @@ import { loadPresent, readPresent } from "./WebhookStep.ts"
 const begin = delivery.pick("workspaceId", "id", "orderKey", "sequence", "trigger", "nextAttemptAt")
 const free = delivery.pick("workspaceId", "id", "nextAttemptAt")
 
-/** A new place lets claimers notice that something is due. */
+/** A new position lets claimers notice that something is due. */
 const beginText = `with announced as materialized (
     ${announce}
   )
@@ -30,7 +30,7 @@ const freeText = `with announced as materialized (
   update deliveries d set next_attempt_at = g.next_attempt_at, position = nextval('positions')
   from announced, ${free.rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
 
-/** Writes rounds that have begun, and notifies claimers. */
+/** Writes started rounds, and notifies claimers. */
 export const writeRounds = ({ begun, freed }: DeliveryStep.RoundWrites): ReadonlyArray<Statement> =>
   begun.length === 0 ? [] : [
     { text: beginText, params: begin.params(begun) },
@@ -38,7 +38,7 @@ export const writeRounds = ({ begun, freed }: DeliveryStep.RoundWrites): Readonl
     { text: "select pg_notify('wac_deliveries', 'asked for again')" }
   ]
 
-/** What a resume has skipped, and is not written so yet, has ended when it was skipped. */
+/** A delivery that a resume has skipped, if that is not written yet, ended when it was skipped. */
 const deliveryText = `select ${delivery.names("d")}, (
     select s.skipped_at from webhook_skips s
     where d.status = 'pending' and s.webhook_id = d.webhook_id and s.until >= d.position
@@ -63,7 +63,7 @@ const orderText = `select distinct on (n.workspace_id, n.id) ${delivery.names("n
     order by n.sequence offset 0
   ) n`
 
-/** What is carried out of `DeliveryStore.retry`. */
+/** `DeliveryStore.retry`. */
 export const retry: StepOptions<
   DeliveryStep.Retry,
   DeliveryStep.LoadedRetry,

@@ -1,5 +1,5 @@
 /**
- * Deliveries and their attempts, as they are stored.
+ * Deliveries and their attempts as they are stored.
  */
 import type { Delivery } from "@wac/core"
 import { Duration } from "effect"
@@ -29,13 +29,13 @@ export const delivery = columns(
   } satisfies Fields<Delivery.Delivery>
 )
 
-/** The delivery of a row. A test that is being made is pending. */
+/** The delivery of a row. A test in progress is pending. */
 export const deliveryOf = (row: Row): Delivery.Delivery => {
   const { status, ...stored } = delivery.read(row)
   return { ...stored, status: status === "testing" ? "pending" : status } as Delivery.Delivery
 }
 
-/** The fields of an attempt that say what came of it. */
+/** The fields of an attempt that describe its outcome. */
 export const outcome = {
   trigger: "text",
   startedAt: "bigint",
@@ -52,10 +52,13 @@ export const outcome = {
 
 const attempt = columns({ id: "text", number: "integer", ...outcome })
 
-/** What is stored of an attempt besides its names. What is escaped in its response is PostgreSQL's to keep, not to read. */
+/**
+ * The stored form of an attempt, without its identifiers. Escapes in its response can be stored by PostgreSQL, but not
+ * read as text.
+ */
 export const storedOutcome = ({ message, retryAfter, ...attempt }: Delivery.Attempt) => ({
   ...attempt,
-  // PostgreSQL's text holds neither of what these replace
+  // PostgreSQL's text cannot hold either of what these replace
   message: message.toWellFormed().replaceAll("\0", "\uFFFD"),
   retryAfterMs: retryAfter === null
     ? null

@@ -1,5 +1,5 @@
 /**
- * Webhooks as they are stored: reading them, and the columns that are derived from their health, by which claims choose.
+ * Webhooks as they are stored: reading them, and the columns derived from their health, by which claims select.
  */
 import { type Time, Webhook } from "@wac/core"
 import { Result } from "effect"
@@ -9,7 +9,7 @@ import { columns, type Fields } from "../Columns.ts"
 import { booleans, bytes, instants, integers, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
 
-/** A row of `webhook_secrets` in JSON: bytes as `\\x` and hexadecimal. */
+/** A row of `webhook_secrets` in JSON. Bytes are `\\x` and hexadecimal. */
 export interface StoredSecret {
   readonly key_id: string
   readonly nonce: string
@@ -38,7 +38,7 @@ const own = columns(
   } satisfies Fields<Omit<Webhook.Webhook, "secrets" | "health">>
 )
 
-/** What {@link webhookOf} reads, of the webhook `w`. */
+/** The columns that {@link webhookOf} reads, of the webhook `w`. */
 export const webhookColumns = `to_json(w) as webhook,
   (select to_json(h) from webhook_health h where h.webhook_id = w.id) as health,
   (
@@ -66,11 +66,11 @@ export const healthOf = (row: Row): Webhook.Health => ({
   recoveredAt: instantOrNull(row, "recovered_at")
 })
 
-/** Columns of `webhook_health` that say what is in a health, in the order of {@link healthParams}. */
+/** The columns of `webhook_health`, in the order of {@link healthParams}. */
 export const healthColumns = `consecutive_failures, failures_since, last_failure_at, last_failure_message,
   last_success_at, slow_at, last_attempt_at, recovered_at, doubtful, slots, opens_at`
 
-/** Their types, as arrays, from the parameter `$first` on. */
+/** Their array types, from the parameter `$first`. */
 export const healthTypes = (first: number): string =>
   ["integer", "bigint", "bigint", "text", "bigint", "bigint", "bigint", "bigint", "boolean", "integer", "bigint"]
     .map((type, i) => `$${first + i}::${type}[]`)

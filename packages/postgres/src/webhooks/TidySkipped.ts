@@ -1,5 +1,6 @@
 /**
- * Writing out what a resume or a removal has skipped (`webhook_skips`): up to so many deliveries of one webhook.
+ * Writes the status of deliveries that a resume or a removal skipped (`webhook_skips`): a bounded number for one
+ * webhook at a time.
  */
 import { type Step, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -10,32 +11,33 @@ import { texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 import { follow } from "./Complete.ts"
 
-/** Where the last look has ended: those after it are looked at. */
+/** Where the last look ended. The next one continues after it. */
 interface Place {
   readonly webhookId: string
   readonly until: string
 }
 
-/** A look at the next webhook that may have something to write. */
+/** Looks at the next webhook that may have something to write. */
 export interface Tidy {
   readonly after: Place | undefined
   readonly limit: number
-  /** Where time passes as a test says; else the database's. */
+  /** The time in tests that control it; `undefined` for the database's time. */
   readonly asked: Time.Instant | undefined
 }
 
-/** What a look did. */
+/** The result of a look. */
 export interface Tidied {
   readonly written: number
-  /** Where the next look goes on; undefined once something is written, or nothing is left. */
+  /** Where the next look continues; `undefined` once something is written or nothing is left. */
   readonly next: Place | undefined
 }
 
 const everything = "9223372036854775807"
 
 /**
- * The statements after this one know which it has chosen. A recording that read a webhook before its removal may take
- * effect after it, but not later than clocks may differ: so long the row of a removal stays.
+ * A separate statement, so that the statements after it know which webhook it has chosen. A recording that read a
+ * webhook before its removal may commit after it, but not later than clocks may differ, so the row of a removal stays
+ * that long.
  */
 const chooseText = `select set_config('wac.skip', coalesce((
     select s.webhook_id || ' ' || s.until from webhook_skips s
@@ -126,7 +128,7 @@ const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
       ]
     ]
   }
-  // once more from the beginning: something older may have been recorded later
+  // once more from the beginning: an older delivery may have been recorded later
   if (tidiedUntil > 0) return [reach(0)]
   return isOver
     ? [
@@ -137,7 +139,7 @@ const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
     : []
 }
 
-/** What is carried out of `DeliveryStore.tidySkipped`, look by look. */
+/** `DeliveryStore.tidySkipped`, look by look. */
 export const tidySkipped: StepOptions<Tidy, Loaded, Tidied, Writes> = {
   size: 1,
   load: ([command]) => {
@@ -178,5 +180,5 @@ export const tidySkipped: StepOptions<Tidy, Loaded, Tidied, Writes> = {
   write
 }
 
-/** Before all. */
+/** Sorts before all webhooks. */
 const none: Place = { webhookId: "", until: "0" }

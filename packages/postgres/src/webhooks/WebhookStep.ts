@@ -1,5 +1,5 @@
 /**
- * Steps of webhooks (`WebhookStep` of the core) that change their own rows alone: setting, pausing, other secrets.
+ * The steps of webhooks (core's `WebhookStep`) that change only their own rows: setting, pausing and rotating secrets.
  */
 import { type Id, type Step, type Webhook, WebhookStep } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -8,7 +8,7 @@ import { instants, texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
 import { healthColumns, healthParams, healthTypes, keepSecrets, webhookColumns, webhookOf } from "./StoredWebhook.ts"
 
-/** Of a workspace one webhook is made, whoever comes at once. */
+/** Serializes the creation of a workspace's webhook. */
 const makeText = `select pg_advisory_xact_lock(hashtext('webhooks'), l.name)
   from (select distinct hashtext(o.id) as name from unnest($1::text[]) o (id) order by 1) l`
 
@@ -19,13 +19,13 @@ const presentText = `select w.workspace_id, ${webhookColumns} from webhooks w wh
 /** Locks the present webhooks of workspaces. */
 const lock = (workspaces: ReadonlyArray<Id.WorkspaceId>): Statement => ({ text: lockText, params: [texts(workspaces)] })
 
-/** The present webhooks of workspaces, in a statement after those that lock them. */
+/** Loads the present webhooks of workspaces. Must come in a statement after the one that locks them. */
 export const loadPresent = (workspaces: ReadonlyArray<Id.WorkspaceId>): Statement => ({
   text: presentText,
   params: [texts(workspaces)]
 })
 
-/** What {@link loadPresent} has found. */
+/** Reads the result of {@link loadPresent}. */
 export const readPresent = (rows: Rows, now: Step.Known["now"]): WebhookStep.Loaded => {
   const webhooks = new Map(
     rows.map((row) => [plain<Id.WorkspaceId>(row, "workspace_id"), webhookOf(row)])
@@ -40,7 +40,7 @@ const load = (commands: ReadonlyArray<Pick<Webhook.Webhook, "workspaceId">>): Re
 
 const read = (rows: ReadonlyArray<Rows>, now: Step.Known["now"]) => readPresent(rows.at(-1)!, now)
 
-/** As JSON: types of events are a list in each. */
+/** As JSON, because each webhook has a list of event types. */
 const putText = `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at,
     resumed_at)
   select c.id, c."workspaceId", c.url, c.envelope, c."eventTypes", c."createdAt", c."updatedAt", c."pausedAt",
@@ -53,7 +53,7 @@ const putText = `insert into webhooks (id, workspace_id, url, envelope, event_ty
 const healthText = `insert into webhook_health (webhook_id, ${healthColumns})
   select * from unnest($1::text[], ${healthTypes(2)})`
 
-/** What is carried out of `WebhookStore.put`. */
+/** `WebhookStore.put`. */
 export const put: StepOptions<Webhook.Webhook, WebhookStep.Loaded, WebhookStep.Put, WebhookStep.Writes> = {
   load: (candidates) => [
     { text: makeText, params: [texts(candidates.map(({ workspaceId }) => workspaceId))] },
@@ -76,7 +76,7 @@ export const put: StepOptions<Webhook.Webhook, WebhookStep.Loaded, WebhookStep.P
   }
 }
 
-/** What is carried out of `WebhookStore.rotateSecret`. */
+/** `WebhookStore.rotateSecret`. */
 export const rotateSecret: StepOptions<
   WebhookStep.RotateSecret,
   WebhookStep.Loaded,
@@ -99,7 +99,7 @@ export const rotateSecret: StepOptions<
 const pauseText = `update webhooks w set paused_at = p.at from unnest($1::text[], $2::bigint[]) p (id, at)
   where w.id = p.id`
 
-/** What is carried out of `WebhookStore.pause`. Nothing but the one row is written: a claim finds out by itself. */
+/** `WebhookStore.pause`. Writes only the webhook's row; the next claim finds out by itself. */
 export const pause: StepOptions<
   WebhookStep.Named,
   WebhookStep.Loaded,

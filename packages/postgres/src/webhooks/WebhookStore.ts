@@ -1,3 +1,7 @@
+/**
+ * `WebhookStore` in PostgreSQL: combines the operations of this folder (`Remove`, `Resume`, `WebhookStep`) and adds the
+ * short statements.
+ */
 import { WebhookStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { plain } from "../Column.ts"
@@ -11,10 +15,10 @@ const held = "d.webhook_id = w.id and d.status = 'pending'"
 
 export const findText = `select ${webhookColumns} from webhooks w where w.workspace_id = $1`
 
-/** Until what a resume has skipped is written out, it is gone through. */
+/** Excludes skipped deliveries, which are scanned until their status is written. */
 const notSkipped = "d.position > w.skipped_until"
 
-/** What waits for it is counted in the index alone, unless something that was skipped is still in there. */
+/** Waiting deliveries are counted from the index alone, unless it still contains skipped ones. */
 export const getText = `
   select ${webhookColumns},
     case

@@ -1,5 +1,5 @@
 /**
- * Making workspaces (`WorkspaceStep.create` of the core), one after the other.
+ * Creates workspaces (core's `WorkspaceStep.create`), one after another.
  */
 import { WorkspaceStep } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -51,7 +51,7 @@ const write = ({ numbers, owners, workspaces }: WorkspaceStep.Writes): ReadonlyA
     }
   ]
 
-/** What is carried out of `WorkspaceStore.create` and `WorkspaceStore.createFirst`. */
+/** `WorkspaceStore.create` and `WorkspaceStore.createFirst`. */
 export const create: StepOptions<
   WorkspaceStep.Create | WorkspaceStep.CreateFirst,
   WorkspaceStep.Loaded,

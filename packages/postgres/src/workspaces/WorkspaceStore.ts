@@ -1,3 +1,6 @@
+/**
+ * `WorkspaceStore` in PostgreSQL: combines the operations of this folder (`Create`) and adds the short statements.
+ */
 import { StoreError, type Workspace, type WorkspaceStep, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { instant, plain } from "../Column.ts"
@@ -6,7 +9,7 @@ import { configuring } from "../Settings.ts"
 import type { Row } from "../Statement.ts"
 import * as Create from "./Create.ts"
 
-/** The columns that {@link workspaceOf} reads, of the table under that name. */
+/** The columns that {@link workspaceOf} reads, qualified by the table. */
 export const workspaceColumns = (table: string): string =>
   ["id", "name", "created_at", "tier", "monthly_quota", "suspended"]
     .map((column) => `${table}.${column} as workspace_${column}`).join(", ")
@@ -21,10 +24,10 @@ export const workspaceOf = (row: Row): Workspace.Workspace => ({
   suspended: plain(row, "workspace_suspended")
 })
 
-/** The columns behind the fields of the operator's settings. */
+/** The columns of the operator's settings. */
 const settingColumns = { tier: "tier", monthlyQuota: "monthly_quota", suspended: "suspended" } as const
 
-/** Whether a workspace was made, unless its number is another one's. */
+/** Whether a workspace was created. Fails if its number belongs to another one. */
 const made = (created: WorkspaceStep.Created): Effect.Effect<boolean, StoreError.StoreError> =>
   created === "number_known"
     ? Effect.andThen(

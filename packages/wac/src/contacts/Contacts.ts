@@ -1,5 +1,5 @@
 /**
- * The customers of a workspace (contract §7).
+ * The contacts of a workspace (contract §7).
  */
 import { ContactsApi } from "@wac/api"
 import { Contacts as Service, type Id } from "@wac/core"
@@ -14,33 +14,33 @@ export interface Contact {
   /** `<id of the phone number>:<key>`. */
   readonly id: string
   readonly phoneNumberId: string
-  /** As the provider writes it; `null` when it is not known. */
+  /** In the provider's form; `null` if not known. */
   readonly phone: string | null
-  /** The provider's own identifier of the customer. */
+  /** The provider's id of the customer. */
   readonly userId: string | null
-  /** When the customer last wrote; `null`: never. */
+  /** When the customer last wrote; `null` if never. */
   readonly lastInboundAt: string | null
-  /** Until when free-form text may be sent; `null`: not now. */
+  /** Until when free-form text may be sent; `null` if not now. */
   readonly windowOpenUntil: string | null
-  /** Whether they asked not to be written to, which forbids free-form text and marketing. */
+  /** Whether the customer opted out, which forbids free-form text and marketing. */
   readonly optedOut: boolean
-  /** When they last said whether they want to be written to; `null`: never. */
+  /** When the customer last opted in or out; `null` if never. */
   readonly preferenceAt: string | null
 }
 
-/** Which contacts: those of one phone number, by its id. */
+/** Which contacts: all, or those of one phone number, by its id. */
 export interface ContactFilter {
   readonly phoneNumberId?: string
 }
 
-/** The customers of a workspace. */
+/** The contacts of a workspace. */
 export interface Contacts {
   /**
-   * Customers who have written or said whether they want to be written to. In the order of their ids, so that going
-   * through all of them misses nobody, whoever writes meanwhile.
+   * Customers who have written, or have opted in or out, in the order of their ids. Iterating over all of them misses
+   * nobody, whoever writes meanwhile.
    */
   readonly list: (filter?: ContactFilter) => Listing.Listing<Contact>
-  /** A contact by its id. */
+  /** Gets a contact by its id. */
   readonly get: (id: string) => Promise<Contact>
 }
 

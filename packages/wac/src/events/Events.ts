@@ -1,5 +1,5 @@
 /**
- * Events (specification §6, contract §6): what was recorded, and told to who listens in this process.
+ * Events (specification §6, contract §6): reading recorded events, and calling listeners in this process.
  */
 import { EventsApi } from "@wac/api"
 import { Event as Core, Events as Service, type EventStore, type Id, type Page, Polling } from "@wac/core"
@@ -27,13 +27,13 @@ interface OfMessage {
   readonly message_id: string
   readonly provider_message_id: string | null
   readonly to: string
-  /** As the send gave it. */
+  /** As given to the send. */
   readonly client_reference?: string
-  /** Grows by one with every event of the message. */
+  /** Increases by one with every event of the message. */
   readonly sequence: number
 }
 
-/** The provider took the message. */
+/** The provider accepted the message. */
 export type MessageSent = Recording<"message.sent", OfMessage & { readonly status: "sent"; readonly sent_at: string }>
 
 /** The message is on the recipient's device. */
@@ -42,10 +42,10 @@ export type MessageDelivered = Recording<
   OfMessage & { readonly status: "delivered"; readonly delivered_at: string }
 >
 
-/** The recipient has read it. */
+/** The recipient has read the message. */
 export type MessageRead = Recording<"message.read", OfMessage & { readonly status: "read"; readonly read_at: string }>
 
-/** It will never arrive. */
+/** The message will never arrive. */
 export type MessageFailed = Recording<
   "message.failed",
   OfMessage & {
@@ -61,8 +61,8 @@ export type MessageFailed = Recording<
 >
 
 /**
- * A customer wrote to a number of the workspace: `data.type` names the type, and the content is in the field of that
- * name (`data.image` of an `image`).
+ * A customer wrote to a number of the workspace. `data.type` names the type, and the content is in the field of that
+ * name (`data.image` for an `image`).
  */
 export type MessageReceived = Recording<
   "message.received",
@@ -73,16 +73,16 @@ export type MessageReceived = Recording<
     readonly to: string
     /** `text`, `button`, `image`, … */
     readonly type: string
-    /** What it quotes or answers. */
+    /** The message that it quotes or answers. */
     readonly context?: ReceivedContext
     readonly received_at: string
-    /** Whether it came so late that a receiver should know. */
+    /** Whether the message came so late that the receiver should know. */
     readonly late: boolean
     readonly [field: string]: unknown
   } & Partial<ReceivedContent>
 >
 
-/** All messages of a campaign have an end. */
+/** All messages of a campaign have ended. */
 export type CampaignCompleted = Recording<
   "campaign.completed",
   { readonly campaign_id: string; readonly name: string; readonly [field: string]: unknown }
@@ -91,7 +91,7 @@ export type CampaignCompleted = Recording<
 /** A test of the webhook. */
 export type WebhookTest = Recording<"webhook.test", { readonly webhook_id: string; readonly tested_at: string }>
 
-/** An event, told apart by its `type`: the same ids and bodies that webhooks deliver. */
+/** An event, distinguished by its `type`: the same ids and bodies that webhooks deliver. */
 export type Event =
   | MessageSent
   | MessageDelivered
@@ -101,30 +101,30 @@ export type Event =
   | CampaignCompleted
   | WebhookTest
 
-/** What an event tells of. */
+/** The types of events. */
 export type EventType = Event["type"]
 
 /** The event of a type. */
 export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Type }>
 
-/** Takes an event; what it throws, or rejects with, is logged and hurts nobody. */
+/** Handles an event. If it throws or rejects, the error is logged, and no listener misses an event. */
 export type Listener<Type extends EventType> = (event: EventOf<Type>) => unknown
 
-/** Which events. */
+/** Which events to list. */
 export interface EventFilter<Type extends EventType = EventType> {
   /** Only events recorded at or after this time. */
   readonly since?: Moment
   readonly type?: Type
-  /** Which events come first; `oldest` if omitted. */
+  /** Which events come first. Defaults to `oldest`. */
   readonly order?: "oldest" | "newest"
 }
 
-/** What was recorded in a workspace. */
+/** The recorded events of a workspace. */
 export interface Events {
   /**
-   * Oldest first. Following it to its end never skips an event that was being recorded meanwhile. The last page has a
-   * `nextCursor` too, with `hasMore: false`: a page asked for with it has what was recorded since. Newest first, what is
-   * being recorded may be missing, and `nextCursor` is null at the end.
+   * Oldest first: iterating to the end never skips an event that was being recorded meanwhile. The last page has a
+   * `nextCursor` too, with `hasMore: false`; a later page from that cursor has what was recorded since. Newest first:
+   * events that are being recorded may be missing, and `nextCursor` is `null` at the end.
    */
   readonly list: <Type extends EventType = EventType>(filter?: EventFilter<Type>) => Listing.Listing<EventOf<Type>>
   readonly get: (id: string) => Promise<Event>
@@ -135,16 +135,16 @@ export type On = <Type extends EventType>(type: Type, listener: Listener<Type>) 
 
 const readFilter = Input.read(Schema.Struct({ ...EventsApi.filter, order: EventsApi.order }))
 
-// what each type holds follows from its making in the core
+// the core's constructors determine the fields of each type
 const shown = (event: Core.Event): Event => Core.combined(event) as unknown as Event
 
 /** Events read at once for a listener. */
 const pageSize = 100
 
-/** How long a listener waits for a hint at most: other processes give none. */
+/** The longest wait for a hint, since other processes give none. */
 const pollEvery = Duration.seconds(1)
 
-/** How long a listener waits where events could not be read. */
+/** How long a listener waits after a failed read. */
 const retryAfter = Duration.seconds(1)
 
 export const make = Effect.map(Service.Events, (events) => (running: Running, workspaceId: Id.WorkspaceId): Events => ({
@@ -167,7 +167,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
   get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))
 }))
 
-/** Each listener follows the recorded events by itself, so that one which is slow keeps nobody waiting. */
+/** Each listener follows the recorded events on its own, so a slow one does not delay the others. */
 export const listening = Effect.gen(function*() {
   const events = yield* Service.Events
   const recorded = yield* Recorded
@@ -193,7 +193,7 @@ export const listening = Effect.gen(function*() {
         }
         if (page.next === null) yield* Effect.raceFirst(recorded.after(seen), polling.rest("events", pollEvery))
       }).pipe(
-        // goes on where it was when the storage is back
+        // continues where it was once the storage is back
         Effect.catchCause((cause) =>
           Effect.delay(Effect.logWarning("events could not be read for a listener; it waits", cause), retryAfter)
         ),

@@ -1,6 +1,6 @@
 /**
- * Tells who listens in this process that something was recorded, so that they look at once. What other processes
- * record they find by themselves, a little later.
+ * Notifies listeners in this process of recorded events, so that they read immediately. They find events of other
+ * processes by polling, a little later.
  */
 import { ContactStore, MessageStore } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
@@ -25,7 +25,7 @@ export class Recorded extends Context.Service<Recorded, {
       after: (seen) =>
         Effect.callback<void>((resume) => {
           if (count !== seen) return resume(Effect.void)
-          // resuming runs the fiber at once, in the middle of what was recorded: it must yield first
+          // resuming runs the fiber immediately, in the middle of the recording step, so it must yield first
           const wake = () => resume(Effect.yieldNow)
           waiting.add(wake)
           return Effect.sync(() => waiting.delete(wake))
@@ -34,7 +34,7 @@ export class Recorded extends Context.Service<Recorded, {
   })
 }
 
-/** The ports that record events, in front of the storage's own. */
+/** The ports that record events, wrapped to count recordings. */
 export const inFront = Layer.mergeAll(
   Layer.effect(
     MessageStore.MessageStore,

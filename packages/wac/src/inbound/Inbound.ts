@@ -1,5 +1,5 @@
 /**
- * What a provider of the host's own has to tell: what became of messages, and what customers write.
+ * Reports of the host's own provider: statuses of messages, and messages of customers.
  */
 import { ErrorBody, Timestamp } from "@wac/api"
 import { Errors, type Id, Inbound as Service, type InboundItem, InboundMessage, PlainText } from "@wac/core"
@@ -10,16 +10,18 @@ import type { Running } from "../Running.ts"
 import type { ErrorCode, ErrorReason, ProviderDetail } from "../WacError.ts"
 import type { OneContent, ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
 
-/** What became of a message. */
+/** The status of a message. */
 export interface StatusReport {
   readonly type: "status"
-  /** The provider's own name for the number that the message was sent from; a message of another number is none then. */
+  /**
+   * The provider's id of the number that the message was sent from. If given, messages of other numbers do not match.
+   */
   readonly providerNumberId?: string
-  /** The reference that the send carried; else the message is found by the provider's name for it. */
+  /** The reference that the send carried. If omitted, the message is found by the provider's id. */
   readonly messageId?: string
   readonly providerMessageId?: string
   readonly status: "sent" | "delivered" | "read" | "failed"
-  /** When; now when left out. */
+  /** Defaults to now. */
   readonly at?: Moment
   /** Why it failed, with the status `failed`. */
   readonly error?: {
@@ -30,43 +32,43 @@ export interface StatusReport {
   }
 }
 
-/** What every customer message has, whatever it holds. */
+/** The fields of every customer message. */
 interface FromCustomer {
   readonly type: "message"
-  /** The provider's own name for the number that was written to. */
+  /** The provider's id of the number that the customer wrote to. */
   readonly providerNumberId: string
-  /** The provider's own name for this message: told twice, it counts once. */
+  /** The provider's id of this message. A repeated message counts once. */
   readonly providerMessageId: string
   /** The customer's number in E.164 format. */
   readonly from: string
-  /** What it quotes or answers. */
+  /** The message that it quotes or answers. */
   readonly context?: ReceivedContext
-  /** When it was written, which opens the 24-hour window; defaults to now. */
+  /** When it was written, which opens the 24-hour window. Defaults to now. */
   readonly at?: Moment
 }
 
 /**
- * What a customer writes, with exactly one content under the name of its type: `text: { body }`, `image: { id }`,
- * `button: { text, payload }`, `location: { latitude, longitude }` and so on. The event `message.received` has the type's
- * name as `data.type`, and the content as it is given here.
+ * A customer's message, with exactly one content under the name of its type: `text: { body }`, `image: { id }`,
+ * `button: { text, payload }`, `location: { latitude, longitude }` and so on. The event `message.received` has the
+ * type's name as `data.type`, and the content as given here.
  */
 export type CustomerMessage = FromCustomer & OneContent
 
-/** One thing that a provider tells. */
+/** One item of a provider's report. */
 export type Told = StatusReport | CustomerMessage
 
-/** Where a provider of your own, or a test, reports what came in. */
+/** Receives the reports of a provider of your own, or of a test. */
 export interface Inbound {
   /**
-   * Takes what a provider of your own reports; with `sandbox()`, whose number is `sandbox-1`, a test reports what a customer
-   * writes. Things may be told in any order and any number of times; what belongs to
-   * no message and no number is passed over. What cannot be read is rejected by its place (`[0].from`) before anything is
-   * taken; when it rejects for another reason, tell all of them again.
+   * Applies the reports of a provider of your own. With `sandbox()`, whose number is `sandbox-1`, a test uses it to
+   * report what a customer writes. Items may come in any order and repeatedly; items about an unknown message or number
+   * are ignored. An invalid item rejects the call, by its place (`[0].from`), before anything is applied. If the call
+   * rejects for another reason, repeat all of it.
    */
   readonly receive: (told: ReadonlyArray<Told>) => Promise<void>
 }
 
-/** A name of the provider's; an index of PostgreSQL holds no text that is much longer. */
+/** A provider's id. An index of PostgreSQL cannot hold much longer text. */
 const Name = PlainText.between(1, 512)
 
 const at = Schema.optionalKey(Timestamp.TimeGiven)
@@ -158,7 +160,7 @@ const readOne = Input.reader(Schema.Union([
     type: Schema.Literal("message"),
     providerNumberId: Name,
     providerMessageId: Name,
-    // whether such a number is possible in its country is not ours to doubt: somebody writes from it
+    // a number that somebody writes from is accepted even if its country's numbering plan does not allow it
     from: Schema.String.check(
       Schema.isPattern(/^\+[1-9][0-9]{1,14}$/, { message: "must be a phone number in E.164 format" })
     ),
@@ -174,7 +176,7 @@ const readOne = Input.reader(Schema.Union([
 
 type Read = Result.Result.Success<ReturnType<typeof readOne>>
 
-/** Refuses a customer's message that holds nothing, or more than one thing. */
+/** Refuses a customer's message with no content or more than one. */
 const holdsOne = (told: Read): Result.Result<Read, Errors.InvalidBody> => {
   if (told.type === "status") return Result.succeed(told)
   const [first, second] = types.filter((type) => told[type] !== undefined)
@@ -194,7 +196,7 @@ const holdsOne = (told: Read): Result.Result<Read, Errors.InvalidBody> => {
   )
 }
 
-/** Reads what is told at this place of a list. */
+/** Decodes the item at an index of the list. */
 const read = (told: Told, index: number) =>
   Result.mapError(
     Result.flatMap(readOne(Predicate.isObject(told) ? { ...told, at: iso(told.at) } : told), holdsOne),
@@ -202,7 +204,7 @@ const read = (told: Told, index: number) =>
       new Errors.InvalidBody({ reason, param: `[${index}]${param === undefined ? "" : `.${param}`}`, message })
   )
 
-/** The same with text that every storage can hold. */
+/** Replaces text that not every storage can hold. */
 const cleaned = (json: Schema.Json): Schema.Json =>
   typeof json === "string"
     ? PlainText.cleaned(json)

@@ -1,23 +1,23 @@
 /**
- * What customers write, by type: the same under `inbound.receive` as in the event `message.received` (contract §9).
+ * What customers write, by type: the same in `inbound.receive` and in the event `message.received` (contract §9).
  */
 
-/** Any value that JSON can hold. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [field: string]: Json }
 
 /** A file. */
 export interface ReceivedMedia {
-  /** The provider's own name for it. */
+  /** The provider's id of the file. */
   readonly id: string
   readonly mime_type?: string
   readonly sha256?: string
   readonly url?: string
   readonly caption?: string
-  /** Of a document. */
+  /** Documents only. */
   readonly filename?: string
-  /** Of an audio: recorded in the chat. */
+  /** Audio only: whether it was recorded in the chat. */
   readonly voice?: boolean
-  /** Of a sticker. */
+  /** Stickers only. */
   readonly animated?: boolean
 }
 
@@ -61,9 +61,9 @@ export interface ReceivedContent {
     readonly text?: string
     readonly product_items: ReadonlyArray<{ readonly [field: string]: Json }>
   }
-  /** `emoji` is `null` if the customer took the reaction back. */
+  /** `emoji` is `null` if the customer removed the reaction. */
   readonly reaction: { readonly message_id: string; readonly emoji: string | null }
-  /** Something that the provider does not hand on: which type, if known, and why. */
+  /** A message that the provider does not pass on: its type, if known, and why. */
   readonly unsupported: {
     readonly type: string | null
     readonly errors: ReadonlyArray<{ readonly code: number; readonly message: string }>
@@ -75,9 +75,9 @@ export type OneContent = {
   readonly [Type in keyof ReceivedContent]: { readonly [Field in Type]: ReceivedContent[Type] }
 }[keyof ReceivedContent]
 
-/** What a message quotes or answers. */
+/** The message that a message quotes or answers. */
 export interface ReceivedContext {
-  /** The provider's own name for the other message. */
+  /** The provider's id of the other message. */
   readonly message_id?: string
   readonly from?: string
   readonly forwarded?: boolean

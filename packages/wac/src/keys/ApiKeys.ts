@@ -19,7 +19,7 @@ export interface ListedApiKey {
   readonly lastUsedAt: string | null
 }
 
-/** One key in full; never a secret. */
+/** A key's details, without secrets. */
 export interface ApiKey extends ListedApiKey {
   readonly prefix: string
   readonly createdAt: string
@@ -33,19 +33,22 @@ export interface CreatedApiKey {
   readonly id: string
   readonly name: string
   readonly prefix: string
-  /** The key itself, `wac_live_…`. Given this once; a repetition with the same idempotency key does not give it again. */
+  /**
+   * The key itself, `wac_live_…`. Returned only once; a repeated call with the same idempotency key does not return it
+   * again.
+   */
   readonly apiKey?: string
-  /** What requests can be signed with, `whsec_…`. Given this once. */
+  /** The secret for signing requests, `whsec_…`. Returned only once. */
   readonly signingSecret?: string
   readonly scopes: ReadonlyArray<"messages:send">
   readonly createdAt: string
 }
 
-/** What a new key is made of. */
+/** The properties of a new key. */
 export interface NewApiKey {
   /** 1 to 100 characters. */
   readonly name: string
-  /** In the future; the key never expires when left out. */
+  /** Must be in the future. If omitted, the key never expires. */
   readonly expiresAt?: Moment
   /** Whether mutating requests with the key must be signed. */
   readonly requireSignature?: boolean
@@ -54,14 +57,14 @@ export interface NewApiKey {
 /** The API keys of a workspace. */
 export interface ApiKeys {
   /**
-   * Issues a key. With an `idempotencyKey` the same call never makes a second key, and a repetition gets the same one
-   * without its secrets; without one every call makes another key.
+   * Issues a key. With an `idempotencyKey`, a repeated call creates no second key and returns the first one without its
+   * secrets. Without one, every call creates a key.
    */
   readonly create: (key: NewApiKey, options?: { readonly idempotencyKey?: string }) => Promise<CreatedApiKey>
-  /** Active keys, newest first; among them the one that the host's own sends are under. */
+  /** Active keys, newest first, including the key of the host's own sends. */
   readonly list: () => Listing.Listing<ListedApiKey>
   readonly get: (id: string) => Promise<ApiKey>
-  /** Revokes a key: at once in this process, within 2 s in every other. One that was revoked before stays so. */
+  /** Revokes a key: immediately in this process, within 2 s in every other. Has no effect on a revoked key. */
   readonly revoke: (id: string) => Promise<void>
 }
 

@@ -1,19 +1,19 @@
 /**
- * The key that the host's own sends are told apart by: an API key like others, but that nothing opens, since its hash is
- * no HMAC of any token (docs/decisions/0012-the-hosts-own-key.md).
+ * The API key that identifies the host's own sends. It is like other keys, except that no token opens it: its hash is
+ * not an HMAC of any token (docs/decisions/0012-the-hosts-own-key.md).
  */
 import { type ApiKey, ApiKeyStore, ApiScope, Id, Idempotency, Signature, StoreError, Vault } from "@wac/core"
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** As people see it in the list of keys. */
+/** The key's name in lists. */
 const name = "the application that embeds this service"
 const prefix = "embedded"
 
-/** Times of use are written this often at most, well within the promised 60 s. */
+/** Times of use are written at most this often, well within the promised 60 s. */
 const touchEvery = Duration.seconds(20)
 
-/** In place of a token's hash; one that was revoked is followed by the next. */
+/** Stands in for a token's hash. After a revocation, the next generation follows. */
 const markOf = (workspaceId: Id.WorkspaceId, generation: number): string => `embedded:${workspaceId}:${generation}`
 
 interface Known {
@@ -23,8 +23,8 @@ interface Known {
 
 export class HostKeys extends Context.Service<HostKeys, {
   /**
-   * The host's key in a workspace, made when first needed. When somebody revokes it, the host's sends are refused like
-   * those of any revoked key, until the next instance is made, which finds or makes another.
+   * The host's key in a workspace, created when first needed. If somebody revokes it, the host's sends are refused as
+   * with any revoked key, until the next instance finds or creates another.
    */
   readonly of: (workspaceId: Id.WorkspaceId) => Effect.Effect<Id.ApiKeyId, StoreError.StoreError>
 }>()("wac/keys/HostKeys") {
@@ -53,7 +53,7 @@ export class HostKeys extends Context.Service<HostKeys, {
           revokedAt: null,
           lastUsedAt: null
         }
-        // of processes that start at once one makes it, and the others are given the same
+        // if processes start at the same time, one creates it, and the others get the same key
         const issued = yield* store.issue(key, {
           key: Idempotency.IdempotencyKey.make(mark),
           fingerprint: mark

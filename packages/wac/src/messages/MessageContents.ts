@@ -1,9 +1,9 @@
 /**
- * What messages of every kind hold (contract §9), in the provider's own names; those of templates are ours.
+ * The contents of messages of every kind (contract §9), with the provider's field names; templates use our own.
  */
 import type { Json } from "../inbound/ReceivedContent.ts"
 
-/** A file: one of ours by its id, or one that the provider fetches by a link. Give exactly one of the two. */
+/** A file: an uploaded one by its id, or one that the provider fetches from a link. Exactly one of the two. */
 export interface FileContent {
   /** `med_…` */
   readonly media?: string
@@ -11,7 +11,7 @@ export interface FileContent {
   readonly link?: string
 }
 
-/** A picture (JPEG, PNG: 5 MB) or a film (MP4, 3GPP: 16 MB). */
+/** A picture (JPEG, PNG: 5 MB) or a video (MP4, 3GPP: 16 MB). */
 export interface CaptionedContent extends FileContent {
   /** At most 1,024 characters. */
   readonly caption?: string
@@ -19,7 +19,7 @@ export interface CaptionedContent extends FileContent {
 
 /** A recording (AAC, AMR, MP3, M4A, Ogg with Opus: 16 MB). */
 export interface AudioContent extends FileContent {
-  /** Shown as spoken into the phone; Opus only. */
+  /** Shown as a voice message; Opus only. */
   readonly voice?: boolean
 }
 
@@ -30,7 +30,7 @@ export interface DocumentContent extends FileContent {
   readonly filename?: string
 }
 
-/** A place on earth. */
+/** A geographic location. */
 export interface LocationContent {
   readonly latitude: number
   readonly longitude: number
@@ -38,7 +38,7 @@ export interface LocationContent {
   readonly address?: string
 }
 
-/** Somebody to be saved. */
+/** A contact card. */
 export interface ContactContent {
   /** `formatted_name`, and at least one more. */
   readonly name: {
@@ -70,7 +70,7 @@ export interface ContactContent {
 export interface ReactionContent {
   /** `msg_…` */
   readonly message_id: string
-  /** One emoji; empty takes the one before back. */
+  /** One emoji. An empty text removes the reaction. */
   readonly emoji: string
 }
 
@@ -78,7 +78,7 @@ interface Words {
   readonly text: string
 }
 
-/** What stands above the text: at most 60 characters, or a file. */
+/** The header above the text: at most 60 characters, or a file. */
 export type InteractiveHeader =
   | TextHeader
   | ImageHeader
@@ -118,7 +118,7 @@ interface Address {
   readonly url: string
 }
 
-/** One to three buttons; titles of at most 20 characters. */
+/** One to three buttons, with titles of at most 20 characters. */
 export interface ButtonsContent extends Framed {
   readonly type: "button"
   readonly action: {
@@ -129,7 +129,7 @@ export interface ButtonsContent extends Framed {
   }
 }
 
-/** A list that opens: ten rows in all; titles of at most 24 characters, descriptions of 72. */
+/** A list that opens, with ten rows in all: titles of at most 24 characters, descriptions of at most 72. */
 export interface ListContent {
   readonly type: "list"
   readonly header?: TextHeader
@@ -144,7 +144,7 @@ export interface ListContent {
   }
 }
 
-/** A button that opens an address. */
+/** A button that opens a URL. */
 export interface CtaUrlContent extends Framed {
   readonly type: "cta_url"
   readonly action: { readonly name: "cta_url"; readonly parameters: Address }
@@ -168,21 +168,21 @@ export interface FlowContent extends Framed {
   }
 }
 
-/** Asks where the customer is. */
+/** Asks for the customer's location. */
 export interface LocationRequestContent {
   readonly type: "location_request_message"
   readonly body: Words
   readonly action: { readonly name: "send_location" }
 }
 
-/** Asks for the customer's number. */
+/** Asks for the customer's phone number. */
 export interface ContactRequestContent {
   readonly type: "request_contact_info"
   readonly body: Words
   readonly action: { readonly name: "request_contact_info" }
 }
 
-/** One thing of a catalogue. */
+/** One product of a catalogue. */
 export interface ProductContent {
   readonly type: "product"
   readonly body?: Words
@@ -190,7 +190,7 @@ export interface ProductContent {
   readonly action: { readonly catalog_id: string; readonly product_retailer_id: string }
 }
 
-/** Up to thirty things of a catalogue. */
+/** Up to thirty products of a catalogue. */
 export interface ProductListContent {
   readonly type: "product_list"
   readonly header: TextHeader
@@ -216,7 +216,7 @@ export interface CatalogContent {
   }
 }
 
-/** A card with a picture or film, and either an address or buttons. */
+/** A card with a picture or video, and either a URL or buttons. */
 export interface MediaCard {
   readonly card_index: number
   readonly type: "cta_url"
@@ -232,14 +232,14 @@ export interface MediaCard {
   }
 }
 
-/** A card with a thing of a catalogue. */
+/** A card with a product of a catalogue. */
 export interface ProductCard {
   readonly card_index: number
   readonly type: "product"
   readonly action: { readonly product_retailer_id: string; readonly catalog_id: string }
 }
 
-/** Two to ten cards of one shape, side by side. */
+/** Two to ten cards of the same shape, side by side. */
 export interface CarouselContent {
   readonly type: "carousel"
   readonly body: Words
@@ -252,7 +252,7 @@ export interface OrderDetailsContent extends Framed {
   readonly action: { readonly name: "review_and_pay"; readonly parameters: { readonly [field: string]: Json } }
 }
 
-/** What became of an order that was paid so. */
+/** The status of an order that was paid by such a bill. */
 export interface OrderStatusContent {
   readonly type: "order_status"
   readonly body: Words
@@ -260,7 +260,7 @@ export interface OrderStatusContent {
   readonly action: { readonly name: "review_order"; readonly parameters: { readonly [field: string]: Json } }
 }
 
-/** Something to tap on. */
+/** An interactive message, by its `type`. */
 export type InteractiveContent =
   | ButtonsContent
   | ListContent
@@ -282,26 +282,26 @@ export interface TextContent {
   readonly previewUrl?: boolean
 }
 
-/** What each kind but the template holds, under its name. All of these need the customer's open window. */
+/** The content of each kind except the template, under its name. All of these require the customer's open window. */
 export interface FreeFormContents {
   readonly text: TextContent
   readonly image: CaptionedContent
   readonly audio: AudioContent
   readonly video: CaptionedContent
   readonly document: DocumentContent
-  /** WebP: 100 KB, or 500 KB if it moves. */
+  /** WebP: 100 KB, or 500 KB if animated. */
   readonly sticker: FileContent
   readonly location: LocationContent
-  /** 1 to 257 of them. */
+  /** 1 to 257 contacts. */
   readonly contacts: ReadonlyArray<ContactContent>
   readonly interactive: InteractiveContent
   readonly reaction: ReactionContent
 }
 
-/** The kinds of message that no provider approved before. */
+/** The kinds of messages that need no approval by the provider. */
 export type FreeFormType = keyof FreeFormContents
 
-/** What stands in the place of a placeholder: text, which is never empty, or an amount or a time. */
+/** The value of a placeholder: text (never empty), an amount or a time. */
 export type TemplateValue =
   | string
   | {
@@ -320,7 +320,7 @@ export type TemplateValue =
     }
   }
 
-/** Exactly one of these, as the template asks for it. */
+/** Exactly one of these, as the template requires. */
 export interface TemplateHeader {
   readonly text?: string
   readonly image?: FileContent
@@ -329,42 +329,42 @@ export interface TemplateHeader {
   readonly location?: LocationContent
 }
 
-/** What the button at a place of the template is given: exactly one of these, as its type asks for it. */
+/** The value of the template's button at an index: exactly one of these, as the button's type requires. */
 export interface TemplateButton {
   /** Counted from 0. */
   readonly index: number
-  /** What follows the address. */
+  /** Appended to the button's URL. */
   readonly urlSuffix?: string
-  /** What a quick reply comes back with. */
+  /** The value that a quick reply returns. */
   readonly payload?: string
-  /** What is copied. */
+  /** The code that is copied. */
   readonly code?: string
   readonly flowToken?: string
-  /** Beside `flowToken`. */
+  /** Only together with `flowToken`. */
   readonly flowData?: { readonly [field: string]: Json }
   readonly thumbnailProductRetailerId?: string
 }
 
-/** Values of a body's placeholders: in order, or by their names where they have such. */
+/** Values of a body's placeholders: in order, or by name if the placeholders are named. */
 export type BodyParams = ReadonlyArray<TemplateValue> | { readonly [name: string]: TemplateValue }
 
-/** The card at its place of a carousel. */
+/** The card at the same index of a carousel. */
 export interface TemplateCard {
   readonly header?: TemplateHeader
   readonly bodyParams?: BodyParams
   readonly buttons?: ReadonlyArray<TemplateButton>
 }
 
-/** An approved template, with what is to be filled in. */
+/** An approved template, with the values to fill in. */
 export interface TemplateContent {
   readonly name: string
   /** `<ll>_<CC>` or `<ll>`; matched exactly. */
   readonly language: string
-  /** One value per placeholder of the body; none may be empty. */
+  /** One value for each placeholder of the body; none may be empty. */
   readonly bodyParams?: BodyParams
   readonly header?: TemplateHeader
   readonly buttons?: ReadonlyArray<TemplateButton>
   readonly cards?: ReadonlyArray<TemplateCard>
-  /** When the offer ends: ISO 8601. */
+  /** When the offer ends, in ISO 8601. */
   readonly limitedTimeOffer?: { readonly expiresAt: string }
 }

@@ -1,5 +1,5 @@
 /**
- * Sending messages (specification §4, contract §3), as the host does it.
+ * Sending and reading messages (specification §4, contract §3), for the host.
  */
 import { MessagesApi } from "@wac/api"
 import { Id, Idempotency, Message as Core, Messages as Service, Time } from "@wac/core"
@@ -16,19 +16,19 @@ import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageC
 interface Addressed {
   /** The recipient's phone number in E.164 format: `+15551234567`. */
   readonly to: string
-  /** A phone number of the workspace, by id or in E.164 format; its default number when left out. */
+  /** A phone number of the workspace, by id or in E.164 format. Defaults to the workspace's default number. */
   readonly from?: string
   /** Echoed in the events of this message; at most 255 characters. */
   readonly clientReference?: string
 }
 
-/** An approved template; it may be sent at any time. */
+/** An approved template, which may be sent at any time. */
 export interface TemplateMessage extends Addressed {
   readonly type: "template"
   readonly template: TemplateContent
 }
 
-/** A message of any other kind; only within 24 hours after the recipient last wrote. */
+/** A message of any other kind, only within 24 hours after the recipient last wrote. */
 export type FreeFormMessage = {
   readonly [Kind in FreeFormType]:
     & Addressed
@@ -38,37 +38,37 @@ export type FreeFormMessage = {
 }[FreeFormType]
 
 interface Quoting {
-  /** Quotes a message of the same conversation, ours or the customer's, by our name of it. */
+  /** Quotes a message of the same conversation, ours or the customer's, by our id. */
   readonly context?: { readonly message_id: string }
 }
 
-/** A message to be sent. */
+/** A message to send. */
 export type NewMessage = TemplateMessage | FreeFormMessage
 
-/** What a send takes beside its message. */
+/** The options of a send. */
 export interface SendOptions {
   /**
-   * What this one send is called: 1 to 255 visible ASCII characters, of your choice. A call with the same key and the
-   * same message is never sent twice; it gets the first one's answer, for 24 hours after that. Take it from what the
-   * message is about (`order-1042-shipped`), so that it is the same when your own code runs again: that is why it is
-   * required. One that we made up would differ at every try, and the message could go out twice.
+   * Identifies this send: 1 to 255 visible ASCII characters of your choice. A call with the same key and the same
+   * message is never sent twice; it gets the first call's answer, for 24 hours after that. Derive it from what the
+   * message is about (`order-1042-shipped`), so that it is the same when your code runs again. It is required, because
+   * a generated key would differ at every try, and the message could be sent twice.
    */
   readonly idempotencyKey: string
 }
 
-/** A message that the provider has taken. */
+/** A message that the provider accepted. */
 export interface SentMessage {
   readonly status: "sent"
   readonly messageId: string
-  /** The provider's own name for the message. Events carry both. */
+  /** The provider's id of the message. Events carry both ids. */
   readonly providerMessageId: string
   readonly workspaceId: string
   readonly apiKeyId: string
-  /** Whether this is the answer of an earlier call with the same key. */
+  /** Whether this is the answer to an earlier call with the same key. */
   readonly replayed: boolean
 }
 
-/** What has become of a message: `read` implies `delivered`, and that `sent`. */
+/** The status of a message: `read` implies `delivered`, which implies `sent`. */
 export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed"
 
 /** A stored message. Times are ISO 8601. */
@@ -97,12 +97,12 @@ export interface Message {
   readonly clientReference: string | null
 }
 
-/** Which messages: all given fields must match, `to` and `clientReference` exactly as they were given to the send. */
+/** Which messages: all given fields must match; `to` and `clientReference` exactly as given to the send. */
 export interface MessageFilter {
   readonly status?: MessageStatus
   readonly to?: string
   readonly clientReference?: string
-  /** The provider's name for the message. */
+  /** The provider's id of the message. */
   readonly providerMessageId?: string
   /** Only messages created at or after this time. */
   readonly since?: Moment
@@ -113,15 +113,15 @@ export interface MessageFilter {
 /** The messages of a workspace. */
 export interface Messages {
   /**
-   * Sends a message, once per idempotency key; resolves when the provider has taken it. What becomes of it is told by
-   * events. Goes on to its end even if nobody waits for it. Rejects with a `WacError`: after `outcome_unknown` the
-   * message may have been sent, and the same call learns its end; after `delivery_unknown` nobody has learnt it within
-   * 10 minutes; after any other error nothing was sent.
+   * Sends a message, once for each idempotency key. Resolves when the provider has accepted it; events report what
+   * happens afterwards. The send continues even if nothing awaits the promise. Rejects with a `WacError`: after
+   * `outcome_unknown` the message may have been sent, and repeating the same call returns the outcome; after
+   * `delivery_unknown` no outcome was known within 10 minutes; after any other error nothing was sent.
    */
   readonly send: (message: NewMessage, options: SendOptions) => Promise<SentMessage>
-  /** A message by its `messageId`. */
+  /** Gets a message by its `messageId`. */
   readonly get: (messageId: string) => Promise<Message>
-  /** Newest first. A page with a filter may hold fewer than its limit, or nothing, before the end of the list. */
+  /** Newest first. A filtered page may have fewer items than its limit, or none, before the end of the list. */
   readonly list: (filter?: MessageFilter) => Listing.Listing<Message>
 }
 
@@ -166,7 +166,7 @@ export const make = Effect.gen(function*() {
             named = requestId
             return Effect.map(
               messages.send({ workspaceId, apiKeyId: own, key: key.success, requestId, message: content.success }),
-              // keys of this route are bound by API keys alone
+              // only API keys bind keys of this route
               ({ apiKeyId, ...sent }) => ({ ...sent, apiKeyId: apiKeyId ?? own })
             )
           })

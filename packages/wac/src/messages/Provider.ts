@@ -1,5 +1,5 @@
 /**
- * Who gives messages to people's phones.
+ * The providers of an instance, as options: the one that delivers messages to phones.
  */
 import { Errors, PhoneNumber, Provider as Port, TemplateFit } from "@wac/core"
 import { Duration, Effect, Layer, Schema } from "effect"
@@ -24,24 +24,24 @@ export interface Sender {
   readonly id: string
   /** In E.164 format. */
   readonly phoneNumber: string
-  /** The provider's own name for it. */
+  /** The provider's id of the number. */
   readonly providerNumberId: string
 }
 
 interface Outbound {
-  /** Our name of the message. Send it along as a reference, so that reports can be matched by it. */
+  /** Our id of the message. Send it along as a reference, so that reports can be matched by it. */
   readonly messageId: string
   readonly from: Sender
   /** In E.164 format. */
   readonly to: string
   readonly clientReference?: string
-  /** Your own name of the message that this one quotes or reacts to. */
+  /** Your provider's id of the message that this one quotes or reacts to. */
   readonly quotes?: string
-  /** Your own names of files of ours, by the ids that stand in the message. */
+  /** Your provider's ids of uploaded files, by their ids in the message. */
   readonly mediaIds?: { readonly [mediaId: string]: string }
 }
 
-/** One message that a provider is to send. */
+/** A message for a provider to send. */
 export type OutboundMessage =
   | Outbound & {
     readonly type: "template"
@@ -50,12 +50,12 @@ export type OutboundMessage =
       readonly language: string
       /** Values of the body's placeholders, in order. */
       readonly bodyParams: ReadonlyArray<TemplateValue>
-      /** What else the sender fills in. */
+      /** Further values that the sender fills in. */
       readonly header?: TemplateHeader
       readonly buttons?: ReadonlyArray<TemplateButton>
       readonly cards?: ReadonlyArray<TemplateCard>
       readonly limitedTimeOffer?: { readonly expiresAt: string }
-      /** The provider's own name for the template. */
+      /** The provider's id of the template. */
       readonly providerTemplateId: string
     }
   }
@@ -73,22 +73,22 @@ interface Refusal<Code extends keyof ErrorReasons> {
   readonly reason: ErrorReasons[Code]
   readonly message: string
   readonly param?: string
-  /** What it said in its own words. */
+  /** The provider's own error. */
   readonly provider?: ProviderDetail
 }
 
-/** How a provider took a message. */
+/** The outcome of a send at the provider. */
 export type ProviderOutcome =
-  /** It accepted the message and named it. */
+  /** The provider accepted the message and returned its id. */
   | { readonly status: "accepted"; readonly providerMessageId: string }
-  /** It refused for good: the message fails, and trying again gets the same answer. */
+  /** The provider refused it for good: the message fails, and retrying gets the same answer. */
   | ({ readonly status: "refused" } & (Refusal<"invalid_body"> | Refusal<"forbidden">))
-  /** It certainly sent nothing, and may take the same message later. `retryAfter` is in milliseconds. */
+  /** The provider certainly sent nothing, and may accept the same message later. `retryAfter` is in milliseconds. */
   | (
     & { readonly status: "not_sent" }
     & ((Refusal<"rate_limited"> & { readonly retryAfter: number }) | Refusal<"server_error">)
   )
-  /** The request may have left, and no answer came that says what became of it. Never say `not_sent` of such a one. */
+  /** The request may have been sent, but no response said what became of it. Never return `not_sent` in this case. */
   | { readonly status: "unknown" }
 
 /** A template as the provider lists it. */
@@ -99,48 +99,48 @@ export interface ProviderTemplate {
   readonly language: string
   /** `marketing`, `utility`, `authentication`. */
   readonly category: string
-  /** `approved`, `pending`, `rejected`, `paused`, … Only an approved one is sent. */
+  /** `approved`, `pending`, `rejected`, `paused`, … Only an approved template can be sent. */
   readonly status: string
-  /** As the WhatsApp Cloud API writes them: `[{ type: "BODY", text: "Hello {{1}}" }]`. */
+  /** In the format of the WhatsApp Cloud API: `[{ type: "BODY", text: "Hello {{1}}" }]`. */
   readonly components: ReadonlyArray<unknown>
-  /** `positional` when left out. */
+  /** Defaults to `positional`. */
   readonly parameterFormat?: "positional" | "named"
   readonly quality?: string | null
   readonly rejectionReason?: string | null
 }
 
-/** A provider of your own: a number, and two methods. */
+/** A provider of your own: a number and two methods. */
 export interface CustomProvider {
-  /** As the log names it. */
+  /** The provider's name in the log. */
   readonly name?: string
   /** The number that the first workspace sends from, in E.164 format. */
   readonly phoneNumber: string
-  /** The provider's own name for that number; the number itself when left out. */
+  /** The provider's id of that number. Defaults to the number itself. */
   readonly providerNumberId?: string
   /**
-   * Sends a message once, and must not send again by itself. It gets 8 seconds: later, or when it rejects, the outcome
-   * counts as unknown.
+   * Sends a message once, and must not retry on its own. After 8 seconds, or if it rejects, the outcome counts as
+   * unknown.
    */
   readonly send: (message: OutboundMessage) => Promise<ProviderOutcome>
-  /** Every template of the account that the number belongs to, of every status. */
+  /** Every template of the number's account, of every status. */
   readonly templates: (sender: Sender) => Promise<ReadonlyArray<ProviderTemplate>>
 }
 
 /**
- * A provider that is a Layer of Effect: a package's, or your own. `Adapter.provider` of `wac/effect` makes one. Unlike a
- * {@link CustomProvider} it may receive posts, keep credentials of numbers, and run something in the background.
+ * A provider that is a Layer of Effect, from a package or your own. Create it with `Adapter.provider` of `wac/effect`.
+ * Unlike a {@link CustomProvider} it can receive posts, use credentials of numbers, and run in the background.
  */
 export interface LayerProvider {
   readonly type: "layer"
   readonly layer: object
 }
 
-/** {@link sandbox}, `whatsapp({ … })`, or a provider that is not ours. */
+/** {@link sandbox}, `whatsapp({ … })`, or a provider of your own. */
 export type Provider = SandboxProvider | WhatsAppProvider | CustomProvider | LayerProvider
 
 /**
- * Sends nothing anywhere: it behaves by the recipient's number. Any number receives the message after 200 ms and reads
- * it after 400 ms; `+15005550001` to `+15005550010` each behave in a way of their own.
+ * Sends nothing anywhere. It behaves according to the recipient's number: any number receives the message after 200 ms
+ * and reads it after 400 ms; `+15005550001` to `+15005550010` each have a behaviour of their own.
  */
 export const sandbox = (): SandboxProvider => ({ type: "sandbox" })
 
@@ -179,7 +179,7 @@ const described = ({ message, param, provider }: Refusal<keyof ErrorReasons>) =>
   ...(provider === undefined ? {} : { provider })
 })
 
-/** Throws when this is no outcome, which the core takes for one that nobody knows. */
+/** Throws if this is not a valid outcome, which the core treats as an unknown outcome. */
 const outcomeOf = (outcome: ProviderOutcome): Port.ProviderOutcome => {
   switch (outcome.status) {
     case "accepted":
@@ -222,10 +222,10 @@ const templateOf = (template: ProviderTemplate) => ({
   rejectionReason: template.rejectionReason ?? null
 })
 
-/** Has whoever waits for a promise of the host do so, and tells what hangs on it (see `FakeClock`). */
+/** Makes a fake clock wait for a promise of the host (see `FakeClock`). */
 export type During = <A>(promise: Promise<A>) => Promise<A>
 
-/** A provider of the host behind our port. */
+/** Adapts a provider of the host to our port. */
 export const layerCustom = (provider: CustomProvider, during: During): Layer.Layer<Port.Provider> => {
   if (typeof provider?.send !== "function" || typeof provider.templates !== "function") {
     throw badOption(

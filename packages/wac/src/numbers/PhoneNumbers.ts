@@ -9,44 +9,47 @@ import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
 import type { ProviderDetail } from "../WacError.ts"
 
-/** A number of the workspace, and what is in force of it at this moment. */
+/** A number of the workspace, with its effective values at this moment. */
 export interface PhoneNumber {
   readonly id: string
   /** In E.164 format. */
   readonly phoneNumber: string
-  /** Whether sends that name no number go out from it. */
+  /** Whether it sends messages that name no number. */
   readonly isDefault: boolean
-  /** Who it is with: `sandbox`, `whatsapp`, or a provider of the host. Nothing is sent from it while another one runs. */
+  /**
+   * The number's provider: `sandbox`, `whatsapp`, or a provider of the host. It sends nothing while a different one
+   * runs.
+   */
   readonly provider: string
-  /** The provider's own name for it. */
+  /** The provider's id of the number. */
   readonly providerNumberId: string
   readonly providerAccountId: string
-  /** `disabled` is the operator's doing, `blocked` upstream's. */
+  /** The operator sets `disabled`; the provider causes `blocked`. */
   readonly status: "available" | "blocked" | "disabled"
   readonly tier: string
   readonly messagesPerSecond: number
-  /** Unique customers written to outside a window per rolling 24 hours; `null`: no limit. */
+  /** Unique customers messaged outside a window per rolling 24 hours; `null` means no limit. */
   readonly messagingLimit: number | null
-  /** Why upstream lets nothing be sent from it. */
+  /** Why the provider blocks it. */
   readonly block: {
     readonly reason: "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
-    /** Of `outside_window`, customers may be answered within their service window. */
+    /** With `outside_window`, replies within customers' service windows are still allowed. */
     readonly scope: "all" | "outside_window"
     readonly message: string
     readonly since: string
     readonly until: string | null
     readonly provider: ProviderDetail | null
   } | null
-  /** Its rating, in the provider's words. */
+  /** Its quality rating, in the provider's words. */
   readonly quality: string | null
 }
 
-/** What the provider is shown for a number that it does not accept the provider's own credentials for. */
+/** Credentials of a single number, for a number that the configured credentials do not cover. */
 export interface NumberCredentials {
   readonly accessToken: string
-  /** Where the provider's interface is for this number; defaults to the provider's. */
+  /** The base URL of the provider's API for this number. Defaults to the provider's. */
   readonly baseUrl?: string
-  /** Such as `v25.0`; defaults to the provider's. */
+  /** Such as `v25.0`. Defaults to the provider's. */
   readonly apiVersion?: string
 }
 
@@ -55,14 +58,14 @@ export interface PhoneNumbers {
   /** Newest first. */
   readonly list: () => Listing.Listing<PhoneNumber>
   /**
-   * Gives a number an access token of its own, kept encrypted; `null` has it use the provider's again. Every process uses
-   * it from the next send on, and a block for `credentials` is lifted. Rejects with `not_found` if the workspace has no
-   * such number.
+   * Gives a number an access token of its own, stored encrypted; with `null` it uses the provider's again. Every
+   * process uses it from the next send, and a block for `credentials` is lifted. Rejects with `not_found` if the
+   * workspace has no such number.
    */
   readonly setCredentials: (id: string, credentials: NumberCredentials | null) => Promise<void>
 }
 
-/** Reads {@link NumberCredentials}, where a field is named as the host gave it. */
+/** Decodes {@link NumberCredentials}. Errors use the host's field names. */
 export const Credentials = Schema.Struct({
   accessToken: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]+$/, { message: "must be an access token" })),
   baseUrl: Schema.optionalKey(
@@ -77,7 +80,7 @@ export const Credentials = Schema.Struct({
   )
 })
 
-/** What is kept of them. */
+/** Converts to the core's credentials. */
 export const credentialsOf = ({ accessToken, ...rest }: typeof Credentials.Type): SenderCredentials.Credentials => ({
   ...rest,
   accessToken: Redacted.make(accessToken)

@@ -1,5 +1,5 @@
 /**
- * How people sign in to what is served under `/internal`: by the host's own sessions, or by accounts of ours.
+ * How people sign in under `/internal`: by the host's own sessions, or by built-in accounts.
  */
 import { SessionApi } from "@wac/api"
 import { Authenticator, type Id, LocalAuthenticator, Member, Password, type Session, WorkspaceStore } from "@wac/core"
@@ -10,38 +10,41 @@ import type * as Composition from "../Composition.ts"
 import type { During } from "../messages/Provider.ts"
 import { badOption } from "../WacError.ts"
 
-/** What a person may do: `member` reads, `developer` also changes, `admin` also manages members, `owner` all. */
+/** What a person may do: `member` reads, `developer` also changes, `admin` also manages members, `owner` everything. */
 export type Role = "owner" | "admin" | "developer" | "member"
 
-/** Who acts. */
+/** The acting person. */
 export interface HostSession {
-  /** The host's own name of the person. */
+  /** The host's id of the person. */
   readonly userId: string
   readonly email: string
   readonly role: Role
-  /** In which workspace; the default one when left out. */
+  /** The workspace. Defaults to the default workspace. */
   readonly workspaceId?: string | undefined
 }
 
-/** A request whose session is asked for. */
+/** A request whose session is needed. */
 export interface SessionRequest {
-  /** By name in lower case. */
+  /** By name, in lower case. */
   readonly headers: { readonly [name: string]: string | undefined }
-  /** What `handler` was called with. */
+  /** The request that `handler` was called with. */
   readonly web: Request | undefined
-  /** What `nodeHandler` was called with: under Express or Fastify with all that they have put on it. */
+  /** The request that `nodeHandler` was called with, with everything that Express or Fastify has added to it. */
   readonly node: IncomingMessage | undefined
 }
 
-/** Sessions come from the application that embeds us, which signs people in and out itself. */
+/** Sessions come from the host, which signs people in and out itself. */
 export interface HostAuth {
-  /** Who makes this request; `null` for nobody. What it throws is logged, and answered as an error of the service. */
+  /**
+   * Returns who makes this request, or `null` for nobody. If it throws, the error is logged and the response is a
+   * server error.
+   */
   readonly session: (
     request: SessionRequest
   ) => HostSession | null | undefined | Promise<HostSession | null | undefined>
 }
 
-/** Accounts of ours; see {@link local}. */
+/** Built-in accounts; see {@link local}. */
 export interface LocalAuth {
   readonly type: "local"
   readonly owner: { readonly email: string; readonly password: string }
@@ -51,8 +54,8 @@ export interface LocalAuth {
 export type Auth = HostAuth | LocalAuth
 
 /**
- * Accounts of ours: e-mail and password, and a session in a cookie, which is `__Host-` and Secure unless `publicUrl` is
- * http on this machine. `owner` becomes the first workspace's owner, if there is no workspace yet.
+ * Built-in accounts: e-mail and password, with a session in a cookie, which is `__Host-` and Secure unless `publicUrl`
+ * is http on this machine. `owner` becomes the first workspace's owner if there is no workspace yet.
  */
 export const local = (options: { readonly owner: LocalAuth["owner"] }): LocalAuth => ({ type: "local", ...options })
 
@@ -61,7 +64,7 @@ export const isLocal = (auth: Auth | undefined): auth is LocalAuth => auth !== u
 const readEmail = Schema.decodeUnknownOption(SessionApi.SetUp.fields.email)
 const readPassword = Schema.decodeUnknownOption(Password.Password)
 
-/** Who owns the first workspace of {@link local}. */
+/** Validates the first workspace's owner in {@link local}. */
 export const ownerOf = ({ owner }: LocalAuth): { readonly email: string; readonly password: Redacted.Redacted } => {
   const email = readEmail(owner?.email)
   if (Option.isNone(email)) throw badOption("auth.owner.email", "auth.owner.email must be an e-mail address")
@@ -112,7 +115,10 @@ const hosted = ({ session }: HostAuth, defaultWorkspace: () => Id.WorkspaceId, d
       })))
   )
 
-/** Without any, nobody is signed in: `/internal` is closed, and the API's keys come from `wac.keys`. */
+/**
+ * Builds the authenticator. Without `auth`, nobody is signed in: `/internal` is closed, and API keys come from
+ * `wac.keys`.
+ */
 export const layer = (
   auth: Auth | undefined,
   defaultWorkspace: () => Id.WorkspaceId,

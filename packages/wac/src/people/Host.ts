@@ -1,6 +1,5 @@
 /**
- * The application that embeds the service, for programs that use Effect: the workspace that is its own, and sends that
- * are told apart from those of callers with API keys.
+ * The host, for programs that use Effect: its own workspace, and sends that are identified by a key of the host.
  */
 import { type Errors, Id, type Idempotency, Message, Messages, StoreError } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
@@ -11,15 +10,16 @@ import type { NewMessage, SendOptions } from "../messages/Messages.ts"
 import * as Workspaces from "../workspaces/Workspaces.ts"
 
 export class Host extends Context.Service<Host, {
-  /** The default workspace: the first one, made with the provider's number if there was none. */
+  /** The default workspace: the first one, created with the provider's number if there was none. */
   readonly workspaceId: Id.WorkspaceId
   /**
-   * Sends a message of that workspace, once per idempotency key, with what `Messages.send` of the core guarantees. Fails
-   * with its errors; `outcome_unknown` and `delivery_unknown` alone mean that the message may have been sent.
+   * Sends a message of that workspace, once for each idempotency key, with the guarantees of the core's
+   * `Messages.send`. Fails with its errors; only `outcome_unknown` and `delivery_unknown` mean that the message may
+   * have been sent.
    */
   readonly send: (message: NewMessage, options: SendOptions) => Effect.Effect<Idempotency.Sent, Errors.DomainError>
 }>()("wac/people/Host") {
-  /** Over what `Composition.layer` gives. The name is that of the first workspace, if there is none yet. */
+  /** Requires what `Composition.layer` provides. The name is for the first workspace if there is none yet. */
   static readonly layer = (workspaceName: string) =>
     Layer.effect(
       Host,

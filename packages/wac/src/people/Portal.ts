@@ -1,5 +1,5 @@
 /**
- * The portal: pages of ours for the host's own customers (contract §12).
+ * The portal: our pages for the host's own customers (contract §12).
  */
 import { Errors, Id, Member, PlainText, Portal as Core, Portals, Time } from "@wac/core"
 import { Duration, Effect, Option, Redacted, Schema } from "effect"
@@ -7,21 +7,21 @@ import * as Input from "../Input.ts"
 import type { Running } from "../Running.ts"
 import type { Role } from "./Auth.ts"
 
-/** What a link opens, and for whom. */
+/** The properties of a portal link. */
 export interface NewPortalLink {
-  /** Whose webhook, deliveries and keys it shows; the default workspace's if omitted. */
+  /** The workspace whose webhook, deliveries and keys it shows. Defaults to the default workspace. */
   readonly workspaceId?: string
   /** What the visitor may do: `member` reads, `developer` also changes. */
   readonly role: Role
   /** The first page: `/settings/webhook` (the default), `/deliveries` or `/api-keys`. */
   readonly path?: string
-  /** How long the link is good for, in seconds: up to 7 days, an hour by default. */
+  /** How long the link is valid, in seconds: up to 7 days. Defaults to an hour. */
   readonly expiresIn?: number
-  /** Who the visitor is, such as their e-mail address: shown to them and in the audit. 1 to 254 characters. */
+  /** Identifies the visitor, such as by e-mail address; shown to them and in the audit. 1 to 254 characters. */
   readonly visitor?: string
 }
 
-/** A link to the portal. It is a secret: whoever opens it first is let in. */
+/** A link to the portal. It is a secret: the first to open it is let in. */
 export interface PortalLink {
   /** For the `src` of an `<iframe>`, or for a new tab. */
   readonly url: string
@@ -31,8 +31,9 @@ export interface PortalLink {
 /** Links to pages that show the webhook, the deliveries and the keys of one workspace, and nothing else. */
 export interface Portal {
   /**
-   * Makes a link that is good once, for a session of an hour. Make one each time you show the pages. Needs the options
-   * `publicUrl` and `dashboard`, and `portalOrigins` for a frame; rejects with `not_found` for an unknown workspace.
+   * Creates a link that can be used once, for a session of an hour. Create one each time you show the pages. Requires
+   * the options `publicUrl` and `dashboard`, and `portalOrigins` for a frame. Rejects with `not_found` for an unknown
+   * workspace.
    */
   readonly link: (link: NewPortalLink) => Promise<PortalLink>
 }
@@ -53,7 +54,7 @@ const readLink = Input.read(Schema.Struct({
   visitor: Schema.optionalKey(PlainText.trimmed(254))
 }))
 
-/** Where the portals are: the public address with the path that the routes are mounted at; nothing if it is unknown. */
+/** `base` is the public URL with the path at which the routes are mounted; `undefined` if unknown. */
 export const make = (base: string | undefined, defaultWorkspace: Id.WorkspaceId) =>
   Effect.map(Portals.Portals, (portals) => ({ run }: Running): Portal => ({
     link: (given) =>

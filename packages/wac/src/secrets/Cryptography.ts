@@ -1,11 +1,11 @@
 /**
- * The cryptography of the process, on `node:crypto`. Every request takes a digest, an HMAC and some randomness, all of
- * a few bytes, for which most of the time would go into preparing to ask for them.
+ * The process's cryptography, on `node:crypto`. Every request needs a digest, an HMAC and some randomness, each of a
+ * few bytes, for which the generic implementations would spend most of their time on setup.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
 import { Digest, Mac, SecureRandom } from "effect/crypto"
-// by its namespace: where a name is missing an import of it fails before `NodeVersion.ts` can say why
+// a namespace import: if a named import is missing, loading fails before `NodeVersion.ts` can explain why
 import * as Node from "node:crypto"
 
 const hashNames: { readonly [name in Digest.Algorithm["name"]]: string } = {
@@ -16,13 +16,13 @@ const hashNames: { readonly [name in Digest.Algorithm["name"]]: string } = {
   "SHA-512": "sha512"
 }
 
-/** Output is that of `NodeCrypto.layerDigest`. */
+/** Same output as `NodeCrypto.layerDigest`. */
 const digest = Layer.succeed(Digest.Digest, {
   digest: ({ name }, data) => Effect.sync(() => new Uint8Array(Node.hash(hashNames[name], data, "buffer"))),
   digestHex: ({ name }, data) => Effect.sync(() => Node.hash(hashNames[name], data, "hex"))
 })
 
-/** Output is that of `NodeCrypto.layerMac`, which makes a key object for each tag. */
+/** Same output as `NodeCrypto.layerMac`, which creates a key object for each tag. */
 const mac = Layer.unwrap(Effect.sync(() => {
   const keys = new WeakMap<Uint8Array, Node.KeyObject>()
   const keyOf = (bytes: Uint8Array): Node.KeyObject => {
@@ -35,10 +35,10 @@ const mac = Layer.unwrap(Effect.sync(() => {
   })
 }))
 
-/** Bytes that are fetched at once; Node keeps about as many for `randomUUID`. */
+/** Bytes fetched at once; Node keeps about as many for `randomUUID`. */
 const poolSize = 4096
 
-/** Random bytes out of a pool; those that are handed out are wiped there. */
+/** Random bytes from a pool. Bytes that are handed out are wiped from it. */
 const random = Layer.sync(SecureRandom.SecureRandom, () => {
   const pool = new Uint8Array(poolSize)
   let used = poolSize

@@ -1,6 +1,6 @@
 /**
- * The master key that is kept beside an embedded database (contract §8): made on first run, readable by its owner
- * alone. Whoever has the data without this file can open no secret in it.
+ * The master key file beside an embedded database (contract §8): created on first run, readable only by its owner.
+ * Without this file, no secret in the data can be opened.
  */
 import { Effect, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -11,7 +11,7 @@ import { join } from "node:path"
 const ownerOnly = 0o600
 const keyLength = 32
 
-/** The file is not there to be read or made, or does not hold a key. */
+/** The file cannot be read or created, or does not hold a key. */
 export class MasterKeyFileError extends Schema.TaggedError<MasterKeyFileError>()("MasterKeyFileError", {
   path: Schema.String,
   why: Schema.String
@@ -33,7 +33,7 @@ const read = (path: string): string | undefined => {
   }
 }
 
-/** Fails if somebody else has made it meanwhile; on disk before anything is sealed with it. */
+/** Throws if another process has created it meanwhile. Flushed to disk before anything is sealed with the key. */
 const write = (path: string, text: string): void => {
   const file = openSync(path, "wx", ownerOnly)
   try {
@@ -44,7 +44,7 @@ const write = (path: string, text: string): void => {
   }
 }
 
-/** Reads the key of a data directory, which is there, or makes it. */
+/** Reads the key of an existing data directory, or creates it. */
 export const load = Effect.fnUntraced(function*(directory: string) {
   const path = join(directory, "master.key")
   const random = yield* SecureRandom.SecureRandom

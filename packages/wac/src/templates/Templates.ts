@@ -9,7 +9,7 @@ import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
 
-/** A template of any status; only an approved one can be sent. */
+/** A template of any status. Only an approved one can be sent. */
 export interface Template {
   readonly id: string
   readonly name: string
@@ -19,11 +19,11 @@ export interface Template {
   /** `approved`, `pending`, `rejected`, `paused`, `disabled`, … */
   readonly status: string
   readonly parameterFormat: "positional" | "named"
-  /** As upstream has them. */
+  /** As the provider has them. */
   readonly components: ReadonlyArray<unknown>
   /** The body's placeholders, in the order in which `bodyParams` fills them. */
   readonly variables: ReadonlyArray<string>
-  /** Why `bodyParams` cannot fill it; `null` when they can. */
+  /** Why `bodyParams` alone cannot fill it; `null` if they can. */
   readonly unfillable: string | null
   readonly quality: string | null
   readonly rejectionReason: string | null
@@ -31,7 +31,7 @@ export interface Template {
   readonly syncedAt: string
 }
 
-/** Which templates: those of a status, category, language or name, matched exactly. */
+/** Which templates, by status, category, language or name, matched exactly. */
 export interface TemplateFilter {
   readonly status?: string
   readonly category?: string
@@ -43,7 +43,7 @@ export interface TemplateFilter {
 export interface Templates {
   /** Newest first. */
   readonly list: (filter?: TemplateFilter) => Listing.Listing<Template>
-  /** Makes the workspace's templates those that the provider lists. */
+  /** Makes the workspace's templates equal to the provider's list. */
   readonly sync: () => Promise<void>
 }
 

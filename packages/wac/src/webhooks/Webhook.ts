@@ -1,5 +1,6 @@
 /**
- * The workspace's webhook: where its events are posted to (specification §6, contract §6).
+ * The workspace's webhook: where its events are posted (specification §6, contract §6), with its deliveries and
+ * replays.
  */
 import { DeliveriesApi, ReplaysApi, WebhookApi } from "@wac/api"
 import {
@@ -18,10 +19,13 @@ import * as Listing from "../Listing.ts"
 import { inMillis, iso, type Moment, written } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 
-/** `combined` is the union of the two shapes that the specification shows; `a` and `b` are exactly one of them. */
+/**
+ * The shape of the body. `combined` is the union of the two shapes in the specification; `a` and `b` are each exactly
+ * one of them.
+ */
 export type Envelope = "combined" | "a" | "b"
 
-/** A webhook as it was set. */
+/** A webhook's configuration. */
 export interface WebhookConfiguration {
   readonly id: string
   readonly url: string
@@ -32,7 +36,7 @@ export interface WebhookConfiguration {
   readonly updatedAt: string
 }
 
-/** A webhook and its health; never a secret. */
+/** A webhook and its health, without secrets. */
 export interface WebhookStatus extends WebhookConfiguration {
   /** `null` while it is not failing. */
   readonly failingSince: string | null
@@ -40,35 +44,35 @@ export interface WebhookStatus extends WebhookConfiguration {
   readonly lastFailure: { readonly at: string; readonly message: string } | null
 }
 
-/** A webhook with what waits for it, which is counted: a million deliveries take part of a second. */
+/** A webhook with its waiting deliveries. They are counted: a million take a fraction of a second. */
 export interface WebhookState extends WebhookStatus {
-  /** When it will be paused if nothing succeeds before. */
+  /** When it will be paused unless an attempt succeeds. */
   readonly pausesAt: string | null
   /** Deliveries that wait for a resume. */
   readonly heldCount: number
   readonly oldestHeldAt: string | null
 }
 
-/** A webhook that was set. */
+/** The webhook after it was set. */
 export interface SetWebhook extends WebhookConfiguration {
-  /** What its deliveries are signed with, `whsec_…`. Given once, when the webhook is created. */
+  /** The secret that signs its deliveries, `whsec_…`. Returned once, when the webhook is created. */
   readonly signingSecret?: string
 }
 
-/** Where events go, and which. */
+/** The configuration of a webhook. */
 export interface NewWebhook {
   /** An https URL with a public address. */
   readonly url: string
-  /** `combined` when left out. */
+  /** Defaults to `combined`. */
   readonly envelope?: Envelope
-  /** All types when left out. */
+  /** Defaults to all types. */
   readonly eventTypes?: ReadonlyArray<EventType>
 }
 
-/** `pending` is on its way, `held` waits for the webhook's resume; the others are ends. */
+/** `pending` is in progress and `held` waits for the webhook's resume; the others are final. */
 export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
 
-/** One event on its way to the webhook. */
+/** The delivery of one event to the webhook. */
 export interface Delivery {
   readonly id: string
   readonly eventId: string
@@ -83,7 +87,7 @@ export interface Delivery {
 /** One POST to the receiver. */
 export interface Attempt {
   readonly id: string
-  /** 1 is the first. */
+  /** Counted from 1. */
   readonly number: number
   readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
   readonly startedAt: string
@@ -92,7 +96,7 @@ export interface Attempt {
   readonly statusCode: number | null
   /** How it ended, in one sentence. */
   readonly message: string
-  /** How long each phase took; `null` for one that was not needed or not reached. */
+  /** How long each phase took; `null` for a phase that was not needed or not reached. */
   readonly timings: {
     readonly lookupMs: number | null
     readonly connectMs: number | null
@@ -100,14 +104,14 @@ export interface Attempt {
     readonly firstByteMs: number | null
     readonly bodyMs: number | null
   } | null
-  /** What was posted, without its signatures. */
+  /** What was posted, without signatures. */
   readonly request: {
     readonly url: string
     readonly headers: { readonly [name: string]: string }
     readonly body: string
     readonly address: string | null
   }
-  /** What the receiver answered: at most 16 KiB of its body. */
+  /** The receiver's response, with at most 16 KiB of its body. */
   readonly response: { readonly headers: { readonly [name: string]: string }; readonly body: string } | null
 }
 
@@ -120,11 +124,11 @@ export interface DeliveryDetail extends Delivery {
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus
   readonly eventType?: EventType
-  /** Only deliveries of events of the life of this message. */
+  /** Only deliveries of events about this message. */
   readonly messageId?: string
-  /** Of the last attempt. */
+  /** The outcome of the last attempt. */
   readonly outcome?: Attempt["outcome"]
-  /** That the last attempt was answered with. */
+  /** The status code of the last attempt. */
   readonly statusCode?: number
   /** Only deliveries created at or after this time. */
   readonly since?: Moment
@@ -132,15 +136,15 @@ export interface DeliveryFilter {
   readonly until?: Moment
 }
 
-/** What was sent, or is to be sent, to the webhook. */
+/** Deliveries to the webhook. */
 export interface Deliveries {
   /**
-   * Newest first. A page with a filter other than `status` and `messageId` may hold fewer than its limit, or nothing,
-   * before the end of the list.
+   * Newest first. A page with a filter other than `status` and `messageId` may have fewer items than its limit, or
+   * none, before the end of the list.
    */
   readonly list: (filter?: DeliveryFilter) => Listing.Listing<Delivery>
   readonly get: (id: string) => Promise<DeliveryDetail>
-  /** Attempts it again, at once and then by the retry schedule from its beginning, also one that has ended. */
+  /** Retries it immediately and then by a new run of the retry schedule, even if it has ended. */
   readonly retry: (id: string) => Promise<Delivery>
 }
 
@@ -151,56 +155,56 @@ export interface Replay {
   readonly since: string
   readonly until: string
   readonly status: "delivered" | "exhausted" | "skipped" | null
-  /** How many deliveries it covers; `null` while that is not known. */
+  /** How many deliveries it covers; `null` until known. */
   readonly total: number | null
   readonly replayed: number
   readonly createdAt: string
   readonly completedAt: string | null
 }
 
-/** Which events are to be delivered again. */
+/** Which events to deliver again. */
 export interface NewReplay {
   /** Events recorded at or after this time, */
   readonly since: Moment
-  /** and before this one; now when left out. */
+  /** and before this time. Defaults to now. */
   readonly until?: Moment
-  /** Only deliveries that ended so; all that have ended when left out. */
+  /** Only deliveries that ended with this status. Defaults to all that have ended. */
   readonly status?: "delivered" | "exhausted" | "skipped"
 }
 
-/** Jobs that deliver again. */
+/** Replay jobs. */
 export interface Replays {
-  /** Has what was recorded in a range of time delivered again, oldest first, at a bounded rate. */
+  /** Delivers the events recorded in a range of time again, oldest first, at a bounded rate. */
   readonly create: (replay: NewReplay) => Promise<Replay>
   /** Newest first. */
   readonly list: () => Listing.Listing<Replay>
   readonly get: (id: string) => Promise<Replay>
-  /** What it has begun already goes on. */
+  /** Cancels a job. Deliveries that it has already retried continue. */
   readonly cancel: (id: string) => Promise<void>
 }
 
 /** The one webhook of a workspace. */
 export interface Webhook {
-  /** Sets the workspace's one webhook, whole; a change leaves its id, secret and state as they are. */
+  /** Sets the workspace's one webhook as a whole. A change keeps its id, secret and state. */
   readonly set: (webhook: NewWebhook) => Promise<SetWebhook>
-  /** Rejects with `not_found` while none is set. */
+  /** Rejects with `not_found` if none is set. */
   readonly get: () => Promise<WebhookState>
   readonly remove: () => Promise<void>
-  /** Posts a `webhook.test` event, and tells how the one attempt at it ended. */
+  /** Posts a `webhook.test` event and returns the one attempt at it. */
   readonly test: () => Promise<Attempt>
-  /** Holds deliveries until it is resumed. */
+  /** Holds deliveries until the webhook is resumed. */
   readonly pause: () => Promise<WebhookStatus>
   /**
-   * Resumes it, after a probe that must succeed unless `force` is set: while it fails, the webhook stays paused and
-   * `probe` tells why. `replay` says which of the held events are delivered: all when left out.
+   * Resumes the webhook after a probe, which must succeed unless `force` is set. If it fails, the webhook stays paused,
+   * and `probe` shows why. `replay` selects the held events to deliver; by default all.
    */
   readonly resume: (options?: {
     readonly replay?: "all" | "none" | { readonly since: Moment }
     readonly force?: boolean
   }) => Promise<WebhookStatus & { readonly probe: Attempt | null }>
   /**
-   * Makes a new signing secret, given this once. The old one goes on signing beside it for `overlapSeconds`: a day when
-   * left out, 0 ends it at once.
+   * Creates a new signing secret, returned only once. The old one also signs for `overlapSeconds`: by default a day; 0
+   * ends it immediately.
    */
   readonly rotateSecret: (options?: { readonly overlapSeconds?: number }) => Promise<{
     readonly signingSecret: string

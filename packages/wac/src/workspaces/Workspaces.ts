@@ -1,5 +1,5 @@
 /**
- * Workspaces: the tenants, which everything else belongs to.
+ * Workspaces: the tenants that own everything else.
  */
 import {
   Errors,
@@ -20,7 +20,7 @@ import * as Input from "../Input.ts"
 import { Credentials, credentialsOf, type NumberCredentials } from "../numbers/PhoneNumbers.ts"
 import type { Running } from "../Running.ts"
 
-/** A workspace. On the wire its id is `tenant_id`. */
+/** A workspace. Its id is `tenant_id` on the wire. */
 export interface WorkspaceInfo {
   readonly id: string
   readonly name: string
@@ -33,19 +33,19 @@ export interface NewWorkspace {
   readonly name: string
   /** In E.164 format. */
   readonly phoneNumber: string
-  /** The provider's own name for that number, which no other workspace has; the number itself when left out. */
+  /** The provider's id of that number, which no other workspace may have. Defaults to the number itself. */
   readonly providerNumberId?: string
-  /** The provider's own name for the number's account; defaults to the account of the first workspace's number. */
+  /** The provider's id of the number's account. Defaults to the account of the first workspace's number. */
   readonly providerAccountId?: string
   /** An access token of the number's own, if the provider does not accept the configured one for it. */
   readonly credentials?: NumberCredentials
 }
 
-/** The workspaces of an instance, where it serves several tenants. */
+/** The workspaces of an instance that serves several tenants. */
 export interface Workspaces {
-  /** Oldest first; the first is the default one. */
+  /** Oldest first. The first one is the default workspace. */
   readonly list: () => Promise<ReadonlyArray<WorkspaceInfo>>
-  /** Creates a further workspace. Keep its id with your own tenant, and give it to `wac.workspace(id)`. */
+  /** Creates a further workspace. Store its id with your own tenant, and pass it to `wac.workspace(id)`. */
   readonly create: (workspace: NewWorkspace) => Promise<WorkspaceInfo>
 }
 
@@ -59,7 +59,7 @@ const readWorkspace = Input.read(Schema.Struct({
 
 const shown = ({ createdAt, id, name }: Core.Workspace): WorkspaceInfo => ({ id, name, createdAt: Time.iso(createdAt) })
 
-/** Creates workspaces with a number that nobody set or told anything of yet. */
+/** Creates workspaces whose number has no settings or reports yet. */
 const creating = Effect.gen(function*() {
   const store = yield* WorkspaceStore.WorkspaceStore
   const { name: provider } = yield* Provider.Provider
@@ -94,26 +94,26 @@ const findOrCreate = Effect.fnUntraced(function*(name: string) {
   if (present !== undefined) return present
   return yield* Effect.catch(
     Effect.map(create(name, yield* provider.firstNumber), ({ workspace }) => workspace),
-    // of processes that start at once, one has made it: its number is unique
+    // if processes start at the same time, another has created it, since its number is unique
     (error) => Effect.flatMap(store.list, ([made]) => made === undefined ? Effect.fail(error) : Effect.succeed(made))
   )
 })
 
 /**
- * The first workspace, with the templates that the provider has now; one of that name is created, with the provider's
- * number, if there is none.
+ * The first workspace, with the provider's current templates. If there is no workspace, one is created with this name
+ * and the provider's number.
  */
 export const first = Effect.fnUntraced(function*(name: string) {
   const workspace = yield* findOrCreate(name)
   const templates = yield* Templates.Templates
-  // before the first send; from then on it goes on in the background
+  // before the first send; later syncs run in the background
   yield* templates.sync(workspace.id).pipe(
     Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
   )
   return workspace
 })
 
-/** Carries out operations of one workspace; the first finds out that it is there. Of one that is not they fail. */
+/** Runs the operations of one workspace. The first one checks that the workspace exists; if not, they fail. */
 export const running = Effect.map(WorkspaceStore.WorkspaceStore, (store) => {
   const known = new Set<string>()
   const find = Effect.fnUntraced(function*(text: string) {
