@@ -219,8 +219,8 @@ const openFailure = (cause: Cause.Cause<unknown>): WacError => {
  * @example
  * const wac = await createWac({ storage: memory(), provider: sandbox() })
  * await wac.messages.send(
- * { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } },
- * { idempotencyKey: "welcome-1042" }
+ *   { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } },
+ *   { idempotencyKey: "welcome-1042" }
  * )
  */
 export const createWac = async (options: Options.WacOptions): Promise<Wac> => {

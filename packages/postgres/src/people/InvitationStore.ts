@@ -1,3 +1,6 @@
+/**
+ * `InvitationStore` in PostgreSQL: combines the operations of this folder (`SetPassword`) and adds the short statements.
+ */
 import { type Id, type Invitation, InvitationStep, InvitationStore, type Step, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { instant, plain } from "../Column.ts"
@@ -18,10 +21,10 @@ const invitationOf = (row: Row): Invitation.Invitation => ({
   expiresAt: instant(row, "expires_at")
 })
 
-/** Made at the storage's time: what was asked for keeps its length. */
+/** What is created at the storage's time keeps its duration. */
 interface Kept extends Step.Known {}
 
-/** Forgotten at once, more than come. */
+/** Expired rows deleted with each new one, more than are created. */
 const forgotten = 100
 
 const createText = `with over as (

@@ -1,6 +1,6 @@
 /**
- * Giving a person another password, which ends their sessions and the links that reset it. The person's row is locked: a sign-in that holds it has
- * committed its session by the time that sessions are looked for, and one that comes later sees the new password.
+ * Changes a person's password, and ends their sessions and password reset links. The person's row is locked: a sign-in
+ * that holds it has committed its session before sessions are looked for, and a later one sees the new password.
  */
 import type { Id, Step } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -24,7 +24,7 @@ const endText = `delete from sessions e using unnest($1::text[], $2::text[]) s (
 
 const forgetText = "delete from password_resets r where r.user_id = any ($1::text[])"
 
-/** Statements that set passwords, end sessions and forget links that reset them; the people are locked. */
+/** The statements that set passwords, and end sessions and reset links. The caller must hold the people's rows. */
 export const setPasswords = (all: ReadonlyArray<SetPassword>): ReadonlyArray<Statement> =>
   all.length === 0 ? [] : [
     {
