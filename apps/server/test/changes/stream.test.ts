@@ -6,6 +6,7 @@ import { Effect, Exit, Scope } from "effect"
 import * as checks from "../checks.ts"
 import { call, createKey, hello, ready, send, signIn } from "../harness.ts"
 import { moving } from "../movable.ts"
+import { join } from "../people/joining.ts"
 
 /** Opens the stream as a page would; gives what reads until a topic was told, or to its end. */
 const listen = (url: string, headers: { readonly [name: string]: string }) =>
@@ -83,6 +84,17 @@ it.live("ends with the session", () =>
     yield* call(`${url}/internal/session`, { method: "DELETE", headers: session })
     yield* pass("10 seconds")
     yield* page.end
+  }).pipe(Effect.scoped))
+
+it.live("ends when its person is removed from the workspace", () =>
+  Effect.gen(function*() {
+    const { pass, session, url } = yield* moving(ready({ environment: checks.unlimited }))
+    const ben = yield* join(url, session, "ben@example.com", "member")
+    const page = yield* listen(url, ben.headers)
+    yield* call(`${url}/internal/members/${ben.id}`, { method: "DELETE", headers: session })
+    yield* pass("10 seconds")
+    yield* page.end
+    assert.strictEqual((yield* call(`${url}/internal/session`, { headers: ben.headers })).status, 401)
   }).pipe(Effect.scoped))
 
 it.live("ends when the service stops", () =>

@@ -1,0 +1,68 @@
+/**
+ * The audit of the operator's commands (contract §12): each that changes something, in the workspace that it changes.
+ */
+import { NodeServices } from "@effect/platform-node"
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Result, Stdio, Stream } from "effect"
+import { TestConsole } from "effect/testing"
+import * as MembersCommand from "../../src/MembersCommand.ts"
+import * as NumbersCommand from "../../src/NumbersCommand.ts"
+import { call, environment, ownPage, start } from "../harness.ts"
+import { freshDatabase, masterKey, postgres } from "../processes.ts"
+
+const runs = { numbers: NumbersCommand.run, members: MembersCommand.run }
+
+/** Carries out a command line in this process, which must succeed. */
+const carryOut = Effect.fnUntraced(function*(variables: Record<string, string>, line: string, input: string) {
+  const [name, ...words] = line.split(" ")
+  const ended = yield* Effect.result(runs[name as keyof typeof runs](variables, words)).pipe(
+    Effect.scoped,
+    Effect.provide([
+      Layer.fresh(TestConsole.layer),
+      Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(input)) }).pipe(
+        Layer.provideMerge(NodeServices.layer)
+      )
+    ])
+  )
+  assert.deepStrictEqual(Result.isSuccess(ended) ? ended.success : String(ended.failure), 0, line)
+})
+
+it.live("each command that changes something is in the audit of its workspace, without a secret, and no other is", () =>
+  Effect.gen(function*() {
+    const variables = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+    const { url } = yield* start({ environment: variables })
+    const [token, password] = ["EAAG-a-token-of-its-own", "a password of the operator's"]
+    for (
+      const [line, input] of [
+        ["numbers list", ""],
+        ["numbers add +14155550123 --id 1066 --account 4711 --token-from -", token],
+        ["numbers token +14155550123 --token-from -", `${token}-newer`],
+        ["numbers token +14155550123 --remove", ""],
+        ["numbers set +14155550123 --sending off --messaging-limit 250", ""],
+        ["numbers set +14155550123 --unblock", ""],
+        ["numbers remove +14155550123", ""],
+        ["members list", ""],
+        ["members reset-password --password-from -", password]
+      ] as const
+    ) yield* carryOut(variables, line, input)
+
+    const signedIn = yield* call(`${url}/internal/session`, {
+      headers: ownPage,
+      body: { email: environment.WAC_OWNER_EMAIL, password }
+    })
+    const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!
+    const audit = yield* call(`${url}/internal/audit`, { headers: { cookie } })
+    const [signIn, ...entries] = audit.body.data as ReadonlyArray<Record<string, unknown>>
+    assert.strictEqual(signIn!["action"], "session.sign_in")
+    const number = { phoneNumber: "+14155550123" }
+    assert.deepStrictEqual(entries.map(({ action, by, detail }) => [action, by, detail]).reverse(), [
+      ["number.add", null, number],
+      ["number.change", null, { credentials: "its own" }],
+      ["number.change", null, { credentials: "the configuration's" }],
+      ["number.change", null, { messagingLimit: "250", sending: "off" }],
+      ["number.change", null, { block: "lifted" }],
+      ["number.remove", null, number],
+      ["password.reset", null, { email: environment.WAC_OWNER_EMAIL }]
+    ])
+    for (const secret of [token, password]) assert.notInclude(audit.text, secret)
+  }).pipe(Effect.scoped, Effect.orDie))
