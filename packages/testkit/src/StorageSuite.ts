@@ -14,6 +14,7 @@ import * as Fixture from "./Fixture.ts"
 import * as InboundPostStoreSuite from "./inbound/InboundPostStoreSuite.ts"
 import * as ApiKeyStoreSuite from "./keys/ApiKeyStoreSuite.ts"
 import * as RateLimitStoreSuite from "./limits/RateLimitStoreSuite.ts"
+import * as MessagesKindsSuite from "./messages/MessagesKindsSuite.ts"
 import * as MessageStoreAcceptSuite from "./messages/MessageStoreAcceptSuite.ts"
 import * as MessageStoreKeySuite from "./messages/MessageStoreKeySuite.ts"
 import * as MessageStoreLimitsSuite from "./messages/MessageStoreLimitsSuite.ts"
@@ -92,6 +93,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "settle and abandon", tests: MessageStoreSettleSuite.tests },
     { topic: "reports", tests: MessageStoreReportSuite.tests },
     { topic: "sweep", tests: MessageStoreSweepSuite.tests },
+    { topic: "kinds", tests: MessagesKindsSuite.tests },
     { topic: "lists", tests: MessageStoreListSuite.tests },
     { topic: "random commands", tests: MessageStoreModelSuite.tests }
   ],

@@ -1,0 +1,342 @@
+/**
+ * Every kind of message over a storage: sent in the window, refused outside of it, repeated, in conflict, of unknown end,
+ * and over a restart; and what messages refer to.
+ */
+import { assert } from "@effect/vitest"
+import {
+  Errors,
+  Id,
+  Idempotency,
+  Limits,
+  Media,
+  MediaLibrary,
+  type Message,
+  Messages,
+  MessageStore,
+  Provider,
+  TemplateStore,
+  type Time
+} from "@wac/core"
+import { Clock, Effect, Exit, Layer, Option, type Scope } from "effect"
+import { Digest } from "effect/crypto"
+import * as Fixture from "../Fixture.ts"
+import * as KindFixture from "./KindFixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
+
+const { minute, second, world } = Fixture
+const { customer, inbound } = MessageFixture
+
+/** What a test sends, and how it ended. */
+interface Play {
+  readonly own: Fixture.World
+  /** The time of whoever asks. */
+  now: Time.Instant
+  /** What the provider was asked. */
+  readonly asked: Array<Provider.ProviderSend>
+  outcome: "Accepted" | "Unknown"
+  /** Files by their ids. */
+  readonly files: Map<Id.MediaId, Omit<Media.Media, "id">>
+  readonly send: (
+    message: Message.OutboundMessage,
+    key: string
+  ) => Effect.Effect<Exit.Exit<Idempotency.Sent, Errors.DomainError>, never, Fixture.Services | Scope.Scope>
+}
+
+/** A clock whose time of day a test sets, and whose waits are real. */
+const clockAt = (real: Clock.Clock, now: () => Time.Instant): Clock.Clock => ({
+  currentTimeMillisUnsafe: now,
+  currentTimeMillis: Effect.sync(now),
+  currentTimeNanosUnsafe: () => BigInt(now()) * 1_000_000n,
+  currentTimeNanos: Effect.sync(() => BigInt(now()) * 1_000_000n),
+  monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: real.monotonicTimeNanos,
+  sleep: (duration) => real.sleep(duration)
+})
+
+/** A workspace with the templates of {@link KindFixture}, and a service that is made anew for each send: a process of its own. */
+const play = Effect.gen(function*() {
+  const own = yield* world()
+  const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), KindFixture.templates.length)
+  yield* TemplateStore.TemplateStore.use((store) =>
+    store.replaceAll({
+      listedAt: own.start + 1,
+      workspaceId: own.workspace.id,
+      providerAccountId: own.number.providerAccountId,
+      listed: KindFixture.templates.map(({ template }) => template),
+      ids
+    })
+  )
+  const clock = clockAt(yield* Clock.Clock, () => playing.now)
+  const provider = Layer.succeed(
+    Provider.Provider,
+    Provider.Provider.of({
+      name: own.number.provider,
+      firstNumber: Effect.die("nobody asks"),
+      templates: () => Effect.die("nobody asks"),
+      send: (command) =>
+        Effect.sync(() => {
+          playing.asked.push(command)
+          return playing.outcome === "Unknown"
+            ? { _tag: "Unknown" }
+            : { _tag: "Accepted", providerMessageId: `wamid.${command.messageId}` }
+        })
+    })
+  )
+  const library: MediaLibrary.MediaLibrary = {
+    find: (workspaceId, id) =>
+      Effect.sync(() => {
+        const file = workspaceId === own.workspace.id ? playing.files.get(id) : undefined
+        return file && { ...file, id }
+      }),
+    providerIdOf: (sender, { id }) => Effect.succeed(`${sender.providerNumberId} ${id}`)
+  }
+  const playing: Play = {
+    own,
+    now: own.start,
+    asked: [],
+    outcome: "Accepted",
+    files: new Map(),
+    send: Effect.fnUntraced(function*(message, key) {
+      const requestId = yield* Fixture.id("req")
+      return yield* Messages.Messages.use((messages) =>
+        messages.send({
+          workspaceId: own.workspace.id,
+          apiKeyId: own.key.id,
+          key: key as Idempotency.IdempotencyKey,
+          requestId,
+          message
+        })
+      ).pipe(
+        Effect.exit,
+        Effect.provide(Layer.fresh(Messages.Messages.layer.pipe(
+          Layer.provide([provider, Digest.layerWebCrypto]),
+          Layer.provide(Layer.succeedContext(yield* Effect.context<Fixture.Services>()))
+        ))),
+        Effect.provideService(Limits.CurrentLimits, Fixture.roomy),
+        Effect.provideService(MediaLibrary.MediaLibrary, library),
+        Effect.provideService(Clock.Clock, clock)
+      )
+    })
+  }
+  return playing
+})
+
+const sentOf = (exit: Exit.Exit<Idempotency.Sent, Errors.DomainError>): Idempotency.Sent =>
+  Exit.isSuccess(exit) ? exit.value : assert.fail(`not sent: ${String(exit.cause)}`)
+
+const errorOf = (
+  exit: Exit.Exit<Idempotency.Sent, Errors.DomainError>
+): { readonly code?: string; readonly reason?: string; readonly param?: string } => {
+  const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+  if (error === undefined) return {}
+  const reason = Errors.reasonOf(error)
+  return {
+    code: error.code,
+    ...(reason === undefined ? {} : { reason }),
+    ...(error.param === undefined ? {} : { param: error.param })
+  }
+}
+
+/** The messages of a workspace. */
+const messagesOf = (own: Fixture.World) =>
+  Effect.map(
+    MessageStore.MessageStore.use((store) => store.list(own.workspace.id, {}, { limit: 100, after: null })),
+    ({ items }) => items
+  )
+
+const outside = { code: "forbidden", reason: "outside_service_window", param: "type" }
+const conflict = { code: "idempotency_conflict", reason: "payload_mismatch" }
+const unknown = { code: "server_error", reason: "outcome_unknown" }
+
+const to = customer(1)
+
+/** Templates that fill every form, as messages. */
+const templates: ReadonlyArray<Message.OutboundMessage> = KindFixture.templates.map(({ content, template }) => ({
+  to,
+  type: "template",
+  template: { name: template.name, language: template.language, ...content }
+}))
+
+/** The same with a file of ours in the place of a link. */
+const withMedia = (type: "image" | "audio" | "video" | "document" | "sticker", media: Id.MediaId) =>
+  ({ to, type, [type]: { media } }) as unknown as Message.OutboundMessage
+
+/** What each kind that holds a file takes. */
+const takes = {
+  image: { mimeType: "image/png", size: 5 * 1024 * 1024 },
+  audio: { mimeType: "audio/ogg", size: 16 * 1024 * 1024 },
+  video: { mimeType: "video/mp4", size: 16 * 1024 * 1024 },
+  document: { mimeType: "text/plain", size: 100 * 1024 * 1024 },
+  sticker: { mimeType: "image/webp", size: 100 * 1024 }
+} as const satisfies { readonly [Kind in Media.FileKind]: object }
+
+/** The whole life of a message of one form. */
+const live = (message: Message.OutboundMessage) =>
+  Effect.gen(function*() {
+    const playing = yield* play
+    const { asked, own, send } = playing
+    const store = yield* MessageStore.MessageStore
+
+    if (message.type === "template") {
+      sentOf(yield* send(message, "outside"))
+      assert.lengthOf(asked, 1)
+    } else {
+      assert.deepStrictEqual(errorOf(yield* send(message, "one")), outside)
+      assert.isEmpty(asked)
+      assert.isEmpty(yield* messagesOf(own))
+    }
+
+    assert.strictEqual((yield* inbound(own, { customer: to })).recorded, "recorded")
+    asked.length = 0
+    const sent = sentOf(yield* send(message, "one"))
+    assert.deepStrictEqual(asked.map((one) => [one.messageId, one.message]), [[sent.messageId, message]])
+    const stored = Option.getOrThrow(yield* store.get(own.workspace.id, sent.messageId))
+    assert.deepStrictEqual([stored.content, stored.status], [message, "sent"])
+
+    assert.deepStrictEqual(sentOf(yield* send(message, "one")), sent)
+    const other = { ...message, clientReference: "other" }
+    assert.deepStrictEqual(errorOf(yield* send(other, "one")), conflict)
+    assert.lengthOf(asked, 1)
+
+    // an end that nobody knows
+    playing.outcome = "Unknown"
+    assert.deepStrictEqual(errorOf(yield* send(message, "two")), unknown)
+    playing.outcome = "Accepted"
+    assert.deepStrictEqual(errorOf(yield* send(message, "two")), unknown)
+    assert.lengthOf(asked, 2)
+    const reference = asked[1]!.messageId
+    yield* MessageFixture.report({
+      status: "delivered",
+      at: own.start + second,
+      reference,
+      providerMessageId: "wamid.two"
+    })
+    assert.deepInclude(sentOf(yield* send(message, "two")), { messageId: reference, providerMessageId: "wamid.two" })
+    assert.lengthOf(asked, 2)
+
+    // a process that died between its claim and the provider's answer
+    const fingerprint = yield* Idempotency.fingerprint(yield* Digest.Digest, message)
+    const { command } = yield* MessageFixture.claimed(own, { message, key: "three", fingerprint })
+    playing.now = own.start + minute
+    assert.deepStrictEqual(errorOf(yield* send(message, "three")), unknown)
+    yield* MessageFixture.report({
+      status: "sent",
+      at: own.start + second,
+      reference: command.messageId,
+      providerMessageId: "wamid.three"
+    })
+    assert.deepInclude(sentOf(yield* send(message, "three")), {
+      messageId: command.messageId,
+      providerMessageId: "wamid.three"
+    })
+    assert.lengthOf(asked, 2)
+  }).pipe(Effect.provide(Digest.layerWebCrypto))
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  for (const message of [...KindFixture.messages(to), ...templates]) {
+    it.effect(`${KindFixture.nameOf(message)}: its whole life`, () => live(message))
+  }
+
+  it.effect("a file of ours goes out by the provider's own name, if it is what the kind takes", () =>
+    Effect.gen(function*() {
+      const { asked, files, own, send } = yield* play
+      yield* inbound(own, { customer: to })
+      for (const [kind, file] of Object.entries(takes) as Array<[Media.FileKind, typeof takes[Media.FileKind]]>) {
+        const id = yield* Fixture.id("med")
+        const message = withMedia(kind, id)
+        const refused = { code: "invalid_body", reason: "invalid_field", param: `${kind}.media` }
+        assert.deepStrictEqual(errorOf(yield* send(message, kind)), refused, "no such file")
+        files.set(id, { ...file, size: file.size + 1, isAnimated: false, isOpus: true })
+        assert.deepStrictEqual(errorOf(yield* send(message, kind)), refused, "too large")
+        if (kind !== "document") {
+          files.set(id, { ...file, mimeType: "application/zip", isAnimated: false, isOpus: true })
+          assert.deepStrictEqual(errorOf(yield* send(message, kind)), refused, "another type")
+        }
+        assert.isEmpty(asked)
+        assert.isFalse((yield* messagesOf(own)).some(({ content }) => content.type === kind))
+        files.set(id, { ...file, isAnimated: false, isOpus: true })
+        const sent = sentOf(yield* send(message, kind))
+        assert.deepStrictEqual([...asked.pop()!.refers.mediaIds], [[id, `${own.number.providerNumberId} ${id}`]])
+        // a repetition gets its answer, whatever has become of the file
+        files.delete(id)
+        assert.deepStrictEqual(sentOf(yield* send(message, kind)), sent)
+        assert.isEmpty(asked)
+      }
+    }))
+
+  it.effect("a quoted message is named as the provider knows it, ours and the customer's, of this conversation alone", () =>
+    Effect.gen(function*() {
+      const { asked, own, send } = yield* play
+      const theirs = yield* inbound(own, { customer: to })
+      const others = yield* inbound(own, { customer: customer(2) })
+      const another = yield* world()
+      const foreign = yield* inbound(another, { customer: to })
+      const ours = sentOf(yield* send({ to, type: "text", text: { body: "a" } }, "ours"))
+      const toOther = sentOf(yield* send({ to: customer(2), type: "text", text: { body: "a" } }, "to another"))
+      asked.length = 0
+      const quoting = (message_id: Id.MessageId): ReadonlyArray<readonly [param: string, Message.OutboundMessage]> => [
+        ["context.message_id", { to, type: "text", text: { body: "b" }, context: { message_id } }],
+        [
+          "context.message_id",
+          { to, type: "image", image: { link: "https://files.example/a.jpg" }, context: { message_id } }
+        ],
+        ["reaction.message_id", { to, type: "reaction", reaction: { message_id, emoji: "👍" } }]
+      ]
+      const { command: { message: { providerMessageId }, messageId } } = theirs
+      for (const [id, name] of [[messageId, providerMessageId], [ours.messageId, ours.providerMessageId]] as const) {
+        for (const [i, [, message]] of quoting(id).entries()) {
+          sentOf(yield* send(message, `${id} ${i}`))
+          assert.strictEqual(asked.pop()?.refers.quoted, name)
+        }
+      }
+      const before = (yield* messagesOf(own)).length
+      const unknown = yield* Fixture.id("msg")
+      for (const id of [unknown, others.command.messageId, foreign.command.messageId, toOther.messageId]) {
+        for (const [i, [param, message]] of quoting(id).entries()) {
+          assert.deepStrictEqual(errorOf(yield* send(message, `${id} ${i}`)), {
+            code: "invalid_body",
+            reason: "invalid_field",
+            param
+          })
+        }
+      }
+      assert.isEmpty(asked)
+      assert.lengthOf(yield* messagesOf(own), before)
+    }))
+
+  it.effect("a message that the provider has not taken cannot be quoted", () =>
+    Effect.gen(function*() {
+      const playing = yield* play
+      yield* inbound(playing.own, { customer: to })
+      playing.outcome = "Unknown"
+      yield* playing.send({ to, type: "text", text: { body: "a" } }, "one")
+      const { messageId } = playing.asked[0]!
+      const quoting: Message.OutboundMessage = {
+        to,
+        type: "text",
+        text: { body: "b" },
+        context: { message_id: messageId }
+      }
+      assert.deepInclude(errorOf(yield* playing.send(quoting, "two")), { param: "context.message_id" })
+    }))
+
+  it.effect("a message is found by the provider's name of it, for the number that it is of", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const { own, send } = yield* play
+      const another = yield* world()
+      const theirs = yield* inbound(own, { customer: to })
+      const ours = sentOf(yield* send({ to, type: "text", text: { body: "a" } }, "ours"))
+      const names = [[theirs.command.message.providerMessageId, theirs.command.messageId], [
+        ours.providerMessageId,
+        ours.messageId
+      ]] as const
+      for (const [name, id] of names) {
+        assert.deepStrictEqual(yield* store.idOf(own.number.providerNumberId, name), Option.some(id))
+        assert.deepStrictEqual(yield* store.idOf(another.number.providerNumberId, name), Option.none())
+      }
+      assert.deepStrictEqual(yield* store.idOf(own.number.providerNumberId, "wamid.unknown"), Option.none())
+      assert.deepStrictEqual(yield* store.idOf("nobody's", names[0][0]), Option.none())
+    }))
+}
