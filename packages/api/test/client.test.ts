@@ -141,10 +141,11 @@ describe("the client's types", () => {
     type Own = Client.EventDataByType
     type Received = Verifier.EventDataByType
     expectTypeOf<keyof Own>().toEqualTypeOf<keyof Received>()
-    expectTypeOf<Omit<Own, "message.received">>().toEqualTypeOf<Omit<Received, "message.received">>()
+    type Written = "message.received" | "message.echoed"
+    expectTypeOf<Omit<Own, Written>>().toEqualTypeOf<Omit<Received, Written>>()
     // the name of an unknown kind is an enumeration, of which each package has its own
-    expectTypeOf<Own["message.received"]>().toExtend<Received["message.received"]>()
-    expectTypeOf<Received["message.received"]>().toExtend<Own["message.received"]>()
+    expectTypeOf<Own[Written]>().toExtend<Received[Written]>()
+    expectTypeOf<Received[Written]>().toExtend<Own[Written]>()
     expectTypeOf<Client.Event>().toExtend<Verifier.WebhookEvent>()
   })
 

@@ -68,6 +68,8 @@ export const message = (fields: Partial<Message> = {}): Message => ({
   readAt: null,
   failedAt: null,
   error: null,
+  pricing: null,
+  playedAt: null,
   sequence: 0,
   ...fields
 })

@@ -24,6 +24,8 @@ const answered = (to: PhoneNumber.E164): Message.Message => ({
   readAt: null,
   failedAt: null,
   error: null,
+  pricing: null,
+  playedAt: null,
   sequence: 0
 })
 

@@ -17,6 +17,13 @@ export interface MessageData {
   readonly client_reference?: string
   /** Grows by one with each event of the message: a lower one than the last is old news. */
   readonly sequence: number
+  /** In the event that brought it: what the provider says of the message's price, in its own words. */
+  readonly pricing?: {
+    readonly billable: boolean
+    readonly model: string
+    readonly type: string
+    readonly category: string
+  }
 }
 
 /** The message was handed to the provider. Times are ISO 8601, UTC. */
@@ -55,8 +62,10 @@ export interface MessageFailedData extends MessageData {
 
 /** What a customer's message answers or quotes. */
 export interface ReceivedContext {
-  /** The upstream provider's identifier of the other message. */
+  /** Our identifier of the other message, where it is known here, else the upstream provider's. */
   readonly message_id?: string
+  /** The upstream provider's identifier of it. */
+  readonly provider_message_id?: string
   readonly from?: string
   readonly forwarded?: boolean
   readonly [field: string]: Json | undefined
@@ -75,7 +84,25 @@ export type MessageReceivedData = ReceivedContent & {
   /** The message's own time. */
   readonly received_at: string
   readonly context?: ReceivedContext
+  /** What the provider says of the customer; nobody has checked it. */
+  readonly profile?: { readonly name?: string; readonly username?: string; readonly parent_user_id?: string }
   /** Told so long after its own time that a reply in conversation may be out of place. */
+  readonly late: boolean
+}
+
+/** The business wrote to a customer on its own phone. `type` tells which further field holds what it wrote. */
+export type MessageEchoedData = ReceivedContent & {
+  readonly message_id: string
+  readonly provider_message_id: string
+  /** The number of ours that it was written from, E.164. */
+  readonly from: string
+  /** The customer's number, E.164; `null` when the provider tells only `to_user_id`. */
+  readonly to: string | null
+  readonly to_user_id?: string
+  /** The message's own time. */
+  readonly sent_at: string
+  readonly context?: ReceivedContext
+  /** Told so long after its own time that a reaction may be out of place. */
   readonly late: boolean
 }
 
@@ -99,6 +126,7 @@ export interface EventDataByType {
   readonly "message.read": MessageReadData
   readonly "message.failed": MessageFailedData
   readonly "message.received": MessageReceivedData
+  readonly "message.echoed": MessageEchoedData
   readonly "campaign.completed": CampaignCompletedData
   readonly "webhook.test": WebhookTestData
 }
@@ -120,8 +148,11 @@ type Without<Data, Fields extends string> = Data extends unknown ? {
 /** `data` as each envelope has it. */
 interface DataOf<Data> {
   readonly combined: Data
-  readonly a: Without<Data, `${string}_at` | "provider_message_id" | "sequence" | "client_reference" | "late">
-  readonly b: Without<Data, "status" | "sequence" | "client_reference" | "late">
+  readonly a: Without<
+    Data,
+    `${string}_at` | "provider_message_id" | "sequence" | "client_reference" | "late" | "pricing" | "profile"
+  >
+  readonly b: Without<Data, "status" | "sequence" | "client_reference" | "late" | "pricing" | "profile">
 }
 
 interface EnvelopeA<Type, Data> {

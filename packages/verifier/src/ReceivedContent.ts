@@ -55,8 +55,15 @@ export interface ReceivedContentByType {
   /** A template's quick reply. */
   readonly button: { readonly text: string | null; readonly payload: string | null }
   readonly interactive: ReceivedInteractive
-  /** `emoji` is `null` when the reaction was taken back. */
-  readonly reaction: { readonly message_id: string; readonly emoji: string | null }
+  /**
+   * `message_id` is our name of the message, where it is known here, else the provider's. `emoji` is `null` when the
+   * reaction was taken back.
+   */
+  readonly reaction: {
+    readonly message_id: string
+    readonly provider_message_id?: string
+    readonly emoji: string | null
+  }
   readonly image: ReceivedMedia
   readonly audio: ReceivedMedia
   readonly video: ReceivedMedia
@@ -80,10 +87,20 @@ export interface ReceivedContentByType {
       readonly currency?: string
     }>
   }
+  /** A message that the customer has written anew: which, and how it is now. Opens no window. */
+  readonly edit: {
+    readonly original_message_id: string
+    readonly original_provider_message_id?: string
+    readonly message: { readonly type: string; readonly [field: string]: Json }
+  }
+  /** A message that the customer has taken back. Opens no window. */
+  readonly revoke: { readonly original_message_id: string; readonly original_provider_message_id?: string }
   /** Of a type that the provider does not hand on, or without its content: which, if that is known, and why. */
   readonly unsupported: {
     readonly type: string | null
     readonly errors: ReadonlyArray<{ readonly code: number; readonly message: string }>
+    /** What the provider did say. */
+    readonly content?: { readonly [field: string]: Json }
   }
 }
 

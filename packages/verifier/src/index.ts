@@ -13,6 +13,7 @@ export type {
   EventType,
   MessageData,
   MessageDeliveredData,
+  MessageEchoedData,
   MessageError,
   MessageFailedData,
   MessageReadData,

@@ -34,6 +34,8 @@ describe("an event's type", () => {
           default:
             return expectTypeOf(event.data.type).toExtend<string>()
         }
+      case "message.echoed":
+        return expectTypeOf(event.data.sent_at).toBeString()
       case "campaign.completed":
         return expectTypeOf(event.data.campaign_id).toBeString()
       case "webhook.test":

@@ -13,6 +13,7 @@ export type {
   EventType,
   Listener,
   MessageDelivered,
+  MessageEchoed,
   MessageFailed,
   MessageRead,
   MessageReceived,
@@ -42,6 +43,7 @@ export type {
   Messages,
   MessageStatus,
   NewMessage,
+  Pricing,
   SendOptions,
   SentMessage,
   TemplateMessage

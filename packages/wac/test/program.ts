@@ -29,6 +29,8 @@ const told = (event: Event): string => {
       return event.data.error.message
     case "message.received":
       return event.data.text?.body ?? event.data.type
+    case "message.echoed":
+      return event.data.text?.body ?? event.data.type
     case "campaign.completed":
       return event.data.name
     case "webhook.test":

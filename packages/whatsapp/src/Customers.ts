@@ -2,7 +2,7 @@
  * Who a post speaks of. Since 2026 a customer with a user name may come without a telephone number; the business-scoped
  * user id is then all there is.
  */
-import { Contact, type InboundItem, type PhoneNumber } from "@wac/core"
+import { Contact, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
 import { happened, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
 
@@ -29,13 +29,31 @@ export const of = (phone: PhoneNumber.E164 | undefined, userId: string | undefin
     ? undefined
     : { phone: null, userId }
 
-const Profile = Payload.shape({ wa_id: phone, user_id: userId })
+const Words = Payload.shape({ name: Payload.text, username: Payload.text })
 
-/** Who else is named beside an item: finds the customer who is called one thing, or the other, or both. */
-export type Directory = (
-  phone: PhoneNumber.E164 | undefined,
-  userId: string | undefined
-) => Contact.Customer | undefined
+const Profile = Payload.shape({ wa_id: phone, user_id: userId, parent_user_id: userId, profile: Words })
+
+const wordsOf = (
+  { parent_user_id, profile: { name, username } }: ReturnType<typeof Profile>
+): InboundMessage.Profile | undefined => {
+  const words = {
+    ...(name === undefined ? {} : { name }),
+    ...(username === undefined ? {} : { username }),
+    ...(parent_user_id === undefined ? {} : { parent_user_id })
+  }
+  return Object.keys(words).length === 0 ? undefined : words
+}
+
+/** Who else is named beside an item. */
+export interface Directory {
+  /** Finds the customer who is called one thing, or the other, or both. */
+  readonly find: (
+    phone: PhoneNumber.E164 | undefined,
+    userId: string | undefined
+  ) => Contact.Customer | undefined
+  /** What is said of a customer beside their names. */
+  readonly profileOf: (customer: Contact.Customer) => InboundMessage.Profile | undefined
+}
 
 /**
  * The directory of the `contacts` of a value. It completes a customer by the contact that has one of the same names; for an
@@ -49,12 +67,20 @@ export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
   const byUserId = new Map(
     profiles.flatMap((profile) => profile.user_id === undefined ? [] : [[profile.user_id, profile]])
   )
-  return (phone, userId) => {
-    const contact = phone === undefined && userId === undefined
+  const contactOf = (phone: PhoneNumber.E164 | undefined, userId: string | undefined) =>
+    phone === undefined && userId === undefined
       ? (profiles.length === 1 ? profiles[0] : undefined)
       : (userId === undefined ? undefined : byUserId.get(userId)) ??
         (phone === undefined ? undefined : byPhone.get(Contact.keyOf(phone)))
-    return of(phone ?? contact?.wa_id, userId ?? contact?.user_id)
+  return {
+    find: (phone, userId) => {
+      const contact = contactOf(phone, userId)
+      return of(phone ?? contact?.wa_id, userId ?? contact?.user_id)
+    },
+    profileOf: ({ phone, userId }) => {
+      const contact = contactOf(phone ?? undefined, userId ?? undefined)
+      return contact && wordsOf(contact)
+    }
   }
 }
 
@@ -110,7 +136,7 @@ export const preference = (
   const { category, timestamp, user_id, value, wa_id } = Preference(json)
   if (category !== undefined && category !== "marketing_messages") return skipped("preference", category)
   const preference = preferences.get(value?.toLowerCase() ?? "")
-  const customer = customers(wa_id, user_id)
+  const customer = customers.find(wa_id, user_id)
   if (preference === undefined) return skipped("preference", value)
   if (origin.numberId === undefined || customer === undefined) return skipped("preference:incomplete")
   return {

@@ -83,17 +83,42 @@ const byType: ReadonlyMap<string, ReadSaid> = new Map([
   ["sticker", media],
   ["location", object({ latitude: Payload.number, longitude: Payload.number }, ["name", "address", "url"])],
   ["contacts", contacts],
-  ["order", object({ product_items: elements }, ["catalog_id", "text"])]
+  ["order", object({ product_items: elements }, ["catalog_id", "text"])],
+  ["edit", (json) => edit(json)],
+  ["revoke", object({ original_message_id: Payload.word })]
 ])
+
+/** A message of a known type, as it is after a change. */
+const changed = (json: Payload.Json | undefined): Payload.Json | undefined => {
+  const message = Payload.fields(json)
+  const type = Payload.word(message?.["type"])
+  const said = message === undefined || type === undefined ? undefined : byType.get(type)?.(message[type])
+  return message === undefined || type === undefined
+    ? undefined
+    : said === undefined
+    ? { type: "unsupported", unsupported: unsupported(type, message).content }
+    : { type, [type]: said.content }
+}
+
+const edit: ReadSaid = (json) => {
+  const { message, original_message_id } = Payload.shape({ original_message_id: Payload.word, message: changed })(json)
+  return original_message_id === undefined || message === undefined
+    ? undefined
+    : { content: { original_message_id, message } }
+}
 
 /** Of a type that we do not know, that Meta does not hand over, or without what its type asks for. */
 const unsupported = (type: string | undefined, message: Payload.Fields): Said => {
   const errors = Payload.list(message["errors"]).map((error) => GraphError.read(error)).filter(Predicate.isNotUndefined)
-  const named = type === "unsupported" ? Payload.word(Payload.fields(message["unsupported"])?.["type"]) : type
+  const { type: inner, ...rest } = (type === undefined ? undefined : Payload.fields(message[type])) ?? {}
+  const named = type === "unsupported" ? Payload.word(inner) : type
+  const isKnown = type !== undefined && byType.has(type)
   return {
     content: {
       type: named ?? null,
-      errors: errors.map(({ code, message }) => ({ code, message }))
+      errors: errors.map(({ code, message }) => ({ code, message })),
+      // of what we know something is wrong, and of the rest Meta may have said something that is of use
+      ...(isKnown || Object.keys(rest).length === 0 ? {} : { content: rest })
     }
   }
 }
@@ -113,15 +138,17 @@ const contextOf = (message: Payload.Fields): Payload.Json | null => {
 }
 
 /**
- * What comes among the messages and is none: it must not open a window. Somebody who opened the chat, and somebody who
- * took a message back. (What was said in a group is told apart by its group.)
+ * What comes among the messages and is none: somebody who opened the chat. (What was said in a group is told apart by its
+ * group.)
  */
-const noMessages = new Set(["request_welcome", "revoke"])
+const noMessages = new Set(["request_welcome"])
 
 const Message = Payload.shape({
   id: Payload.word,
   from: Customers.phone,
   from_user_id: Customers.userId,
+  to: Customers.phone,
+  to_user_id: Customers.userId,
   timestamp: Payload.instant,
   type: Payload.word,
   group_id: Payload.word
@@ -139,12 +166,12 @@ export const read = (
   if (type === "system") return Customers.moved(message["system"], { from, at }, origin)
   if (group_id !== undefined) return skipped("message:group")
   if (type !== undefined && noMessages.has(type)) return skipped("message", type)
-  const customer = customers(from, from_user_id)
+  const customer = customers.find(from, from_user_id)
   if (origin.numberId === undefined) return skipped("message:without_number")
   if (id === undefined) return skipped("message:without_id")
   if (customer === undefined) return skipped("message:without_sender")
-  const said = type === undefined ? undefined : byType.get(type)?.(message[type])
-  const { content } = said ?? unsupported(type, message)
+  const profile = customers.profileOf(customer)
+  const said = saidIn(message, type)
   return {
     _tag: "Message",
     message: {
@@ -152,10 +179,45 @@ export const read = (
       providerMessageId: id,
       customer,
       at,
-      type: said === undefined || type === undefined ? "unsupported" : type,
-      content,
+      ...said,
       context: contextOf(message),
-      preference: said === undefined || type === undefined ? undefined : InboundMessage.preferenceIn(type, content)
+      preference: InboundMessage.preferenceIn(said.type, said.content),
+      ...(profile === undefined ? {} : { profile })
+    }
+  }
+}
+
+/** What a message says, under the type that we know it by. */
+const saidIn = (
+  message: Payload.Fields,
+  type: string | undefined
+): Pick<InboundMessage.InboundMessage, "type" | "content"> => {
+  const said = type === undefined ? undefined : byType.get(type)?.(message[type])
+  return said === undefined || type === undefined
+    ? { type: "unsupported", content: unsupported(type, message).content }
+    : { type, content: said.content }
+}
+
+/** What the business wrote to a customer on its own phone. */
+export const readEcho = (json: Payload.Json, origin: Origin): InboundItem.InboundItem => {
+  const message = Payload.fields(json) ?? {}
+  const { group_id, id, timestamp, to, to_user_id, type } = Message(json)
+  if (group_id !== undefined) return skipped("echo:group")
+  const customer = Customers.of(to, to_user_id)
+  if (origin.numberId === undefined) return skipped("echo:without_number")
+  if (id === undefined) return skipped("echo:without_id")
+  if (customer === undefined) return skipped("echo:without_recipient")
+  return {
+    _tag: "Message",
+    message: {
+      providerNumberId: origin.numberId,
+      providerMessageId: id,
+      customer,
+      at: happened(timestamp, origin),
+      ...saidIn(message, type),
+      context: contextOf(message),
+      preference: undefined,
+      isEcho: true
     }
   }
 }

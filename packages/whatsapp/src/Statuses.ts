@@ -18,15 +18,33 @@ const Status = Payload.shape({
   recipient_user_id: Customers.userId,
   recipient_type: Payload.word,
   biz_opaque_callback_data: Payload.word,
+  pricing: (json: Payload.Json | undefined) => json,
   errors: Payload.list
 })
+
+const played = "played"
+
+const Pricing = Payload.shape({
+  billable: (json: Payload.Json | undefined) => json === true,
+  pricing_model: Payload.word,
+  type: Payload.word,
+  category: Payload.word
+})
+
+/** What Meta says of the price; nothing where it names no category. Before they had types, all were regular. */
+const pricingOf = (json: Payload.Json | undefined): Message.Pricing | undefined => {
+  const { billable, category, pricing_model, type } = Pricing(json)
+  return category === undefined
+    ? undefined
+    : { billable, model: pricing_model ?? "CBP", type: type ?? "regular", category }
+}
 
 const reported: ReadonlyMap<string, Message.Report["status"]> = new Map([
   ["sent", "sent"],
   ["delivered", "delivered"],
   ["read", "read"],
-  // a voice message that was listened to was seen
-  ["played", "read"],
+  // a recording that was listened to was seen
+  [played, "read"],
   ["failed", "failed"]
 ])
 
@@ -49,6 +67,7 @@ export const read = (json: Payload.Json, origin: Origin): ReadonlyArray<InboundI
   if (ours === null && told.id === undefined) return [skipped("status:unnamed")]
   if (origin.numberId === undefined) return [skipped("status:without_number")]
   const at = happened(told.timestamp, origin)
+  const pricing = pricingOf(told.pricing)
   const error = status === "failed"
     ? told.errors.map((error) => GraphError.read(error)).find(Predicate.isNotUndefined)
     : undefined
@@ -61,7 +80,9 @@ export const read = (json: Payload.Json, origin: Origin): ReadonlyArray<InboundI
         status,
         at,
         providerMessageId: told.id ?? null,
-        error: status !== "failed" ? null : error === undefined ? unexplained : Classification.messageErrorOf(error)
+        error: status !== "failed" ? null : error === undefined ? unexplained : Classification.messageErrorOf(error),
+        ...(pricing === undefined ? {} : { pricing }),
+        ...(told.status?.toLowerCase() === played ? { isPlayed: true } : {})
       }
     },
     ...(error === undefined ? [] : Consequences.of(error, {

@@ -42,7 +42,7 @@ const conversation = (value: Payload.Fields, origin: Origin): Items => {
     ...statuses.flatMap((status) => Statuses.read(status, origin)),
     ...errors.flatMap((error) => outOfBand(error, origin)),
     ...user_preferences.map((preference) => Customers.preference(preference, customers, origin)),
-    // echoes of what others sent from the number, calls, and what comes later
+    // calls, and what comes later
     ...Object.entries(value)
       .filter(([name]) => !Object.hasOwn(known, name))
       .flatMap(([name, items]) => Payload.list(items).map(() => skipped("messages", name)))
@@ -54,6 +54,11 @@ const Entry = Payload.shape({ id: Payload.word, time: Payload.instant, changes: 
 
 /** The fields whose values hold items between a number and its customers. */
 const conversations = new Set(["messages", "user_preferences"])
+
+/** Where Meta tells what the business wrote on its own phone; nothing else there is anybody's. */
+const echoes = "smb_message_echoes"
+
+const Echoes = Payload.shape({ message_echoes: Payload.list })
 
 const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt: Time.Instant): Items => {
   const { field: named, value } = Change(json)
@@ -67,6 +72,9 @@ const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt:
   // some of Meta's own examples have the name one level too deep or too high, and some posts have none
   const field = named ?? Payload.word(value["field"]) ?? entry.field ?? "messages"
   if (conversations.has(field)) return some(conversation(value, origin), field)
+  if (field === echoes) {
+    return some(Echoes(value).message_echoes.map((echo) => Replies.readEcho(echo, origin)), field)
+  }
   if (TemplateChanges.isOf(field)) return TemplateChanges.read(value, origin)
   const read = AccountChanges.byField.get(field)
   return [read === undefined ? skipped("field", field) : read(value, origin)]

@@ -45,8 +45,19 @@ describe("a message", () => {
       type: "text",
       content: { body: "Größe 42?" },
       context: null,
-      preference: undefined
+      preference: undefined,
+      profile: { name: "Ana" }
     })
+  })
+
+  it("has what Meta says of who wrote it, and nothing of anybody else", () => {
+    const profile = (contacts: ReadonlyArray<Json>) =>
+      received({ type: "text", text: { body: "hi" } }, contacts).profile
+    const named = { ...ana, profile: { name: "Ana", username: "ana", more: 1 }, parent_user_id: "US.ENT.1" }
+    assert.deepStrictEqual(profile([named]), { name: "Ana", username: "ana", parent_user_id: "US.ENT.1" })
+    assert.isUndefined(profile([{ ...named, wa_id: "15557020012", user_id: "US.2" }]))
+    assert.isUndefined(profile([{ wa_id: ana.wa_id, profile: null }]))
+    assert.isUndefined(profile([]))
   })
 
   it("is never from the future, and of when it came where it has no time", () => {
@@ -70,11 +81,10 @@ describe("a message", () => {
     assert.deepStrictEqual(read({ messages: [null] }), [skipped("message:without_id")])
   })
 
-  it("that is none to us opens no window: of a group, taken back, or the chat being opened", () => {
+  it("that is none to us opens no window: of a group, or the chat being opened", () => {
     for (
       const [fields, kind] of [
         [{ type: "text", text: { body: "hi all" }, group_id: "Y2FwaV9n" }, "message:group"],
-        [{ type: "revoke", revoke: { original_message_id: "wamid.in.0" } }, "message:revoke"],
         [{ type: "request_welcome" }, "message:request_welcome"]
       ] as const
     ) assert.deepStrictEqual(read({ contacts: [ana], messages: [message(fields)] }), [skipped(kind)])
@@ -213,6 +223,67 @@ describe("a reaction", () => {
   })
 })
 
+describe("a change of a message", () => {
+  it("says which message it is of, and how that is now", () => {
+    const made = { original_message_id: "wamid.in.0", message: { type: "text", text: { body: "At noon" } } }
+    assert.deepStrictEqual(said({ type: "edit", edit: made }), [
+      "edit",
+      made satisfies Told["edit"],
+      undefined
+    ])
+    assert.deepStrictEqual(
+      said({ type: "edit", edit: { ...made, message: { type: "hologram", hologram: { id: 1 } } } })[1],
+      {
+        ...made,
+        message: { type: "unsupported", unsupported: { type: "hologram", errors: [], content: { id: 1 } } }
+      }
+    )
+    // what was a wish in its own right is none as a correction
+    assert.isUndefined(said({ type: "edit", edit: { ...made, message: { type: "text", text: { body: "STOP" } } } })[2])
+  })
+
+  it("that takes it back says which", () => {
+    const made: Told["revoke"] = { original_message_id: "wamid.in.0" }
+    assert.deepStrictEqual(said({ type: "revoke", revoke: { ...made, more: 1 } }), ["revoke", made, undefined])
+  })
+})
+
+describe("what the business writes on its own phone", () => {
+  const echo = { from: number, to: ana.wa_id, id: "wamid.echo.1", timestamp: secondsAgo(60) }
+  const told = (fields: { readonly [name: string]: Json }) =>
+    readPost(post(entry([change("smb_message_echoes", { ...product, message_echoes: [{ ...echo, ...fields }] })])))
+
+  it("is an echo, to the customer, and no wish of theirs", () => {
+    assert.deepStrictEqual(told({ type: "text", text: { body: "STOP" } }), [{
+      _tag: "Message",
+      message: {
+        providerNumberId: number,
+        providerMessageId: "wamid.echo.1",
+        customer: { phone: `+${ana.wa_id}`, userId: null },
+        at: now - 60_000,
+        type: "text",
+        content: { body: "STOP" },
+        context: null,
+        preference: undefined,
+        isEcho: true
+      }
+    }])
+  })
+
+  it("may be taken back, and may be to somebody without a number", () => {
+    const [item] = told({ to: null, to_user_id: "US.1", type: "revoke", revoke: { original_message_id: "wamid.1" } })
+    assert(item?._tag === "Message")
+    assert.deepInclude(item.message, { type: "revoke", customer: { phone: null, userId: "US.1" }, isEcho: true })
+  })
+
+  it("to nobody, of nothing or in a group is passed over", () => {
+    const text = { type: "text", text: { body: "hi" } }
+    assert.deepStrictEqual(told({ ...text, to: null }), [skipped("echo:without_recipient")])
+    assert.deepStrictEqual(told({ ...text, id: null }), [skipped("echo:without_id")])
+    assert.deepStrictEqual(told({ ...text, group_id: "a" }), [skipped("echo:group")])
+  })
+})
+
 describe("media", () => {
   it("of each kind have their id and what is known of them", () => {
     const common = { id: "881", mime_type: "x/y", sha256: "4654+8g=", url: "https://example.com/m?mid=881" }
@@ -283,14 +354,32 @@ describe("other contents", () => {
       unsupported({ type: "unsupported", unsupported: { type: "poll" }, errors: [null] }),
       { type: "poll", errors: [] } satisfies Told["unsupported"]
     )
-    assert.deepStrictEqual(unsupported({ type: "hologram", hologram: { id: 1 } }), { type: "hologram", errors: [] })
+    assert.deepStrictEqual(
+      unsupported({ type: "hologram", hologram: { id: 1 } }),
+      { type: "hologram", errors: [], content: { id: 1 } } satisfies Told["unsupported"]
+    )
+    assert.deepStrictEqual(
+      unsupported({ type: "unsupported", unsupported: { type: "unknown", raw_type: "x" } }),
+      { type: "unknown", errors: [], content: { raw_type: "x" } } satisfies Told["unsupported"]
+    )
     assert.deepStrictEqual(unsupported({ type: "toString" }), { type: "toString", errors: [] })
     assert.deepStrictEqual(unsupported({}), { type: null, errors: [] })
   })
 
   it("without what their type asks for are recorded in the same way", () => {
     for (
-      const type of ["text", "button", "interactive", "reaction", "image", "location", "contacts", "order"]
+      const type of [
+        "text",
+        "button",
+        "interactive",
+        "reaction",
+        "image",
+        "location",
+        "contacts",
+        "order",
+        "edit",
+        "revoke"
+      ]
     ) {
       for (
         const broken of [null, 7, "x", [], {}, { body: 7, id: null, type: "x", message_id: "", latitude: "north" }]

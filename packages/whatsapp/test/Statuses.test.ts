@@ -25,11 +25,24 @@ describe("a status", () => {
           pricing: { billable: true, pricing_model: "PMP", category: "service" },
           payment: null
         }),
-        [item({ status: word })]
+        [item({ status: word, pricing: { billable: true, model: "PMP", type: "regular", category: "service" } })]
       )
     }
-    assert.deepStrictEqual(told({ status: "played" }), [item({ status: "read" })])
+    assert.deepStrictEqual(told({ status: "played" }), [item({ status: "read", isPlayed: true })])
     assert.deepStrictEqual(told({ status: "READ" }), [item({ status: "read" })])
+  })
+
+  it("has the price as Meta tells it, and none where it names no category", () => {
+    const pricing = { billable: false, pricing_model: "PMP", type: "free_customer_service", category: "utility" }
+    assert.deepStrictEqual(told({ pricing }), [
+      item({ pricing: { billable: false, model: "PMP", type: "free_customer_service", category: "utility" } })
+    ])
+    assert.deepStrictEqual(told({ pricing: { pricing_model: null, category: "marketing" } }), [
+      item({ pricing: { billable: false, model: "CBP", type: "regular", category: "marketing" } })
+    ])
+    for (const none of [null, 7, [], {}, { billable: true }]) {
+      assert.deepStrictEqual(told({ pricing: none }), [item({})])
+    }
   })
 
   it("of a word that we do not know is passed over", () => {

@@ -113,7 +113,6 @@ describe("a post", () => {
     for (
       const field of [
         "history",
-        "smb_message_echoes",
         "smb_app_state_sync",
         "message_echoes",
         "standby",
@@ -124,6 +123,9 @@ describe("a post", () => {
       ]
     ) assert.deepStrictEqual(readPost(post(entry([change(field, value)]))), [skipped(`field:${field}`)])
     assert.deepStrictEqual(readPost(post(entry([change("a field of <b>", value)]))), [skipped("field:other")])
+    assert.deepStrictEqual(readPost(post(entry([change("smb_message_echoes", value)]))), [
+      skipped("smb_message_echoes:empty")
+    ])
   })
 
   it("has the name of the field where some of Meta's examples have it, or none", () => {

@@ -7,6 +7,7 @@ export const eventTypes = [
   ["message.read", "Message read"],
   ["message.failed", "Message failed"],
   ["message.received", "Customer reply"],
+  ["message.echoed", "Written on the phone"],
   ["campaign.completed", "Campaign completed"],
   ["webhook.test", "Webhook test"]
 ] as const satisfies ReadonlyArray<readonly [Event["type"], string]>

@@ -12,6 +12,7 @@ export const eventTypes = [
   ["message.read", "A message was read"],
   ["message.failed", "A message will not arrive"],
   ["message.received", "A customer replied"],
+  ["message.echoed", "The business wrote on its own phone"],
   ["campaign.completed", "A campaign ended"],
   ["webhook.test", "A test event, or the probe before a resume"]
 ] as const

@@ -60,7 +60,7 @@ const Pricing = Schema.Struct({
   model: Schema.String,
   type: Schema.String,
   category: Schema.String
-}).annotate({ description: "What the provider reported about the price; null if it reported nothing" })
+}).annotate({ identifier: "Pricing", description: "What the provider reported about the price" })
 
 /** A stored message. */
 export const StoredMessage = Schema.Struct({

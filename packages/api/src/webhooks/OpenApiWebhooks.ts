@@ -14,6 +14,7 @@ const ofMessage = (time: string) => ({
     ...names(["message_id", "to", "status", "client_reference"]),
     // `null` of a message that failed before the provider named it
     provider_message_id: { type: ["string", "null"] },
+    pricing: { $ref: "#/components/schemas/Pricing" },
     sequence: { type: "integer", format: "int32", minimum: 1, maximum: 2_147_483_647 },
     ...times([time])
   },
@@ -31,10 +32,21 @@ const eventData: { readonly [Type in Event.EventType]: object } = {
     properties: {
       ...names(["message_id", "provider_message_id", "to", "type", "from_user_id"]),
       from: { type: ["string", "null"] },
+      profile: { type: "object", properties: names(["name", "username", "parent_user_id"]) },
       late: { type: "boolean" },
       ...times(["received_at"])
     },
     required: ["message_id", "provider_message_id", "from", "to", "type", "received_at", "late"]
+  },
+  "message.echoed": {
+    type: "object",
+    properties: {
+      ...names(["message_id", "provider_message_id", "from", "type", "to_user_id"]),
+      to: { type: ["string", "null"] },
+      late: { type: "boolean" },
+      ...times(["sent_at"])
+    },
+    required: ["message_id", "provider_message_id", "from", "to", "type", "sent_at", "late"]
   },
   "campaign.completed": {
     type: "object",

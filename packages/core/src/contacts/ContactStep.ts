@@ -155,8 +155,9 @@ class Changed {
 
 /**
  * Decides `ContactStore.recordInbound`: each message counts once. `Contact.meet` finds the contact. Its window moves to
- * `ServiceWindow.openedAt` if that is newer, a preference in the message counts from then, and a `message.received`
- * event is recorded.
+ * `ServiceWindow.openedAt` if that is newer and the message opens a window (`InboundMessage.opensWindow`), a preference in
+ * the message counts from then, and a `message.received` event is recorded. A message that the business wrote on its own
+ * phone only causes a `message.echoed` event.
  */
 export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, InboundWrites> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -169,12 +170,16 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
     const name = `${number.id} ${providerMessageId}`
     if (remembered.has(name) || loaded.isRemembered(number.id, providerMessageId)) return "duplicate"
     const now = loaded.now(asked)
-    const openedAt = ServiceWindow.openedAt(message.at, now)
-    const heard = Contact.hear(contacts.meet(number, customer, openedAt), customer.phone, openedAt)
-    contacts.keep(preference === undefined ? heard : Contact.prefer(heard, preference, openedAt))
+    // what the business writes itself says nothing of the customer
+    if (message.isEcho !== true) {
+      const openedAt = ServiceWindow.openedAt(message.at, now)
+      const met = contacts.meet(number, customer, openedAt)
+      const heard = InboundMessage.opensWindow(message) ? Contact.hear(met, customer.phone, openedAt) : met
+      contacts.keep(preference === undefined ? heard : Contact.prefer(heard, preference, openedAt))
+    }
     remembered.set(name, {
       number,
-      customer: heard.key,
+      customer: Contact.keyFor(customer),
       providerMessageId,
       messageId,
       until: InboundMessage.rememberedUntil(message, now)

@@ -16,6 +16,7 @@ export const EventType = Schema.Literals([
   "message.read",
   "message.failed",
   "message.received",
+  "message.echoed",
   "campaign.completed",
   "webhook.test"
 ])
@@ -72,12 +73,16 @@ export const ofTransition = (
     status: transition.to,
     [`${transition.to}_at`]: iso(transition.at),
     ...(transition.to === "failed" ? { error: { ...message.error } as EventData } : {}),
+    ...(transition.pricing === undefined ? {} : { pricing: { ...transition.pricing } }),
     ...(message.content.clientReference === undefined ? {} : { client_reference: message.content.clientReference }),
     sequence: event.sequence
   }
 })
 
-/** Builds the event of a customer's message. It has no order, since a message has only one event. */
+/**
+ * Builds the event of a customer's message, or of a message that the business wrote on its own phone. It has no order, since
+ * a message has only one event.
+ */
 export const ofInbound = (
   message: InboundMessage,
   to: { readonly workspaceId: WorkspaceId; readonly phoneNumber: E164 },
@@ -85,23 +90,32 @@ export const ofInbound = (
 ): Event => ({
   id: event.id,
   workspaceId: to.workspaceId,
-  type: "message.received",
+  type: message.isEcho === true ? "message.echoed" : "message.received",
   createdAt: event.createdAt,
   orderKey: null,
   sequence: null,
   data: {
     message_id: event.messageId,
     provider_message_id: message.providerMessageId,
-    from: message.customer.phone,
-    ...(message.customer.userId === null ? {} : { from_user_id: message.customer.userId }),
-    to: to.phoneNumber,
+    ...partiesOf(message, to.phoneNumber),
     type: message.type,
     [message.type]: message.content,
     ...(message.context === null ? {} : { context: message.context }),
-    received_at: iso(message.at),
+    [message.isEcho === true ? "sent_at" : "received_at"]: iso(message.at),
     late: isLate(message, event.createdAt)
   }
 })
+
+/** Who wrote it to whom. */
+const partiesOf = ({ customer: { phone, userId }, isEcho, profile }: InboundMessage, number: E164): EventData =>
+  isEcho === true
+    ? { from: number, to: phone, ...(userId === null ? {} : { to_user_id: userId }) }
+    : {
+      from: phone,
+      ...(userId === null ? {} : { from_user_id: userId }),
+      to: number,
+      ...(profile === undefined ? {} : { profile: { ...profile } })
+    }
 
 /** Builds the event of a webhook test. It has no order. */
 export const ofTest = (
@@ -140,9 +154,9 @@ export const ofTransitions = (
 })
 
 /** Fields of `data` that variant A omits, besides every `…_at`. */
-const notInA = new Set(["provider_message_id", "sequence", "client_reference", "late"])
+const notInA = new Set(["provider_message_id", "sequence", "client_reference", "late", "pricing", "profile"])
 /** Fields of `data` that variant B omits. */
-const notInB = new Set(["status", "sequence", "client_reference", "late"])
+const notInB = new Set(["status", "sequence", "client_reference", "late", "pricing", "profile"])
 
 /** An event in combined form, with the fields in the order in which they are sent. */
 export const combined = ({ createdAt, data, id, type, workspaceId }: Event) => ({

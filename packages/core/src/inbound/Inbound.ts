@@ -2,7 +2,7 @@
  * Applies what the provider reports: message statuses, customers' messages, and changes of numbers and templates. One
  * path for every provider removes duplicates and corrects disorder. Writes through the stores.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as Event from "../events/Event.ts"
@@ -47,9 +47,14 @@ export class Inbound extends Context.Service<Inbound, {
 
       const record = Effect.fnUntraced(function*(message: InboundMessage.InboundMessage, now: Instant) {
         if (InboundMessage.isTooOld(message, now)) return "too_old"
+        const names = new Map<string, Id.MessageId>()
+        for (const name of InboundMessage.refersTo(message)) {
+          const id = yield* messages.idOf(message.providerNumberId, name)
+          if (Option.isSome(id)) names.set(name, id.value)
+        }
         return yield* contacts.recordInbound({
           now,
-          message,
+          message: InboundMessage.named(message, (name) => names.get(name)),
           messageId: yield* Id.generate(random, "msg"),
           ids: yield* idsFor(1)
         })

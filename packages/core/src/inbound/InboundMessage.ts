@@ -3,9 +3,18 @@
  */
 import { Duration, Predicate, type Schema } from "effect"
 import { type Customer, type Preference, preferenceOf, preferenceOfChoice } from "../contacts/Contact.ts"
+import type { MessageId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
-/** A customer's message, as the provider delivered it. */
+/** What the provider says of who writes; nobody has checked it. */
+export interface Profile {
+  readonly name?: string
+  readonly username?: string
+  /** The customer's identifier towards all of a group of businesses. */
+  readonly parent_user_id?: string
+}
+
+/** A customer's message, or one that the business wrote to a customer on its own phone, as the provider delivered it. */
 export interface InboundMessage {
   /** The provider's id of the number that the customer wrote to. */
   readonly providerNumberId: string
@@ -19,6 +28,10 @@ export interface InboundMessage {
   readonly content: Schema.Json
   /** The message that it quotes or answers: `{message_id, from?, forwarded?}`. */
   readonly context: Schema.Json | null
+  /** Whether the business wrote it, on its own phone. */
+  readonly isEcho?: boolean
+  /** Left out of an echo, and where the provider says nothing. */
+  readonly profile?: Profile
   /** The preference that the message expresses, if any. */
   readonly preference: Preference | undefined
 }
@@ -39,6 +52,53 @@ export const preferenceIn = (type: string, content: Schema.Json): Preference | u
     : []
   return labels.map((label) => label === undefined ? undefined : preferenceOfChoice(label))
     .find(Predicate.isNotUndefined)
+}
+
+/** What is done to a message, and no message of its own: it opens no window. */
+const changes: ReadonlySet<string> = new Set(["edit", "revoke"])
+
+/** Whether it opens the customer's window: they wrote something. */
+export const opensWindow = ({ isEcho, type }: Pick<InboundMessage, "isEcho" | "type">): boolean =>
+  isEcho !== true && !changes.has(type)
+
+/** Where messages of these types say which message they are about. */
+const aboutField: ReadonlyMap<string, readonly [name: string, providerName: string]> = new Map([
+  ["reaction", ["message_id", "provider_message_id"]],
+  ["edit", ["original_message_id", "original_provider_message_id"]],
+  ["revoke", ["original_message_id", "original_provider_message_id"]]
+])
+
+/** The messages that it speaks of, by the provider's names. */
+export const refersTo = ({ content, context, type }: InboundMessage): ReadonlyArray<string> => {
+  const about = aboutField.get(type)
+  return [about && textIn(content, about[0]), textIn(context, "message_id")].filter(Predicate.isNotUndefined)
+}
+
+/** An object with our name of a message in the place of the provider's, where we know it, and that beside it. */
+const renamed = (
+  json: Schema.Json,
+  [name, providerName]: readonly [name: string, providerName: string],
+  nameOf: (providerMessageId: string) => MessageId | undefined
+): Schema.Json => {
+  const theirs = textIn(json, name)
+  return theirs === undefined || !Predicate.isObject(json)
+    ? json
+    : { ...json as Schema.JsonObject, [name]: nameOf(theirs) ?? theirs, [providerName]: theirs }
+}
+
+/** The same with our names of the messages that it speaks of. */
+export const named = (
+  message: InboundMessage,
+  nameOf: (providerMessageId: string) => MessageId | undefined
+): InboundMessage => {
+  const about = aboutField.get(message.type)
+  return {
+    ...message,
+    content: about === undefined ? message.content : renamed(message.content, about, nameOf),
+    context: message.context === null
+      ? null
+      : renamed(message.context, ["message_id", "provider_message_id"], nameOf)
+  }
 }
 
 /** Builds a text from a customer who is known by number alone. */

@@ -119,6 +119,17 @@ export const errorOf = (error: DomainError): MessageError => {
   }
 }
 
+/** What upstream said of a message's price; words are its own. */
+export interface Pricing {
+  readonly billable: boolean
+  /** How it counts: `PMP`, by message. */
+  readonly model: string
+  /** `regular`, `free_customer_service`, `free_entry_point`. */
+  readonly type: string
+  /** `marketing`, `utility`, `authentication`, `service`, … */
+  readonly category: string
+}
+
 /** `queued` is for campaigns. A status never moves to a lower rank; `failed` is outside the ranks. */
 export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, delivered: 4, read: 5 } as const
 
@@ -145,6 +156,10 @@ export interface Message {
   readonly readAt: Instant | null
   readonly failedAt: Instant | null
   readonly error: MessageError | null
+  /** As upstream last told it; `null`: it told nothing. */
+  readonly pricing: Pricing | null
+  /** When a recording was listened to. */
+  readonly playedAt: Instant | null
   /** How many events this message has had; the next has this plus one as `data.sequence`. */
   readonly sequence: number
 }
@@ -162,12 +177,18 @@ export interface Report {
   readonly providerMessageId: string | null
   /** Given when `status` is `failed`. */
   readonly error: MessageError | null
+  /** What upstream said of the price in the same breath. */
+  readonly pricing?: Pricing
+  /** Whether it is a recording that was listened to. */
+  readonly isPlayed?: boolean
 }
 
 /** One step of a message's life that its workspace is told of. */
 export interface Transition {
   readonly to: Report["status"]
   readonly at: Instant
+  /** Of the step whose report told it. */
+  readonly pricing?: Pricing
 }
 
 /** A message after a report, and the steps it took; no steps when the report told nothing new. */
@@ -209,17 +230,32 @@ const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Rep
     status === "read" ? deliveredAt ?? createdAt : createdAt
   )
 
+/** The newest word on the price, and the first on listening. */
+const withAsides = (message: Message, { at, isPlayed, pricing }: Report): Message =>
+  pricing === undefined && isPlayed !== true ? message : {
+    ...message,
+    pricing: pricing ?? message.pricing,
+    playedAt: isPlayed === true ? message.playedAt ?? Math.max(at, message.createdAt) : message.playedAt
+  }
+
+const step = <To extends Report["status"]>({ pricing, status }: Report, to: To, at: Instant) => ({
+  to,
+  at,
+  ...(pricing === undefined || to !== status ? {} : { pricing })
+})
+
 /**
  * Applies a report. Laws, whatever the order and number of reports: a rank never falls, every step is taken once
  * and in order (skipped ones first, with the later time, and none with a time before that of the step before it), a late
  * lower report only fills a time, and `failed` is reached only from below `delivered` and left only when it was
- * {@link isDeliveryUnknown}.
+ * {@link isDeliveryUnknown}. What is said of the price and of listening counts whatever becomes of the status.
  */
 export const apply = (message: Message, report: Report, now: Instant): Moved => {
   const at = timeOf(message, report)
-  const named: Message = message.providerMessageId === null && report.providerMessageId !== null
-    ? { ...message, providerMessageId: report.providerMessageId }
-    : message
+  const told = withAsides(message, report)
+  const named: Message = told.providerMessageId === null && report.providerMessageId !== null
+    ? { ...told, providerMessageId: report.providerMessageId }
+    : told
   const reopened: Message = isDeliveryUnknown(named)
     ? { ...named, status: "unknown", failedAt: null, error: null }
     : named
@@ -231,7 +267,7 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
     return {
       message: { ...reopened, status: "failed", statusAt: now, failedAt: at, error: report.error },
       // its workspace was told already that it failed; only the reason is known better now
-      transitions: reopened === named ? [{ to: "failed", at }] : []
+      transitions: reopened === named ? [step(report, "failed", at)] : []
     }
   }
   if (reopened.status === "failed" || ranks[target] <= ranks[reopened.status]) {
@@ -241,7 +277,7 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
   const from = ranks[reopened.status]
   const transitions = ladder
     .filter((step) => ranks[step] > from && ranks[step] <= ranks[target])
-    .map((to) => ({ to, at: reopened[timeField[to]] ?? at }))
+    .map((to) => step(report, to, reopened[timeField[to]] ?? at))
   const times = Object.fromEntries(transitions.map(({ at, to }) => [timeField[to], at]))
   return { message: { ...reopened, ...times, status: target, statusAt: now }, transitions }
 }

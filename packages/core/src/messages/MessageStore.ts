@@ -73,6 +73,8 @@ export const claimedMessage = (
       readAt: null,
       failedAt: null,
       error: null,
+      pricing: null,
+      playedAt: null,
       sequence: 0
     }
     : { ...before, apiKeyId, status: "sending", statusAt: now }

@@ -97,6 +97,33 @@ const bodies: { readonly [type in EventType]: { readonly event: Event } & { read
         `"data":{"message_id":"${msg}","provider_message_id":"wamid.9","from":"+12025550123","to":"+14155550100",` +
         `"type":"text","text":{"body":"olá 👋"},"received_at":"${atIso}"}}`
     },
+    "message.echoed": {
+      event: ofInbound(
+        {
+          providerNumberId: "1",
+          providerMessageId: "wamid.9",
+          customer: { phone: "+12025550123", userId: "US.1" },
+          at,
+          type: "text",
+          content: { body: "olá 👋" },
+          context: null,
+          preference: undefined,
+          isEcho: true
+        },
+        { workspaceId: id("ws"), phoneNumber: "+14155550100" },
+        { id: id("evt"), messageId: id("msg"), createdAt: start }
+      ),
+      combined:
+        `{"id":"${evt}","object":"event","type":"message.echoed","created_at":"${created}","tenant_id":"${ws}",` +
+        `"data":{"message_id":"${msg}","provider_message_id":"wamid.9","from":"+14155550100","to":"+12025550123",` +
+        `"to_user_id":"US.1","type":"text","text":{"body":"olá 👋"},"sent_at":"${atIso}","late":false}}`,
+      a: `{"id":"${evt}","type":"message.echoed","created_at":"${created}",` +
+        `"data":{"message_id":"${msg}","from":"+14155550100","to":"+12025550123","to_user_id":"US.1","type":"text",` +
+        `"text":{"body":"olá 👋"}}}`,
+      b: `{"type":"message.echoed","tenant_id":"${ws}",` +
+        `"data":{"message_id":"${msg}","provider_message_id":"wamid.9","from":"+14155550100","to":"+12025550123",` +
+        `"to_user_id":"US.1","type":"text","text":{"body":"olá 👋"},"sent_at":"${atIso}"}}`
+    },
     "campaign.completed": {
       event: event({
         type: "campaign.completed",

@@ -25,9 +25,8 @@ const stored = (message: Message.Message) => ({
   failed_at: Time.isoOrNull(message.failedAt),
   error: message.error,
   client_reference: message.content.clientReference ?? null,
-  // upstream's reports of these are not read yet
-  pricing: null,
-  played_at: null
+  pricing: message.pricing,
+  played_at: Time.isoOrNull(message.playedAt)
 })
 
 /** A message in the dashboard's list. */

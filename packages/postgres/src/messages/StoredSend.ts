@@ -27,6 +27,8 @@ export const messageOf = (row: StoredSend): Message.Message =>
     readAt: row["read_at"],
     failedAt: row["failed_at"],
     error: row["error"],
+    pricing: row["pricing"],
+    playedAt: row["played_at"],
     sequence: row["sequence"]
   }) as Message.Message
 

@@ -9,6 +9,11 @@ alter domain event_type add constraint event_type check ((value in ('message.sen
   'message.read', 'message.failed', 'message.received', 'message.echoed', 'campaign.completed', 'webhook.test')) is true)
   not valid;
 
+-- who wants every type wants a new one too
+update webhooks set event_types = event_types || array['message.echoed']::event_type[]
+  where event_types @> array['message.sent', 'message.delivered', 'message.read', 'message.failed', 'message.received',
+    'campaign.completed', 'webhook.test']::event_type[];
+
 alter table inbound_messages add column customer text;
 create index inbound_messages_message on inbound_messages (message_id);
 comment on table inbound_messages is

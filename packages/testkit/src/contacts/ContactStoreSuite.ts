@@ -69,6 +69,57 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
+  it.effect("what a customer changes of a message opens no window, and does not renew one", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const changes = [
+        { type: "edit", content: { original_message_id: "wamid.1", message: { type: "text", text: { body: "B" } } } },
+        { type: "revoke", content: { original_message_id: "wamid.1" } }
+      ]
+      for (const content of changes) {
+        assert.strictEqual((yield* inbound(own, { content, at: own.start })).recorded, "recorded")
+        assert.isNull(Option.getOrThrow(yield* contactOf(own)).lastInboundAt)
+      }
+      yield* inbound(own, { at: own.start + 1 })
+      for (const content of changes) yield* inbound(own, { content, at: own.start + 2 })
+      assert.strictEqual(Option.getOrThrow(yield* contactOf(own)).lastInboundAt, own.start + 1)
+      const types = ["edit", "revoke", "text", "edit", "revoke"]
+      assert.deepStrictEqual((yield* eventsOf(own)).map(({ data }) => data["type"]), types)
+    }))
+
+  it.effect("what the business writes on its own phone is told once, makes no contact and opens no window", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const echo = { isEcho: true, providerMessageId: "wamid.echo" }
+      const { command, recorded } = yield* inbound(own, echo)
+      assert.strictEqual(recorded, "recorded")
+      assert.strictEqual((yield* inbound(own, echo)).recorded, "duplicate")
+      assert.isTrue(Option.isNone(yield* contactOf(own)))
+      const [event, ...others] = yield* eventsOf(own)
+      assert.isEmpty(others)
+      assert.strictEqual(event?.type, "message.echoed")
+      assert.deepStrictEqual(event?.data, {
+        message_id: command.messageId,
+        provider_message_id: "wamid.echo",
+        from: own.number.phoneNumber,
+        to: customer(1),
+        type: "text",
+        text: { body: "Hello, who is this?" },
+        sent_at: Time.iso(own.start),
+        late: false
+      })
+      assert.deepStrictEqual(
+        yield* store.named(own.workspace.id, command.messageId),
+        Option.some({
+          messageId: command.messageId,
+          phoneNumberId: own.number.id,
+          customer: customer(1),
+          providerMessageId: "wamid.echo"
+        })
+      )
+    }))
+
   it.effect("recordInbound marks what is more than a quarter of an hour old as late", () =>
     Effect.gen(function*() {
       const own = yield* world()

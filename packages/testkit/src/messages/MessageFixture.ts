@@ -16,7 +16,7 @@ import {
   type RateLimit,
   type Time
 } from "@wac/core"
-import { Effect, Option } from "effect"
+import { Effect, Option, type Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Fixture from "../Fixture.ts"
 
@@ -278,6 +278,9 @@ export interface InboundOptions {
   readonly providerMessageId?: string
   readonly providerNumberId?: string
   readonly preference?: "opt_out" | "opt_in"
+  /** A text when left out. */
+  readonly content?: { readonly type: string; readonly content: Schema.Json }
+  readonly isEcho?: boolean
   readonly ids?: MessageStore.EventIds
 }
 
@@ -298,8 +301,10 @@ export const inbound = (world: Fixture.World, options: InboundOptions = {}) =>
         at,
         type: "text",
         content: { body: "Hello, who is this?" },
+        ...options.content,
         context: null,
-        preference: options.preference
+        preference: options.preference,
+        ...(options.isEcho === undefined ? {} : { isEcho: options.isEcho })
       },
       messageId: yield* Fixture.id("msg"),
       ids: options.ids ?? (yield* Fixture.eventIds)

@@ -35,6 +35,8 @@ export const tests = (it: Fixture.It): void => {
         readAt: null,
         failedAt: null,
         error: null,
+        pricing: null,
+        playedAt: null,
         sequence: 0
       }
       assert.deepStrictEqual(accepted.message, expected)

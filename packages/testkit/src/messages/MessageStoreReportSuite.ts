@@ -34,6 +34,49 @@ const givenUp = (own: Fixture.World) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
+  it.effect("what is said of the price and of listening is kept, and told with the event that brought it", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const { command, providerMessageId } = yield* sent(own)
+      const tell = (status: Message.Report["status"], after: number, more: Partial<Message.Report>) =>
+        Effect.gen(function*() {
+          const at = own.start + after * second
+          assert.isTrue(
+            yield* store.applyReport({
+              now: at,
+              providerNumberId: own.number.providerNumberId,
+              reference: command.messageId,
+              report: { status, at, providerMessageId, error: null, ...more },
+              ids: yield* Fixture.eventIds
+            })
+          )
+          const { pricing, playedAt, status: now } = yield* messageOf(command)
+          return { pricing, playedAt, status: now }
+        })
+      const price = { billable: true, model: "PMP", type: "regular", category: "utility" }
+      const free = { ...price, billable: false, type: "free_customer_service" }
+      const playedAt = own.start + 3 * second
+      assert.deepStrictEqual(yield* tell("sent", 1, { pricing: price }), {
+        pricing: price,
+        playedAt: null,
+        status: "sent"
+      })
+      assert.deepStrictEqual(yield* tell("read", 2, { pricing: free }), {
+        pricing: free,
+        playedAt: null,
+        status: "read"
+      })
+      assert.deepStrictEqual(yield* tell("read", 3, { isPlayed: true }), { pricing: free, playedAt, status: "read" })
+      assert.deepStrictEqual(yield* tell("read", 4, { isPlayed: true }), { pricing: free, playedAt, status: "read" })
+      const told = (yield* eventsOf(own)).map(({ data, type }) => [type, data["pricing"]])
+      assert.deepStrictEqual(told, [
+        ["message.sent", undefined],
+        ["message.delivered", undefined],
+        ["message.read", free]
+      ])
+    }))
+
   it.effect("a report moves its message and tells of it, with upstream's time and ours", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore

@@ -5,10 +5,10 @@
 import { assert } from "@effect/vitest"
 import {
   Errors,
-  Id,
+  type Id,
   Idempotency,
   Limits,
-  Media,
+  type Media,
   MediaLibrary,
   type Message,
   Messages,

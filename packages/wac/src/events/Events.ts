@@ -7,6 +7,7 @@ import { Cause, Clock, Context, Duration, Effect, Fiber, Schema } from "effect"
 import type { ReceivedContent, ReceivedContext } from "../inbound/ReceivedContent.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
+import type { Pricing } from "../messages/Messages.ts"
 import type { During } from "../messages/Provider.ts"
 import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
@@ -31,6 +32,8 @@ interface OfMessage {
   readonly client_reference?: string
   /** Increases by one with every event of the message. */
   readonly sequence: number
+  /** In the event that brought it: what the provider says of the price. */
+  readonly pricing?: Pricing
 }
 
 /** The provider accepted the message. */
@@ -75,8 +78,26 @@ export type MessageReceived = Recording<
     readonly type: string
     /** The message that it quotes or answers. */
     readonly context?: ReceivedContext
+    /** What the provider says of the customer; nobody has checked it. */
+    readonly profile?: { readonly name?: string; readonly username?: string; readonly parent_user_id?: string }
     readonly received_at: string
     /** Whether the message came so late that the receiver should know. */
+    readonly late: boolean
+    readonly [field: string]: unknown
+  } & Partial<ReceivedContent>
+>
+
+/** The business wrote to a customer on its own phone; the content is as in {@link MessageReceived}. */
+export type MessageEchoed = Recording<
+  "message.echoed",
+  {
+    readonly message_id: string
+    readonly provider_message_id: string
+    readonly from: string
+    readonly to: string | null
+    readonly type: string
+    readonly context?: ReceivedContext
+    readonly sent_at: string
     readonly late: boolean
     readonly [field: string]: unknown
   } & Partial<ReceivedContent>
@@ -98,6 +119,7 @@ export type Event =
   | MessageRead
   | MessageFailed
   | MessageReceived
+  | MessageEchoed
   | CampaignCompleted
   | WebhookTest
 

@@ -5,6 +5,7 @@ import { ErrorBody, Timestamp } from "@wac/api"
 import { Errors, type Id, Inbound as Service, type InboundItem, InboundMessage, PlainText } from "@wac/core"
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
 import * as Input from "../Input.ts"
+import type { Pricing } from "../messages/Messages.ts"
 import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 import type { ErrorCode, ErrorReason, ProviderDetail } from "../WacError.ts"
@@ -30,6 +31,10 @@ export interface StatusReport {
     readonly message: string
     readonly provider?: ProviderDetail
   }
+  /** What it says of the message's price. */
+  readonly pricing?: Pricing
+  /** Whether it is a recording that was listened to; with the status `read`. */
+  readonly isPlayed?: boolean
 }
 
 /** The fields of every customer message. */
@@ -131,9 +136,15 @@ const contents = Struct.map(
       product_items: Schema.Array(Fields)
     }),
     reaction: Schema.Struct({ message_id: Name, emoji: Schema.NullOr(Schema.String) }),
+    edit: Schema.Struct({
+      original_message_id: Name,
+      message: Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [Fields])
+    }),
+    revoke: Schema.Struct({ original_message_id: Name }),
     unsupported: Schema.Struct({
       type: Schema.NullOr(Schema.String),
-      errors: Schema.Array(Schema.Struct({ code: Schema.Int, message: Schema.String }))
+      errors: Schema.Array(Schema.Struct({ code: Schema.Int, message: Schema.String })),
+      content: Schema.optionalKey(Fields)
     })
   } satisfies { readonly [type in keyof ReceivedContent]: Schema.Codec<ReceivedContent[type], unknown> },
   Schema.optionalKey
@@ -154,7 +165,14 @@ const readOne = Input.reader(Schema.Union([
       reason: Schema.optionalKey(PlainText.PlainText),
       message: PlainText.PlainText,
       provider: Schema.optionalKey(Errors.ProviderDetail)
-    }))
+    })),
+    pricing: Schema.optionalKey(Schema.Struct({
+      billable: Schema.Boolean,
+      model: PlainText.PlainText,
+      type: PlainText.PlainText,
+      category: PlainText.PlainText
+    })),
+    isPlayed: Schema.optionalKey(Schema.Boolean)
   }),
   Schema.Struct({
     type: Schema.Literal("message"),
@@ -236,7 +254,7 @@ const itemOf = (told: Read, now: number): InboundItem.InboundItem => {
       }
     }
   }
-  const { error, messageId, providerMessageId, providerNumberId, status } = told
+  const { error, isPlayed, messageId, pricing, providerMessageId, providerNumberId, status } = told
   return {
     _tag: "Status",
     providerNumberId: providerNumberId ?? null,
@@ -245,7 +263,9 @@ const itemOf = (told: Read, now: number): InboundItem.InboundItem => {
       status,
       at,
       providerMessageId: providerMessageId ?? null,
-      error: status === "failed" ? error ?? { code: "server_error", message: "the provider did not say why" } : null
+      error: status === "failed" ? error ?? { code: "server_error", message: "the provider did not say why" } : null,
+      ...(pricing === undefined ? {} : { pricing }),
+      ...(isPlayed === undefined ? {} : { isPlayed })
     }
   }
 }

@@ -61,12 +61,29 @@ export interface ReceivedContent {
     readonly text?: string
     readonly product_items: ReadonlyArray<{ readonly [field: string]: Json }>
   }
-  /** `emoji` is `null` if the customer removed the reaction. */
-  readonly reaction: { readonly message_id: string; readonly emoji: string | null }
+  /**
+   * When a provider reports it, `message_id` is the provider's id of the message. In the event it is ours if the message is
+   * known here, and `provider_message_id` is the provider's. `emoji` is `null` if the customer removed the reaction.
+   */
+  readonly reaction: {
+    readonly message_id: string
+    readonly provider_message_id?: string
+    readonly emoji: string | null
+  }
+  /** A message that the customer edited: its id, as in a reaction, and its present content. */
+  readonly edit: {
+    readonly original_message_id: string
+    readonly original_provider_message_id?: string
+    readonly message: { readonly type: string; readonly [field: string]: Json }
+  }
+  /** A message that the customer revoked. */
+  readonly revoke: { readonly original_message_id: string; readonly original_provider_message_id?: string }
   /** A message that the provider does not pass on: its type, if known, and why. */
   readonly unsupported: {
     readonly type: string | null
     readonly errors: ReadonlyArray<{ readonly code: number; readonly message: string }>
+    /** What the provider did say. */
+    readonly content?: { readonly [field: string]: Json }
   }
 }
 
@@ -77,8 +94,10 @@ export type OneContent = {
 
 /** The message that a message quotes or answers. */
 export interface ReceivedContext {
-  /** The provider's id of the other message. */
+  /** The provider's id of the other message. In the event it is ours if the message is known here. */
   readonly message_id?: string
+  /** In the event: the provider's id of the other message. */
+  readonly provider_message_id?: string
   readonly from?: string
   readonly forwarded?: boolean
 }

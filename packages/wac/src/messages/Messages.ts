@@ -95,6 +95,18 @@ export interface Message {
     readonly provider?: ProviderDetail
   } | null
   readonly clientReference: string | null
+  /** What the provider last said of its price; `null` if it said nothing. */
+  readonly pricing: Pricing | null
+  /** When a recording was listened to. */
+  readonly playedAt: string | null
+}
+
+/** What the provider says of a message's price, in its own words. */
+export interface Pricing {
+  readonly billable: boolean
+  readonly model: string
+  readonly type: string
+  readonly category: string
 }
 
 /** Which messages: all given fields must match; `to` and `clientReference` exactly as given to the send. */
@@ -143,7 +155,9 @@ const shown = (message: Core.Message): Message => ({
   readAt: Time.isoOrNull(message.readAt),
   failedAt: Time.isoOrNull(message.failedAt),
   error: message.error as Message["error"],
-  clientReference: message.content.clientReference ?? null
+  clientReference: message.content.clientReference ?? null,
+  pricing: message.pricing,
+  playedAt: Time.isoOrNull(message.playedAt)
 })
 
 export const make = Effect.gen(function*() {

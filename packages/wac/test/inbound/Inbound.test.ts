@@ -19,13 +19,15 @@ const contents: { readonly [type in keyof ReceivedContent]: ReceivedContent[type
   interactive: { type: "list_reply", list_reply: { id: "slot-2", title: "Tuesday" } },
   order: { catalog_id: "c-1", product_items: [{ product_retailer_id: "sku-1", quantity: 2 }] },
   reaction: { message_id: "wamid.1", emoji: "👍" },
+  edit: { original_message_id: "wamid.1", message: { type: "text", text: { body: "At noon" } } },
+  revoke: { original_message_id: "wamid.1" },
   unsupported: { type: "poll", errors: [{ code: 131051, message: "Message type unknown" }] }
 }
 
 const types = Object.keys(contents) as Array<keyof ReceivedContent>
 
 describe("a customer's message that a test or a provider reports", () => {
-  it.each(types)("as %s is an event with that content, and opens the service window", async (type) => {
+  it.each(types)("as %s is an event with that content, and opens the service window if it is new", async (type) => {
     const { clock, wac } = await start()
     const heard: Array<unknown> = []
     wac.on("message.received", ({ data }) => void heard.push([data.type, data[data.type], data.context]))
@@ -34,8 +36,55 @@ describe("a customer's message that a test or a provider reports", () => {
       { ...customer, providerMessageId: "in-1", context, [type]: contents[type] } as CustomerMessage
     ])
     await clock.advance("1 second")
-    assert.deepStrictEqual(heard, [[type, contents[type], context]])
-    await wac.messages.send({ to: customer.from, type: "text", text: { body: "Thanks" } }, fresh())
+    const content = type === "reaction"
+      ? { ...contents[type], provider_message_id: "wamid.1" }
+      : type === "edit" || type === "revoke"
+      ? { ...contents[type], original_provider_message_id: "wamid.1" }
+      : contents[type]
+    assert.deepStrictEqual(heard, [[type, content, { ...context, provider_message_id: "wamid.0" }]])
+    const answer = wac.messages.send({ to: customer.from, type: "text", text: { body: "Thanks" } }, fresh())
+    if (type !== "edit" && type !== "revoke") return void await answer
+    assert.strictEqual((await failure(answer)).reason, "outside_service_window")
+  })
+
+  it("about a message that is known names it as we do, and as the provider does", async () => {
+    const { clock, wac } = await start()
+    const heard: Array<unknown> = []
+    wac.on("message.received", ({ data }) => void heard.push(data.reaction ?? data.context))
+    const to = customer.from
+    const { messageId, providerMessageId } = await wac.messages.send(
+      { to, type: "template", template: { name: "hello_world", language: "en_US" } },
+      fresh()
+    )
+    await wac.inbound.receive([
+      { ...customer, providerMessageId: "in-1", reaction: { message_id: providerMessageId, emoji: "👍" } },
+      { ...customer, providerMessageId: "in-2", context: { message_id: "in-1" }, text: { body: "I like it" } }
+    ])
+    await clock.advance("1 second")
+    const [first] = (await wac.events.list({ type: "message.received" }).page()).data
+    assert.deepStrictEqual(heard, [
+      { message_id: messageId, provider_message_id: providerMessageId, emoji: "👍" },
+      { message_id: first!.data.message_id, provider_message_id: "in-1" }
+    ])
+  })
+
+  it("tells the price and that a recording was played", async () => {
+    const { clock, wac } = await start()
+    const { messageId } = await wac.messages.send(
+      { to: "+15005550003", type: "template", template: { name: "hello_world", language: "en_US" } },
+      fresh()
+    )
+    const pricing = { billable: true, model: "PMP", type: "regular", category: "utility" }
+    const played = { type: "status", messageId, status: "read", pricing, isPlayed: true } as const
+    await clock.advance("1 second")
+    await wac.inbound.receive([played])
+    assert.deepInclude(await wac.messages.get(messageId), {
+      pricing,
+      playedAt: "2026-01-01T00:00:01.000Z",
+      status: "read"
+    })
+    const events = (await wac.events.list().page()).data.map(({ data, type }) => [type, "pricing" in data])
+    assert.deepStrictEqual(events, [["message.sent", false], ["message.delivered", false], ["message.read", true]])
   })
 
   it("as a button or a button reply that says stop opts the customer out, as the text STOP does", async () => {

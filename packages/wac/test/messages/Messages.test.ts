@@ -34,7 +34,9 @@ describe("a send", () => {
       readAt: "2026-01-01T00:00:00.400Z",
       failedAt: null,
       error: null,
-      clientReference: "order-1042"
+      clientReference: "order-1042",
+      pricing: null,
+      playedAt: null
     })
   })
 
