@@ -21,7 +21,7 @@ const sourcesHash = (): string => {
   const files = [
     ...["build.ts", "index.html", "package.json", "vite.config.ts"].map((name) => join(import.meta.dirname, name)),
     ...["public", "src"].flatMap((name) => filesOf(join(import.meta.dirname, name))),
-    ...filesOf(join(root, "packages/client/src")),
+    ...["client", "verifier"].flatMap((name) => filesOf(join(root, "packages", name, "src"))),
     join(root, "package-lock.json")
   ]
   for (const file of files.sort()) hash.update(file.slice(root.length)).update("\0").update(readFileSync(file))

@@ -484,6 +484,20 @@ export interface Changed {
   readonly topics: ReadonlyArray<Topic>
 }
 
+/**
+ * The data of an event `receiver` of `GET /internal/stream?receive=events`: what the events of this stream are signed
+ * with.
+ */
+export interface StreamReceiver {
+  readonly signingSecret: string
+}
+
+/** The data of its events `delivery`: a recorded event, to be verified by its headers and raw body. */
+export interface StreamDelivery {
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+}
+
 /** A request of an API key. */
 export interface ApiRequest {
   readonly id: string

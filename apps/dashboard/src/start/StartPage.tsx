@@ -7,13 +7,15 @@ import { sendCurl } from "../keys/SendCurl.ts"
 import { MessageState } from "../messages/MessageWords.tsx"
 import { address, api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
-import { Button, buttonClass } from "../ui/Button.tsx"
+import { Actions, Button, buttonClass } from "../ui/Button.tsx"
 import { Code } from "../ui/Copy.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
+import { Status } from "../ui/Status.tsx"
 import { Time } from "../ui/Time.tsx"
 import { webhookQuery } from "../webhooks/Queries.ts"
+import { useTabReceiver } from "./TabReceiver.ts"
 
 const Step = (
   { children, isDone, number, title }: {
@@ -43,7 +45,10 @@ const Step = (
 export const StartPage = () => {
   const refusal = useRefusal("developer")
   const [isCreating, setCreating] = useState(false)
-  const [idempotencyKey] = useState(() => `first-${crypto.randomUUID()}`)
+  const [once] = useState(() => crypto.randomUUID())
+  const [isReceiving, setReceiving] = useState(false)
+  const tab = useTabReceiver(isReceiving)
+  const verified = tab.arrivals.find(({ isVerified }) => isVerified)
   const keys = useQuery({
     queryKey: ["api-keys", { limit: 1 }],
     queryFn: ({ signal }) => firstPage(api.apiKeys.list({ limit: 1 }, { signal })),
@@ -99,7 +104,7 @@ export const StartPage = () => {
                   <code className="font-mono text-[13px]">YOUR_API_KEY</code>. The dialog that shows a new key has the
                   same command with the key filled in.
                 </p>
-                <Code label="Command" text={sendCurl(address, "YOUR_API_KEY", idempotencyKey)} />
+                <Code label="Command" text={sendCurl(address, "YOUR_API_KEY", `first-${once}`)} />
               </>
             )
             : (
@@ -114,7 +119,7 @@ export const StartPage = () => {
               </p>
             )}
         </Step>
-        <Step number={3} title="Set the webhook" isDone={webhook.data != null}>
+        <Step number={3} title="Set the webhook" isDone={webhook.data != null || tab.secret !== undefined}>
           <p className="text-muted">
             {webhook.data == null
               ? "What happens to messages is posted to an address of yours, signed."
@@ -124,18 +129,32 @@ export const StartPage = () => {
                 </>
               )}
           </p>
-          <Link to="/settings/webhook" className={buttonClass(webhook.data == null ? "primary" : "secondary")}>
-            {webhook.data == null ? "Set webhook" : "Open webhook"}
-          </Link>
-        </Step>
-        <Step number={4} title="See an event arrive" isDone={delivery !== undefined}>
-          {delivery === undefined
+          <Actions>
+            <Link to="/settings/webhook" className={buttonClass(webhook.data == null ? "primary" : "secondary")}>
+              {webhook.data == null ? "Set webhook" : "Open webhook"}
+            </Link>
+            {isReceiving
+              ? <Button icon="cross" onClick={() => setReceiving(false)}>Stop receiving here</Button>
+              : <Button icon="event" onClick={() => setReceiving(true)}>Receive in this tab</Button>}
+          </Actions>
+          {isReceiving
             ? (
-              <p className="text-muted">
-                Send another message once the webhook is set. Your receiver verifies the event’s signature and returns
-                200.
+              <p role="status" className="text-muted">
+                {tab.secret === undefined ? "Connecting…" : (
+                  <>
+                    This tab receives events as your server would, while it is open. They are signed with{" "}
+                    <code className="font-mono text-[13px] break-all">{tab.secret}</code>, which ends with it.
+                  </>
+                )}
               </p>
             )
+            : webhook.data == null
+            ? <p className="text-[13px] text-muted">No server at hand? This tab can be the receiver for now.</p>
+            : null}
+        </Step>
+        <Step number={4} title="See an event arrive" isDone={delivery !== undefined || verified !== undefined}>
+          {delivery === undefined
+            ? null
             : (
               <p>
                 <Link to="/deliveries/$id" params={{ id: delivery.id }} className="text-accent underline">
@@ -146,6 +165,37 @@ export const StartPage = () => {
                 </span>
               </p>
             )}
+          {tab.arrivals.map((arrival) => (
+            <details key={arrival.body} className="rounded-md border border-line">
+              <summary className="flex flex-wrap items-center gap-2 px-3 py-2">
+                <Status tone={arrival.isVerified ? "good" : "bad"}>
+                  {arrival.isVerified ? "Verified" : "Not verified"}
+                </Status>
+                <span>{arrival.words}</span>
+                <span className="text-muted">came to this tab</span>
+              </summary>
+              <div className="border-t border-line p-3">
+                <Code
+                  label="Delivery"
+                  text={`${
+                    Object.entries(arrival.headers).map(([name, value]) => `${name}: ${value}`).join("\n")
+                  }\n\n${arrival.body}`}
+                />
+              </div>
+            </details>
+          ))}
+          {delivery === undefined && verified === undefined
+            ? (
+              <>
+                <p className="text-muted">
+                  Send another message once a receiver is there. It verifies the event’s signature, and returns 200.
+                </p>
+                {message === undefined || (webhook.data == null && !isReceiving)
+                  ? null
+                  : <Code label="Second command" text={sendCurl(address, "YOUR_API_KEY", `second-${once}`)} />}
+              </>
+            )
+            : null}
         </Step>
       </ol>
       {isCreating ? <CreateKeyDialog onClose={() => setCreating(false)} /> : null}

@@ -121,6 +121,18 @@ it("the set-up link leads to an owner, a key, a message, a webhook and a verifie
   assert.strictEqual(sent.status, "sent", JSON.stringify(sent))
   await page.getByRole("link", { name: "To +15551234567" }).waitFor()
 
+  // without a server of one's own, the page's tab is the receiver
+  await button(page, "Receive in this tab").click()
+  await page.getByText("This tab receives events").waitFor()
+  const again = await page.getByRole("group", { name: "Second command" }).innerText()
+  assert.strictEqual((await run(again.replace("YOUR_API_KEY", apiKey))).status, "sent")
+  const arrived = page.getByRole("group").filter({ hasText: "came to this tab" })
+  await arrived.filter({ hasText: "message.sent" }).getByText("Verified").waitFor()
+  assert.strictEqual(await page.getByText("(done)").count(), 4)
+  await arrived.filter({ hasText: "message.sent" }).click()
+  assert.match(await page.getByRole("group", { name: "Delivery" }).innerText(), /X-Service-Signature: t=\d+,v1=/i)
+  await button(page, "Stop receiving here").click()
+
   await page.getByRole("link", { name: "Set webhook" }).click()
   await page.getByLabel("URL").fill(receiver.url)
   await button(page, "Set webhook").click()

@@ -2,7 +2,7 @@
  * `/internal/stream`: what changes in the session's workspace, as server-sent events.
  */
 import { Api, Caller } from "@wac/api"
-import { Accounts, type Change, Changes, type Session, Stopping, StoreError } from "@wac/core"
+import { Accounts, type Change, Changes, PageReceiver, type Session, Stopping, StoreError } from "@wac/core"
 import { Duration, Effect, Exit, Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -18,14 +18,14 @@ const utf8 = new TextEncoder()
 
 const opening = utf8.encode(": here\n\n")
 const heartbeat = utf8.encode(": still here\n\n")
-const news = (topics: ReadonlyArray<Change.Topic>) =>
-  utf8.encode(`event: change\ndata: ${JSON.stringify({ topics })}\n\n`)
+const frame = (event: string, data: object) => utf8.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
 
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const changes = yield* Changes.Changes
     const accounts = yield* Accounts.Accounts
     const stopping = yield* Stopping.Stopping
+    const receivers = yield* PageReceiver.PageReceivers
 
     /** Whether the session is live: without using it, which would keep it alive as long as a page is open. */
     const isLive = (session: Session.Session) =>
@@ -35,15 +35,29 @@ export const layer = HandlerGroup.layer(
           all.some(({ id, workspaceId }) => id === session.id && workspaceId === session.workspaceId))
 
     /** What the stream is made of, until the session ends. */
-    const frames = (session: Session.Session, next: Effect.Effect<ReadonlyArray<Change.Topic>>) => {
-      const beats = Stream.fromEffectRepeat(Effect.delay(isLive(session), beat)).pipe(
-        // a storage that does not answer ends no session
-        Stream.catch(() => Stream.succeed(true)),
-        Stream.map((live) => live ? heartbeat : undefined)
+    const frames = (
+      session: Session.Session,
+      next: Effect.Effect<ReadonlyArray<Change.Topic>>,
+      receiver: PageReceiver.PageReceiver | undefined
+    ) => {
+      const told = Stream.map(Stream.fromEffectRepeat(next), (topics) => frame("change", { topics }))
+      const received = receiver === undefined ? Stream.empty : Stream.fromEffectRepeat(
+        // what a look cannot find the next one does
+        Effect.delay(Effect.catch(receiver.next, () => Effect.succeed([])), Changes.pollEvery)
+      ).pipe(
+        Stream.flatMap((deliveries) => Stream.fromIterable(deliveries)),
+        Stream.map((each) => frame("delivery", each))
       )
-      return Stream.make(opening).pipe(
+      const beats = Stream.fromEffectRepeat(
+        // a storage that does not answer ends no session
+        Effect.delay(Effect.catch(isLive(session), () => Effect.succeed(true)), beat)
+      ).pipe(Stream.map((live) => live ? heartbeat : undefined))
+      const first = receiver === undefined
+        ? [opening]
+        : [opening, frame("receiver", { signingSecret: receiver.signingSecret })]
+      return Stream.fromIterable(first).pipe(
         Stream.concat(
-          Stream.merge(Stream.map(Stream.fromEffectRepeat(next), news), beats).pipe(
+          Stream.mergeAll([told, received, beats], { concurrency: "unbounded" }).pipe(
             Stream.takeWhile((frame): frame is Uint8Array<ArrayBuffer> => frame !== undefined)
           )
         ),
@@ -55,12 +69,13 @@ export const layer = HandlerGroup.layer(
 
     return HttpApiBuilder.group(Api, "stream", (handlers) =>
       handlers.handleAll({
-        open: Effect.fnUntraced(function*() {
+        open: Effect.fnUntraced(function*({ query }) {
           const session = yield* Caller.CurrentSession
           const scope = yield* Scope.make()
+          const receiver = query.receive === undefined ? undefined : yield* receivers.open(session.workspaceId)
           const next = yield* Scope.provide(changes.watch(session.workspaceId), scope)
           return HttpServerResponse.stream(
-            Stream.ensuring(frames(session, next), Scope.close(scope, Exit.void)),
+            Stream.ensuring(frames(session, next, receiver), Scope.close(scope, Exit.void)),
             { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } }
           )
         }, StoreError.orUnavailable)
