@@ -17,7 +17,7 @@ const list = Command.make(
   {},
   Effect.fnUntraced(function*() {
     const all = yield* MemberStore.MemberStore.use((store) => store.list)
-    if (all.length === 0) yield* Console.log("nobody may sign in yet: set up the first workspace")
+    if (all.length === 0) yield* Console.log("there are no members yet: set up the first workspace")
     for (const { member, workspace } of all) {
       yield* Console.log(`${member.email}  ${member.role} of ${workspace.id} ${workspace.name}`)
     }
@@ -39,7 +39,7 @@ const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
   const all = [...people.values()]
   return all.length === 1 ? all[0]! : yield* new OperatorCommand.CannotDo({
     message: all.length === 0
-      ? "nobody may sign in yet: set up the first workspace"
+      ? "there are no members yet: set up the first workspace"
       : "there are several members: name one by e-mail address (`npm run members -- list`)"
   })
 })
@@ -78,7 +78,9 @@ const resetPassword = Command.make(
     const password = yield* Option.isSome(passwordFrom) ? givenPassword(passwordFrom.value) : generated
     const hash = yield* Password.Passwords.use((passwords) => passwords.hash(password))
     const ended = yield* MemberStore.MemberStore.use((store) => store.setPassword(member.userId, hash))
-    if (Option.isNone(ended)) return yield* new OperatorCommand.CannotDo({ message: `${member.email} is gone` })
+    if (Option.isNone(ended)) {
+      return yield* new OperatorCommand.CannotDo({ message: `${member.email} no longer exists` })
+    }
     const account = yield* MemberStore.MemberStore.use((store) => store.findByUserId(member.userId))
     for (const { workspace } of Option.match(account, { onNone: () => [], onSome: ({ memberships }) => memberships })) {
       yield* OperatorCommand.audited(workspace.id, {

@@ -35,7 +35,7 @@ const describe = ({ block, messagesPerSecond, messagingLimit, number, status, ti
     }`,
     `  tier ${tier} (${messagesPerSecond}/s), ` +
     `messaging limit ${messagingLimit ?? "none"}, quality ${number.learned.quality ?? "not told"}, ` +
-    `credentials ${number.credentialsVersion === null ? "of the configuration" : "of its own"}`
+    `credentials ${number.credentialsVersion === null ? "from the configuration" : "its own"}`
   ].map((line) => `  ${line}`).join("\n")
 
 const list = Command.make(
@@ -62,7 +62,7 @@ const find = Effect.fnUntraced(function*(name: string) {
   const all = (yield* Effect.forEach(workspaces, ({ id }) => store.list(id))).flat()
   const found = all.filter((one) => one.id === name || one.providerNumberId === name || one.phoneNumber === name)
   return found.length === 1 ? found[0]! : yield* new CannotDo({
-    message: found.length === 0 ? `there is no number ${name}` : `several workspaces have ${name}: name it by its id`
+    message: found.length === 0 ? `there is no number ${name}` : `several workspaces have ${name}: use its id`
   })
 })
 
@@ -76,7 +76,7 @@ const number = Argument.String("number").pipe(
 const accessTokenFrom = Effect.fnUntraced(function*(source: string) {
   const found = Redacted.value(yield* secretFrom(source, "token")).trim()
   if (!/^[\x21-\x7e]+$/.test(found)) {
-    return yield* new CannotDo({ message: "the token has characters that no access token has" })
+    return yield* new CannotDo({ message: "the token contains characters that an access token cannot have" })
   }
   return Redacted.make(found)
 })
@@ -142,7 +142,7 @@ const token = Command.make(
       detail: { credentials: remove ? "the configuration's" : "its own" }
     })
     yield* Console.log(
-      `${phoneNumber} goes by ${remove ? "the credentials of the configuration" : "credentials of its own"} from now on`
+      `${phoneNumber} now uses ${remove ? "the configured credentials" : "its own credentials"}`
     )
   })
 ).pipe(Command.withDescription("Give a number an access token of its own, from standard input or a variable"))
@@ -168,7 +168,7 @@ const providerOf = Effect.fnUntraced(function*(id: Id.WorkspaceId) {
     (one, other) => one === undefined || one.id < other.id ? other : one,
     undefined
   )
-  return newest?.provider ?? (yield* new CannotDo({ message: "the workspace has no number yet: say --provider" }))
+  return newest?.provider ?? (yield* new CannotDo({ message: "the workspace has no number yet: give --provider" }))
 })
 
 const add = Command.make(
@@ -209,7 +209,7 @@ const add = Command.make(
     const workspace = yield* workspaceOf(given.workspace)
     const isOwn = Option.isSome(tokenFrom)
     if (!isOwn && (Option.isSome(given.baseUrl) || Option.isSome(given.apiVersion))) {
-      return yield* new CannotDo({ message: "--base-url and --api-version go with --token-from" })
+      return yield* new CannotDo({ message: "--base-url and --api-version require --token-from" })
     }
     // before anything is written
     const credentials = isOwn ? yield* credentialsOf({ ...given, tokenFrom: tokenFrom.value }) : undefined
@@ -226,7 +226,7 @@ const add = Command.make(
     })
     if (!(yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(added)))) {
       return yield* new CannotDo({
-        message: `${given.number} or ${given.id} is known already: see \`npm run numbers -- list\``
+        message: `${given.number} or ${given.id} is already known: see \`npm run numbers -- list\``
       })
     }
     if (credentials !== undefined) yield* setCredentials(added.id, credentials)
@@ -277,7 +277,9 @@ const set = Command.make(
     const { id, providerNumberId, workspaceId } = yield* find(number)
     const limits = yield* Limits.CurrentLimits
     if (Option.isSome(tier) && tier.value !== "default" && !Object.hasOwn(limits.phoneNumberTiers, tier.value)) {
-      return yield* new CannotDo({ message: `--tier: there are ${Object.keys(limits.phoneNumberTiers).join(", ")}` })
+      return yield* new CannotDo({
+        message: `--tier must be one of ${Object.keys(limits.phoneNumberTiers).join(", ")}`
+      })
     }
     const store = yield* PhoneNumberStore.PhoneNumberStore
     yield* store.configure(id, {

@@ -18,12 +18,12 @@ export interface Options {
 const timeout = 10
 
 const away = () =>
-  new Errors.ServerError({ reason: "provider_unavailable", message: "the issuer cannot be reached, or is not well" })
+  new Errors.ServerError({ reason: "provider_unavailable", message: "the issuer cannot be reached or does not work" })
 
 const refused = () =>
   new Errors.Unauthorized({
     reason: "invalid_credentials",
-    message: "the issuer did not confirm who you are: begin again"
+    message: "the issuer did not confirm your identity: start again"
   })
 
 /** Whether the issuer answered, and said no. */

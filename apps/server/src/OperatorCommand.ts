@@ -75,7 +75,7 @@ const said = <E>(error: E): E | CannotDo | BadVariable =>
     ? wrongMasterKey
     : Predicate.isTagged(error, "OpenError") && error instanceof Error && error.message.includes("is in use")
     ? new CannotDo({
-      message: `DATABASE_URL: ${error.message}; an embedded database has one process at a time: stop the server first`
+      message: `DATABASE_URL: ${error.message}; only one process can use an embedded database: stop the server first`
     })
     : error
 

@@ -25,7 +25,7 @@ export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable"
 /** What the storage holds was sealed under another key than those at hand. */
 export const wrongMasterKey = new BadVariable({
   variable: "WAC_MASTER_KEY",
-  expected: "the key that this storage's secrets are under, or that key in WAC_MASTER_KEY_PREVIOUS"
+  expected: "the key that encrypts this storage's secrets, or that key in WAC_MASTER_KEY_PREVIOUS"
 })
 
 export interface ServerConfig extends Composition.Config {
@@ -178,16 +178,19 @@ const owner = Effect.gen(function*() {
   if (email === undefined) {
     return yield* new BadVariable({
       variable: "WAC_OWNER_EMAIL",
-      expected: "an e-mail address, beside WAC_OWNER_PASSWORD"
+      expected: "an e-mail address, together with WAC_OWNER_PASSWORD"
     })
   }
   if (password === undefined) {
-    return yield* new BadVariable({ variable: "WAC_OWNER_PASSWORD", expected: "a password, beside WAC_OWNER_EMAIL" })
+    return yield* new BadVariable({
+      variable: "WAC_OWNER_PASSWORD",
+      expected: "a password, together with WAC_OWNER_EMAIL"
+    })
   }
   return { email, password, workspaceName }
 })
 
-const networksExpected = "CIDRs with commas between, such as 10.0.0.0/8,::1"
+const networksExpected = "CIDRs separated by commas, such as 10.0.0.0/8,::1"
 
 const notNetworks = (variable: string) => () => new BadVariable({ variable, expected: networksExpected })
 
@@ -209,7 +212,7 @@ const masterKey = Effect.fnUntraced(function*(storage: ServerConfig["storage"]["
   const variable = "WAC_MASTER_KEY"
   const key = yield* secret(variable, Key, keyExpected)
   return key === undefined && storage === "Server"
-    ? yield* new BadVariable({ variable, expected: `${keyExpected}; a PostgreSQL server needs one` })
+    ? yield* new BadVariable({ variable, expected: `${keyExpected}; required with a PostgreSQL server` })
     : key
 })
 
@@ -222,13 +225,17 @@ const whatsAppDefaults = { baseUrl: new URL("https://graph.facebook.com"), apiVe
 /** A variable without which WhatsApp cannot be used. */
 const needed = Effect.fnUntraced(function*<I>(variable: string, schema: Schema.Codec<string, I>, expected: string) {
   const value = yield* optional(variable, schema, expected)
-  return value ?? (yield* new BadVariable({ variable, expected: `${expected}; PROVIDER=whatsapp needs it` }))
+  return value ?? (yield* new BadVariable({ variable, expected: `${expected}; required with PROVIDER=whatsapp` }))
 })
 
 const whatsApp = Effect.gen(function*() {
   const accessToken = yield* needed("WHATSAPP_ACCESS_TOKEN", BearerToken, "an access token of the app's system user")
   const appSecret = yield* needed("WHATSAPP_APP_SECRET", VisibleAscii, "the app's secret, which signs its webhooks")
-  const verifyToken = yield* needed("WHATSAPP_VERIFY_TOKEN", VisibleAscii, "the word given to Meta with the address")
+  const verifyToken = yield* needed(
+    "WHATSAPP_VERIFY_TOKEN",
+    VisibleAscii,
+    "the verify token entered at Meta with the address"
+  )
   return {
     _tag: "WhatsApp" as const,
     baseUrl: (yield* read("WHATSAPP_BASE_URL", WebAddress, "an http or https URL", whatsAppDefaults.baseUrl)).href,
@@ -270,13 +277,13 @@ const auth = Effect.gen(function*() {
   if (method === "local") return undefined
   const needed = Effect.fnUntraced(function*<A, I>(variable: string, schema: Schema.Codec<A, I>, expected: string) {
     const value = yield* optional(variable, schema, expected)
-    return value ?? (yield* new BadVariable({ variable, expected: `${expected}, which AUTH=oidc needs` }))
+    return value ?? (yield* new BadVariable({ variable, expected: `${expected}; required with AUTH=oidc` }))
   })
   return {
     issuer: yield* needed("OIDC_ISSUER", WebAddress, "the issuer's http or https URL"),
-    clientId: yield* needed("OIDC_CLIENT_ID", Schema.NonEmptyString, "the id that the issuer knows this service by"),
+    clientId: yield* needed("OIDC_CLIENT_ID", Schema.NonEmptyString, "the client id of this service at the issuer"),
     clientSecret: Redacted.make(
-      yield* needed("OIDC_CLIENT_SECRET", Schema.NonEmptyString, "the secret that belongs to the id")
+      yield* needed("OIDC_CLIENT_SECRET", Schema.NonEmptyString, "the secret for that client id")
     ),
     roleClaim: yield* read("OIDC_ROLE_CLAIM", Schema.NonEmptyString, "the name of a claim", "wac_roles")
   }
@@ -295,7 +302,7 @@ const readEmail = Schema.decodeUnknownOption(SessionApi.SetUp.fields.email)
 /** Who may show the portal in a frame (contract §12 `PORTAL_ORIGINS`). */
 const portalOrigins = Effect.gen(function*() {
   const variable = "PORTAL_ORIGINS"
-  const expected = "origins with commas between, such as https://app.example.com"
+  const expected = "origins separated by commas, such as https://app.example.com"
   const text = yield* read(variable, Schema.String, expected, "")
   const origins = text.split(",").map((origin) => origin.trim()).filter((origin) => origin !== "")
   return origins.every(Portal.isOrigin) ? origins : yield* new BadVariable({ variable, expected })
@@ -312,7 +319,7 @@ const mail = Effect.fnUntraced(function*(publicHost: string) {
   return { url, from }
 })
 
-const serverExpected = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, several hosts with commas between"
+const serverExpected = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, several hosts separated by commas"
 
 /** The URL of a PostgreSQL server; of one that cannot be used it is said why. */
 const serverUrl = (variable: string, text: string) =>
@@ -380,7 +387,7 @@ const config = Effect.gen(function*() {
     mail: yield* mail((publicUrl ?? new URL(`http://${authorityOf(host)}`)).hostname),
     alertUrl: (yield* optional("ALERT_URL", WebAddress, "an http or https URL"))?.href,
     portalOrigins: yield* portalOrigins,
-    metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "letters, digits and -._~+/=, as Bearer tokens have"),
+    metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "a Bearer token of letters, digits and -._~+/="),
     logFormat: yield* read(
       "LOG_FORMAT",
       Schema.Literals(["pretty", "json"]),

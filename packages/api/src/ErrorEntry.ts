@@ -1,5 +1,5 @@
 /**
- * How one error is told of in {@link file://./ErrorReference.ts}.
+ * How one error is described in {@link file://./ErrorReference.ts}.
  */
 import type { Errors } from "@wac/core"
 
@@ -8,7 +8,7 @@ export const retries = {
   no: "No: the same request is refused again.",
   waiting: "Yes, after the time in `Retry-After`; keep the Idempotency-Key.",
   backoff: "Yes, with exponential backoff; keep the Idempotency-Key.",
-  changed: "Only when what stands in its way has changed; with `provider` in the error, under a new Idempotency-Key."
+  changed: "Only once the cause is gone; if the error has `provider`, use a new Idempotency-Key."
 } as const
 
 /** One reason. */
@@ -16,7 +16,7 @@ export interface Entry {
   readonly when: string
   readonly remedy: string
   readonly retry: string
-  /** An answer's `message`, and its `param` if it has one. */
+  /** A response's `message`, and its `param` if it has one. */
   readonly example: { readonly message: string; readonly param?: string; readonly provider?: Errors.ProviderDetail }
 }
 

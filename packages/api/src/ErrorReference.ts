@@ -1,8 +1,8 @@
 /**
- * Every error by code and reason: when it comes, what to do about it, and whether the same request can succeed later.
- * `docs/errors.md`, the page at `/docs/errors` and the examples of the OpenAPI document are made of it.
+ * Every error by code and reason: when it occurs, what to do about it, and whether the same request can succeed later.
+ * `docs/errors.md`, the page at `/docs/errors` and the examples of the OpenAPI document are generated from it.
  *
- * The types hold it to {@link Errors}: a reason that is missing here, or extra, does not compile.
+ * The types check it against {@link Errors}: a missing or extra reason does not compile.
  */
 import type { Errors } from "@wac/core"
 import { statusOf } from "./ErrorBody.ts"
@@ -21,8 +21,9 @@ const byCode: { readonly [C in Code]: { readonly [R in Reasons[C]]: Entry } } = 
 
 /** The code that has no reasons. */
 const notFound: Entry = {
-  when: "The address, or the id in it, does not exist in the caller's workspace. With status 405 the address exists, " +
-    "and `Allow` names its methods.",
+  when:
+    "The address, or the id in it, does not exist in the caller's workspace. With status 405, the address exists, " +
+    "and `Allow` lists its methods.",
   remedy: "Compare the address with `/docs`, and the id with the workspace that the key belongs to.",
   retry: retries.no,
   example: { message: "the workspace has no such message" }
@@ -30,15 +31,14 @@ const notFound: Entry = {
 
 /** What a code means. */
 export const meanings: { readonly [C in Code | "not_found"]: string } = {
-  invalid_body: "The request itself is wrong.",
-  unauthorized: "The caller is not who it must be.",
-  forbidden: "The caller is known and may not do this, or the message may not be sent as things stand.",
-  idempotency_conflict: "An Idempotency-Key came again with another body.",
-  rate_limited: "Too fast.",
-  server_error:
-    "An error of the service or of the provider. Only `outcome_unknown` and `delivery_unknown` leave open " +
+  invalid_body: "The request itself is invalid.",
+  unauthorized: "The caller could not be authenticated.",
+  forbidden: "The caller is authenticated but may not do this, or the message may not be sent at present.",
+  idempotency_conflict: "An Idempotency-Key was reused with a different body.",
+  rate_limited: "Requests or messages come too fast.",
+  server_error: "The service or the provider failed. Only `outcome_unknown` and `delivery_unknown` leave open " +
     "whether a message was sent; every other reason means that this request sent nothing.",
-  not_found: "There is no such thing here."
+  not_found: "The requested resource does not exist."
 }
 
 /** An error of the reference. */

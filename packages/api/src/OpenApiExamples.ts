@@ -404,13 +404,13 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
           part: "timestamp",
           ok: true,
           reason: null,
-          message: "the timestamp is within 300 seconds of the present"
+          message: "the timestamp is within 300 seconds of the current time"
         },
         {
           part: "signature",
           ok: false,
           reason: "secret_with_line_end",
-          message: "the secret was used with a line end behind it"
+          message: "the secret was used with a line end after it"
         }
       ]
     }

@@ -45,6 +45,10 @@ export const decodeCursor = (cursor: string): Result.Result<string, InvalidBody>
   return Result.isSuccess(decoded) && /^1:[a-z]+_[0-9A-Z]{26}(:[^\0]+)?$/.test(decoded.success)
     ? Result.succeed(decoded.success.slice(2))
     : Result.fail(
-      new InvalidBody({ reason: "invalid_field", param: "cursor", message: "cursor is not one that a list gave out" })
+      new InvalidBody({
+        reason: "invalid_field",
+        param: "cursor",
+        message: "cursor must be one that a previous page returned"
+      })
     )
 }

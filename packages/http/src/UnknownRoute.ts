@@ -16,7 +16,7 @@ export const make = (routes: Routes) =>
       return yield* ErrorResponse.of(new Errors.NotFound({ message: "there is nothing at this address" }))
     }
     const refusal = yield* ErrorResponse.of(
-      new Errors.NotFound({ message: `this address takes ${methods.join(", ")}` })
+      new Errors.NotFound({ message: `this address accepts ${methods.join(", ")}` })
     )
     return HttpServerResponse.setStatus(HttpServerResponse.setHeader(refusal, "allow", methods.join(", ")), 405)
   })

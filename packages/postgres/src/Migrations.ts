@@ -71,7 +71,7 @@ export const check = (
     const version = yield* versionOf(migrations)
     if (version < migrations.length) {
       return yield* new OpenError({
-        message: `the database has schema version ${version}, and this wac needs ${migrations.length}: migrate it first`
+        message: `the database has schema version ${version}, but this wac needs ${migrations.length}: migrate it first`
       })
     }
   }).pipe(Effect.catchTag("SqlError", cannotRead))

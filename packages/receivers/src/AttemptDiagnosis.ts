@@ -58,7 +58,7 @@ const certificates: { readonly [code: string]: string } = {
 const tlsCode =
   /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO$|CERT_|CRL_|UNABLE_TO_|ERROR_IN_|DEPTH_ZERO|SELF_SIGNED|INVALID_|HOSTNAME_|PATH_LENGTH)/
 
-const closed = "closed the connection without answering"
+const closed = "closed the connection without a response"
 
 const connections: { readonly [code: string]: string } = {
   ECONNREFUSED: "refused the connection",
@@ -118,9 +118,9 @@ const afterError = (exchange: ReceiverExchange, error: Error): Answer => {
   }
   if (exchange.phase === "tls") return unanswered(exchange, "tls", "closed the connection during the TLS handshake")
   if (error instanceof Upgraded) {
-    return unanswered(exchange, "connect", "answered 101 and wanted another protocol")
+    return unanswered(exchange, "connect", "answered 101 to switch to another protocol")
   }
-  const message = malformation(error) ?? connections[code] ?? `could not be sent the request (${code})`
+  const message = malformation(error) ?? connections[code] ?? `failed while the request was being sent (${code})`
   return unanswered(exchange, code === "ETIMEDOUT" ? "timeout" : "connect", message)
 }
 
@@ -177,13 +177,13 @@ const waitedFor = (exchange: ReceiverExchange): string => {
     case "connect":
       return "did not accept the connection"
     case "lookup":
-      return "has a host name whose look-up did not end"
+      return "has a host name whose DNS lookup did not end"
     case "tls":
       return `accepted the connection after ${exchange.elapsedMs} ms, then did not complete the TLS handshake`
     case "firstByte":
       return exchange.isKept ? "did not answer" : `connected after ${exchange.elapsedMs} ms, then did not answer`
     case "body":
-      return `answered ${exchange.statusCode} after ${exchange.elapsedMs} ms, then did not end its answer`
+      return `answered ${exchange.statusCode} after ${exchange.elapsedMs} ms, then did not finish its response`
   }
 }
 
@@ -214,9 +214,9 @@ export const answer = (exchange: ReceiverExchange, error: Error | null, url: URL
   if (statusCode !== 200) return ended("status", `answered ${statusCode}; only 200 counts`)
   if (error === null) return ended("delivered", "answered 200")
   const why = error instanceof EarlyAnswer
-    ? "answered 200 before the request was sent; only an answer to the whole request counts"
+    ? "answered 200 before the request was sent; only a response to the whole request counts"
     : malformation(error) === undefined
-    ? "answered 200, but broke the connection before the answer's end"
+    ? "answered 200, but closed the connection before the end of the response"
     : "answered 200, but with a malformed body"
   return ended("connect", why)
 }

@@ -107,7 +107,7 @@ describe("a time that runs out says how far it came", () => {
       assert.deepStrictEqual(answer, {
         outcome: "timeout",
         statusCode: null,
-        message: "has a host name whose look-up did not end within 5 seconds",
+        message: "has a host name whose DNS lookup did not end within 5 seconds",
         address: null,
         timings: untimed,
         response: null,
@@ -187,7 +187,7 @@ describe("a time that runs out says how far it came", () => {
       })
       const answer = yield* runOut(receiver.url, arrived.promise)
       assert.deepStrictEqual([answer.outcome, answer.statusCode], ["timeout", 200])
-      assert.strictEqual(answer.message, "answered 200 after 0 ms, then did not end its answer within 5 seconds")
+      assert.strictEqual(answer.message, "answered 200 after 0 ms, then did not finish its response within 5 seconds")
       assert.deepStrictEqual([answer.response?.body, answer.response?.headers["x-trace"]], ["half of ", "t1"])
       assert.deepStrictEqual(answer.timings, { ...untimed, connectMs: 0, firstByteMs: 0 })
       yield* Effect.promise(() => receiver.closed)
@@ -205,7 +205,7 @@ describe("a connection that breaks says where", () => {
   it.effect("before the request", () =>
     Effect.gen(function*() {
       const receiver = yield* serveTcp((socket) => void socket.resetAndDestroy())
-      yield* breaks(receiver, receiver.url, "connect", "closed the connection without answering")
+      yield* breaks(receiver, receiver.url, "connect", "closed the connection without a response")
     }).pipe(withLoopback))
 
   it.effect("in the TLS handshake", () =>
@@ -222,14 +222,14 @@ describe("a connection that breaks says where", () => {
       const receiver = yield* serveRaw((socket) => {
         socket.write("HTTP/1.1 102 Processing\r\n\r\n", () => socket.resetAndDestroy())
       })
-      yield* breaks(receiver, receiver.url, "connect", "closed the connection without answering")
+      yield* breaks(receiver, receiver.url, "connect", "closed the connection without a response")
     }).pipe(withLoopback))
 
   it.effect("with an answer that nobody asked for", () =>
     Effect.gen(function*() {
       const line = "101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x"
       const receiver = yield* serveRaw((socket) => void socket.write(`HTTP/1.1 ${line}\r\n\r\n`))
-      yield* breaks(receiver, receiver.url, "connect", "answered 101 and wanted another protocol")
+      yield* breaks(receiver, receiver.url, "connect", "answered 101 to switch to another protocol")
     }).pipe(withLoopback))
 
   it.effect("in the answer's body", () =>
@@ -237,7 +237,7 @@ describe("a connection that breaks says where", () => {
       const receiver = yield* serveRaw((socket) => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", () => socket.resetAndDestroy())
       })
-      const message = "answered 200, but broke the connection before the answer's end"
+      const message = "answered 200, but closed the connection before the end of the response"
       yield* breaks(receiver, receiver.url, "connect", message)
     }).pipe(withLoopback))
 
@@ -262,7 +262,7 @@ describe("a connection that breaks says where", () => {
         else res.end()
       })
       yield* post(receiver.url)
-      yield* breaks(receiver, receiver.url, "connect", "closed the connection without answering")
+      yield* breaks(receiver, receiver.url, "connect", "closed the connection without a response")
       assert.strictEqual(requests, 3)
     }).pipe(withLoopback))
 })
@@ -357,7 +357,7 @@ describe("an answer that breaks HTTP's rules", () => {
 
 describe("an answer that came before the request", () => {
   const early = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
-  const before = "answered 200 before the request was sent; only an answer to the whole request counts"
+  const before = "answered 200 before the request was sent; only a response to the whole request counts"
 
   it.effect("is not a delivery when the receiver answers on connecting", () =>
     Effect.gen(function*() {

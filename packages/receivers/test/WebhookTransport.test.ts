@@ -240,7 +240,7 @@ describe("when there is no whole answer", () => {
         const { url } = yield* serveRaw(answer)
         const { message, outcome } = yield* post(url)
         assert.strictEqual(outcome, "connect")
-        assert.strictEqual(message, "closed the connection without answering")
+        assert.strictEqual(message, "closed the connection without a response")
       }
     }).pipe(withLoopback))
 

@@ -81,7 +81,7 @@ const special: Readonly<Record<keyof typeof numbers, () => Behaviour>> = {
       error: new Errors.RateLimited({
         reason: "provider",
         retryAfter: Duration.seconds(1),
-        message: "the provider takes no more messages at the moment",
+        message: "the provider accepts no more messages at the moment",
         provider: { code: "130429", message: "Rate limit hit" }
       })
     },

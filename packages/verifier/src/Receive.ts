@@ -98,7 +98,7 @@ const messages: { readonly [Reason in ReceiveReason]: string } = {
   malformed_timestamp: "t is not a whole number of unix seconds",
   missing_signature: `the header ${SIGNATURE_HEADER} has no v1`,
   too_many_signatures: `the header ${SIGNATURE_HEADER} has more than 8 v1`,
-  malformed_signature: "no v1 is 64 lower-case hexadecimal digits",
+  malformed_signature: "v1 is not 64 lower-case hexadecimal digits",
   invalid_body: "the body is neither text nor bytes; pass the raw bytes",
   body_already_parsed: "the body was already parsed; pass the raw bytes",
   crypto_unavailable: "the receiver's runtime has no WebCrypto",

@@ -98,7 +98,7 @@ export class MasterKeyMissing extends Schema.TaggedError<MasterKeyMissing>()("Ma
   storage: Schema.String
 }) {
   override get message() {
-    return `a master key is required: ${this.storage} survives the process`
+    return `a master key is required: ${this.storage} outlives the process`
   }
 }
 

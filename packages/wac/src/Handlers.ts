@@ -118,7 +118,7 @@ export const make = Effect.fnUntraced(function*(
   return {
     web: (request) => {
       if (request instanceof IncomingMessage) {
-        return Promise.reject(new TypeError("handler takes a Request of the Fetch API; node:http is for nodeHandler"))
+        return Promise.reject(new TypeError("handler takes a Fetch API Request; for node:http use nodeHandler"))
       }
       if (!request.bodyUsed) return web(request)
       tell()

@@ -21,7 +21,7 @@ export interface Running {
 }
 
 const internal = (requestId: string | undefined) =>
-  new WacError("an error in the service; the log says more", { code: "server_error", reason: "internal", requestId })
+  new WacError("an error in the service; see its log", { code: "server_error", reason: "internal", requestId })
 
 /** The error for any use of a closed instance. */
 const closed = (): WacError => new WacError("this instance was closed", { code: "server_error", reason: "internal" })

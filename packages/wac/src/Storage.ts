@@ -58,7 +58,7 @@ export const postgres = (
 export const pglite = (directory: string): PgliteStorage => ({ type: "pglite", directory })
 
 const serverUrl = (name: string, url: unknown): Redacted.Redacted => {
-  const parsed = typeof url === "string" ? ServerUrl.parse(url) : Result.fail("it is no text")
+  const parsed = typeof url === "string" ? ServerUrl.parse(url) : Result.fail("it is not a string")
   if (Result.isSuccess(parsed)) return Redacted.make(url as string)
   throw badOption(name, `${name} must have the form postgres://user:password@host:port/database: ${parsed.failure}`)
 }

@@ -197,17 +197,17 @@ const openFailure = (cause: Cause.Cause<unknown>): WacError => {
   const error = Option.getOrElse(Cause.findErrorOption(cause), () => Cause.squash(cause))
   if (error instanceof WacError) return error
   if (error instanceof Vault.UnreadableSecret) {
-    return badOption("masterKey", "masterKey is not the key that this storage's secrets are under")
+    return badOption("masterKey", "masterKey is not the key that encrypts this storage's secrets")
   }
   if (error instanceof Composition.MasterKeyMissing) {
-    return badOption("masterKey", "masterKey is required with a storage that survives the process")
+    return badOption("masterKey", "masterKey is required with a storage that outlives the process")
   }
   if (error instanceof ProviderPort.ProviderError) return ofDomain(ProviderPort.toServerError(error))
   const isToldOf = error instanceof MasterKeyFileError ||
     (error instanceof Error && "_tag" in error && ["OpenError", "StoreError"].includes(String(error._tag)))
   return isToldOf
     ? new WacError(error.message, { code: "server_error", reason: "storage_unavailable" })
-    : new WacError("the service could not be started; the log says more", { code: "server_error", reason: "internal" })
+    : new WacError("the service could not be started; see its log", { code: "server_error", reason: "internal" })
 }
 
 /**

@@ -61,7 +61,7 @@ export const layer = (options: WhatsAppOptions): Composition.Adapters["provider"
     phoneNumberId: text(options, "phoneNumberId", graphId, "Meta's id of a phone number, digits only"),
     businessAccountId: text(options, "businessAccountId", graphId, "Meta's id of an account, digits only"),
     appSecret: Redacted.make(text(options, "appSecret", visible, "the app's secret")),
-    verifyToken: Redacted.make(text(options, "verifyToken", visible, "the word given to Meta"))
+    verifyToken: Redacted.make(text(options, "verifyToken", visible, "the verify token entered at Meta"))
   }
   return Layer.unwrap(
     Effect.map(Effect.promise(() => import("@wac/whatsapp")), ({ WhatsApp }) => WhatsApp.layer(config))

@@ -54,7 +54,7 @@ const isOurs = Schema.is(Id.MessageId)
 const unexplained: Message.MessageError = {
   code: "server_error",
   reason: "provider_error",
-  message: "the provider reported that the message failed, and not why"
+  message: "the provider reported that the message failed but gave no reason"
 }
 
 /** A report, and what follows from the reason of a failure. */

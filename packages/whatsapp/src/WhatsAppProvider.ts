@@ -198,7 +198,7 @@ export const layer = (
         if (phoneNumber === undefined) {
           return yield* new Provider.ProviderError({
             reason: failureOf(answer),
-            message: `the provider did not say which number ${phoneNumberId} is: ${reasonOf(answer, error)}`
+            message: `the provider did not identify the number ${phoneNumberId}: ${reasonOf(answer, error)}`
           })
         }
         return {

@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function*({ appSecret, verifyToken }: Agre
         if (json === undefined) return new ProviderWebhook.UnreadablePost({ message: "it is not JSON" })
         const items = WebhookPost.read(json, receivedAt)
         return items === undefined
-          ? new ProviderWebhook.UnreadablePost({ message: "it is not a post of WhatsApp" })
+          ? new ProviderWebhook.UnreadablePost({ message: "it is not a WhatsApp webhook" })
           : Effect.succeed(items)
       })
   }

@@ -120,7 +120,7 @@ describe("a failure", () => {
           error: {
             code: "server_error",
             reason: "provider_error",
-            message: "the provider reported that the message failed, and not why"
+            message: "the provider reported that the message failed but gave no reason"
           }
         })
       )

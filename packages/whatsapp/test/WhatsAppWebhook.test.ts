@@ -134,8 +134,8 @@ describe("reading", () => {
           ["", "it is not JSON"],
           ["{\"text\":\"my secret", "it is not JSON"],
           ["[".repeat(600_000), "it is not JSON"],
-          ["{\"object\":\"my secret\"}", "it is not a post of WhatsApp"],
-          ["7", "it is not a post of WhatsApp"]
+          ["{\"object\":\"my secret\"}", "it is not a WhatsApp webhook"],
+          ["7", "it is not a WhatsApp webhook"]
         ] as const
       ) {
         const error = yield* Effect.flip(read(bytes(body)))

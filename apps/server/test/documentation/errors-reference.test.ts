@@ -1,7 +1,7 @@
 /**
  * The reference of errors: complete, the same in `docs/errors.md` and on the page that is served, and true of retries.
  *
- * `npx vitest run --project server errors-reference -u` writes `docs/errors.md` anew.
+ * `npx vitest run --project server errors-reference -u` rewrites `docs/errors.md`.
  */
 import { assert, describe, expect, it, layer } from "@effect/vitest"
 import { ErrorAddress, ErrorBody, ErrorReference } from "@wac/api"
@@ -22,11 +22,11 @@ const section = (item: ErrorReference.Item): string =>
 const markdown = [
   "# Errors",
   "The body of every error is " +
-  "`{\"error\":{\"code\",\"message\",\"reason\"?,\"param\"?,\"request_id\",\"doc_url\",\"provider\"?:{\"code\",\"message\"}}}`. Go " +
-  "by `code` and `reason`, which are stable; `message` is for people. `doc_url` leads to the explanation of the error on " +
-  "this page, which every server shows at `/docs/errors#<code>-<reason>`.",
-  "With status 429 and 503 comes `Retry-After`, in seconds. [@wac/client](../packages/client/README.md) does all " +
-  "that is said here of retries by itself.",
+  "`{\"error\":{\"code\",\"message\",\"reason\"?,\"param\"?,\"request_id\",\"doc_url\",\"provider\"?:{\"code\",\"message\"}}}`. Rely " +
+  "on `code` and `reason`, which are stable; `message` is for people. `doc_url` links to the explanation of the error on " +
+  "this page, which every server serves at `/docs/errors#<code>-<reason>`.",
+  "Responses with status 429 or 503 carry `Retry-After`, in seconds. [@wac/client](../packages/client/README.md) " +
+  "retries automatically as described here.",
   ...Object.entries(ErrorReference.meanings).flatMap(([code, meaning]) => [
     `## ${code}`,
     meaning,
@@ -46,14 +46,14 @@ const known: ReadonlyArray<string> = [
 ]
 
 describe("the reference of errors", () => {
-  it("tells of every code and reason that there is, and of no other", () => {
+  it("describes exactly the codes and reasons that exist", () => {
     assert.deepStrictEqual(
       ErrorReference.items.map(ErrorReference.anchorOf).sort(),
       [...known].sort()
     )
   })
 
-  it("says of retries what the client does", () => {
+  it("describes retries as the client performs them", () => {
     for (const { code, entry, reason, status } of ErrorReference.items) {
       const error = new WacApiError(
         {
@@ -82,7 +82,7 @@ describe("the reference of errors", () => {
 })
 
 layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
-  it.effect("has an anchor for each", () =>
+  it.effect("has an anchor for each error", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const answer = yield* call(`${url}/docs/errors`)
@@ -95,7 +95,7 @@ layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
       assert.notMatch(answer.text, /`|\]\(/)
     }))
 
-  it.effect("is where the doc_url of every error leads, whatever its reason", () =>
+  it.effect("is the target of every error's doc_url, whatever its reason", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const page = ErrorAddress.pageOf(new URL(url), "")
@@ -109,7 +109,7 @@ layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
       }
     }))
 
-  it.effect("is where the doc_url of an answer leads, at the address that the service is known by", () =>
+  it.effect("is the target of a response's doc_url, at the service's public address", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const own = yield* call(`${url}/v1/templates`)
@@ -126,7 +126,7 @@ layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
 })
 
 describe("the address of an error", () => {
-  it("has the path that a host mounted the service at, once", () => {
+  it("contains the path at which a host mounted the service exactly once", () => {
     const page = (publicUrl: string, mount: string) => ErrorAddress.pageOf(new URL(publicUrl), mount)
     assert.strictEqual(page("https://a.example", ""), "https://a.example/docs/errors")
     assert.strictEqual(page("https://a.example", "/messaging"), "https://a.example/messaging/docs/errors")

@@ -120,7 +120,7 @@ layer(World.layer, { excludeTestServices: true })(`beside ${dead} dead webhooks`
           600
         )
       for (const one of others) {
-        assert.match((yield* failed(one)).lastFailure.message, /did not (answer|end its answer) within 5 seconds$/)
+        assert.match((yield* failed(one)).lastFailure.message, /did not (answer|finish its response) within 5 seconds$/)
       }
       yield* assertServed
     }))

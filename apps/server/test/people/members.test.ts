@@ -46,7 +46,7 @@ it.live("a lost password is reset beside a running server, without its master ke
   Effect.gen(function*() {
     const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
     const members = commandOf(MembersCommand.run, { DATABASE_URL })
-    assert.match(String((yield* members("reset-password")).code), /^nobody may sign in yet[^\n]*$/)
+    assert.match(String((yield* members("reset-password")).code), /^there are no members yet[^\n]*$/)
     const { url } = yield* start({ environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } })
     const sessions = [yield* signIn(url), yield* signIn(url)]
     assert.match((yield* members("list")).stdout, /^owner@example\.com {2}owner of ws_\w+ wac$/)
@@ -89,7 +89,7 @@ it.live("numbers says of a master key that opens nothing that it is the wrong on
     const right = yield* commandOf(NumbersCommand.run, { DATABASE_URL, WAC_MASTER_KEY: masterKey() })("list")
     assert.strictEqual(right.code, 0)
     const wrong = yield* commandOf(NumbersCommand.run, { DATABASE_URL, WAC_MASTER_KEY: masterKey() })("list")
-    assert.match(String(wrong.code), /^WAC_MASTER_KEY: expected the key that this storage's secrets are under[^\n]*$/)
+    assert.match(String(wrong.code), /^WAC_MASTER_KEY: expected the key that encrypts this storage's secrets[^\n]*$/)
   }).pipe(Effect.scoped, Effect.orDie))
 
 it.live("a password is reset in an embedded database whose server is stopped; while it runs, one line says so", () =>

@@ -446,7 +446,7 @@ describe.concurrent("an attempt that does not end in 200", () => {
       [
         "never ends its answer",
         RecordingReceiver.slowDrip("x".repeat(100), "200 millis"),
-        /^answered 200 after \d+ ms, then did not end its answer within 5 seconds$/
+        /^answered 200 after \d+ ms, then did not finish its response within 5 seconds$/
       ]
     ] as const
   ) {

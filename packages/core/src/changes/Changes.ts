@@ -91,7 +91,7 @@ export class Changes extends Context.Service<Changes, {
                   return Effect.fail(
                     new ServerError({
                       reason: "overloaded",
-                      message: "too many pages watch this workspace at the moment",
+                      message: "too many pages are watching this workspace at the moment",
                       retryAfter: Duration.seconds(10)
                     })
                   )

@@ -43,7 +43,7 @@ export class InboundPosts extends Context.Service<InboundPosts, {
         }
         return yield* new Unauthorized({
           reason: "invalid_signature",
-          message: "the signature is missing, or is not that of these bytes under the secret we share"
+          message: "the signature is missing, or does not match the body and the configured secret"
         })
       })
 

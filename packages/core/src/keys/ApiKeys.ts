@@ -200,7 +200,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           case "Conflict":
             return yield* new IdempotencyConflict({
               reason: "payload_mismatch",
-              message: "the Idempotency-Key was used before with another body"
+              message: "the Idempotency-Key was already used with a different body"
             })
           case "Replayed":
             return { key: issued.key, replayed: true, secrets: null }

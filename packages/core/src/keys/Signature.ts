@@ -73,8 +73,8 @@ export const requestRefusal = (
       reason: stale ? "stale_signature" : "invalid_signature",
       param: SIGNATURE_HEADER,
       message: stale
-        ? "the request's signature is more than 300 seconds away from the present"
-        : `the request's signature is not right: ${verified.reason}`
+        ? "the request's signature is more than 300 seconds away from the current time"
+        : `the request's signature is wrong: ${verified.reason}`
     })
   })
 }

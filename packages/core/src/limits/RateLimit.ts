@@ -80,7 +80,7 @@ const tokens = (policy: Policy, fullAt: Instant, now: Instant): number =>
 const refusals: { readonly [name in Name]: string } = {
   workspace: "the workspace sends requests faster than its tier allows",
   phone_number: "the phone number sends faster than its tier allows",
-  pair: "this recipient is written to faster than one may",
+  pair: "the phone number sends to this recipient faster than the pair limit allows",
   provider: "the provider asks to send more slowly",
   login: "too many failed sign-ins; wait before the next"
 }

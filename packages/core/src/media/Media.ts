@@ -43,14 +43,16 @@ export const refusal = (
   const invalid = (message: string) => new InvalidBody({ reason: "invalid_field", param, message })
   const { size: most, types } = taken[kind]
   if (types !== null && !types.includes(mimeType)) {
-    return invalid(`${kind} takes ${types.join(", ")}, and this file is ${mimeType}`)
+    return invalid(`${kind} files must be ${types.join(", ")}; this file is ${mimeType}`)
   }
   // upstream plays Ogg only with Opus in it
-  if ((isVoice || mimeType === "audio/ogg") && !isOpus) return invalid("a recording of this kind must be Opus")
+  if ((isVoice || mimeType === "audio/ogg") && !isOpus) {
+    return invalid("voice messages and Ogg files must be encoded as Opus")
+  }
   const limit = kind === "sticker" && !isAnimated ? stillSticker : most
-  return size <= limit ? undefined : invalid(`${kind} takes files of at most ${limit} bytes, and this one has ${size}`)
+  return size <= limit ? undefined : invalid(`${kind} files may have at most ${limit} bytes; this file has ${size}`)
 }
 
 /** There is none of this id in the workspace. */
 export const missing = (param: string): InvalidBody =>
-  new InvalidBody({ reason: "invalid_field", param, message: `${param} names no file of this workspace` })
+  new InvalidBody({ reason: "invalid_field", param, message: `${param} does not name a file of this workspace` })

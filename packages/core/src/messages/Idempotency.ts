@@ -158,9 +158,9 @@ export const unknown = (reason: "outcome_unknown" | "delivery_unknown"): ServerE
   new ServerError({
     reason,
     message: reason === "outcome_unknown"
-      ? "the provider did not say whether it took the message; it is not sent again. Repeat the request with the same " +
-        "Idempotency-Key to learn its end"
-      : "the provider never said whether it took the message; it was not sent again"
+      ? "the provider did not confirm whether it accepted the message, so the message is not sent again. Repeat the " +
+        "request with the same Idempotency-Key to learn the outcome"
+      : "the provider never confirmed whether it accepted the message; it was not sent again"
   })
 
 /**

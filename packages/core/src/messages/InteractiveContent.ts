@@ -67,11 +67,14 @@ const sections = Schema.makeFilter((sections: ReadonlyArray<typeof Section.Type>
   const rows = sections.flatMap(({ rows }, section) => rows.map((row, place) => ({ row, section, place })))
   const untitled = sections.findIndex(({ title }) => title === undefined)
   if (sections.length > 1 && untitled >= 0) {
-    return { path: [untitled, "title"], issue: "is required where there is more than one section" }
+    return { path: [untitled, "title"], issue: "is required if there is more than one section" }
   }
   const beyond = rows[mostRows]
   if (beyond !== undefined) {
-    return { path: [beyond.section, "rows", beyond.place], issue: `there may be ${mostRows} rows in all` }
+    return {
+      path: [beyond.section, "rows", beyond.place],
+      issue: `all sections together may have at most ${mostRows} rows`
+    }
   }
   const same = rows[repeated(rows.map(({ row }) => row.id))]
   return same === undefined ||
@@ -159,12 +162,15 @@ const mostProducts = 30
 const productSections = Schema.makeFilter((sections: ReadonlyArray<typeof ProductSection.Type>) => {
   const untitled = sections.findIndex(({ title }) => title === undefined)
   if (sections.length > 1 && untitled >= 0) {
-    return { path: [untitled, "title"], issue: "is required where there is more than one section" }
+    return { path: [untitled, "title"], issue: "is required if there is more than one section" }
   }
   const items = sections.flatMap(({ product_items }, section) => product_items.map((_, place) => ({ section, place })))
   const beyond = items[mostProducts]
   return beyond === undefined ||
-    { path: [beyond.section, "product_items", beyond.place], issue: `there may be ${mostProducts} products in all` }
+    {
+      path: [beyond.section, "product_items", beyond.place],
+      issue: `all sections together may have at most ${mostProducts} products`
+    }
 })
 
 /** Several things of a catalogue. */
@@ -213,7 +219,7 @@ const MediaCardAction = Schema.Struct({
         ? { path: ["name"], issue: "either name and parameters or buttons are required" }
         : parameters !== undefined || { path: ["parameters"], issue: "is required" }
       : name === undefined && parameters === undefined ||
-        { path: ["buttons"], issue: "a card has either an address or buttons" }
+        { path: ["buttons"], issue: "a card must have either a URL or buttons, not both" }
   )
 )
 
@@ -251,9 +257,10 @@ const Carousel = Schema.Struct({
     cards: between(Card, 2, 10).check(
       Schema.makeFilter((cards: ReadonlyArray<typeof Card.Type>) => {
         const other = cards.findIndex((card) => shapeOf(card) !== shapeOf(cards[0]!))
-        if (other >= 0) return { path: [other], issue: "all cards must be of one shape" }
+        if (other >= 0) return { path: [other], issue: "all cards must have the same type, header and kind of action" }
         const misplaced = cards.findIndex(({ card_index }, i) => card_index !== i)
-        return misplaced < 0 || { path: [misplaced, "card_index"], issue: "cards are counted from 0, in their order" }
+        return misplaced < 0 ||
+          { path: [misplaced, "card_index"], issue: "card_index must count up from 0 in the order of the cards" }
       })
     )
   })

@@ -201,14 +201,14 @@ export interface Moved {
 export const notSent: MessageError = {
   code: "server_error",
   reason: "not_sent",
-  message: "the message was never given to the provider: nobody retried it within 24 hours"
+  message: "the message was never sent: no retry came within 24 hours"
 }
 
 /** The failure of a message of which nothing was heard in time. */
 export const deliveryUnknown: MessageError = {
   code: "server_error",
   reason: "delivery_unknown",
-  message: "the provider did not say whether it took the message, and reported nothing of it for 10 minutes"
+  message: "the provider did not confirm whether it accepted the message and reported nothing about it for 10 minutes"
 }
 
 /** Whether this failure is our conclusion from silence, which alone yields to a later report. */

@@ -321,7 +321,7 @@ export class Messages extends Context.Service<Messages, {
             return yield* refused(
               new IdempotencyConflict({
                 reason: "payload_mismatch",
-                message: "the Idempotency-Key was used before with another body"
+                message: "the Idempotency-Key was already used with a different body"
               })
             )
           case "Answered":

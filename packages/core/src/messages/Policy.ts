@@ -49,7 +49,7 @@ const senderRefusal = ({ contact, message, now, provider, sender }: Circumstance
   if (sender === undefined) return notAvailable("the workspace has no such phone number to send from")
   if (sender.provider !== provider) {
     return notAvailable(
-      `this phone number belongs to the provider ${sender.provider}, and ${provider} is the one that runs`
+      `this phone number belongs to the provider ${sender.provider}, but this service runs with ${provider}`
     )
   }
   if (!sender.available) return notAvailable("the operator has switched this phone number off")
@@ -86,7 +86,7 @@ const templateRefusal = ({ message, template }: Circumstances) => {
 
 const optOutRefusal = ({ contact, message, template }: Circumstances) =>
   contact?.optedOut === true && (isFreeForm(message) || (template !== undefined && isMarketing(template)))
-    ? new Forbidden({ reason: "opted_out", param: "to", message: "the recipient asked not to be written to" })
+    ? new Forbidden({ reason: "opted_out", param: "to", message: "the recipient has opted out" })
     : undefined
 
 /** Checked again just before the provider is called, with that moment as `now` (contract §7). */
@@ -109,7 +109,8 @@ const messagingLimitRefusal = (given: Circumstances) =>
     !MessagingLimit.allows(given.messagingLimit, given.customersCounted, given.customerCounted)
     ? new Forbidden({
       reason: "messaging_limit_reached",
-      message: "this phone number has written to as many customers outside a window as it may within 24 hours"
+      message:
+        "this phone number has reached its messaging limit for customers outside a service window within 24 hours"
     })
     : undefined
 

@@ -113,7 +113,7 @@ export const resolve = (
         return yield* new InvalidBody({
           reason: "invalid_field",
           param,
-          message: `${param} names no message of this conversation`
+          message: `${param} does not name a message of this conversation`
         })
       }
       providerMessageId = found.value.providerMessageId
@@ -121,7 +121,7 @@ export const resolve = (
         return yield* new InvalidBody({
           reason: "invalid_field",
           param,
-          message: `${param} names a message that the provider has not taken`
+          message: `${param} names a message that the provider has not accepted`
         })
       }
     }

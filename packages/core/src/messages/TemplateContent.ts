@@ -16,7 +16,7 @@ const Currency = Schema.Struct({
     fallback_value: Word,
     code: Schema.String.check(
       Schema.isPattern(/^[A-Z]{3}$/u, {
-        message: "must be a code of ISO 4217",
+        message: "must be an ISO 4217 currency code",
         toJsonSchema: () => ({ pattern: "^[A-Z]{3}$", maxLength: 3 })
       })
     ),
@@ -86,7 +86,7 @@ export const TemplateButton = Schema.Struct({
   exactlyOne(["urlSuffix", "payload", "code", "flowToken", "thumbnailProductRetailerId"]),
   Schema.makeFilter(({ flowData, flowToken }: { readonly flowData?: object; readonly flowToken?: string }) =>
     flowData === undefined || flowToken !== undefined ||
-    { path: ["flowData"], issue: "may be given only beside flowToken" }
+    { path: ["flowData"], issue: "may be given only with flowToken" }
   )
 )
 export type TemplateButton = typeof TemplateButton.Type
@@ -106,7 +106,7 @@ const Time = Schema.String.check(
   Schema.makeFilter(
     (text: string) =>
       timePattern.test(text) && Option.isSome(DateTime.make(text)) ||
-      "must be a time as of ISO 8601, such as 2026-01-02T03:04:05Z",
+      "must be a time in ISO 8601, such as 2026-01-02T03:04:05Z",
     { toJsonSchema: () => ({ pattern: time, maxLength: 40 }) }
   )
 )

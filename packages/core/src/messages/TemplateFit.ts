@@ -25,13 +25,13 @@ export const valuesOf = (names: ReadonlyArray<string>, given: BodyParams = []): 
 const isInOrder = (given: BodyParams): given is ReadonlyArray<TemplateValue> => Array.isArray(given)
 
 const body = (names: ReadonlyArray<string>, given: BodyParams | undefined, param: string): Misfit | undefined => {
-  const misfit = (count: number) => ({ param, message: `takes ${names.length} values, ${count} were given` })
+  const misfit = (count: number) => ({ param, message: `takes ${names.length} values, but ${count} were given` })
   if (given === undefined) return names.length === 0 ? undefined : misfit(0)
   if (isInOrder(given)) return given.length === names.length ? undefined : misfit(given.length)
   const missing = names.find((name) => given[name] === undefined)
-  if (missing !== undefined) return { param: `${param}.${missing}`, message: `takes a value for ${missing}` }
+  if (missing !== undefined) return { param: `${param}.${missing}`, message: `needs a value for ${missing}` }
   const stray = Object.keys(given).find((name) => !names.includes(name))
-  return stray === undefined ? undefined : { param: `${param}.${stray}`, message: "has no placeholder of that name" }
+  return stray === undefined ? undefined : { param: `${param}.${stray}`, message: "has no placeholder with that name" }
 }
 
 const header = (
@@ -40,7 +40,7 @@ const header = (
   param: string
 ): Misfit | undefined => {
   const [kind] = Object.keys(given ?? {})
-  if (slot === null) return given === undefined ? undefined : { param, message: "has no header that takes anything" }
+  if (slot === null) return given === undefined ? undefined : { param, message: "has no header that takes a value" }
   if (kind === slot.kind) return undefined
   const message = slot.kind === "text" ? "has a header that takes text" : `has a header that takes: ${slot.kind}`
   return { param: `${param}.${kind ?? slot.kind}`, message }
@@ -56,13 +56,13 @@ const buttons = (
   for (const [i, button] of given.entries()) {
     const at = `${param}[${i}]`
     if (given.findIndex(({ index }) => index === button.index) < i) {
-      return { param: `${at}.index`, message: `is given button ${button.index} twice` }
+      return { param: `${at}.index`, message: `has only one button ${button.index}, which was given twice` }
     }
     const slot = slots[button.index]
     if (slot === undefined) return { param: `${at}.index`, message: `has no button ${button.index}` }
     const field = fields.find((name) => button[name] !== undefined)!
     const takes = slot.kind === "value" ? slot.field : slot.kind === "handover" ? "code" : undefined
-    if (takes === undefined) return { param: at, message: `has a button ${button.index} that takes nothing` }
+    if (takes === undefined) return { param: at, message: `has a button ${button.index} that takes no value` }
     if (takes !== field) return { param: `${at}.${field}`, message: `has a button ${button.index} that takes ${takes}` }
   }
   const bare = slots.findIndex((slot, i) =>
@@ -86,7 +86,7 @@ const cards = (
 ): Misfit | undefined => {
   if (slots === null) return given === undefined ? undefined : { param, message: "has no carousel" }
   if (given?.length !== slots.length) {
-    return { param, message: `has ${slots.length} cards, ${given?.length ?? 0} were given` }
+    return { param, message: `has ${slots.length} cards, but ${given?.length ?? 0} were given` }
   }
   for (const [i, slot] of slots.entries()) {
     const misfit = card(slot, given[i]!, `${param}[${i}].`)
@@ -97,8 +97,8 @@ const cards = (
 
 const offer = (isNeeded: boolean, isGiven: boolean): Misfit | undefined =>
   isNeeded === isGiven ? undefined : isNeeded
-    ? { param: "template.limitedTimeOffer", message: "has an offer that ends: expiresAt is needed" }
-    : { param: "template.limitedTimeOffer", message: "has no offer that ends" }
+    ? { param: "template.limitedTimeOffer", message: "has a limited-time offer, which needs expiresAt" }
+    : { param: "template.limitedTimeOffer", message: "has no limited-time offer" }
 
 /** Whether only the body is given values, and only in order: the common send, of which little is to be looked at. */
 const isPlain = ({ bodyParams, buttons, cards, header, limitedTimeOffer }: TemplateContent): boolean =>
@@ -118,5 +118,5 @@ export const misfit = (
     ? card(slots, given, "template.") ??
       cards(slots.cards, given.cards, "template.cards") ??
       offer(slots.offer, given.limitedTimeOffer !== undefined)
-    : { param: "template.name", message: `cannot be sent from here: ${slots.impossible}` }
+    : { param: "template.name", message: `cannot be sent through this service: ${slots.impossible}` }
 }

@@ -170,7 +170,7 @@ export const layerEnsured = Layer.effectDiscard(
     const ended = yield* Deferred.make<void>()
     let refusal: ServerError | undefined = new ServerError({
       reason: "provider_unavailable",
-      message: "the provider has not answered yet what its number and its templates are"
+      message: "the provider has not yet returned its number and its templates"
     })
     yield* require({
       name: "provider",
@@ -182,7 +182,7 @@ export const layerEnsured = Layer.effectDiscard(
         // an unavailable storage is a condition of its own
         refusal = error._tag === "StoreError" ? undefined : toServerError(error)
         return Effect.logWarning(
-          `the configured phone number could not be looked after, and will be again soon: ${error.message}`
+          `the configured phone number could not be set up and will be tried again soon: ${error.message}`
         )
       })
     )

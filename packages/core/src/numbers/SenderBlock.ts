@@ -78,13 +78,13 @@ const words: Readonly<Record<SenderBlockReason, string>> = {
   restricted: "the provider has restricted or locked the account of this phone number",
   credentials: "the provider does not accept the credentials of this phone number",
   registration: "this phone number is not registered with the provider",
-  payment: "the provider waits for a payment matter of this phone number's account to be settled",
+  payment: "the provider requires a payment problem on this phone number's account to be resolved",
   display_name: "the provider has not approved the display name of this phone number"
 }
 
 /** Describes the block for people. */
 export const describe = ({ reason, scope }: Pick<SenderBlock, "reason" | "scope">): string =>
-  scope === "all" ? words[reason] : `${words[reason]}; customers may be answered within their service window`
+  scope === "all" ? words[reason] : `${words[reason]}; messages within a customer's service window are still allowed`
 
 /** The error for a send from a number with this block in force. `param` is the field that named the number. */
 export const refusal = (block: SenderBlock, param?: "from"): Forbidden | ServerError => {

@@ -23,7 +23,7 @@ import { SessionStore, type StoredSession } from "./SessionStore.ts"
 
 const elsewhere = () => new NotFound({ message: "people sign in at the application that embeds this service" })
 
-const atIssuer = () => new NotFound({ message: "people sign in at the issuer: nobody has a password here" })
+const atIssuer = () => new NotFound({ message: "people sign in at the issuer: this service has no passwords" })
 
 /** Mails to one address, whoever asks for them: three at once, then one in ten minutes. */
 const resetBucket = (email: string) => ({
@@ -97,7 +97,7 @@ export class Accounts extends Context.Service<Accounts, {
           if (issuer !== undefined) return yield* atIssuer()
           if (mailer === undefined) {
             return yield* new NotFound({
-              message: "this service sends no mail: ask who runs it to reset the password (npm run members)"
+              message: "this service does not send e-mail: ask its operator to reset the password (npm run members)"
             })
           }
           const now = yield* Clock.currentTimeMillis
@@ -140,7 +140,9 @@ export class Accounts extends Context.Service<Accounts, {
           if (token === undefined || session.id === null) return yield* elsewhere()
           const found = yield* members.findByUserId(session.userId)
           const membership = Option.getOrUndefined(found)?.memberships.find(({ workspace }) => workspace.id === text)
-          if (membership === undefined) return yield* new NotFound({ message: "you are in no such workspace" })
+          if (membership === undefined) {
+            return yield* new NotFound({ message: "you are not a member of this workspace" })
+          }
           const { role, workspace } = membership
           yield* sessions.move(yield* hashOf(token), workspace.id)
           return { ...session, role, workspaceId: workspace.id, workspaceName: workspace.name }
@@ -156,7 +158,7 @@ export class Accounts extends Context.Service<Accounts, {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
               param: "current",
-              message: "the present password is not right"
+              message: "the current password is wrong"
             })
           }
           yield* limits.giveBack([bucket], now)
@@ -176,7 +178,7 @@ export class Accounts extends Context.Service<Accounts, {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
               param: "token",
-              message: "the link is not valid any more: ask for another"
+              message: "the link is no longer valid: ask for another"
             })
           }
           yield* limits.giveBack([bucket], now)

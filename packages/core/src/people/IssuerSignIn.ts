@@ -36,7 +36,7 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
       const random = yield* SecureRandom.SecureRandom
       const given = Effect.mapError(
         Effect.fromOption(Option.fromUndefinedOr(issuer)),
-        () => new NotFound({ message: "people do not sign in at an issuer here" })
+        () => new NotFound({ message: "this service has no sign-in at an issuer" })
       )
       return IssuerSignIn.of({
         begin: (redirectUri) => Effect.flatMap(given, ({ begin }) => begin(redirectUri)),
@@ -44,11 +44,11 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
           const { complete } = yield* given
           const { email, emailVerified, roles } = yield* complete(callback, kept)
           if (email === undefined || emailVerified === false) {
-            return yield* refused("the issuer does not vouch for an e-mail address of yours")
+            return yield* refused("the issuer does not confirm your e-mail address")
           }
           const all = yield* workspaces.list
           const assigned = rolesOf(roles, all.map(({ id }) => id))
-          if (assigned.length === 0) return yield* refused("the issuer gives you no role in any workspace")
+          if (assigned.length === 0) return yield* refused("the issuer does not assign you a role in any workspace")
           return yield* members.assign({
             userId: yield* Id.generate(random, "usr"),
             email: normalizeEmail(email),

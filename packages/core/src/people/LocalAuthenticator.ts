@@ -142,7 +142,7 @@ export const layer = Layer.effect(
       if (begun === undefined) {
         return yield* new Unauthorized({
           reason: "invalid_credentials",
-          message: "the e-mail address or the password is not right"
+          message: "the e-mail address or the password is wrong"
         })
       }
       yield* limits.giveBack(buckets, now)

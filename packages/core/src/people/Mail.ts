@@ -38,7 +38,7 @@ export const ofWorkspace = Effect.gen(function*() {
     const bucket = { key: `mail:workspace:${workspaceId}`, policy: workspacePolicy }
     const readings = yield* limits.spend([bucket], yield* Clock.currentTimeMillis)
     if (RateLimit.refusal(readings) !== undefined) {
-      return yield* new MailFailed({ message: "the workspace has sent as many mails as it may for now" })
+      return yield* new MailFailed({ message: "the workspace has reached its limit of e-mails for now" })
     }
     yield* mailer.send(mail)
   })

@@ -35,7 +35,7 @@ export interface Member extends Pick<Person, "userId" | "email"> {
 export const roleRefusal = (role: Role, needed: Role): Forbidden | undefined =>
   Role.literals.indexOf(role) >= Role.literals.indexOf(needed)
     ? undefined
-    : new Forbidden({ reason: "role_not_allowed", message: `this needs the role ${needed}; yours is ${role}` })
+    : new Forbidden({ reason: "role_not_allowed", message: `this requires the role ${needed}; yours is ${role}` })
 
 /**
  * The error for changing a member's role or, with `null`, removing them; `undefined` if allowed. Only owners manage
@@ -48,15 +48,15 @@ export const changeRefusal = (
   owners: number
 ): Forbidden | undefined => {
   if (by !== "owner" && (member.role === "owner" || role === "owner")) {
-    return new Forbidden({ reason: "role_not_allowed", message: "only an owner manages owners" })
+    return new Forbidden({ reason: "role_not_allowed", message: "only an owner can manage owners" })
   }
   return member.role === "owner" && role !== "owner" && owners <= 1
-    ? new Forbidden({ reason: "role_not_allowed", message: "the last owner of a workspace stays its owner" })
+    ? new Forbidden({ reason: "role_not_allowed", message: "a workspace must keep at least one owner" })
     : undefined
 }
 
 /** The error for inviting somebody to a role; `undefined` if allowed. */
 export const invitationRefusal = (by: Role, role: Role): Forbidden | undefined =>
   by !== "owner" && role === "owner"
-    ? new Forbidden({ reason: "role_not_allowed", message: "only an owner invites owners" })
+    ? new Forbidden({ reason: "role_not_allowed", message: "only an owner can invite owners" })
     : undefined

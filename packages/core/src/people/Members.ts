@@ -45,18 +45,18 @@ const gone = () =>
   new Unauthorized({
     reason: "invalid_credentials",
     param: "token",
-    message: "the invitation is not valid any more: ask for another"
+    message: "the invitation is no longer valid: ask for another"
   })
 
 const passwordNeeded = () =>
   new InvalidBody({
     reason: "missing_field",
     param: "password",
-    message: "password is required: choose one, or give that of the account that there is of this address"
+    message: "password is required: choose one or, if this address has an account, give the account's password"
   })
 
 const atIssuer = () =>
-  new NotFound({ message: "people sign in at the issuer, which says who may do what: nobody is invited here" })
+  new NotFound({ message: "people sign in at the issuer, which assigns their roles: this service has no invitations" })
 
 const unknown = () => new NotFound({ message: "the workspace has no such member" })
 
@@ -167,7 +167,7 @@ export class Members extends Context.Service<Members, {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
               param: "password",
-              message: "there is an account of this address: give its password, or sign in to it first"
+              message: "this address has an account: give its password, or sign in first"
             })
           }
         }
@@ -207,7 +207,7 @@ export class Members extends Context.Service<Members, {
             return yield* new InvalidBody({
               reason: "invalid_field",
               param: "email",
-              message: "this person is a member of the workspace already"
+              message: "this person is already a member of the workspace"
             })
           }
           const now = yield* Clock.currentTimeMillis

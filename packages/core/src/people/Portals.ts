@@ -105,7 +105,7 @@ export class Portals extends Context.Service<Portals, {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
               param: "token",
-              message: "the link was opened already, or has ended: ask for another"
+              message: "the link has already been used or has expired: ask for another"
             })
           }
           yield* limits.giveBack(buckets, now)

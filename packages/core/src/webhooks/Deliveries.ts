@@ -55,11 +55,11 @@ export class Deliveries extends Context.Service<Deliveries, {
 
       const retry = Effect.fn("Deliveries.retry")(function*(workspaceId: Id.WorkspaceId, id: string) {
         const { delivery } = yield* find(workspaceId, id)
-        if (Delivery.isTest(delivery)) return yield* refused("a test is attempted once; make another test instead")
+        if (Delivery.isTest(delivery)) return yield* refused("a test is attempted only once; run another test instead")
         const retried = yield* store.retry(workspaceId, delivery.id, yield* Clock.currentTimeMillis)
         return Option.isSome(retried)
           ? retried.value
-          : yield* refused("the webhook that the delivery was for has been removed")
+          : yield* refused("the webhook of this delivery has been removed")
       })
 
       return Deliveries.of({ list: store.list, get, retry })

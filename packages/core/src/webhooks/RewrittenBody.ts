@@ -30,7 +30,7 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
 const parse = (text: string): Option.Option<Schema.Json> => depthOf(text) > maxDepth ? Option.none() : decode(text)
 
-const rawBytes = "verify the bytes as they came, before anything parses them"
+const rawBytes = "verify the bytes as they arrived, before anything parses them"
 
 /** Serializes like Python's `json.dumps` with its defaults. */
 const likePython = (value: Schema.Json): string => {
@@ -75,16 +75,16 @@ export const candidates = (body: string): ReadonlyArray<RewrittenBody> => {
     if (typeof parsed === "string") {
       add(parsed, "body_encoded_twice", `the body is a JSON text inside a JSON string; ${rawBytes}`)
     }
-    const rewritten = `the body was parsed and written anew, with other white space or escapes; ${rawBytes}`
+    const rewritten = `the body was parsed and serialized again, with different white space or escapes; ${rawBytes}`
     add(JSON.stringify(parsed), "body_rewritten", rewritten)
-    const overRewritten = `the signature was made over the body parsed and written anew; ${rawBytes}`
+    const overRewritten = `the signature was made over a body that was parsed and serialized again; ${rawBytes}`
     add(JSON.stringify(parsed, null, 2), "signed_rewritten_body", overRewritten)
     add(likePython(parsed), "signed_rewritten_body", overRewritten)
   }
   add(
     `${body}\n`,
     "signed_line_end",
-    "the signature was made over the body and a line end behind it, as echo writes it; sign exactly the body"
+    "the signature was made over the body and a line end after it, which echo adds; sign exactly the body"
   )
   return [...found.values()]
 }

@@ -59,11 +59,12 @@ const good = (part: Check["part"], message: string): Check => ({ part, ok: true,
 
 const bad = (part: Check["part"], reason: string, message: string): Check => ({ part, ok: false, reason, message })
 
-const form = "it must be like t=1700000000,v1=5f2b…, with nothing else in it"
+const form = "it must look like t=1700000000,v1=5f2b… and contain nothing else"
 
 /** The explanations of the verifier's reasons for a malformed header. */
 const formMistakes: { readonly [reason: string]: string } = {
-  missing_header: `there is no ${SIGNATURE_HEADER}; was it looked up under another name, or dropped by a proxy?`,
+  missing_header:
+    `there is no ${SIGNATURE_HEADER}; the receiver may read a header of another name, or a proxy may drop it`,
   header_too_long: "the header is longer than 4 KiB",
   malformed_header: `the header is not name=value pairs joined by commas; ${form}`,
   missing_timestamp: `the header has no t; ${form}`,
@@ -71,7 +72,7 @@ const formMistakes: { readonly [reason: string]: string } = {
   malformed_timestamp: "t is not a whole number of unix seconds, written without sign or leading zeros",
   missing_signature: `the header has no v1; ${form}`,
   too_many_signatures: `the header has more than ${maxSignatures} v1`,
-  malformed_signature: "no v1 is 64 lower-case hexadecimal digits"
+  malformed_signature: "v1 is not 64 lower-case hexadecimal digits"
 }
 
 const checkTime = (written: string, now: number): Check => {
@@ -81,25 +82,25 @@ const checkTime = (written: string, now: number): Check => {
   }
   const age = now - timestamp
   if (Math.abs(age) <= tolerance) {
-    return good("timestamp", `the timestamp is within ${tolerance} seconds of the present`)
+    return good("timestamp", `the timestamp is within ${tolerance} seconds of the current time`)
   }
   return age > 0
     ? bad(
       "timestamp",
       "timestamp_too_old",
-      `the timestamp is ${age} seconds old; only ${tolerance} are allowed, so it is right only of a delivery that has ` +
-        "just come, by a clock that is right"
+      `the timestamp is ${age} seconds old; only ${tolerance} are allowed. Check a delivery that has just arrived, ` +
+        "and make sure that the clock is right"
     )
     : bad(
       "timestamp",
       "timestamp_too_new",
-      `the timestamp is ${-age} seconds ahead; only ${tolerance} are allowed: a clock is wrong`
+      `the timestamp is ${-age} seconds in the future; only ${tolerance} are allowed, so a clock is wrong`
     )
 }
 
 const unexplained =
-  "it was not made with a secret of this webhook over this timestamp and body: another secret signed " +
-  "(that of an API key signs requests, not events), or the body is not what was sent, byte for byte"
+  "no secret of this webhook produces it for this timestamp and body. Either another secret was used " +
+  "(an API key's secret signs requests, not events), or the body differs from the bytes that were sent"
 
 const checkSignature = (
   signed: SignatureMistake.Signed,
@@ -107,17 +108,17 @@ const checkSignature = (
 ): Effect.Effect<Check, never, Mac.Mac> =>
   Effect.map(SignatureMistake.explain(signed, secrets.map(({ secret }) => secret)), (explanation) => {
     if (explanation === undefined) {
-      return bad("signature", "signature_mismatch", `the signature is wrong: ${unexplained}`)
+      return bad("signature", "signature_mismatch", `the signature does not match: ${unexplained}`)
     }
     const expiresAt = secrets.find(({ secret }) => secret === explanation.secret)?.expiresAt ?? null
     const mistakes = expiresAt === null || expiresAt > now ? explanation.mistakes : [...explanation.mistakes, {
       reason: "secret_expired",
-      message: `the secret was replaced, and ended at ${iso(expiresAt)}`
+      message: `the secret was replaced and expired at ${iso(expiresAt)}`
     }]
     const [first] = mistakes
     return first === undefined
       ? good("signature", "the signature was made with a secret of this webhook over this timestamp and body")
-      : bad("signature", first.reason, mistakes.map(({ message }) => message).join("; besides, "))
+      : bad("signature", first.reason, mistakes.map(({ message }) => message).join("; also, "))
   })
 
 const report = (scheme: SignatureMistake.Scheme, checks: ReadonlyArray<Check>): VerifyReport => ({
@@ -155,7 +156,7 @@ const ofStandard = Effect.fnUntraced(
     if (id === undefined || timestamp === undefined || signature === undefined || missing.length > 0) {
       const names = missing.map(([, name]) => name).join(" and ")
       return report("standard", [
-        bad("header", "missing_header", `there is no ${names}; all three are signed or needed`)
+        bad("header", "missing_header", `there is no ${names}; all three headers are required`)
       ])
     }
     if (!/^(0|[1-9]\d*)$/.test(timestamp)) {
@@ -170,7 +171,7 @@ const ofStandard = Effect.fnUntraced(
       : bad(
         "header",
         "malformed_signature",
-        "webhook-signature must be v1, and base64, several of them with a space between"
+        "webhook-signature must be v1, followed by base64; several signatures are separated by spaces"
       )
     const bare = known.length > 0 ? known : signatures
     const judged = yield* checkSignature(

@@ -63,20 +63,19 @@ const keys = (scheme: Scheme, secret: string): ReadonlyArray<Way<Uint8Array>> =>
     wrong(
       utf8(secret.slice(prefix.length)),
       "secret_without_prefix",
-      "the secret was used without its beginning whsec_, as plain text; " + (scheme === "service"
+      "the secret was used as plain text without its prefix whsec_; " + (scheme === "service"
         ? "the key is the whole secret"
-        : "the key is the rest of it, base64-decoded")
+        : "the key is the part after the prefix, base64-decoded")
     ),
-    wrong(utf8(`${secret}\n`), "secret_with_line_end", "the secret was used with a line end behind it")
+    wrong(utf8(`${secret}\n`), "secret_with_line_end", "the secret was used with a line end after it")
   ]
   if (scheme === "service") {
-    const message =
-      "the secret was base64-decoded, as Standard Webhooks does; for X-Service-Signature the key is the " +
+    const message = "the secret was base64-decoded, as in Standard Webhooks; for X-Service-Signature the key is the " +
       "whole secret, whsec_ included, as plain text"
     return [right(whole), ...part === undefined ? [] : [wrong(part, "secret_decoded", message)], ...others]
   }
   const message =
-    "the secret was used as plain text; for webhook-signature the key is what follows whsec_, base64-decoded"
+    "the secret was used as plain text; for webhook-signature the key is the part after whsec_, base64-decoded"
   return [...part === undefined ? [] : [right(part)], wrong(whole, "secret_not_decoded", message), ...others]
 }
 
@@ -96,7 +95,7 @@ const heads = ({ id, scheme, timestamp }: Signed): ReadonlyArray<Way<string>> =>
     wrong(timestamp, "dot_not_signed", "the signature covers timestamp and body, but not the dot between them"),
     ...id === undefined
       ? []
-      : [wrong(withId, "id_signed", "the signature covers webhook-id, which only Standard Webhooks does")]
+      : [wrong(withId, "id_signed", "the signature covers webhook-id, which only Standard Webhooks signs")]
   ]
 }
 

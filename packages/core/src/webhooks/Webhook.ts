@@ -240,8 +240,8 @@ export const parseUrl = (text: string, options: { readonly allowInsecure: boolea
   if (url.protocol !== "https:" && !(options.allowInsecure && url.protocol === "http:")) {
     return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : "url must be an https URL")
   }
-  if (url.username !== "" || url.password !== "") return refusedUrl("url must not hold a user or a password")
+  if (url.username !== "" || url.password !== "") return refusedUrl("url must not contain a user name or a password")
   // a URL may name port 0, but nothing can connect to it
-  if (url.port === "0") return refusedUrl("url must not name port 0")
+  if (url.port === "0") return refusedUrl("url must not use port 0")
   return url
 }

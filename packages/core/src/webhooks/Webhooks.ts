@@ -261,7 +261,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           if (Option.isNone(shown)) return yield* new NotFound({ message: "the workspace has no such delivery" })
           const { delivery } = shown.value
           if (delivery.webhookId !== webhook.id) {
-            return yield* new NotFound({ message: "the webhook of this delivery was removed, and its secret with it" })
+            return yield* new NotFound({ message: "the webhook of this delivery was removed together with its secret" })
           }
           const event = Option.getOrThrow(yield* events.get(workspaceId, delivery.eventId))
           const now = yield* Clock.currentTimeMillis

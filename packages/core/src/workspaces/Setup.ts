@@ -102,7 +102,7 @@ export class Setup extends Context.Service<Setup, {
       })
 
       const refused = (message: string) => new Unauthorized({ reason: "invalid_credentials", param: "token", message })
-      const used = () => refused("this service is set up already: the set-up link works once. Sign in instead")
+      const used = () => refused("this service is already set up, and the set-up link works only once. Sign in instead")
 
       // no workspace is ever removed, so the storage is asked only until this is true
       let done = false
@@ -125,7 +125,7 @@ export class Setup extends Context.Service<Setup, {
           if (!isRight) yield* spend(address)
           if (yield* isDone) return yield* used()
           if (!isRight) {
-            return yield* refused("the set-up link is not valid: each start of the service shows a new one in its log")
+            return yield* refused("the set-up link is not valid: the service logs a new link at each start")
           }
           return yield* create(owner).pipe(Effect.catchTags({
             AlreadySetUp: () => Effect.fail(used()),

@@ -428,7 +428,7 @@ describe("what upstream's own reports answer", () => {
 it.each(
   [
     ["outcome_unknown", /Repeat the request with the same Idempotency-Key/],
-    ["delivery_unknown", /^the provider never said/]
+    ["delivery_unknown", /^the provider never confirmed/]
   ] as const
 )(
   "%s is a server's error without a time to retry, and says what is left to do",

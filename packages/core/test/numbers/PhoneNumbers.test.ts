@@ -244,7 +244,7 @@ describe("the number that the configuration names", () => {
         yield* TestClock.adjust("20 seconds")
         yield* Fiber.join(built)
         const { check } = yield* Readiness
-        assert.match((yield* Effect.flip(check)).message, /has not answered yet/)
+        assert.match((yield* Effect.flip(check)).message, /has not yet returned/)
       })
     )
   )

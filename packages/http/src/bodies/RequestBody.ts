@@ -32,13 +32,13 @@ export const refusal = (
         message: `the body is larger than ${ByteSize.toNumberUnsafe(maxSize)} bytes`
       })
     case "not whole":
-      return malformed("the body did not arrive whole")
+      return malformed("the body did not arrive completely")
     case "late":
       return malformed(`the body did not arrive within ${Duration.toSeconds(timeout)} seconds`)
     case "no room":
       return new Errors.ServerError({
         reason: "overloaded",
-        message: "too much is being sent to this address at the moment; send it again",
+        message: "this address is receiving too many large bodies at the moment; repeat the request",
         retryAfter: Duration.seconds(1)
       })
   }
@@ -96,7 +96,7 @@ const read = (
     return Effect.fail(unsupported("Content-Type", "the body must be JSON: Content-Type: application/json"))
   }
   if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
-    return Effect.fail(unsupported("Content-Encoding", "the body must not be compressed: leave Content-Encoding out"))
+    return Effect.fail(unsupported("Content-Encoding", "the body must not be compressed: omit Content-Encoding"))
   }
   return Effect.matchEffect(BodyBytes.read(request, { limit, deadline }), {
     onSuccess: (bytes) =>

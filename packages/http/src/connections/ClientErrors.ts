@@ -14,7 +14,7 @@ const refusals: { readonly [code: string]: readonly [status: number, message: st
 const unexpected = new Errors.InvalidBody({
   reason: "invalid_field",
   param: "Expect",
-  message: "nothing can be expected here but 100-continue"
+  message: "the only supported Expect value is 100-continue"
 })
 
 interface ParseError extends NodeJS.ErrnoException {

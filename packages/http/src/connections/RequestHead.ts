@@ -25,5 +25,7 @@ export const refusal = ({ httpVersion, rawHeaders }: RequestHead): Errors.Invali
   if (hosts.length > 1) return refused("Host", "Host must be given once")
   const [host] = hosts
   if (host === undefined) return httpVersion === "1.0" ? undefined : refused("Host", "Host is required")
-  return HostName.of(host) === undefined ? refused("Host", "Host must be a name or an address, and a port") : undefined
+  return HostName.of(host) === undefined
+    ? refused("Host", "Host must be a name or an address, optionally with a port")
+    : undefined
 }

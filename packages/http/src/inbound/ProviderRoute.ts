@@ -20,7 +20,10 @@ const shakeHands = (webhook: ProviderWebhook.ProviderWebhook, { url }: HttpServe
   const answer = webhook.handshake(Object.fromEntries(query))
   return answer === undefined
     ? ErrorResponse.of(
-      new Errors.Forbidden({ reason: "failed_handshake", message: "this is not the handshake that was agreed on" })
+      new Errors.Forbidden({
+        reason: "failed_handshake",
+        message: "the handshake failed: this is not a valid verification request with the configured verify token"
+      })
     )
     : Effect.succeed(HttpServerResponse.text(answer))
 }

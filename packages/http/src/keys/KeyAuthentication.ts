@@ -66,7 +66,7 @@ export const layer = Layer.effect(
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       const missing = access?._tag === "ApiKey"
         ? ApiScope.missing(principal.key.scopes, access.scope)
-        : new Errors.Forbidden({ reason: "missing_scope", message: "no API key may call this" })
+        : new Errors.Forbidden({ reason: "missing_scope", message: "no API key may call this endpoint" })
       if (missing !== undefined) return yield* missing
       if (!Traits.has(endpoint, Traits.Sends)) yield* spend(principal)
       const keyless = IdempotencyHeader.refusal(endpoint, request.headers)

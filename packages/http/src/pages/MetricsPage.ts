@@ -36,7 +36,8 @@ const refusal = (
     const isNear = Option.exists(remoteAddress, HostName.isLoopback) && isToLoopback(headers["host"]) &&
       forwarding.every((name) => headers[name] === undefined)
     return isNear ? undefined : new Errors.NotFound({
-      message: "without METRICS_TOKEN, metrics are for programs on the server's own machine, at localhost or 127.0.0.1"
+      message:
+        "without METRICS_TOKEN, only programs on the server's machine can read metrics, at localhost or 127.0.0.1"
     })
   }
   const shown = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1]

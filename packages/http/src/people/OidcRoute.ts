@@ -31,7 +31,7 @@ const decodeKept = Schema.decodeUnknownEffect(Kept)
 const expired = () =>
   new Errors.Unauthorized({
     reason: "invalid_credentials",
-    message: "signing in took too long, or was begun in another browser: begin again"
+    message: "the sign-in took too long or was started in another browser: start again"
   })
 
 export const layer = HttpRouter.use((router) =>

@@ -46,17 +46,17 @@ export const layer = Layer.effect(
       if (Option.isNone(session)) {
         return yield* new Errors.Unauthorized({
           reason: "missing_session",
-          message: "this needs a dashboard session; an API key does not open it"
+          message: "this endpoint requires a dashboard session; an API key is not enough"
         })
       }
       KnownCallers.note(request)
       yield* crossSite.check(endpoint)
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       const forbidden = portal !== undefined && !Context.get(endpoint.annotations, Access.OpenToPortal)
-        ? new Errors.Forbidden({ reason: "role_not_allowed", message: "the portal does not open this" })
+        ? new Errors.Forbidden({ reason: "role_not_allowed", message: "a portal session may not call this endpoint" })
         : access?._tag === "Session"
         ? Member.roleRefusal(session.value.role, access.role)
-        : new Errors.Forbidden({ reason: "role_not_allowed", message: "no role may call this" })
+        : new Errors.Forbidden({ reason: "role_not_allowed", message: "no role may call this endpoint" })
       if (forbidden !== undefined) return yield* forbidden
       const read = yield* readBody(endpoint, request)
       const keyless = IdempotencyHeader.refusal(endpoint, headers)

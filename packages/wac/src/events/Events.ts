@@ -224,7 +224,7 @@ export const listening = Effect.gen(function*() {
     }
 
     return (workspaceId: Id.WorkspaceId): On => (type, listener) => {
-      if (!Schema.is(Core.EventType)(type)) throw badOption("type", "type must be a type of events, as message.sent is")
+      if (!Schema.is(Core.EventType)(type)) throw badOption("type", "type must be an event type such as message.sent")
       if (typeof listener !== "function") throw badOption("listener", "listener must be a function")
       const tell = (event: Core.Event) =>
         event.type !== type ?

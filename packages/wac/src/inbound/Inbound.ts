@@ -204,12 +204,12 @@ const holdsOne = (told: Read): Result.Result<Read, Errors.InvalidBody> => {
       ? new Errors.InvalidBody({
         reason: "missing_field",
         param: "text",
-        message: `the message needs a content, one of ${types.join(", ")}`
+        message: `the message needs content: one of ${types.join(", ")}`
       })
       : new Errors.InvalidBody({
         reason: "invalid_field",
         param: second!,
-        message: `a message has one content, ${first} or ${second}`
+        message: `a message has one kind of content: give either ${first} or ${second}`
       })
   )
 }
@@ -263,7 +263,7 @@ const itemOf = (told: Read, now: number): InboundItem.InboundItem => {
       status,
       at,
       providerMessageId: providerMessageId ?? null,
-      error: status === "failed" ? error ?? { code: "server_error", message: "the provider did not say why" } : null,
+      error: status === "failed" ? error ?? { code: "server_error", message: "the provider gave no reason" } : null,
       ...(pricing === undefined ? {} : { pricing }),
       ...(isPlayed === undefined ? {} : { isPlayed })
     }

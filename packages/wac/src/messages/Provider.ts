@@ -183,7 +183,9 @@ const described = ({ message, param, provider }: Refusal<keyof ErrorReasons>) =>
 const outcomeOf = (outcome: ProviderOutcome): Port.ProviderOutcome => {
   switch (outcome.status) {
     case "accepted":
-      if (typeof outcome.providerMessageId !== "string") throw new TypeError("an accepted message has no name")
+      if (typeof outcome.providerMessageId !== "string") {
+        throw new TypeError("the result of an accepted message has no providerMessageId")
+      }
       return { _tag: "Accepted", providerMessageId: outcome.providerMessageId }
     case "refused":
       return {
@@ -206,7 +208,7 @@ const outcomeOf = (outcome: ProviderOutcome): Port.ProviderOutcome => {
     case "unknown":
       return { _tag: "Unknown" }
     default:
-      throw new TypeError("the provider's answer has no status that is known here")
+      throw new TypeError("the provider's result has an unknown status")
   }
 }
 

@@ -101,7 +101,7 @@ const hosted = ({ session }: HostAuth, defaultWorkspace: () => Id.WorkspaceId, d
         )
         if (found === null || found === undefined) return Option.none()
         if (!isRole(found.role)) {
-          return yield* Effect.die(new TypeError("the host's session has a role that is unknown"))
+          return yield* Effect.die(new TypeError("the host's session has an unknown role"))
         }
         const id = found.workspaceId === undefined ? defaultWorkspace() : found.workspaceId as Id.WorkspaceId
         return Option.map(yield* workspaces.get(id), (workspace): Session.Session => ({

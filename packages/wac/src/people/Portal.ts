@@ -64,7 +64,7 @@ export const make = (base: string | undefined, defaultWorkspace: Id.WorkspaceId)
           return yield* new Errors.InvalidBody({
             reason: "invalid_field",
             param: "publicUrl",
-            message: "links need the option publicUrl, and the option dashboard: true"
+            message: "links need the option publicUrl and the option dashboard: true"
           })
         }
         const id = link.workspaceId ?? defaultWorkspace

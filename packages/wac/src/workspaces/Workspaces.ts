@@ -145,7 +145,7 @@ export const make = Effect.gen(function*() {
           return yield* new Errors.InvalidBody({
             reason: "invalid_field",
             param: "providerNumberId",
-            message: "providerNumberId belongs to a workspace already"
+            message: "providerNumberId already belongs to a workspace"
           })
         }
         const providerAccountId = given.providerAccountId ?? (yield* provider.firstNumber).providerAccountId
