@@ -4,13 +4,13 @@ import { TestClock } from "effect/testing"
 import { vi } from "vitest"
 import * as Batch from "../src/Batch.ts"
 
-/** A batch that is under way: the commands in it, and how it ends. */
+/** A batch in flight: its commands, and a function that ends it. */
 interface Flight {
   readonly commands: ReadonlyArray<number>
   readonly end: (exit: Exit.Exit<ReadonlyArray<Exit.Exit<string, string>>, string>) => Effect.Effect<boolean>
 }
 
-/** An operation whose batches the test sees leave, and ends. */
+/** An operation whose batches the test observes and ends. */
 const operation = (
   options: { readonly maxSize?: number; readonly deadline?: number } = {}
 ) =>
@@ -38,7 +38,7 @@ const answered = ({ commands, end }: Flight) => end(Exit.succeed(commands.map((n
 const ask = (call: (n: number) => Effect.Effect<string, string>, ...commands: ReadonlyArray<number>) =>
   Effect.forEach(commands, (n) => Effect.forkChild(call(n), { startImmediately: true }))
 
-it.effect("a lone caller leaves at once, while no time passes", () =>
+it.effect("a lone command leaves immediately, without any time passing", () =>
   Effect.gen(function*() {
     const { ask: call, next } = yield* operation()
     const [caller] = yield* ask(call, 1)
@@ -48,7 +48,7 @@ it.effect("a lone caller leaves at once, while no time passes", () =>
     assert.strictEqual(yield* Fiber.join(caller!), "answer 1")
   }))
 
-it.effect("who comes while a batch is under way goes into the next one, and gets the own answer", () =>
+it.effect("a caller that arrives while a batch is in flight joins the next one and gets its own answer", () =>
   Effect.gen(function*() {
     const { ask: call, next } = yield* operation()
     const early = yield* ask(call, 1, 2)
@@ -66,7 +66,7 @@ it.effect("who comes while a batch is under way goes into the next one, and gets
     assert.strictEqual(yield* Fiber.join(again!), "answer 6")
   }))
 
-it.effect("a batch holds no more than its size, and one is under way at once", () =>
+it.effect("a batch holds at most maxSize commands, and one batch is in flight at a time", () =>
   Effect.gen(function*() {
     const { ask: call, next, size } = yield* operation({ maxSize: 2 })
     const callers = yield* ask(call, 1, 2, 3, 4, 5)
@@ -80,7 +80,7 @@ it.effect("a batch holds no more than its size, and one is under way at once", (
     assert.strictEqual((yield* Effect.forEach(callers, Fiber.join)).length, 5)
   }))
 
-it.effect("who is answered and asks again at once goes along with those who waited", () =>
+it.effect("a caller that is answered and calls again immediately joins the batch of those that waited", () =>
   Effect.gen(function*() {
     const { ask: call, next } = yield* operation()
     const one = yield* Effect.forkChild(Effect.andThen(call(1), call(3)), { startImmediately: true })
@@ -94,7 +94,7 @@ it.effect("who is answered and asks again at once goes along with those who wait
     assert.strictEqual(yield* Fiber.join(two!), "answer 2")
   }))
 
-it.effect("a failure of one command is its caller's alone", () =>
+it.effect("a failed command fails only its own caller", () =>
   Effect.gen(function*() {
     const { ask: call, next } = yield* operation()
     const callers = yield* ask(call, 1, 2, 3)
@@ -107,7 +107,7 @@ it.effect("a failure of one command is its caller's alone", () =>
     ])
   }))
 
-it.effect("a failure of the statement is that of all in the batch, and of nobody after", () =>
+it.effect("a failed statement fails every command in its batch and none in later batches", () =>
   Effect.gen(function*() {
     const { ask: call, next } = yield* operation()
     const unlucky = yield* ask(call, 1, 2)
@@ -125,7 +125,7 @@ it.effect("a failure of the statement is that of all in the batch, and of nobody
     assert.deepStrictEqual(yield* Effect.forEach(after, Fiber.join), ["answer 5"])
   }))
 
-it.effect("who is interrupted while waiting takes the command along", () =>
+it.effect("a command whose caller is interrupted while waiting is withdrawn", () =>
   Effect.gen(function*() {
     const { ask: call, next } = yield* operation()
     yield* ask(call, 1)
@@ -139,7 +139,7 @@ it.effect("who is interrupted while waiting takes the command along", () =>
     assert.strictEqual(yield* Fiber.join(three!), "answer 3")
   }))
 
-it.effect("who is interrupted under way leaves the others their answers", () =>
+it.effect("an interruption of one caller in flight leaves the other callers their answers", () =>
   Effect.gen(function*() {
     const { ask: call, next } = yield* operation()
     const [one, two] = yield* ask(call, 1, 2)
@@ -149,7 +149,7 @@ it.effect("who is interrupted under way leaves the others their answers", () =>
     assert.strictEqual(yield* Fiber.join(two!), "answer 2")
   }))
 
-it.effect("who waited too long for a place is turned away, and the command is not carried out", () =>
+it.effect("a caller that waits too long for a batch is turned away, and its command is not carried out", () =>
   Effect.gen(function*() {
     const { ask: call, next, size } = yield* operation({ deadline: 5000 })
     yield* ask(call, 1)
@@ -167,7 +167,7 @@ it.effect("who waited too long for a place is turned away, and the command is no
     assert.strictEqual(yield* size, 0)
   }))
 
-it.effect("a batch that is late is given up, its callers told, and the next one leaves", () =>
+it.effect("a late batch is given up: its callers are notified, and the next batch leaves", () =>
   Effect.gen(function*() {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
@@ -188,7 +188,7 @@ it.effect("a batch that is late is given up, its callers told, and the next one 
     assert.strictEqual(yield* givenUp, 1)
   }))
 
-it.effect("at the end everybody is told, and nobody is taken on", () =>
+it.effect("closing the scope fails every caller, and new calls are refused", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const { ask: call, next } = yield* Scope.provide(operation(), scope)

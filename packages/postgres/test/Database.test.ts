@@ -7,7 +7,7 @@ import { Database, type DirectOptions } from "../src/Database.ts"
 import { integers } from "../src/Parameter.ts"
 import { clients } from "./servers.ts"
 
-/** Over commands `{n}`: zero divides, others double. */
+/** Over commands `{n}`: zero divides by zero, others are doubled. */
 const doubled: DirectOptions<{ readonly n: number }, { readonly doubled: number; readonly share: number }> = {
   write: (commands) => {
     const params = [integers(commands.map(({ n }) => n))]
@@ -29,7 +29,7 @@ for (const { layer: client, name } of clients) {
   const database = Layer.provideMerge(Database.layer, client)
 
   layer(database, { excludeTestServices: true })(name, (it) => {
-    it.effect("a statement answers with rows, or fails with the operation's name", () =>
+    it.effect("a statement returns its rows, or fails with the operation's name", () =>
       Effect.gen(function*() {
         const { query } = yield* Database
         const rows = yield* query("Test.add", "select $1::integer + $2::integer as sum", [1, 2])
@@ -41,7 +41,7 @@ for (const { layer: client, name } of clients) {
         assert.deepStrictEqual(yield* Effect.exit(query("Test.wrong", "select from nowhere", [])), failed("Test.wrong"))
       }))
 
-    it.effect("callers of one batch get their own answers and failures", () =>
+    it.effect("each caller of a batch gets its own answer or failure", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         const { direct } = yield* Database
@@ -62,7 +62,7 @@ for (const { layer: client, name } of clients) {
         assert.deepStrictEqual({ ...row }, { times: 149, commands: 149 })
       }))
 
-    it.effect("readers hear of what is notified, each of the own channel", () =>
+    it.effect("each reader receives the notifications of its own channel", () =>
       Effect.gen(function*() {
         const { listen, query } = yield* Database
         const notify = (channel: string, payload: string) =>
@@ -74,7 +74,7 @@ for (const { layer: client, name } of clients) {
         yield* notify("channel one", "a")
         yield* notify("nobody", "b")
         yield* notify("two", "ü")
-        // who joins a channel may be told twice that something was missed
+        // a reader that joins a channel may get two hints that something was missed
         const heard = (reader: Queue.Dequeue<string>) =>
           Effect.repeat(Queue.take(reader), { until: (hint) => hint !== "" })
         assert.strictEqual(yield* heard(one), "a")
@@ -82,7 +82,7 @@ for (const { layer: client, name } of clients) {
         assert.strictEqual(yield* heard(two), "ü")
       }))
 
-    it.effect("a caller who is interrupted leaves the database usable", () =>
+    it.effect("interrupting a caller leaves the database usable", () =>
       Effect.gen(function*() {
         const { query } = yield* Database
         const caller = yield* Effect.forkChild(query("Test.sleep", "select pg_sleep(0.2)", []), {

@@ -6,7 +6,7 @@ import { chown, mkdir, mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** PostgreSQL refuses to run as root: there it runs as the user whom its packages make. */
+/** PostgreSQL refuses to run as root, so it then runs as the user that its packages create. */
 const owner = (): { readonly uid: number; readonly gid: number } | undefined => {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
@@ -15,7 +15,7 @@ const owner = (): { readonly uid: number; readonly gid: number } | undefined => 
 
 const environment = { PATH: process.env["PATH"], LC_MESSAGES: "C" }
 
-/** Makes and starts a server from the binaries in a directory of this machine. */
+/** Creates and starts a server from the binaries in a directory of this machine. */
 export const startInstalled = async (
   bin: string,
   ...settings: ReadonlyArray<string>
@@ -40,7 +40,7 @@ export const startInstalled = async (
     ["-D", data, "-p", String(port), ...all.flatMap((setting) => ["-c", setting])],
     { ...options, stdio: ["ignore", "ignore", "pipe"] }
   )
-  // a run that is broken off calls no teardown
+  // an aborted run calls no teardown
   const tidy = () => {
     server.kill("SIGQUIT")
     rmSync(directory, { recursive: true, force: true })

@@ -12,7 +12,7 @@ const first: Migrations.Migration = {
 }
 const second: Migrations.Migration = { name: "second", sql: "alter table one add column y integer default 7" }
 
-/** The client of a database with nothing in it. */
+/** The client of an empty database. */
 const emptied = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   yield* client`drop schema public cascade`
@@ -22,7 +22,7 @@ const emptied = Effect.gen(function*() {
 
 for (const { layer: clientLayer, name } of clients) {
   layer(clientLayer, { excludeTestServices: true })(name, (it) => {
-    it.effect("an empty database comes to the newest version, once", () =>
+    it.effect("an empty database is migrated to the newest version, once", () =>
       Effect.gen(function*() {
         const client = yield* emptied
         const newest = Migrations.all.length
@@ -35,7 +35,7 @@ for (const { layer: clientLayer, name } of clients) {
         )
       }))
 
-    it.effect("the schema says of every table what it is", () =>
+    it.effect("every table of the schema has a comment", () =>
       Effect.gen(function*() {
         const client = yield* emptied
         yield* Migrations.run()
@@ -46,7 +46,7 @@ for (const { layer: clientLayer, name } of clients) {
         assert.deepStrictEqual(tables.filter(({ words }) => words === null).map(({ name }) => name), [])
       }))
 
-    it.effect("an older one comes on by the steps that it lacks", () =>
+    it.effect("an older schema is migrated by the missing steps only", () =>
       Effect.gen(function*() {
         const client = yield* emptied
         assert.deepStrictEqual(yield* Migrations.run([first]), { before: 0, after: 1 })
@@ -56,7 +56,7 @@ for (const { layer: clientLayer, name } of clients) {
         assert.deepStrictEqual({ ...(yield* client`select x, y from one`)[0] }, { x: 1, y: 7 })
       }))
 
-    it.effect("a newer one is refused", () =>
+    it.effect("a newer schema is refused", () =>
       Effect.gen(function*() {
         yield* emptied
         yield* Migrations.run([first, second])
@@ -68,7 +68,7 @@ for (const { layer: clientLayer, name } of clients) {
         assert.strictEqual((yield* Effect.flip(Migrations.check([first]))).message, refused.message)
       }))
 
-    it.effect("one that another build made is refused", () =>
+    it.effect("a schema of a different build is refused", () =>
       Effect.gen(function*() {
         yield* emptied
         yield* Migrations.run([first])
@@ -76,7 +76,7 @@ for (const { layer: clientLayer, name } of clients) {
         assert.include(refused.message, "was made by another build")
       }))
 
-    it.effect("one that another build made is refused as such, even if that build knew more versions", () =>
+    it.effect("a schema of a different build is refused as such, even if that build knew more versions", () =>
       Effect.gen(function*() {
         yield* emptied
         yield* Migrations.run([{ ...first, sql: `${first.sql} select 1` }, second])
@@ -84,7 +84,7 @@ for (const { layer: clientLayer, name } of clients) {
         assert.include(refused.message, "was made by another build")
       }))
 
-    it.effect("a step that fails leaves nothing behind, and those before it stay", () =>
+    it.effect("a failed migration leaves nothing behind, and earlier ones stay", () =>
       Effect.gen(function*() {
         const client = yield* emptied
         const broken = { name: "broken", sql: "create table two (); select 1 / 0" }
@@ -103,14 +103,14 @@ for (const { layer: clientLayer, name } of clients) {
   })
 }
 
-it.live("a database that cannot hold every text is refused", () =>
+it.live("a database whose encoding cannot hold every text is refused", () =>
   Effect.gen(function*() {
     const url = yield* freshDatabase(undefined, "LATIN1")
     const refused = yield* Effect.flip(Effect.provide(Migrations.run(), PostgresClient.layer({ url })))
     assert.strictEqual(refused.message, "the database's encoding is LATIN1, and wac needs UTF8: create another")
   }).pipe(Effect.scoped))
 
-it.live("processes that migrate at once do each step once", () =>
+it.live("processes that migrate concurrently run each migration once", () =>
   Effect.gen(function*() {
     const url = yield* freshDatabase()
     const process = Effect.provide(

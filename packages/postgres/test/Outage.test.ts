@@ -1,5 +1,5 @@
 /**
- * What becomes of callers while PostgreSQL is away, slow or out of reach, and afterwards.
+ * What happens to callers while PostgreSQL is stopped, slow or unreachable, and afterwards.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -40,7 +40,7 @@ const isUnavailable = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isFailure(exit) && String(exit.cause).includes("StoreError")
 
 describe("a server that is silent", () => {
-  it.live("is not waited for by who closes", () =>
+  it.live("closing does not wait for a silent server", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const { listen, query } = yield* Effect.map(
@@ -51,7 +51,7 @@ describe("a server that is silent", () => {
       assert.strictEqual(yield* Queue.take(heard), "")
       yield* query("Test.one", "select 1 as one", [])
       proxy.freeze()
-      // one that waited would wait until it speaks again
+      // if closing waited, it would wait until the server responds again
       const closed = yield* Effect.timeoutOption(Scope.close(scope, Exit.void), "20 seconds")
       proxy.thaw()
       assert.isTrue(Option.isSome(closed))
@@ -59,7 +59,7 @@ describe("a server that is silent", () => {
 })
 
 describe("a restart of PostgreSQL", () => {
-  it.live("is not noticed by who asks after it", () =>
+  it.live("callers after a restart do not notice it", () =>
     Effect.gen(function*() {
       yield* one
       yield* Effect.promise(server.stop)
@@ -67,7 +67,7 @@ describe("a restart of PostgreSQL", () => {
       yield* Effect.forEach(Array.from({ length: 20 }), () => one, { concurrency: "unbounded" })
     }).pipe(Effect.provide(database())))
 
-  it.live("is waited out by who asks during it", () =>
+  it.live("a query issued during a restart waits and then succeeds", () =>
     Effect.gen(function*() {
       const refused = proxy.refuse()
       const caller = yield* Effect.forkChild(one, { startImmediately: true })
@@ -76,7 +76,7 @@ describe("a restart of PostgreSQL", () => {
       assert.strictEqual((yield* Fiber.join(caller))[0]!["one"], 1)
     }).pipe(Effect.provide(database())))
 
-  it.live("fails who was under way, and whoever waits for too long, and then is over", () =>
+  it.live("a restart fails statements in flight and callers that wait too long; later calls succeed", () =>
     Effect.gen(function*() {
       const { direct, query } = yield* Database
       yield* query(
@@ -96,7 +96,7 @@ describe("a restart of PostgreSQL", () => {
       yield* one
     }).pipe(Effect.scoped, Effect.provide(database())))
 
-  it.live("is survived by readers of notifications, who are told that they may have missed some", () =>
+  it.live("readers of notifications survive a restart, and are notified that they may have missed some", () =>
     Effect.gen(function*() {
       const { listen, query } = yield* Database
       const reader = yield* listen("hints")
@@ -111,7 +111,7 @@ describe("a restart of PostgreSQL", () => {
     }).pipe(Effect.scoped, Effect.provide(database())))
 })
 
-/** Waits until a statement with that text is being carried out. */
+/** Waits until a statement with that text is running. */
 const untilActive = (text: string) =>
   Effect.flatMap(
     Database,
@@ -123,7 +123,7 @@ const untilActive = (text: string) =>
       )
   ).pipe(Effect.repeat({ until: ([row]) => Number(row!["n"]) > 0 }))
 
-it.live("a statement that takes too long is undone, and its caller told", () =>
+it.live("a statement that takes too long is undone, and its caller gets an error", () =>
   Effect.gen(function*() {
     const { query } = yield* Database
     yield* query("Test.create", "create table if not exists done (n integer)", [])
@@ -134,7 +134,7 @@ it.live("a statement that takes too long is undone, and its caller told", () =>
     assert.deepStrictEqual(yield* query("Test.done", "select * from done", []), [])
   }).pipe(Effect.provide(database({ deadline: 1000 }))))
 
-it.live("with all connections taken, callers wait for their turn, and not for ever", () =>
+it.live("if all connections are taken, callers wait for one, up to the deadline", () =>
   Effect.gen(function*() {
     const { query } = yield* Database
     const sleep = query("Test.sleep", "select pg_sleep(1)", [])
@@ -144,7 +144,7 @@ it.live("with all connections taken, callers wait for their turn, and not for ev
     yield* one
   }).pipe(Effect.provide(database({ deadline: 1500, maxConnections: 1 }))))
 
-it.live("on a network that swallows everything nobody hangs, and it is over when that is over", () =>
+it.live("if the network drops everything, no caller hangs, and calls succeed once it recovers", () =>
   Effect.gen(function*() {
     yield* one
     proxy.freeze()
@@ -154,15 +154,18 @@ it.live("on a network that swallows everything nobody hangs, and it is over when
     yield* one
   }).pipe(Effect.provide(database({ deadline: 1500 }))))
 
-it.live("connections that break are replaced, once their break is noticed", () =>
+it.live("broken connections are replaced once the break is noticed", () =>
   Effect.gen(function*() {
     yield* Effect.forEach([1, 2, 3], () => one, { concurrency: "unbounded" })
     proxy.cut()
     yield* Effect.retry(one, { times: 3 })
   }).pipe(Effect.provide(database())))
 
-describe("what PostgreSQL undid for the sake of others", () => {
-  /** Fails `times` times with a state of its own (a sequence remembers, as no transaction undoes it), and then answers. */
+describe("a statement that PostgreSQL undid because of others", () => {
+  /**
+   * Fails `times` times with an SQLSTATE of its own (counted by a sequence, which no transaction undoes), and then
+   * succeeds.
+   */
   const undone = (name: string, state: string, times: number) =>
     Effect.flatMap(Database, ({ query }) =>
       Effect.andThen(
@@ -185,7 +188,7 @@ describe("what PostgreSQL undid for the sake of others", () => {
     ).pipe(Effect.map(([row]) => row!["n"]))
 
   it.live.each([["serialization_failure", "40001"], ["deadlock_detected", "40P01"]] as const)(
-    "is sent again, for one caller and for many: %s",
+    "an undone statement is retried, for one caller and for many: %s",
     ([name, state]) =>
       Effect.gen(function*() {
         const { direct, query } = yield* Database
@@ -199,7 +202,7 @@ describe("what PostgreSQL undid for the sake of others", () => {
       }).pipe(Effect.scoped, Effect.provide(database()))
   )
 
-  it.live("fails its callers if it never ends", () =>
+  it.live("a statement that is undone every time fails its callers", () =>
     Effect.gen(function*() {
       const { direct } = yield* Database
       yield* undone("always", "40001", 1_000_000)
@@ -209,7 +212,7 @@ describe("what PostgreSQL undid for the sake of others", () => {
       assert.isAbove(Number(yield* calls("always")), 3)
     }).pipe(Effect.scoped, Effect.provide(database())))
 
-  it.live("is done after all where two waited for each other", () =>
+  it.live("a statement that was undone because of a deadlock succeeds in the end", () =>
     Effect.gen(function*() {
       const { query } = yield* Database
       yield* query("Test.create", "create table crossed (n integer primary key, times integer not null)", [])
@@ -221,7 +224,7 @@ describe("what PostgreSQL undid for the sake of others", () => {
         begin
           update crossed set times = times + 1 where n = one;
           perform nextval('crossings');
-          -- until both have their first row
+          -- until both have locked their first row
           while (select last_value < 2 from crossings) loop perform pg_sleep(0.01); end loop;
           update crossed set times = times + 1 where n = two;
         end $$`,
@@ -242,7 +245,7 @@ describe("what PostgreSQL undid for the sake of others", () => {
     }).pipe(Effect.provide(database())))
 })
 
-it.live("opening fails after a while when every connection of the server is taken, and succeeds once they are free", () =>
+it.live("if every connection of the server is taken, opening fails after a while, and succeeds once they are free", () =>
   Effect.gen(function*() {
     const others = yield* Scope.make()
     const another = Effect.flatMap(PgConnection.make({ url: Redacted.make(server.url) }), ({ pin }) => pin)

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as PgliteClient from "../src/PgliteClient.ts"
 import * as PgliteUpkeep from "../src/PgliteUpkeep.ts"
 
-it.live("what was changed much is vacuumed and analysed, and what was logged much is checkpointed", () =>
+it.live("tables with many changes are vacuumed and analysed, and a long log is checkpointed", () =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     const state = Effect.map(
@@ -21,7 +21,7 @@ it.live("what was changed much is vacuumed and analysed, and what was logged muc
 
     yield* client`insert into much select i, repeat('much', 400) from generate_series(1, 20000) i`
     yield* client`delete from much where x <= 10000`
-    // statistics are told once a second
+    // statistics are flushed once a second
     yield* client`select pg_stat_force_next_flush()`
     yield* PgliteUpkeep.once(client)
     yield* client`select pg_stat_force_next_flush()`

@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { type AddressInfo, createServer } from "node:net"
 import * as PostgresClient from "../src/PostgresClient.ts"
 
-describe("an address that is none", () => {
+describe("an invalid URL", () => {
   const wrong: ReadonlyArray<readonly [what: string, url: string, words: RegExp]> = [
     ["a mode of TLS that there is not", "postgres://wac:hunter2@127.0.0.1:1/wac?sslmode=so", /sslmode/],
     ["port 0", "postgres://wac:hunter2@127.0.0.1:0/wac", /port/],
@@ -14,8 +14,8 @@ describe("an address that is none", () => {
     ["no address at all", "hunter2", /postgres:/],
     ["a second host without a port", "postgres://wac:hunter2@127.0.0.1:1,127.0.0.1:x/wac", /second host/]
   ]
-  // under the test's clock: who waits for it to get better waits for ever
-  it.effect.each(wrong)("is refused at once: %s", ([, url, words]) =>
+  // under the test clock, so waiting for the server would never end
+  it.effect.each(wrong)("an invalid URL is refused immediately: %s", ([, url, words]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Layer.build(PostgresClient.layer({ url: Redacted.make(url) })))
       assert.strictEqual(error._tag, "OpenError")
@@ -24,7 +24,7 @@ describe("an address that is none", () => {
       assert.notInclude(error.message, "hunter2")
     }).pipe(Effect.scoped))
 
-  it.effect("is not one of a server that is away, which is waited for", () =>
+  it.effect("a server that is down is waited for, unlike an invalid URL", () =>
     Effect.gen(function*() {
       const asked = Promise.withResolvers<void>()
       const server = createServer((socket) => {
@@ -35,7 +35,7 @@ describe("an address that is none", () => {
       yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
       const { port } = server.address() as AddressInfo
       const url = Redacted.make(`postgres://wac:hunter2@127.0.0.1:${port}/wac?sslmode=prefer`)
-      // whose clock stands still: it asks once, and waits until it may again
+      // the clock stands still: it connects once, and waits to retry
       const building = yield* Effect.forkChild(Layer.build(PostgresClient.layer({ url })), { startImmediately: true })
       yield* Effect.promise(() => asked.promise)
       yield* Effect.replicateEffect(Effect.promise(() => new Promise((resolve) => setImmediate(resolve))), 20)

@@ -1,5 +1,5 @@
 /**
- * Several hosts in one URL: who may be written to is used, and whoever is that next.
+ * Several hosts in one URL: the one that accepts writes is used, and after it its successor.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,7 +10,7 @@ import { afterAll, beforeAll } from "vitest"
 import { Database } from "../src/Database.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 
-/** Two servers, with nobody between them: which of them is the primary is what each says of itself. */
+/** Two independent servers. Each one's own setting decides whether it is the primary. */
 let servers: ReadonlyArray<PostgresServer.PostgresServer>
 let proxies: ReadonlyArray<PostgresProxy.PostgresProxy>
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const run = (url: string, statement: string) =>
     Effect.orDie
   )
 
-/** Has the server take writes, or none, in the sessions that there are too. */
+/** Makes a server accept or refuse writes, in existing sessions too. */
 const setWritable = Effect.fnUntraced(function*(server: number, isWritable: boolean) {
   const { url } = servers[server]!
   yield* run(url, `alter system set default_transaction_read_only = ${isWritable ? "off" : "on"}`)
@@ -40,7 +40,7 @@ const setWritable = Effect.fnUntraced(function*(server: number, isWritable: bool
   })
 })
 
-/** The URL of both, by their proxies. */
+/** A URL with both servers, through their proxies. */
 const both = () => {
   const [first, second] = proxies.map(({ url }) => new URL(url))
   return Redacted.make(first!.href.replace(first!.host, `${first!.host},${second!.host}`))
@@ -52,7 +52,7 @@ const database = Layer.unwrap(
 
 const portOf = (server: number) => Number(new URL(servers[server]!.url).port)
 
-/** The server that has taken a write. */
+/** The port of the server that accepted a write. */
 const written = Effect.flatMap(
   Database,
   ({ query }) =>
@@ -61,7 +61,7 @@ const written = Effect.flatMap(
   Effect.map(([row]) => row!["port"] as number)
 )
 
-/** As an application asks on until it is answered by this server. */
+/** Retries a write, like an application, until this server accepts it. */
 const untilWritten = (server: number) =>
   written.pipe(
     Effect.exit,
@@ -71,13 +71,13 @@ const untilWritten = (server: number) =>
     })
   )
 
-describe("of several hosts", () => {
-  it.live("the one that takes writes is used, wherever it stands; and the next, when it does no more", () =>
+describe("a URL with several hosts", () => {
+  it.live("the host that accepts writes is used, whichever it is, and the next one when that changes", () =>
     Effect.gen(function*() {
       yield* setWritable(0, false)
       yield* Effect.gen(function*() {
         assert.strictEqual(yield* written, portOf(1))
-        // the other way about, and no connection breaks by itself
+        // reversed, without any connection breaking
         yield* setWritable(1, false)
         yield* setWritable(0, true)
         yield* untilWritten(0)
@@ -88,7 +88,7 @@ describe("of several hosts", () => {
       yield* setWritable(1, true)
     }))
 
-  it.live("a silent one is left behind, with its connections", () =>
+  it.live("a host that turns silent is abandoned with its connections", () =>
     Effect.gen(function*() {
       yield* untilWritten(0)
       proxies[0]!.freeze()
@@ -97,7 +97,7 @@ describe("of several hosts", () => {
       proxies[0]!.thaw()
     }).pipe(Effect.provide(Layer.unwrap(Effect.as(setWritable(1, false), database)))))
 
-  it.live("none at all is an error that says so", () =>
+  it.live("if no host accepts writes, the error says so", () =>
     Effect.gen(function*() {
       yield* Effect.forEach([0, 1], (server) => setWritable(server, false))
       const error = yield* Effect.flip(Layer.build(database))

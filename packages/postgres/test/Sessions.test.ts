@@ -16,7 +16,7 @@ interface Counts extends Step.Known {
   readonly counts: ReadonlyMap<number, number>
 }
 
-/** A step that counts numbers, and answers with the counts so far; 0 is refused by the table. */
+/** A step that counts numbers and answers with the counts so far. The table refuses 0. */
 const counting = (
   decided: () => void = () => {}
 ): StepOptions<number, Counts, number, ReadonlyMap<number, number>> => ({
@@ -42,7 +42,7 @@ const counting = (
     }]
 })
 
-/** Writes numbers, and answers with what is read of each then. */
+/** Writes numbers, and answers with what is then read of each. */
 const adding: DirectOptions<number, number> = {
   write: (numbers) => [
     { text: "insert into counted (n, times) select n, 7 from unnest($1::integer[]) n", params: [integers(numbers)] },
@@ -68,14 +68,14 @@ const read = Effect.flatMap(Database, ({ query }) =>
 
 const failed = Exit.fail(new StoreError.StoreError({ operation: "Test.count" }))
 
-/** Lets the thread stand still, as a process does that is stopped. */
+/** Blocks the thread, like a suspended process. */
 const stall = (milliseconds: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
 for (const { layer: client, name } of clients) {
   layer(Layer.mergeAll(Database.layer, migrated).pipe(Layer.provideMerge(client)), { excludeTestServices: true })(
     `a step on ${name}`,
     (it) => {
-      it.effect("carries out the commands of many callers, each as if those before it were written", () =>
+      it.effect("a step carries out many callers' commands, each as if the previous ones were written", () =>
         Effect.gen(function*() {
           const { stepped } = yield* Database
           let steps = 0
@@ -90,7 +90,7 @@ for (const { layer: client, name } of clients) {
           assert.deepStrictEqual(yield* read, Array.from({ length: 10 }, (_, i) => [i + 1, 10]))
         }))
 
-      it.effect("fails the command whose row PostgreSQL refuses, and no other", () =>
+      it.effect("a step fails the command whose row PostgreSQL refuses, and no other", () =>
         Effect.gen(function*() {
           const { stepped } = yield* Database
           const count = yield* stepped("Test.count", counting())
@@ -101,7 +101,7 @@ for (const { layer: client, name } of clients) {
           assert.deepStrictEqual(yield* Effect.map(read, (rows) => rows.slice(-3)), [[21, 1], [22, 1], [23, 1]])
         }))
 
-      it.effect("in one round trip carries out what is decided from commands alone, each refused row alone failing", () =>
+      it.effect("an operation in one round trip fails only the commands whose rows are refused", () =>
         Effect.gen(function*() {
           const { direct } = yield* Database
           const count = yield* direct("Test.count", adding)
@@ -115,7 +115,7 @@ for (const { layer: client, name } of clients) {
           yield* PgClient.PgClient.use((client) => client`delete from counted where n > 30`)
         }))
 
-      it.effect("writes nothing where nothing is decided to be written", () =>
+      it.effect("a step writes nothing if nothing is decided", () =>
         Effect.gen(function*() {
           const { stepped } = yield* Database
           const count = yield* stepped("Test.count", counting())
@@ -124,7 +124,7 @@ for (const { layer: client, name } of clients) {
           assert.deepStrictEqual(yield* read, before)
         }))
 
-      it.effect("leaves the connection usable when the decision throws", () =>
+      it.effect("a step leaves the connection usable if the decision throws", () =>
         Effect.gen(function*() {
           const { stepped } = yield* Database
           let isBroken = true
@@ -140,7 +140,7 @@ for (const { layer: client, name } of clients) {
           assert.strictEqual(yield* count(31), 1)
         }))
 
-      it.effect("keeps other statements out of its transaction", () =>
+      it.effect("a step keeps other statements out of its transaction", () =>
         Effect.gen(function*() {
           const { query, stepped } = yield* Database
           const count = yield* stepped("Test.count", counting())
@@ -156,7 +156,7 @@ for (const { layer: client, name } of clients) {
   )
 }
 
-/** A database on the server by way of a proxy, whose connections keep to a deadline (milliseconds). */
+/** A database on the server behind a proxy, with a deadline in milliseconds. */
 const proxied = Effect.fnUntraced(function*(deadline = 5000) {
   const url = yield* freshDatabase()
   const proxy = yield* Effect.acquireRelease(
@@ -178,7 +178,7 @@ const proxied = Effect.fnUntraced(function*(deadline = 5000) {
 const live = { excludeTestServices: true }
 
 layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
-  it.effect("is tried again when it was lost before the commit", () =>
+  it.effect("a step is retried if its connection was lost before the commit", () =>
     Effect.gen(function*() {
       const { byProxy, proxy } = yield* proxied()
       const { stepped } = yield* Effect.provide(Database, byProxy)
@@ -192,7 +192,7 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       assert.deepStrictEqual(yield* Effect.provide(read, byProxy), [[1, 2]])
     }).pipe(Effect.scoped))
 
-  it.effect("fails when it may have been committed, and is carried out once at most", () =>
+  it.effect("a step that may have been committed fails, and is carried out at most once", () =>
     Effect.gen(function*() {
       const { byProxy, proxy } = yield* proxied()
       const { stepped } = yield* Effect.provide(Database, byProxy)
@@ -207,7 +207,7 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       assert.deepStrictEqual(yield* Effect.provide(read, byProxy), [[1, 1]])
     }).pipe(Effect.scoped))
 
-  it.effect("holds its locks no longer than a second when its process stands still", () =>
+  it.effect("a step of a suspended process holds its locks for at most a second", () =>
     Effect.gen(function*() {
       const { byProxy, direct, proxy } = yield* proxied()
       const frozen = yield* Effect.provide(Database, byProxy)
@@ -218,13 +218,13 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       const reached = proxy.stopAt("insert into counted", "sent")
       const standing = yield* Effect.forkChild(count(1))
       yield* Effect.promise(() => reached)
-      // it waits for the row of the one that stands still, and has it in time
+      // it waits for the row of the suspended step, and gets it in time
       assert.strictEqual(yield* countToo(1), 2)
       yield* Fiber.interrupt(standing)
       assert.deepStrictEqual(yield* Effect.provide(read, direct), [[1, 2]])
     }).pipe(Effect.scoped))
 
-  it.effect("is carried out once by a process that stood still between load and write, however long", () =>
+  it.effect("a step is carried out once by a process that was suspended between load and write, however long", () =>
     Effect.gen(function*() {
       const { direct } = yield* proxied()
       const { stepped } = yield* Effect.provide(Database, direct)
@@ -242,7 +242,7 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
     }).pipe(Effect.scoped))
 
-  it.effect("leaves no lock behind when it is given up", () =>
+  it.effect("a step that is given up leaves no lock behind", () =>
     Effect.gen(function*() {
       const { byProxy, direct, proxy } = yield* proxied(400)
       const { stepped } = yield* Effect.provide(Database, byProxy)

@@ -6,7 +6,7 @@ import * as Timely from "../src/Timely.ts"
 /** Milliseconds. */
 const deadline = 50
 
-/** How an effect ends within the deadline, while the process stands still for so long (milliseconds) at first. */
+/** How an effect ends within the deadline if the process is first suspended for `stall` milliseconds. */
 const ended = <A>(effect: Effect.Effect<A>, stall: number) =>
   Effect.callback<Exit.Exit<A> | "late">((resume) => {
     Timely.watch(Effect.runFork(effect), deadline, (end) => resume(Effect.succeed(end)))
@@ -14,15 +14,15 @@ const ended = <A>(effect: Effect.Effect<A>, stall: number) =>
   })
 
 describe("a deadline", () => {
-  it.live("does not count time in which the process stood still: what came meanwhile is read", () =>
+  it.live("time during which the process was suspended does not count: responses that arrived meanwhile are read", () =>
     Effect.gen(function*() {
-      // from the thread pool, which goes on; timers come before what it has read
+      // from the thread pool, which continues; timers run before its results are read
       const read = Effect.promise(() => readFile(import.meta.filename, "utf8"))
       const end = yield* ended(read, 4 * deadline)
       assert.isTrue(end !== "late" && Exit.isSuccess(end))
     }))
 
-  it.live("ends what never answers, after a stall too", () =>
+  it.live("an effect that never ends is late, even after a suspension", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* ended(Effect.never, 0), "late")
       assert.strictEqual(yield* ended(Effect.never, 4 * deadline), "late")

@@ -1,6 +1,6 @@
 /**
- * Properties over both storages: the same random commands go to PostgreSQL and to memory, which must answer alike and
- * hold the same afterwards. A test's name holds its seed; a failure also tells what led to it.
+ * Properties over both storages: PostgreSQL and memory get the same random commands, must answer alike, and must hold
+ * the same afterwards. A test's title contains its seed, and a failure lists the commands that led to it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -17,16 +17,16 @@ class Memory extends Context.Service<Memory, Context.Context<Ports.Ports>>()(
   "@wac/postgres/test/agreement/Memory"
 ) {}
 
-/** Needs of a command, and of the whole of a property: the ports are those of PostgreSQL. */
+/** Requirements of a command, and of the whole property. The ports are PostgreSQL's. */
 export type Needs = Fixture.Services | Scope.Scope | Memory | PgClient.PgClient
 
-/** Carries out a step in memory alone. */
+/** Carries out a step in memory only. */
 const remember = <A, E, R>(
   step: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, Exclude<R, Ports.Ports> | Memory> =>
   Effect.flatMap(Memory, (memory) => Effect.provideContext(step, memory))
 
-/** An answer with its errors by class, fields and words, and its bytes in letters. */
+/** An answer with its errors as class, fields and message, and its bytes as text. */
 const plain = (value: unknown): unknown =>
   Errors.isDomainError(value)
     ? { class: value._tag, ...value, message: value.message }
@@ -38,7 +38,7 @@ const plain = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).map(([name, field]) => [name, plain(field)]))
     : value
 
-/** Where two answers differ first, in what, and what is about it; nothing where they do not. */
+/** The first difference between two answers: its place and both values; `undefined` if they are equal. */
 const difference = (ours: unknown, memorys: unknown, path = ""): string | undefined => {
   if (!Predicate.isObjectOrArray(ours) || !Predicate.isObjectOrArray(memorys)) {
     return ours === memorys ? undefined : `${path}: ${JSON.stringify(ours)} is not memory's ${JSON.stringify(memorys)}`
@@ -50,7 +50,10 @@ const difference = (ours: unknown, memorys: unknown, path = ""): string | undefi
   return undefined
 }
 
-/** Asks PostgreSQL all at once, in one batch where there are batches, and memory one after the other. */
+/**
+ * Sends all commands to PostgreSQL concurrently, in one batch if the operation has batches, and to memory one after
+ * another.
+ */
 export const ask = <A, E>(
   questions: ReadonlyArray<Effect.Effect<A, E, Ports.Ports>>
 ): Effect.Effect<ReadonlyArray<A>, E, Ports.Ports | Memory> =>
@@ -65,11 +68,11 @@ export const ask = <A, E>(
     return answers
   })
 
-/** Asks both one thing. */
+/** Sends one command to both. */
 export const askOne = <A, E>(question: Effect.Effect<A, E, Ports.Ports>) =>
   Effect.map(ask([question]), ([answer]) => answer!)
 
-/** All of a list, page by page. */
+/** A whole list, page by page. */
 export const all = <A, E, R>(
   page: (request: Page.PageRequest) => Effect.Effect<Page.Page<A>, E, R>,
   limit = 100
@@ -85,7 +88,7 @@ export const all = <A, E, R>(
     return found
   })
 
-/** A workspace that both know, with its number, key and templates. */
+/** A workspace that both storages know, with its number, key and templates. */
 export const world = Effect.fnUntraced(function*(options?: Fixture.WorldOptions) {
   const own = yield* Fixture.world(options)
   const { key, number, workspace } = own
@@ -103,21 +106,21 @@ export const world = Effect.fnUntraced(function*(options?: Fixture.WorldOptions)
 
 type Step = Effect.Effect<unknown, unknown, Needs>
 
-/** What may be done, over and over, each as likely as the others. */
+/** The steps of a property; each one is picked with the same probability. */
 export interface Game {
   readonly steps: ReadonlyArray<readonly [name: string, step: Step]>
-  /** Compares what both hold. */
+  /** Compares what both storages hold. */
   readonly check: Step
 }
 
 export interface Options {
-  /** How many steps a seed has. */
+  /** The number of steps for a seed. */
   readonly length: number
-  /** After so many it is checked what both hold, and at the end. */
+  /** The storages are compared after this many steps, and at the end. */
   readonly checkEvery: number
 }
 
-/** Every storage begins empty. What refers to others was made after them. */
+/** Empties every table. Later tables refer to earlier ones. */
 const emptied = PgClient.PgClient.use((client) =>
   client.unsafe(`do $$ declare
     of_table text;
@@ -156,19 +159,19 @@ const play = (
     )
   )
 
-/** Registers the property. `begin` makes what a seed is played with; what it notes a failure tells. */
+/** Registers the property. `begin` creates the steps for a seed; a failure reports what it notes. */
 export const property = (
   options: Options,
   begin: (random: SeededRandom.SeededRandom, note: (line: string) => void) => Effect.Effect<Game, unknown, Needs>
 ): void => {
   for (const { layer: database, name } of databases) {
     const storage = Layer.mergeAll(PostgresStorage.layer, Storage.layer(name, false)).pipe(Layer.provideMerge(database))
-    // it has the same statements
+    // fewer, because PGlite runs the same statements
     const seeds = name === "PGlite" ? 4 : 25
 
     layer(Layer.merge(storage, Fixture.layer), { excludeTestServices: true })(name, (it) => {
       it.effect.each(Array.from({ length: seeds }, (_, i) => ({ seed: i + 1 })))(
-        "agrees with memory, seed $seed",
+        "PostgreSQL agrees with memory, seed $seed",
         ({ seed }) =>
           Effect.suspend(() => {
             const random = SeededRandom.make(seed)

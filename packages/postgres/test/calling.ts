@@ -1,5 +1,5 @@
 /**
- * Batches that call a function of a test's own, from a JSON array of commands to one of answers.
+ * Batches that call an SQL function of a test, which maps a JSON array of commands to an array of answers.
  */
 import { plain } from "../src/Column.ts"
 import type { DirectOptions } from "../src/Database.ts"

@@ -1,5 +1,5 @@
 /**
- * Carries steps out in a transaction of the test's own client, so that it can be looked at before it is committed.
+ * Carries out steps in a transaction of the test's own client, so that the test can look at it before the commit.
  */
 import { PgClient } from "@effect/sql-pg"
 import type { Step, Time } from "@wac/core"
@@ -9,7 +9,7 @@ import type { StepOptions } from "../src/Database.ts"
 import { planning } from "../src/Sessions.ts"
 import type { Row, Rows, Statement } from "../src/Statement.ts"
 
-/** Carries out statements with the settings of steps; they last as long as the transaction that this is in. */
+/** Carries out statements with the settings of steps, which last until the surrounding transaction ends. */
 export const carryOutAll = (
   statements: ReadonlyArray<Statement>
 ): Effect.Effect<ReadonlyArray<Rows>, SqlError, PgClient.PgClient> =>
@@ -19,7 +19,7 @@ export const carryOutAll = (
     return yield* Effect.forEach(statements, ({ params = [], text }) => client.unsafe<Row>(text, params))
   })
 
-/** A step that is judged at `now`, or else when each command was asked for. Answers with its answers. */
+/** Carries out a step that is judged at `now`, or else at each command's own time. Returns the answers. */
 export const carryOut = <Command, Loaded extends Step.Known, Answer, Writes, Need = never>(
   { decide, load, more, read, write }: StepOptions<Command, Loaded, Answer, Writes, Need>,
   commands: ReadonlyArray<Command>,

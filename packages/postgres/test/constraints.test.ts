@@ -1,6 +1,6 @@
 /**
- * Rows that the domain never makes are refused by the database too, each by the constraint that says so. A constraint
- * without a case here fails, as does a column whose words or numbers are not those of the domain.
+ * Rows that the domain never creates are refused by the database too, each by its own constraint. A constraint without
+ * a case here fails the test, and so does a column that allows words or numbers outside of the domain.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -10,7 +10,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { ciphertext, nonce, possible, type Row, write } from "./rows.ts"
 import { databases } from "./servers.ts"
 
-/** The words of a type of the domain, none of them left out. */
+/** All members of a union of words. */
 const words = <Word extends string>(all: { readonly [_ in Word]: true }) => Object.keys(all)
 
 const noBlock = { block_reason: null, block_scope: null, blocked_since: null, block_told_at: null }
@@ -19,7 +19,7 @@ const noKey = { route: null, key: null, fingerprint: null, ...noClaim }
 const ended = { next_attempt_at: null, completed_at: 2 }
 const tried = { attempt_count: 1, round_attempts: 1, first_attempt_at: 1, last_attempt_at: 2 }
 
-/** By constraint or unique index: its table, and what makes the possible row an impossible one. */
+/** By constraint or unique index: its table, and the changes that make a possible row impossible. */
 const impossible: { readonly [constraint: string]: readonly [table: string, ...changes: ReadonlyArray<Row>] } = {
   peppers_single: ["peppers", { single: false }],
   people_email: ["people", { email: "A@example.com" }],
@@ -173,7 +173,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   replays_workspace_id_fkey: ["replays", { id: "other", workspace_id: "nobody's" }]
 }
 
-/** By domain: values that it has, and one that it has not. */
+/** By domain: the values that it allows, and one that it refuses. */
 const domains: { readonly [domain: string]: { readonly has: ReadonlyArray<unknown>; readonly refuses: unknown } } = {
   message_status: { has: [...Object.keys(Message.ranks), "failed"], refuses: "held" },
   event_type: { has: Event.EventType.literals, refuses: "message.lost" },
@@ -211,7 +211,7 @@ const domains: { readonly [domain: string]: { readonly has: ReadonlyArray<unknow
   seal_ciphertext: { has: [ciphertext], refuses: "\\x0b" }
 }
 
-/** Words that columns of rare tables are checked for. */
+/** Word columns that have a check of their own instead of a domain. */
 const listed: ReadonlyArray<readonly [table: string, column: string, has: ReadonlyArray<string>, Row]> = [
   ["members", "role", Member.Role.literals, {}],
   ["invitations", "role", Member.Role.literals, {}],
@@ -224,13 +224,13 @@ const listed: ReadonlyArray<readonly [table: string, column: string, has: Readon
   }]
 ]
 
-/** What comes of a step, which is undone. */
+/** The result of a step, which is rolled back. */
 const outcome = <R>(step: Effect.Effect<unknown, SqlError, R>) =>
   PgClient.PgClient.use((client) =>
     Effect.flip(client.withTransaction(Effect.andThen(step, Effect.fail("written" as const))))
   )
 
-/** What comes of writing a row that differs so from the possible one. */
+/** The result of writing a possible row with these changes. */
 const tries = (table: string, change: Row) => outcome(write(table, { ...possible[table]!, ...change }))
 
 const constraintOf = (error: "written" | SqlError) =>
@@ -242,7 +242,7 @@ for (const { layer: database, name } of databases) {
   )
 
   layer(filled.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(name, (it) => {
-    it.effect("each constraint refuses what it is there for", () =>
+    it.effect("each constraint refuses its impossible row", () =>
       Effect.gen(function*() {
         for (const [constraint, [table, ...changes]] of Object.entries(impossible)) {
           for (const change of changes) {
@@ -251,7 +251,7 @@ for (const { layer: database, name } of databases) {
         }
       }))
 
-    it.effect("every constraint has its case", () =>
+    it.effect("every constraint has a case", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         const rows = yield* client<{ readonly name: string }>`
@@ -263,7 +263,7 @@ for (const { layer: database, name } of databases) {
         assert.sameMembers(rows.map(({ name }) => name), Object.keys(impossible))
       }))
 
-    it.effect("every column of a domain has its values only", () =>
+    it.effect("every column of a domain allows exactly its values", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         const columns = yield* client<
@@ -286,7 +286,7 @@ for (const { layer: database, name } of databases) {
         }
       }))
 
-    it.effect("lists of words have all of them", () =>
+    it.effect("every word list is complete", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         for (const [table, column, has, change] of listed) {

@@ -1,6 +1,6 @@
 /**
- * Two processes that do all at once, in a few workspaces, while time goes by: nobody waits in a circle, and what is
- * counted, ordered or noted for later is right in the end.
+ * Two processes that do everything concurrently in a few workspaces while time passes: there are no deadlocks, and
+ * everything that is counted, ordered or scheduled is right at the end.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -21,7 +21,7 @@ import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 const { hour, minute, second } = Fixture
 const { elsewhere } = DeliveryProcesses
 
-/** What must find nothing, by what it would find. */
+/** Queries that must return nothing, by what they would find. */
 const wrong: { readonly [what: string]: string } = {
   "quotas that are not what was counted": `
     select * from quota_usage q full join (
@@ -38,7 +38,7 @@ const wrong: { readonly [what: string]: string } = {
       select order_key, array_agg(sequence order by sequence)::integer[] as sequences from events group by 1
     ) e on e.order_key = m.id
     where coalesce(e.sequences, '{}') <> array(select generate_series(1, m.sequence))`,
-  // but for what clocks differ by, of those who come at once
+  // tolerates the clock difference of concurrent processes
   "messages that no sweep will look at in time": `
     select m.id from (select m.*, ${deadline(String(timeouts[0]), String(timeouts[1]))} as deadline from messages m) m
     where m.deadline is not null and not exists (
@@ -64,7 +64,7 @@ const wrong: { readonly [what: string]: string } = {
 }
 
 layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) => {
-  it.effect("gets in nobody's way, and nothing is lost in it", () =>
+  it.effect("concurrent operations of two processes do not deadlock, and lose nothing", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const first = yield* Fixture.world()
@@ -76,7 +76,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
       for (const own of worlds) yield* Fixture.putWebhook(own)
       const random = SeededRandom.make(1)
       const sent: Array<Id.MessageId> = []
-      // a month ends on the way
+      // the month ends during the test
       let now = Fixture.nextMonth(start) - 2 * minute
 
       const deliveries = DeliveryStore.DeliveryStore
@@ -186,7 +186,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
       const sweep = Effect.suspend(() => messages.use(({ sweep }) => sweep(now)))
       const tidy = Effect.suspend(() => deliveries.use(({ tidySkipped }) => tidySkipped(now, 50)))
 
-      /** A step, over and over, by so many at once. */
+      /** Runs a step repeatedly, in `callers` concurrent fibers. */
       const crowd = <A, E, R>(step: Effect.Effect<A, E, R>, callers: number, rounds: number) =>
         Array.from({ length: callers }, () =>
           Effect.replicateEffect(Effect.andThen(Effect.sync(() => now += random.below(20)), step), rounds))
@@ -210,7 +210,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
         yield* Effect.all([all, elsewhere(all)], { concurrency: "unbounded" })
       }
 
-      // what waits behind something skipped is freed by that
+      // tidying frees deliveries that wait for a skipped one
       yield* Effect.repeat(tidy, {
         while: (written) =>
           written > 0
@@ -225,7 +225,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
         ([what, text]) => Effect.map(client.unsafe(text), (rows) => rows.length === 0 ? [] : [{ what, rows }])
       )
       assert.deepStrictEqual(found.flat(), [])
-      // a connection has told what it counted when it has ended
+      // a connection reports its counts when it ends
       const ended = yield* client<{ hasEnded: boolean }>`
         select pg_terminate_backend(pid, 30000) as "hasEnded" from pg_stat_activity
         where datname = current_database() and application_name = 'wac'`

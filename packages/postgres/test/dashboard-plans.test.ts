@@ -1,6 +1,7 @@
 /**
- * What each list of the dashboard costs whose tables grow: a page, in one index, whatever else is stored and whatever the
- * planner believes of the tables. Messages, contacts, deliveries, events, requests and people have tests of their own.
+ * What each growing list of the dashboard costs: one page of one index, whatever else is stored and whatever the
+ * planner assumes about the tables. Messages, contacts, deliveries, events, requests and people have tests of their
+ * own.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -24,15 +25,15 @@ import { touchedBy } from "./touched.ts"
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
 const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
 
-/** Of each of two workspaces. */
+/** The number of rows in each of two workspaces. */
 const stored = 10_000
 const now = 1_800_000_000_000
 
 const ofBoth = `from generate_series(1, 2) w, generate_series(1, ${stored}) i`
 
 /**
- * Every hundredth alert goes on; every hundredth key is live, the newest of them not; one person of a hundred and one
- * thing of a thousand are sought in the audit.
+ * Every hundredth alert is open. Every hundredth key is active, except the newest. The audit is searched for one of a
+ * hundred people and one of a thousand targets.
  */
 const fill = [
   `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
@@ -67,10 +68,10 @@ const tables = ["alerts", "audit", "api_keys", "replays", "templates"]
 
 const own = id("ws", 1) as Id.WorkspaceId
 
-/** A page from the beginning, and one from the middle. */
+/** The first page, and one from the middle. */
 const pagesOf = (prefix: string) => [null, id(prefix, stored)].map((after) => ({ limit: 25, after }))
 
-/** A list, and the most rows that it may read of its table. */
+/** A list, and the maximum number of rows that it may read of its table. */
 type List = readonly [Effect.Effect<unknown, unknown>, table: string, most: number]
 
 const lists = Effect.gen(function*() {
@@ -82,12 +83,12 @@ const lists = Effect.gen(function*() {
   const page = 26
   const all: ReadonlyArray<readonly [string, ReadonlyArray<List>]> = [
     ["alerts", pagesOf("alr").map((at) => [alerts.list(own, {}, at), "alerts", page])],
-    // all that go on are read, of which there is one for each matter
+    // all open alerts are read; there is one for each problem
     ["open alerts", pagesOf("alr").map((at) => [alerts.list(own, { open: true }, at), "alerts", stored / 100])],
     ["audit", pagesOf("aud").map((at) => [audit.list(own, {}, at), "audit", page])],
     ["audit by person", pagesOf("aud").map((at) => [audit.list(own, { userId: "usr 7" }, at), "audit", page])],
     ["audit by thing", pagesOf("aud").map((at) => [audit.list(own, { target: "key 77" }, at), "audit", page])],
-    // expired ones that nobody has revoked are looked at
+    // expired keys that are not revoked are read too
     ["API keys", pagesOf("key").map((at) => [keys.list(own, at, now), "api_keys", 2 * page])],
     ["replays", pagesOf("job").map((at) => [replays.list(own, at), "replays", page])],
     ["templates", pagesOf("tpl").map((at) => [templates.list(own, {}, at), "templates", page])],
@@ -96,7 +97,7 @@ const lists = Effect.gen(function*() {
   return all
 })
 
-/** What the planner goes by: a guess from when the tables were empty, or what they hold. */
+/** The planner's basis: guesses about empty tables, or statistics of their content. */
 const beliefs = ["guessed", "seen"] as const
 
 const stores = Layer.mergeAll(
@@ -113,13 +114,13 @@ for (
   )
 ) {
   layer(stores.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(name, (it) => {
-    it.effect("each list of the dashboard reads one page, in one index", () =>
+    it.effect("each list of the dashboard reads one page of one index", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         const all = (yield* lists).flatMap(([what, each]) =>
           each.map(([list, table, most], i) => ({ what: `${what}, page ${i}`, list, table, most }))
         )
-        // one connection, whose plans stay
+        // one connection, so that its plans stay
         yield* client.withTransaction(Effect.gen(function*() {
           yield* client`set local statement_timeout = 0`
           for (const { list } of all) for (let i = 0; i < 8; i++) yield* touchedBy(list)
@@ -127,7 +128,7 @@ for (
           if (belief === "seen") yield* client.unsafe(`analyze ${tables.join(", ")}`)
           const over: Array<string> = []
           for (const { list, most, table, what } of all) {
-            // where it is planned anew, the planner reads ends of indexes
+            // when it plans again, the planner reads the ends of indexes
             yield* touchedBy(list)
             const { read, scans } = (yield* touchedBy(list))(table)
             if (read > most || scans > 0) over.push(`${what} reads ${read} rows and ends ${scans} times`)

@@ -1,5 +1,5 @@
 /**
- * A process to which no notification comes, on a database where others work.
+ * A process that receives no notifications, on a database with active peers.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -16,8 +16,8 @@ const listeners = PgClient.PgClient.use((client) =>
     where datname = current_database() and query like 'LISTEN %' order by pid`
 )
 
-layer(DeliveryProcesses.layer, { excludeTestServices: true })("a process that hears nothing", (it) => {
-  it.effect("attempts what another one has recorded", () =>
+layer(DeliveryProcesses.layer, { excludeTestServices: true })("a process without notifications", (it) => {
+  it.effect("a process without notifications attempts deliveries that another process recorded", () =>
     Effect.gen(function*() {
       const { url } = yield* DeliveryProcesses.Other
       const proxy = yield* Effect.acquireRelease(
@@ -48,7 +48,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a process that he
       )
       const { next } = Context.get(yield* Layer.build(scheduler), StubTransport.StubTransport)
       yield* Deferred.await(looked)
-      // there was nothing: only one that looks again can find this
+      // there was nothing before: only a poll can find this
       yield* DeliveryProcesses.record(own, { now: yield* Clock.currentTimeMillis })
       assert.include((yield* next).body, "message.received")
       assert.deepStrictEqual(yield* listeners, others)

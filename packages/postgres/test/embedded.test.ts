@@ -1,5 +1,5 @@
 /**
- * The embedded database in a directory: what is acknowledged stays, whatever becomes of the process.
+ * The embedded database in a directory: acknowledged writes survive whatever happens to the process.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { ApiKeyStore, type Id, Storage, WorkspaceStore } from "@wac/core"
@@ -28,13 +28,13 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(template, { recursive: true, force: true }))
 
-/** A directory with a database that was opened once and has nothing in it: a first start takes seconds. */
+/** A directory with a database that was opened once and is empty. A first start takes seconds. */
 const prepared = Effect.tap(
   temporary,
   (directory) => Effect.sync(() => cpSync(template, directory, { recursive: true }))
 )
 
-/** Builds the storage anew, runs the effect on it and closes it. */
+/** Builds a new storage, runs the effect on it and closes it. */
 const opened = <A, E>(directory: string, effect: Effect.Effect<A, E, PortsOf>) =>
   Effect.provide(
     effect,
@@ -66,7 +66,7 @@ const killed = async (child: ChildProcess): Promise<void> => {
 }
 
 describe("the embedded database", () => {
-  it.live("keeps all that was acknowledged when the process is killed", () =>
+  it.live("the embedded database keeps every acknowledged write if its process is killed", () =>
     Effect.gen(function*() {
       const directory = yield* prepared
       const { child, lines } = yield* keeper(directory)
@@ -84,7 +84,7 @@ describe("the embedded database", () => {
         const workspace = yield* Effect.fromOption(yield* workspaces.get(workspaceId))
         assert.deepStrictEqual([workspace.tier, workspace.monthlyQuota], ["scale", 5])
         for (const id of keyIds) assert.isTrue(Option.isSome(yield* keys.get(workspaceId, id)), id)
-        // closed by a kill, it goes on as if nothing had been
+        // after a kill, it continues normally
         yield* workspaces.configure(workspaceId, { tier: "free" })
       })
       yield* opened(directory, check)
@@ -95,7 +95,7 @@ describe("the embedded database", () => {
       assert.strictEqual(tier.tier, "free")
     }))
 
-  it.live("is one process's at a time, and says whose", () =>
+  it.live("the embedded database is used by one process at a time, and its error names the process", () =>
     Effect.gen(function*() {
       const directory = yield* prepared
       const { child, lines } = yield* keeper(directory)
@@ -109,10 +109,10 @@ describe("the embedded database", () => {
       yield* opened(directory, Effect.void)
     }))
 
-  it.live("names itself, and leaves nothing open or half made", () =>
+  it.live("the embedded database names itself, and leaves nothing open or incomplete behind", () =>
     Effect.gen(function*() {
       const directory = join(yield* temporary, "deeply", "new")
-      // what an interrupted first start leaves behind
+      // an interrupted first start leaves this behind
       mkdirSync(join(directory, "postgres.new"), { recursive: true })
       writeFileSync(join(directory, "postgres.new", "PG_VERSION"), "18\n")
       yield* opened(
@@ -121,7 +121,7 @@ describe("the embedded database", () => {
           const storage = yield* Storage.Storage
           assert.deepStrictEqual([storage.name, storage.durable], [`embedded PostgreSQL in ${directory}`, true])
           yield* storage.ping
-          // twice in one process is twice too
+          // opening it twice in one process is refused as well
           assert.include((yield* Effect.flip(opened(directory, Effect.void))).message, `process ${process.pid}`)
         })
       )
@@ -130,7 +130,7 @@ describe("the embedded database", () => {
     }))
 
   it.live.each(["/proc/wac", "/sys/wac/data", "/dev/null/data", "/dev/full"])(
-    "refuses at once a directory in which nothing can be made: %s",
+    "a directory in which nothing can be created is refused immediately: %s",
     (directory) =>
       Effect.gen(function*() {
         const refused = yield* Effect.flip(opened(directory, Effect.void))
@@ -138,10 +138,10 @@ describe("the embedded database", () => {
       })
   )
 
-  it.live("refuses at once a directory in which there is no room, and leaves nothing in it", () =>
+  it.live("a directory without enough space is refused immediately, and nothing is left in it", () =>
     Effect.gen(function*() {
       const directory = yield* temporary
-      // no file of more than 8 MiB: to whoever writes that is a disk that is full
+      // files are limited to 8 MiB, which a writer sees as a full disk
       const program = `import("./src/index.ts").then(async ({ PostgresStorage }) => {
         const { Effect, Layer } = await import("effect")
         const built = Layer.build(PostgresStorage.layerEmbedded({ directory: process.argv[1] }))
@@ -161,7 +161,7 @@ describe("the embedded database", () => {
       assert.deepStrictEqual(readdirSync(join(directory, "data")), [])
     }))
 
-  it.live("judges a lock of another container by its sign of life", () =>
+  it.live("a lock of another container counts as held only while its file is renewed", () =>
     Effect.gen(function*() {
       const directory = yield* prepared
       const lock = join(directory, "lock")
@@ -175,13 +175,13 @@ describe("the embedded database", () => {
       yield* opened(directory, Effect.void)
     }))
 
-  it.live("says in one line why a directory is of no use", () =>
+  it.live("the error for an unusable directory explains in one line why it cannot be used", () =>
     Effect.gen(function*() {
       const file = join(yield* temporary, "file")
       writeFileSync(file, "")
       const refused = yield* Effect.flip(opened(file, Effect.void))
       assert.match(refused.message, /^cannot keep a database in .*file: .*EEXIST/)
-      // a directory that is there, and that nothing can be written into: Linux has no path of 4,096 bytes
+      // an existing directory in which nothing can be created, because Linux limits paths to 4,096 bytes
       const directory = `${yield* temporary}${`/${"a".repeat(200)}`.repeat(21)}`.slice(0, 4093)
       const unlocked = yield* Effect.flip(opened(directory, Effect.void))
       assert.match(unlocked.message, /^the embedded database in [^ ]* cannot be locked: [^\n]*ENAMETOOLONG/)

@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL servers of a run. All test files share one: that of `TEST_DATABASE_URL`, whose user may create
- * databases, or else one from the install. The conformance suite also runs on each of `TEST_POSTGRES_BIN`, directories
- * of PostgreSQL's binaries on this machine, divided by `:`.
+ * The PostgreSQL servers of a run. All test files share one: the server of `TEST_DATABASE_URL`, whose user may create
+ * databases, or one from the install. The conformance suite also runs on each of `TEST_POSTGRES_BIN`, directories of
+ * PostgreSQL binaries on this machine, separated by `:`.
  */
 import { PgClient } from "@effect/sql-pg"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
@@ -9,7 +9,7 @@ import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
 import { startInstalled } from "./InstalledPostgres.ts"
 
-/** A server, by the name that tests on it have. */
+/** A server, and its name in test titles. */
 interface NamedServer {
   readonly name: string
   readonly url: string
@@ -18,7 +18,7 @@ interface NamedServer {
 declare module "vitest" {
   interface ProvidedContext {
     readonly postgresUrl: string
-    /** The servers that the storage is tested on as a whole. */
+    /** The servers on which the whole storage is tested. */
     readonly postgresServers: ReadonlyArray<NamedServer>
   }
 }

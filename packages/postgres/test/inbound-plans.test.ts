@@ -1,6 +1,5 @@
 /**
- * What the statements of inbound posts cost on a filled database: as many rows as they answer with, whatever else is
- * kept.
+ * What the statements of inbound posts cost on a filled database: as many rows as they return, whatever else is stored.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -17,12 +16,12 @@ import { touchedBy } from "./touched.ts"
 
 const hour = 3_600_000
 
-/** When it is asked. */
+/** The time of the queries. */
 const now = 1000 * hour
 
 const digest = (n: string) => `sha256((${n})::text::bytea)`
 
-/** Processed ones of a week, a backlog, and some that fail or cannot be read. */
+/** A week of processed posts, a backlog, and a few that fail or are unreadable. */
 const fill = [
   `insert into inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
   select 'whatsapp', ${digest("i")}, 20, ${now} - i * 10, null, 0, null, ${now - 168 * hour} + i * 10
@@ -39,7 +38,7 @@ const fill = [
 
 const tables = ["inbound_posts", "inbound_post_bodies"]
 
-/** When the statistics are made. */
+/** When the statistics are collected. */
 const times = ["after", "before"] as const
 
 for (const { layer: database, name } of databases) {
@@ -58,7 +57,7 @@ for (const { layer: database, name } of databases) {
     layer(filled.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(
       `${name}, statistics made ${analyzed} it is filled`,
       (it) => {
-        /** Rows of posts and of bodies that a statement reads and writes; it reads neither from end to end. */
+        /** The rows of posts and of bodies that a statement reads and writes. It must not scan either table. */
         const costOf = <E, R>(step: Effect.Effect<unknown, E, R>) =>
           Effect.map(touchedBy(step), (of) => {
             for (const table of tables) assert.strictEqual(of(table).scans, 0, `${table} was read from end to end`)
@@ -72,7 +71,7 @@ for (const { layer: database, name } of databases) {
             at
           )))
 
-        it.effect("a claim reads and writes what it takes", () =>
+        it.effect("a claim reads and writes only the posts that it claims", () =>
           Effect.gen(function*() {
             const [posts, bodies] = yield* claim(now, 64)
             assert.deepStrictEqual([posts![1], bodies![1]], [64, 0])
@@ -82,7 +81,7 @@ for (const { layer: database, name } of databases) {
             assert.deepStrictEqual(yield* claim(now - 2 * hour, 64), [[0, 0], [0, 0]])
           }))
 
-        it.effect("keeping and ending a post touch its own rows", () =>
+        it.effect("storing or ending a post touches only its own rows", () =>
           Effect.gen(function*() {
             const client = yield* PgClient.PgClient
             const [row] = yield* client<{ readonly digest: string }>`
@@ -97,7 +96,7 @@ for (const { layer: database, name } of databases) {
             assert.isAtMost(posts![0]!, 2)
           }))
 
-        it.effect("a sweep reads and writes what it forgets", () =>
+        it.effect("a sweep reads and writes only the posts that it deletes", () =>
           Effect.gen(function*() {
             const [posts, bodies] = yield* costOf(carryOutAll(sweepPosts(now, 500)))
             assert.deepStrictEqual([posts![1], bodies![1]], [500, 500])
@@ -105,7 +104,7 @@ for (const { layer: database, name } of databases) {
             assert.isAtMost(bodies![0]!, 2 * 500)
           }))
 
-        it.effect("the backlog is counted among what waits", () =>
+        it.effect("the backlog is counted among waiting posts only", () =>
           Effect.gen(function*() {
             const [posts] = yield* costOf(carryOutAll(backlog))
             assert.isAtMost(posts![0]!, 5000 + 2 * 200 + 100)

@@ -1,6 +1,6 @@
 /**
- * When a transition is judged: at the database's time, once its locks are there. Time passes in the database by another
- * `clock_timestamp()`, which all sessions find before PostgreSQL's own; processes go on by their own clocks.
+ * When a transition is judged: at the database's time, once it holds its locks. The test moves the database's time by
+ * replacing `clock_timestamp()` for all sessions, while processes keep their own clocks.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -14,14 +14,14 @@ import { blocked, open } from "./webhooks/DeliveryProcesses.ts"
 
 const { second } = Fixture
 
-/** Has the database's clock go so far ahead of the machine's. */
+/** Sets the database's clock ahead of the machine's by `millis`. */
 const setAhead = (millis: number) =>
   PgClient.PgClient.use((client) =>
     client.unsafe(`create or replace function time.clock_timestamp() returns timestamptz language sql volatile
       return pg_catalog.clock_timestamp() + interval '${millis} ms'`)
   )
 
-/** Has sessions that begin later find a clock that can be set. */
+/** Makes later sessions use a clock that the test can set. */
 const settable = (url: Redacted.Redacted) =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
@@ -48,7 +48,7 @@ const limits: Limits.Limits = {
 }
 
 layer(storage, { excludeTestServices: true })("a transition", (it) => {
-  it.effect("is judged when its locks are there, not when it was asked for", () =>
+  it.effect("a transition is judged when it has its locks, not when it was requested", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const own = yield* Fixture.world()
@@ -65,7 +65,7 @@ layer(storage, { excludeTestServices: true })("a transition", (it) => {
       assert.deepStrictEqual(readings.map(({ remaining }) => remaining).at(-1), 9)
     }))
 
-  it.effect("finds no bucket further ahead than an empty one, when the database's clock was set back", () =>
+  it.effect("if the database's clock was set back, no bucket is further ahead than an empty one", () =>
     Effect.gen(function*() {
       const own = yield* Fixture.world()
       const store = yield* RateLimitStore.RateLimitStore
@@ -79,7 +79,7 @@ layer(storage, { excludeTestServices: true })("a transition", (it) => {
       yield* setAhead(Fixture.hour)
       for (let i = 0; i < 10; i++) assert.deepStrictEqual(yield* answer, [true, "Claimed"])
       yield* setAhead(0)
-      // each of a send's buckets when it is looked at
+      // each of a send's buckets, once it is checked
       for (const refused of ["workspace", "phone_number", "pair"]) {
         assert.deepStrictEqual(yield* answer, [false, `rate_limited/${refused}`])
       }

@@ -1,6 +1,6 @@
 /**
- * A process with an embedded database in the directory of its first argument, which writes until it is killed, and
- * prints a line for whatever was acknowledged: a workspace's id and then those of API keys.
+ * A process with an embedded database in the directory of its first argument. It writes until it is killed, and prints
+ * a line for every acknowledged write: first a workspace's id, then ids of API keys.
  */
 import { ApiKeyStore, Id, type Idempotency, PepperStore, PhoneNumber, WorkspaceStore } from "@wac/core"
 import { Effect, Layer } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The limits of a workspace that two processes send for at once, on one database: what they let through together, and
- * what is spent for it.
+ * The limits of a workspace for which two processes send concurrently on one database: what they allow together, and
+ * what is spent.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -13,9 +13,9 @@ const { roomy, world } = Fixture
 const { accept, customer, describe, template } = MessageFixture
 const { elsewhere, open, waiting } = DeliveryProcesses
 
-/** How many sends each limit lets through: more than a process has in one wave, and fewer than both have. */
+/** How many sends each limit allows: more than one wave of a process, and fewer than both processes send. */
 const most = 30
-/** How many sends a process has at once in each of two waves. */
+/** The number of concurrent sends of a process in each of two waves. */
 const wave = 20
 
 /** A bucket holds the tokens of two seconds. */
@@ -26,7 +26,7 @@ interface Kind {
   readonly refusal: string
   readonly limits?: Partial<Limits.Limits>
   readonly world?: Fixture.WorldOptions
-  /** Whether all sends are to one customer, not each to another. */
+  /** Whether all sends are to the same customer. */
   readonly isToOne?: boolean
 }
 
@@ -61,7 +61,7 @@ const kinds: ReadonlyArray<Kind> = [
 
 layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (it) => {
   it.effect.each(kinds)(
-    "together let through exactly what $name has left, and note all of it",
+    "two processes together allow exactly what $name has left, and record all of it",
     (kind) =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
@@ -80,7 +80,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
           startImmediately: true
         })
 
-        // both are under way before either gets anywhere, and more come behind them
+        // both processes are under way before either gets further, and more sends queue behind them
         const start = yield* open(client`select from workspaces where id = ${own.workspace.id} for no key update`)
         const first = yield* crowd
         yield* waiting(2)

@@ -1,6 +1,6 @@
 /**
  * What lists of messages and contacts cost on a filled database: a page, whatever else is stored; and with a filter
- * that has no index, a bounded look.
+ * without an index, a bounded scan.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -15,7 +15,7 @@ import { touched } from "./touched.ts"
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
 const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
 
-/** Of the first workspace; every 7,000th has failed. The second has one for each thousand. */
+/** In the first workspace, where every 7,000th has failed. The second has one message for each thousand. */
 const messages = 25_000
 const contacts = 5000
 
@@ -59,7 +59,7 @@ for (const { layer: database, name } of databases) {
   layer(stores.pipe(Layer.provideMerge(filled), Layer.provideMerge(database)), {
     excludeTestServices: true
   })(name, (it) => {
-    /** Rows that a statement reads of a table, which it must not read from end to end. */
+    /** The rows that a statement reads of a table, which it must not scan. */
     const reads = (table: string, statement: string, params: ReadonlyArray<unknown>) =>
       Effect.map(touched(statement, params), (tables) => {
         assert.strictEqual(tables(table).scans, 0, `${table} was read from end to end`)
@@ -73,7 +73,7 @@ for (const { layer: database, name } of databases) {
         MessageStore.listParams(workspace, filter, { limit: 25, after })
       )
 
-    it.effect("a page of messages costs a page, wherever it begins and whoever else has some", () =>
+    it.effect("a page of messages costs a page, wherever it begins and whatever other workspaces have", () =>
       Effect.gen(function*() {
         assert.isAtMost(yield* listed(own, null), 26)
         assert.isAtMost(yield* listed(own, id("msg", 1000 * messages / 2)), 26)
@@ -92,10 +92,10 @@ for (const { layer: database, name } of databases) {
         assert.isAtMost(yield* listed(own, null, { until: Date.UTC(2100) }), 27)
       }))
 
-    it.effect("a filter looks at so many and no more, and what it seeks is found by following the pages", () =>
+    it.effect("a filter scans a bounded number of messages, and following the pages finds every match", () =>
       Effect.gen(function*() {
         assert.isAtMost(yield* listed(own, null, { status: "sent" }), 27)
-        // what was looked at, and once more how far that was
+        // the scanned messages, and once more for how far that was
         assert.isAtMost(yield* listed(own, null, { status: "failed" }), 2 * Port.lookedAt)
         assert.isAtMost(yield* listed(own, null, { to: "+12021" }), 2 * Port.lookedAt)
 

@@ -1,6 +1,6 @@
 /**
- * Messages, contacts, templates and webhooks. Commands come in groups, each of which is one batch, so that those in a
- * batch must see what the others did.
+ * Messages, contacts, templates and webhooks. Commands come in groups, each of which is one batch, so that a command
+ * must see the effects of earlier ones in its batch.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
@@ -33,11 +33,11 @@ import { all, ask, type Game, property, world } from "./agreement.ts"
 const { day, hour, minute, second } = Fixture
 const { customer } = MessageFixture
 
-/** How many commands a group has at most, and how far their time goes. */
+/** The maximum size of a group, and the range of commands' times. */
 const groupSize = 8
 const horizon = 20 * day
 
-/** Messages of a workspace whose deadline would pass unnoticed: no row of message_deadlines leads to them in time. */
+/** Messages of a workspace whose deadline would be missed: no row of message_deadlines leads to them in time. */
 const unnoticed = ({ workspace: { id } }: Fixture.World) =>
   PgClient.PgClient.use((client) =>
     client`
@@ -50,7 +50,7 @@ const unnoticed = ({ workspace: { id } }: Fixture.World) =>
       )`
   )
 
-/** Limits that are met now and then. */
+/** Limits low enough to be reached sometimes. */
 const limits: Limits.Limits = {
   workspaceTiers: { narrow: 0.4, wide: 1000 },
   phoneNumberTiers: { narrow: 0.3, wide: 1000 },
@@ -70,7 +70,7 @@ const templates: ReadonlyArray<Message.OutboundMessage> = [
 
 const failure: Message.MessageError = { code: "forbidden", reason: "provider_policy", message: "no \u0000 \ud800 “”" }
 
-/** The events and deliveries of a workspace, without the identifiers that a sweep makes. */
+/** The events and deliveries of a workspace, without the identifiers that a sweep generates. */
 const journal = ({ workspace: { id } }: Fixture.World) =>
   Effect.gen(function*() {
     const events = yield* all((page) => EventStore.EventStore.use((store) => store.list(id, {}, page)))
@@ -97,7 +97,7 @@ const journal = ({ workspace: { id } }: Fixture.World) =>
     }
   })
 
-/** The first two are of one line. */
+/** The first two are forms of the same line. */
 const phones = ["+551187654321", "+5511987654321", customer(0), customer(1)]
 const users = ["US.1", "US.2", "US.3"]
 
@@ -126,7 +126,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
     }
 
     let now = start
-    /** Commands that were claimed, with the identifier of their message. */
+    /** Claimed commands, with their messages' ids. */
     const claims: Array<MessageStore.AcceptSend> = []
     const owners = new Map<string, Id.MessageId>()
     const names = yield* Effect.replicateEffect(
@@ -150,7 +150,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
       })
     })
 
-    /** The place of a send in its batch. */
+    /** The sort key of a send in its batch. */
     const placeOf = ({ message, request }: MessageStore.AcceptSend) =>
       `${request.workspaceId} ${message.from === "+14155550000" ? "~" : " "} ${message.to}`
 
@@ -239,7 +239,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
         const found = yield* MessageStore.MessageStore.use((store) => store.get(workspaceId, messageId))
         if (Option.isSome(found)) known.add(messageId)
       }
-      // those on nothing that is known come first: in a batch, nobody hears a name that another of it brings
+      // reports for unknown messages come first: within a batch, no report sees a name that another one brings
       const target = ({ providerNumberId, reference, report }: MessageStore.ApplyReport) =>
         providerNumberId !== null
           ? ""
@@ -320,7 +320,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
       }))
     )
 
-    /** One by one: they are statements of their own. */
+    /** One by one, because each is a statement of its own. */
     const changeTemplates = Effect.gen(function*() {
       const { number, workspace } = random.pick(worlds)
       const at = now + random.pick([0, -second, -minute, minute])
@@ -392,13 +392,13 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
       ])
     })
 
-    /** Has deliveries made, so that those that wait for them are due. */
+    /** Completes deliveries, so that those that wait for them become due. */
     const deliver = Effect.gen(function*() {
       const token = yield* Fixture.word
       const delivered = Effect.gen(function*() {
         const store = yield* DeliveryStore.DeliveryStore
         const ended: Array<Delivery.Delivery> = []
-        // a claim takes a few of each webhook's
+        // a claim takes only a few deliveries of each webhook
         while (true) {
           const { deliveries } = yield* store.claimDue({
             now,

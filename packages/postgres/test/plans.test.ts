@@ -1,6 +1,6 @@
 /**
- * What the hot statements of webhooks, deliveries and events cost on a filled database: every one of them goes through
- * its index and touches about as many rows as it answers with, whatever else is stored.
+ * What the hot statements of webhooks, deliveries and events cost on a filled database: each uses its index and touches
+ * about as many rows as it returns, whatever else is stored.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -27,11 +27,11 @@ import { counters, nothing, type Touched, touched, touchedBy } from "./touched.t
 const second = 1000
 const hour = 3600 * second
 
-/** When it is asked. */
+/** The time of the queries. */
 const now = 100 * hour
 
 const events = 50_000
-/** Of 4,000 webhooks: one is paused with a backlog, 50 wait for retries, the last 40 have something due. */
+/** Of 4,000 webhooks, one is paused with a backlog, 50 wait for retries, and the last 40 have something due. */
 const webhooks = 4000
 const held = 100_000
 const retrying = 50
@@ -41,7 +41,7 @@ const id = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix, n: number | string
   `${prefix}_${String(n).padStart(26, "0")}` as Id.ByPrefix[Prefix]
 const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
 
-/** A delivery as it is claimed, but for its names. */
+/** A claimed delivery; tests replace its ids. */
 const claimed: Delivery.Delivery = {
   id: id("dlv", 0),
   workspaceId: id("ws", 0),
@@ -104,14 +104,14 @@ const fill = [
   from generate_series(1, ${webhooks}) i`,
   `insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext)
   select id, 0, 'one', substr(sha256('nonce'), 1, 12), sha256('ciphertext') from webhooks`,
-  // the first workspace has every other event, and all types; a campaign ends rarely
+  // the first workspace has every other event, of all types; campaign.completed is rare
   `insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
   select ${sqlId("evt", "i")}, ${sqlId("ws", `case when i % 2 = 0 then 1 else i % ${webhooks} + 1 end`)},
     case when i % 20000 = 0 then 'campaign.completed' else (array['message.sent', 'message.read'])[i % 4 / 2 + 1] end,
     ${now - hour} + i, ${sqlId("msg", "i")}, 1, '{"message_id":"one"}'
   from generate_series(1, ${events}) i`,
   deliveries(held, 1_000_000, "1", `'pending', 0, 0, null, null, ${now - hour}, ${now - hour} + i, null`),
-  // each retried thrice, and due a minute after the other
+  // each was retried three times, and they are due a minute apart
   deliveries(
     retrying * 800,
     2_000_000,
@@ -129,7 +129,7 @@ const fill = [
 /** Tables that grow. */
 const big = ["deliveries", "events", "attempts", "delivery_claims", "webhooks", "webhook_health", "webhook_skips"]
 
-/** Asserts that a statement reads at most so many rows of each table, and never all of one. */
+/** Asserts that a statement reads at most these numbers of rows, and never scans a growing table. */
 const assertReads = (
   touched: (name: string) => Touched,
   most: { readonly [table: string]: number },
@@ -161,7 +161,7 @@ const planOf = (statement: string, params: ReadonlyArray<unknown>) =>
     return nodes(row!["QUERY PLAN"][0]!.Plan)
   })
 
-/** Asserts that a statement goes through these indexes, and reads no table that grows from end to end. */
+/** Asserts that a statement uses these indexes, and scans no growing table. */
 const assertUses = (statement: string, params: ReadonlyArray<unknown>, indexes: ReadonlyArray<string>) =>
   Effect.map(planOf(statement, params), (nodes) => {
     const ends = nodes.filter((node) => node["Node Type"] === "Seq Scan" && big.includes(node["Relation Name"] ?? ""))
@@ -195,13 +195,13 @@ const settled = Effect.gen(function*() {
   return row!.settled
 })
 
-/** Writes out what was skipped, in looks of which each is a transaction of its own. */
+/** Writes skipped deliveries, in looks that are transactions of their own. */
 const tidy = (limit: number) => carryOut(tidySkipped, [{ after: undefined, limit, asked: now }])
 
 for (const { layer: database, name } of databases) {
   const filled = Layer.effectDiscard(Effect.gen(function*() {
     const client = yield* PgClient.PgClient
-    // statements that fill may take longer than those of the stores
+    // filling may take longer than the stores' statements
     yield* client.withTransaction(Effect.gen(function*() {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
@@ -212,7 +212,7 @@ for (const { layer: database, name } of databases) {
   layer(filled.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(
     name,
     (it) => {
-      it.effect("a claim reads what is due of the webhooks whose turn it is, and nothing of a backlog", () =>
+      it.effect("a claim reads due deliveries of the webhooks whose turn it is, and nothing of a backlog", () =>
         Effect.gen(function*() {
           const seen = yield* settled
           const few = yield* touchedBy(claim({ limit: 10, seen }))
@@ -234,17 +234,17 @@ for (const { layer: database, name } of databases) {
             delivery_claims: 0
           })
           assert.strictEqual(many("delivery_claims").written, 256)
-          // no more webhooks than can fill it, eight each
+          // no more webhooks than can fill it, with eight deliveries each
           const some = yield* touchedBy(claim({ limit: 64, seen }))
           assertReads(some, { deliveries: 64 + 8 * 10, events: 64, webhooks: 3 * 8, webhook_health: active + 6 * 8 })
           assert.deepStrictEqual([some("delivery_claims").written, some("webhook_health").written], [64, 8])
         }))
 
-      it.effect("failing webhooks have one attempt each, and what waits for them is not gone through", () =>
+      it.effect("failing webhooks get one attempt each, and their waiting deliveries are not scanned", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           const at = now + hour
-          // every retry is due; the second time the gap since the last attempt is not over
+          // every retry is due; in the second case the gap since the last attempt is not over
           for (const [endedAt, attempts] of [[now, retrying], [at - 1, 0]] as const) {
             const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
               yield* client`update webhook_health set consecutive_failures = 7, failures_since = 1, last_failure_at = 1,
@@ -266,7 +266,7 @@ for (const { layer: database, name } of databases) {
           }
         }))
 
-      it.effect("one that comes to a long line has its turn with the next claim", () =>
+      it.effect("a webhook that joins a long line has its turn with the next claim", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           const comer = String(webhooks - active - 1)
@@ -286,16 +286,16 @@ for (const { layer: database, name } of databases) {
           assert.strictEqual(undone, "undone")
         }))
 
-      it.effect("a claim that finds nothing reads nearly nothing", () =>
+      it.effect("a claim that finds nothing reads almost nothing", () =>
         Effect.gen(function*() {
           const seen = yield* settled
           const tables = yield* touchedBy(claim({ limit: 256, seen, at: -second }))
           assertReads(tables, { webhook_health: 2 })
         }))
 
-      it.effect("a claimer's first look reads the heads of what waits", () =>
+      it.effect("a claimer's first look reads only the heads of the queues", () =>
         Effect.gen(function*() {
-          // as does one after which a great many have appeared
+          // so does a look after which a great many may have appeared
           for (const seen of [null, 0]) {
             const tables = yield* touchedBy(claim({ limit: 10, seen }))
             assertReads(
@@ -306,7 +306,7 @@ for (const { layer: database, name } of databases) {
           }
         }))
 
-      it.effect("completions and releases read and write their own rows", () =>
+      it.effect("completions and releases read and write only their own rows", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           const { claimed: { deliveries } } = yield* client.withTransaction(claim({ limit: 64, seen: yield* settled }))
@@ -324,7 +324,7 @@ for (const { layer: database, name } of databases) {
           const records = commands.map((command) => ({ command, after: DeliveryStep.outright(command)!, now }))
           const completed = yield* touchedBy(carryOutAll(Complete.outright.write(records, (asked) => asked)))
           assertReads(completed, {
-            // read, written, and looked for followers
+            // read, written, and searched for followers
             deliveries: 3 * 64,
             delivery_claims: 2 * 64,
             webhooks: 64,
@@ -351,7 +351,7 @@ for (const { layer: database, name } of databases) {
           yield* client.withTransaction(carryOutAll(release("mine", own)))
         }))
 
-      it.effect("a webhook's pause, resume and removal read and write none of its deliveries, nor does looking at it", () =>
+      it.effect("pausing, resuming, removing or reading a webhook touches none of its deliveries", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           const pause = touchedBy(carryOut(WebhookStep.pause, [{ workspaceId: paused.workspace, now }]))
@@ -367,7 +367,7 @@ for (const { layer: database, name } of databases) {
           assertReads(again, { webhooks: 4, webhook_health: 1 })
           assert.strictEqual(again("webhooks").written, 0)
           assertReads(yield* touched(WebhookStore.findText, [paused.workspace]), { webhooks: 2, webhook_health: 1 })
-          // what is replayed of them is found through the times of recording
+          // the first replayed delivery is found by the times of recording
           const replays = [["all", 0], ["none", 0], [{ since: now - hour + held / 2 }, 10_000]] as const
           for (const [replay, deliveries] of replays) {
             const resumed = yield* touchedBy(carryOut(Resume.resume, [{ ...resumption, replay }]))
@@ -384,7 +384,7 @@ for (const { layer: database, name } of databases) {
           assert.strictEqual(removed("deliveries").written, 0)
         }))
 
-      it.effect("a replay costs what it looks at, whatever else waits for its webhook", () =>
+      it.effect("a replay costs what it scans, whatever else waits for its webhook", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           const create = (n: number, webhook: typeof paused) =>
@@ -400,7 +400,7 @@ for (const { layer: database, name } of databases) {
             client.withTransaction(
               carryOut(ReplayStep.cancel, [{ workspaceId: webhook.workspace, id: id("job", n), now }])
             )
-          // whatever is on its way to this one is not gone through
+          // pending deliveries of this webhook are not scanned
           assertReads(yield* touchedBy(create(1, paused)), { webhooks: 1 })
           const step = touchedBy(carryOut(ReplayStep.step, [{ now, limit: 500, asked: now }]))
           assertReads(yield* step, {})
@@ -408,7 +408,7 @@ for (const { layer: database, name } of databases) {
           assertReads(yield* step, { webhooks: 2, webhook_health: 2 })
           yield* cancel(1, paused)
 
-          // 15 or 16 of this one have ended
+          // 15 or 16 deliveries of this webhook have ended
           const own = { workspace: id("ws", 900), webhook: id("whk", 900) }
           yield* client.withTransaction(create(2, own))
           const replayed = yield* step
@@ -417,17 +417,20 @@ for (const { layer: database, name } of databases) {
           yield* cancel(2, own)
         }))
 
-      it.effect("a retry that a person asks for reads and writes its own row", () =>
+      it.effect("a manual retry reads and writes only its own row", () =>
         Effect.gen(function*() {
           const retried = yield* touchedBy(
             carryOut(Rounds.retry, [{ workspaceId: paused.workspace, id: id("dlv", 1_000_500), now }])
           )
-          // it, and the first of its order twice, and it once more
+          // the delivery, the first of its order twice, and the delivery once more
           assertReads(retried, { webhooks: 4, webhook_health: 3, deliveries: 4 })
           assert.strictEqual(retried("deliveries").written, 1)
         }))
 
-      /** Does something after the webhook with the backlog was resumed, and has its skipped deliveries still to write. */
+      /**
+       * Runs a step after the webhook with the backlog was resumed, while its skipped deliveries are still to be
+       * written.
+       */
       const resumedFirst = <A, E, R>(replay: "all" | "none", step: Effect.Effect<A, E, R>) =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
@@ -440,7 +443,7 @@ for (const { layer: database, name } of databases) {
           return Option.getOrThrow(result)
         })
 
-      it.effect("claims of a resumed webhook read what they take, whatever is held or skipped", () =>
+      it.effect("a claim of a resumed webhook reads what it takes, whatever is held or skipped", () =>
         Effect.gen(function*() {
           const seen = yield* settled
           const client = yield* PgClient.PgClient
@@ -459,7 +462,7 @@ for (const { layer: database, name } of databases) {
           }
         }))
 
-      it.effect("tidying writes a batch, and reads no more", () =>
+      it.effect("tidying writes one batch, and reads no more", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           yield* resumedFirst(
@@ -477,7 +480,7 @@ for (const { layer: database, name } of databases) {
           )
         }))
 
-      it.effect("a webhook's state is counted in the index", () =>
+      it.effect("a webhook's state is counted from the index alone", () =>
         Effect.gen(function*() {
           yield* assertUses(WebhookStore.getText, [paused.workspace], [
             "webhooks_workspace_id_key",
@@ -518,7 +521,7 @@ for (const { layer: database, name } of databases) {
           carryOutAll(listEvents({ workspaceId: paused.workspace, after, since, types, limit: 26, until: null }))
         )
 
-      it.effect("a page of events is read from wherever, and of a rare type too, at the cost of a page", () =>
+      it.effect("a page of events costs a page, from any position and of a rare type", () =>
         Effect.gen(function*() {
           const after = id("evt", events / 2)
           assertReads(yield* list({}), { events: 3 * 26 })
@@ -528,7 +531,7 @@ for (const { layer: database, name } of databases) {
           assertReads(yield* list({ types: ["webhook.test"] }), { events: 0 })
         }))
 
-      it.effect("the newest events are read at the cost of a page too", () =>
+      it.effect("the newest events cost a page too", () =>
         Effect.gen(function*() {
           const latest = (after: string | null, types: ReadonlyArray<string>) =>
             touched(EventStore.latestText, [paused.workspace, after, null, types, 26])
@@ -539,7 +542,7 @@ for (const { layer: database, name } of databases) {
           assertReads(yield* latest(null, ["webhook.test"]), { events: 0 })
         }))
 
-      it.effect("a claim reads no more where the statistics are of a time when nothing was pending", () =>
+      it.effect("a claim reads no more if the statistics date from when nothing was pending", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
@@ -565,7 +568,7 @@ for (const { layer: database, name } of databases) {
           yield* client`vacuum (analyze) deliveries`
         }))
 
-      it.effect("events since a time are found without going through all before it", () =>
+      it.effect("events since a time are found without scanning all earlier ones", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           const later = now + 10 * hour

@@ -1,5 +1,5 @@
 /**
- * The client behind a pooler, who gives each statement to a session that others had before and have next.
+ * The client behind a pooler, which gives each statement some shared session.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -12,7 +12,7 @@ import * as PostgresClient from "../src/PostgresClient.ts"
 import { calling } from "./calling.ts"
 import { freshDatabase } from "./servers.ts"
 
-/** A database, and the way to it by a pooler. */
+/** A database, and its URL through a pooler. */
 const pooled = (mode?: "session" | "transaction") =>
   Effect.gen(function*() {
     const direct = yield* freshDatabase()
@@ -30,7 +30,7 @@ const database = (options: PostgresClient.Options, deadline = 5000) =>
     Layer.fresh
   )
 
-/** What is written to the log meanwhile. */
+/** The lines logged meanwhile. */
 const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const lines = yield* Ref.make<ReadonlyArray<string>>([])
@@ -44,13 +44,13 @@ const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const sql = <Row extends object>(text: string) =>
   Effect.flatMap(PgClient.PgClient, (client) => client.unsafe<Row>(text))
 
-/** What a session has that its next user would find. */
+/** The state of a session that its next user would find. */
 const left = `select current_setting('statement_timeout') || current_setting('lock_timeout') as times,
   current_setting('jit') as jit, (select count(*)::int from pg_prepared_statements) as named`
 
 describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
   it.live.each(["session", "transaction"] as const)(
-    "is found out, and nothing is left in a session of its own: %s",
+    "a pooler is detected, and no state is left in its sessions: %s",
     (mode) =>
       Effect.gen(function*() {
         const { direct, url } = yield* pooled(mode)
@@ -66,7 +66,7 @@ describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
           const [row] = yield* sql<{ times: string; jit: string; named: number }>(left)
           assert.deepStrictEqual({ ...row! }, { times: "00", jit: "on", named: 0 })
         }).pipe(Effect.provide(database({ url, listenUrl: direct })))
-        // by itself, each session is set
+        // without a pooler, each session has its settings
         yield* Effect.gen(function*() {
           const [row] = yield* sql<{ times: string; jit: string }>(left)
           assert.deepInclude({ ...row! }, { times: "4500ms0", jit: "off" })
@@ -74,7 +74,7 @@ describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("undoes a batch that takes too long", () =>
+  it.live("a batch that takes too long behind a pooler is undone", () =>
     Effect.gen(function*() {
       const { direct, url } = yield* pooled()
       const owner = database({ url: direct })
@@ -99,7 +99,7 @@ describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
       assert.deepStrictEqual(yield* Effect.provide(sql("select * from seen"), owner), [])
     }).pipe(Effect.scoped))
 
-  it.live("ends the wait of a batch for a lock", () =>
+  it.live("a batch that waits too long for a lock behind a pooler fails", () =>
     Effect.gen(function*() {
       const { direct, url } = yield* pooled()
       yield* Effect.gen(function*() {
@@ -120,7 +120,7 @@ describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
       }).pipe(Effect.provide(database({ url: direct })))
     }).pipe(Effect.scoped))
 
-  it.live("lets notifications come by the direct way, and says so where there is none", () =>
+  it.live("behind a pooler, notifications need a direct URL, and its absence is logged", () =>
     Effect.gen(function*() {
       const { direct, url } = yield* pooled()
       yield* Effect.gen(function*() {

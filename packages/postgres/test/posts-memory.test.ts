@@ -23,7 +23,7 @@ property({ length: 60, checkEvery: 10 }, (random, note) =>
       return name
     }
 
-    /** One by one: who comes first is claimed first. */
+    /** One by one, because the first to arrive is the first to be claimed. */
     const keep = Effect.suspend(() =>
       Effect.forEach(some(), () => {
         const command = { ...nameOf(), now, body: new Uint8Array(random.below(60)).fill(names.length) }
@@ -44,7 +44,7 @@ property({ length: 60, checkEvery: 10 }, (random, note) =>
       for (const post of posts) claims.push({ ...post, token: command.token })
     })
 
-    /** Claims that ended or were lost are among them. Of each post there is one at most. */
+    /** Claims to end, including ended and lost ones; at most one for each post. */
     const pickClaims = () =>
       [...new Map(random.shuffle(claims.slice(-16)).map((claim) => [claim.provider + claim.digest, claim])).values()]
         .slice(0, 1 + random.below(6))
@@ -66,7 +66,7 @@ property({ length: 60, checkEvery: 10 }, (random, note) =>
       )
     })
 
-    /** Which of those whose time is over go first is nobody's business. */
+    /** Which expired posts are deleted first is not defined. */
     const sweep = Effect.suspend(() => {
       const limit = random.pick([1, 3, 100])
       return askOne(Effect.gen(function*() {

@@ -1,5 +1,5 @@
 /**
- * Batches of which PostgreSQL refuses a row for what is in it: its caller fails, and nobody else notices.
+ * Batches in which PostgreSQL refuses a row because of its content: only that row's caller fails.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -15,15 +15,15 @@ const { putWebhook, world } = Fixture
 
 /** Fewer than a batch holds. */
 const callers = 60
-/** Which of them ask for what cannot be kept: some beside each other, some alone. */
+/** The callers with bad content: some adjacent, some alone. */
 const bad = [0, 1, 17, 18, 40]
 
-/** Longer than an index takes, and of nothing that could be compressed. */
+/** Longer than an index allows, and incompressible. */
 const long = randomBytes(6000).toString("base64url")
 
 const failed = (operation: string) => Exit.fail(new StoreError.StoreError({ operation }))
 
-/** In how many transactions these messages were written last. */
+/** How many transactions last wrote these messages. */
 const transactions = (ids: ReadonlyArray<string>) =>
   Effect.map(
     PgClient.PgClient.use((client) =>
@@ -38,7 +38,7 @@ for (const { layer: database, name } of databases) {
   const storage = Layer.mergeAll(PostgresStorage.layer, Storage.layer(name, false)).pipe(Layer.provideMerge(database))
 
   layer(Layer.merge(storage, Fixture.layer), { excludeTestServices: true })(name, (it) => {
-    it.effect("one that cannot be kept fails its own caller, when it is accepted, settled or reported", () =>
+    it.effect("a refused row fails only its own caller, in accept, settle and applyReport", () =>
       Effect.gen(function*() {
         const store = yield* MessageStore.MessageStore
         const own = yield* world()
@@ -66,7 +66,7 @@ for (const { layer: database, name } of databases) {
         )
         const kept = sends.filter((_, i) => !bad.includes(i))
         assert.isBelow(yield* transactions(kept.map(({ messageId }) => messageId)), callers / 4)
-        // each was counted once, and the others not at all
+        // each other send was counted once, and the refused ones were not
         const { accepted: last } = yield* MessageFixture.accept(own)
         assert.strictEqual(last._tag === "Claimed" ? last.readings[0]!.remaining : null, 2_000_000 - kept.length - 1)
 

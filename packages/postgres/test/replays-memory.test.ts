@@ -1,5 +1,5 @@
 /**
- * Replay jobs, and the deliveries that they begin anew, by every way in which deliveries end.
+ * Replay jobs and the deliveries that they retry, for every way in which deliveries end.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -36,7 +36,7 @@ const statuses: ReadonlyArray<Delivery.DeliveryStatus | undefined> = [
   "skipped"
 ]
 
-/** The record of an attempt at `now`, the same in both storages. */
+/** The record of an attempt at `now`, identical in both storages. */
 const attemptAt = (
   { delivery }: Pick<DeliveryStore.ClaimedDelivery, "delivery">,
   now: Time.Instant,
@@ -130,10 +130,10 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
         }
       })
 
-    /** All that is due, with a millisecond from one to the next: of what comes at one time any may be the first. */
+    /** Attempts everything that is due, a millisecond apart, because the order at equal times is not defined. */
     const attempt = Effect.gen(function*() {
       const token = yield* Fixture.word
-      // receivers are in good order, shaky or dead
+      // receivers are healthy, unreliable or dead
       const health = random.pick([8, 8, 4, 0])
       const outcomes = Array.from({ length: 16 }, () =>
         random.below(8) < health ? "delivered" as const : "status" as const)
@@ -155,7 +155,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
       now += made.length
     })
 
-    /** Claims that nobody carries out, or not yet. */
+    /** Makes claims that are not carried out, or only later. */
     const leave = Effect.gen(function*() {
       const token = yield* Fixture.word
       for (const { delivery } of yield* askOne(claim(token, now, 100))) {
@@ -195,7 +195,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
       yield* askOne(deliveries.use(({ retry }) => retry(workspaceId, id, now)))
     })
 
-    /** At once, so that both free those who waited for what was skipped at the same time. */
+    /** Without delay, so that both storages free deliveries behind skipped ones at the same time. */
     const tidy = askOne(deliveries.use(({ tidySkipped }) =>
       Effect.asVoid(Effect.repeat(Effect.suspend(() => tidySkipped(now, 100)), { while: (written) => written > 0 }))
     ))
@@ -250,7 +250,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
       return askOne(replays.use(({ cancel }) => cancel(workspace, job.id, now)))
     })
 
-    /** One delivery a step, since rounds that begin at one time have no order. */
+    /** One delivery a step, because rounds that begin at the same time have no order. */
     const step = Effect.gen(function*() {
       const steps = 1 + random.below(8)
       for (let i = 0; i < steps; i++) {
@@ -263,7 +263,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
       now += random.pick([second, second, 5 * second, minute, 10 * minute, hour])
     })
 
-    /** Without what waits, of which PostgreSQL takes what is being attempted for a part. */
+    /** Without the waiting deliveries, among which PostgreSQL includes some in flight. */
     const backlog = deliveries.use(({ backlog }) =>
       Effect.map(
         backlog(now),

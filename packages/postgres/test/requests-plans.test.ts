@@ -12,7 +12,7 @@ import { touched } from "./touched.ts"
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
 const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
 
-/** Of each of two workspaces; every 100th is refused, every 10,000th for a rare reason. */
+/** In each of two workspaces. Every 100th is refused, every 10,000th for a rare reason. */
 const requests = 20_000
 
 const fill = [
@@ -62,15 +62,15 @@ for (const { layer: database, name } of databases) {
         assert.isAtMost(yield* list({ word: "none" }, null), 0)
       }))
 
-    it.effect("what is added up is read from a time on", () =>
+    it.effect("sums read only rows from the requested time on", () =>
       Effect.gen(function*() {
         assert.isAtMost(yield* reads("request_tallies", talliesText, [id("ws", 1), 291]), 100)
         assert.isAtMost(yield* reads("usage_counts", UsageStore.countsText, [id("ws", 1), 1991]), 20)
       }))
 
-    it.effect("what is forgotten is all that is read", () =>
+    it.effect("deleting old rows reads only those rows", () =>
       Effect.gen(function*() {
-        // chosen and deleted, of each workspace
+        // selected and deleted, in each workspace
         assert.isAtMost(yield* reads("requests", forgetText, [id("req", 11), 0, 1000]), 2 * 2 * 10)
         assert.isAtMost(yield* reads("usage_counts", UsageStore.forgetText, [11, 1000]), 2 * 2 * 20)
       }))

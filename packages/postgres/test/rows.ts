@@ -1,11 +1,11 @@
 /**
- * Rows as the domain makes them, for tests of the tables themselves.
+ * Rows as the domain creates them, for tests of the tables themselves.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Event } from "@wac/core"
 import { Effect } from "effect"
 
-/** A row, or some of its columns; bytes are in PostgreSQL's hexadecimal form. */
+/** A row, or some of its columns. Bytes are in PostgreSQL's hexadecimal form. */
 export type Row = { readonly [column: string]: unknown }
 
 export const nonce = `\\x${"0a".repeat(12)}`

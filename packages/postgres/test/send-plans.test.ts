@@ -1,6 +1,6 @@
 /**
- * What a send costs does not depend on what was sent before, nor on what the tables held when the plans were made: each
- * of the hot functions is planned while everything is empty, and then reads its own rows only.
+ * A send's cost does not depend on earlier sends, nor on what the tables held when the plans were made: each hot
+ * statement is planned while everything is empty, and then reads only its own rows.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -85,7 +85,7 @@ const reports = (first: number, count: number): ReadonlyArray<MessageStore.Apply
     ids: ids(first + i, " delivered")
   }))
 
-/** Ends of every other kind. */
+/** Every other kind of outcome. */
 const ends = (first: number, count: number) =>
   settlements(first, count, (i) => {
     const kinds: ReadonlyArray<MessageStore.SendEnd> = [
@@ -129,7 +129,7 @@ const found = [
   "insert into webhook_health (webhook_id, doubtful, slots) values ('whk', true, 1)"
 ]
 
-/** As after so many sends, half of which wait for their deliveries. */
+/** The tables after many sends, half of which wait for their deliveries. */
 const fill = [
   `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
     sent_at, provider_message_id, route, key, fingerprint, expires_at)
@@ -168,7 +168,7 @@ const reads = Effect.gen(function*() {
 
 const accept = (commands: ReadonlyArray<MessageStore.AcceptSend>) => carryOut(Accept.accept, commands)
 
-/** Asserts that a step reads at most so many rows of any table. */
+/** Asserts that a step reads at most that many rows of any table. */
 const reading = <A, E, R>(name: string, step: Effect.Effect<A, E, R>, most: number) =>
   Effect.gen(function*() {
     const before = yield* reads
@@ -179,16 +179,16 @@ const reading = <A, E, R>(name: string, step: Effect.Effect<A, E, R>, most: numb
     return answers
   })
 
-/** Has commands carried out in one round trip. */
+/** Carries out commands in one round trip. */
 const outright = <Command, Answer>(
   { read, write }: DirectOptions<Command, Answer>,
   commands: ReadonlyArray<Command>
 ) => Effect.map(carryOutAll(write(commands, () => now)), (rows) => read(rows, commands))
 
-/** Those that are filled. */
+/** The filled tables. */
 const tables = "messages, message_deadlines, message_names, contacts, buckets, quota_usage, events, deliveries"
 
-/** What the planner believes of tables that are empty: what it guesses, or what it once saw. */
+/** The planner's view of empty tables: guesses, or earlier statistics. */
 const beliefs = ["guessed", "seen"] as const
 
 for (
@@ -197,10 +197,10 @@ for (
   )
 ) {
   layer(database, { excludeTestServices: true })(name, (it) => {
-    it.effect("a batch of sends, of their ends and of reports, and a sweep, reads a few rows of each table per command", () =>
+    it.effect("a batch of sends, settlements and reports, and a sweep, read a few rows of each table per command", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
-        // one connection, whose plans stay
+        // one connection, so that its plans stay
         yield* client.withTransaction(Effect.gen(function*() {
           yield* client`set local statement_timeout = 0`
           for (const statement of found) yield* client.unsafe(statement)
@@ -234,12 +234,12 @@ for (
           yield* reading("abandon", carryOut(Abandon.abandon, sends(300 + batch, batch)), few)
           const left = yield* client`select 1 from messages where key is not null and claim_token is not null`
           assert.lengthOf(left, 0)
-          // when their leases would have ended, it looks at what was sent just now, and puts that off
+          // at the end of the sends' leases, the sweep reads them and postpones them
           const none = { unknown: 0, failed: 0, forgotten: 0 }
           const swept = (at: number, most: number) => reading("a sweep", carryOut(Sweep.sweep, [sweep(at)]), most)
           assert.deepStrictEqual(yield* swept(now + 1000, few), [{ ...none, more: true }])
           assert.deepStrictEqual(yield* swept(now + 1000, 0), [{ ...none, more: false }])
-          // of those that were sent long ago so many keys have expired
+          // and this many keys of old sends have expired
           assert.deepStrictEqual(
             yield* swept(now + 1000 + batch - 1, few),
             [{ ...none, forgotten: batch - 1, more: true }]

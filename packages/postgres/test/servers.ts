@@ -1,5 +1,5 @@
 /**
- * Databases for tests: whenever a layer is built, a database of its own.
+ * Databases for tests: every build of a layer creates its own.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Fixture } from "@wac/testkit"
@@ -14,7 +14,7 @@ import * as PgliteClient from "../src/PgliteClient.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import type { Sessions } from "../src/Sessions.ts"
 
-/** Makes an empty database on the server, for as long as the scope is open; answers with its URL. */
+/** Creates an empty database on the server for as long as the scope is open. Returns its URL. */
 export const freshDatabase = (
   server: string = inject("postgresUrl"),
   encoding: "UTF8" | "LATIN1" = "UTF8"
@@ -39,7 +39,7 @@ export const freshDatabase = (
   )
 }
 
-/** Clients of an empty database each, by the name of what it is kept in. */
+/** Clients with an empty database each, by the name of their storage. */
 export const clients: ReadonlyArray<{
   readonly name: string
   readonly layer: Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError>
@@ -53,7 +53,7 @@ export const clients: ReadonlyArray<{
   { name: "PGlite", layer: PgliteClient.layer() }
 ]
 
-/** Databases with the schema, and nothing in it. */
+/** Databases with the schema and no rows. */
 export const databases: ReadonlyArray<{
   readonly name: string
   readonly layer: Layer.Layer<Database | PgClient.PgClient, OpenError>

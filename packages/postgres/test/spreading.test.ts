@@ -1,20 +1,20 @@
 /**
- * What a distributed PostgreSQL would need to spread the tables by workspace (docs/decisions/0006-postgresql.md): each
- * is keyed by it or leads to it, and which unique keys stand in the way is known.
+ * What distributing the tables by workspace would require (docs/decisions/0006-postgresql.md): each table is keyed by
+ * the workspace or leads to it, and the unique keys that prevent it are known.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { databases } from "./servers.ts"
 
-/** Tables that lead to a workspace by a column that is no foreign key: what it refers to may be gone. */
+/** Tables that lead to a workspace by a column without a foreign key, because the referenced row may be gone. */
 const known: ReadonlyArray<readonly [table: string, column: string, to: string]> = [
   ["message_names", "message_id", "messages"],
   ["webhook_drains", "webhook_id", "webhooks"],
   ["webhook_skips", "webhook_id", "webhooks"]
 ]
 
-/** Tables of no workspace, and why. */
+/** Tables without a workspace, and why. */
 const global = {
   peppers: "one row, which every workspace's keys are looked up with",
   schema_versions: "of the schema itself",
@@ -25,7 +25,7 @@ const global = {
   password_resets: "of a person"
 }
 
-/** Unique keys without the workspace, of tables that have it. Our identifiers are unique by themselves. */
+/** Unique keys without the workspace, in tables that have one. Our identifiers are globally unique. */
 const ours = [
   "api_keys_pkey",
   "attempts_pkey",
@@ -45,7 +45,7 @@ const ours = [
   "webhooks_pkey"
 ]
 
-/** Those that have to be unique over all workspaces, since it is by them that a workspace is found. */
+/** Keys that must be unique across workspaces, because a workspace is found by them. */
 const directory = [
   "api_keys_token_hash_key",
   "invitations_token_hash_key",
@@ -56,7 +56,7 @@ const directory = [
 
 for (const { layer: database, name } of databases) {
   layer(database, { excludeTestServices: true })(name, (it) => {
-    it.effect("every table is keyed by its workspace, or leads to it, or is known to have none", () =>
+    it.effect("every table is keyed by its workspace, leads to it, or is known to have none", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         const tables = yield* client<{ readonly name: string; readonly isKeyed: boolean }>`
@@ -78,7 +78,7 @@ for (const { layer: database, name } of databases) {
         assert.sameMembers(tables.map(({ name }) => name).filter((name) => !placed.has(name)), Object.keys(global))
       }))
 
-    it.effect("the unique keys that would have to be changed are known", () =>
+    it.effect("the unique keys that would have to change are known", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         const keys = yield* client<{ readonly name: string }>`

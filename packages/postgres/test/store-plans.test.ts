@@ -1,7 +1,7 @@
 /**
- * What one key, session, person, message or page of sealed secrets costs: the rows that it is about, whatever
- * else is stored, and whatever the planner believes of the tables. Every statement is first repeated while they are
- * empty, until its plan is one that stays.
+ * What one key, session, person, message or page of sealed secrets costs: only its own rows, whatever else is stored
+ * and whatever the planner assumes about the tables. Every statement is first repeated on empty tables until its plan
+ * is fixed.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -36,14 +36,14 @@ const some = 5000
 
 const sealed = "substr(sha256('nonce'), 1, 12), sha256('ciphertext')"
 
-/** Who signs in first. */
+/** The first person to sign in. */
 const first = [
   "insert into workspaces (id, name, created_at) values ('ws 0', 'one', 0)",
   "insert into people (user_id, email, password_hash, created_at) values ('usr 0', 'a@example.com', 'h', 0)",
   "insert into members (user_id, workspace_id, role, created_at) values ('usr 0', 'ws 0', 'owner', 0)"
 ]
 
-/** As after many sign-ins, keys and sends; of the sealed secrets 64 are under an older master key. */
+/** The tables after many sign-ins, keys and sends. 64 of the sealed secrets are under an older master key. */
 const fill = [
   `insert into workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(1, ${stored}) i`,
   `insert into people (user_id, email, password_hash, created_at)
@@ -123,7 +123,7 @@ const portal: Portal.Portal = {
   expiresAt: now + 1000
 }
 
-/** What is done, and the most rows of each table that it may read. */
+/** A step, and the maximum number of rows of each table that it may read. */
 type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { readonly [table: string]: number }]
 
 const steps = Effect.gen(function*() {
@@ -190,7 +190,7 @@ const steps = Effect.gen(function*() {
   return all
 })
 
-/** What the planner goes by: a guess from when the tables were empty, or what they hold. */
+/** The planner's basis: guesses about empty tables, or statistics of their content. */
 const beliefs = ["guessed", "seen"] as const
 
 const stores = Layer.mergeAll(
@@ -210,11 +210,11 @@ for (
   )
 ) {
   layer(stores.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(name, (it) => {
-    it.effect("each step reads its own rows", () =>
+    it.effect("each step reads only its own rows", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         const all = Object.entries(yield* steps)
-        // one connection, whose plans stay
+        // one connection, so that its plans stay
         yield* client.withTransaction(Effect.gen(function*() {
           yield* client`set local statement_timeout = 0`
           for (const statement of first) yield* client.unsafe(statement)
@@ -225,7 +225,7 @@ for (
           if (belief === "seen") yield* client.unsafe(`analyze ${tables.join(", ")}`)
           const over: Array<string> = []
           for (const [what, [step, most]] of all) {
-            // where it is planned anew, the planner reads ends of indexes
+            // when it plans again, the planner reads the ends of indexes
             yield* touchedBy(step)
             const touched = yield* touchedBy(step)
             for (const table of tables) {

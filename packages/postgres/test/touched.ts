@@ -1,18 +1,21 @@
 /**
- * What a statement costs, in rows.
+ * Measures what a statement costs, in rows.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 
-/** What a statement does to a table: scans from end to end, rows read by whichever way, rows written. */
+/** What a statement does to a table: full scans, rows read in any way, rows written. */
 export interface Touched {
   readonly scans: number
   readonly read: number
   readonly written: number
 }
 
-/** What this connection has touched of each table, in this transaction and in those that are not accounted for yet. */
+/**
+ * What this connection has touched of each table, in this transaction and in earlier ones that are not accounted for
+ * yet.
+ */
 export const counters = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   const rows = yield* client<Touched & { readonly name: string }>`
@@ -24,7 +27,7 @@ export const counters = Effect.gen(function*() {
 
 export const nothing: Touched = { scans: 0, read: 0, written: 0 }
 
-/** What a step touches, by table; it is undone. */
+/** What a step touches, by table. The step is rolled back. */
 export const touchedBy = <A, E, R>(step: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
@@ -42,6 +45,6 @@ export const touchedBy = <A, E, R>(step: Effect.Effect<A, E, R>) =>
     return (name: string): Touched => tables.get(name) ?? nothing
   })
 
-/** What a statement touches, by table; it is undone. */
+/** What a statement touches, by table. The statement is rolled back. */
 export const touched = (statement: string, params: ReadonlyArray<unknown> = []) =>
   touchedBy(PgClient.PgClient.use((client) => client.unsafe(statement, params)))

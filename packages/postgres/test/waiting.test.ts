@@ -1,6 +1,6 @@
 /**
- * Who waits for whom: steps that come at once and lock the same rows do so in one order, so that one of them ends, and
- * then the other. Each of these pairs would else wait for one another until PostgreSQL fails one of the two.
+ * Lock order: concurrent steps that lock the same rows do so in the same order, so that both finish one after another.
+ * In a different order, each of these pairs would deadlock, and PostgreSQL would fail one of the two.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -18,10 +18,10 @@ import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 const { hour, minute, putWebhook, second, world } = Fixture
 const { open, waiting } = DeliveryProcesses
 
-/** Begins a step, and goes on. */
+/** Starts a step without waiting for it. */
 const begin = <A, E, R>(step: Effect.Effect<A, E, R>) => Effect.forkChild(step, { startImmediately: true })
 
-/** The same, until it is the last of so many who wait. */
+/** Starts a step, and waits until `count` steps wait for locks. */
 const beginAndWait = <A, E, R>(step: Effect.Effect<A, E, R>, count = 1) =>
   Effect.gen(function*() {
     const fiber = yield* begin(step)
@@ -30,7 +30,7 @@ const beginAndWait = <A, E, R>(step: Effect.Effect<A, E, R>, count = 1) =>
     return fiber
   })
 
-/** Accepts sends in one batch, of which none is refused. */
+/** Accepts sends in one batch. None is refused. */
 const accept = (sends: ReadonlyArray<MessageStore.AcceptSend>) =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
@@ -38,7 +38,7 @@ const accept = (sends: ReadonlyArray<MessageStore.AcceptSend>) =>
     assert.deepStrictEqual(answers.map(({ _tag }) => _tag), sends.map(() => "Claimed"))
   })
 
-/** A transaction that takes one step, and another when it is told to. */
+/** A transaction that takes one step, and another when the test says so. */
 const inTwoSteps = <E, R>(first: Effect.Effect<unknown, E, R>, last: Effect.Effect<unknown, E, R>) =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
@@ -55,14 +55,14 @@ const inTwoSteps = <E, R>(first: Effect.Effect<unknown, E, R>, last: Effect.Effe
     return { end: Effect.andThen(Deferred.succeed(goesOn, undefined), Fiber.join(fiber)) }
   })
 
-/** Locks webhooks as a completion of attempts at them does. */
+/** Locks webhooks as a completion of attempts does. */
 const healths = (...webhooks: ReadonlyArray<string>) =>
   PgClient.PgClient.use((client) =>
     client`select from webhook_health where webhook_id in ${client.in(webhooks)} order by webhook_id for no key update`
   )
 
-layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a circle", (it) => {
-  it.effect("reports of several webhooks' messages, and completions", () =>
+layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps do not deadlock", (it) => {
+  it.effect("reports of several webhooks' messages do not deadlock with completions", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const one = yield* world()
@@ -82,7 +82,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
           }
         }
       )
-      // the last one's event is told first, by the first round of reports
+      // the first report is about the last webhook's event
       const commands = [
         yield* report(ofLast.messageId, "delivered", null),
         yield* report(ofFirst.messageId, "sent", null),
@@ -97,7 +97,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
       yield* Fiber.join(completing)
     }))
 
-  it.effect("tidying what was skipped, and completions", () =>
+  it.effect("tidying skipped deliveries does not deadlock with completions", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const one = yield* world()
@@ -118,12 +118,12 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
       assert.deepStrictEqual(left, [])
     }))
 
-  it.effect("sends from numbers of one account in several workspaces, and upstream's words on the account", () =>
+  it.effect("sends from numbers of one account in several workspaces do not deadlock with reports about the account", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const one = yield* world()
       const two = yield* world({ start: one.start })
-      // of the first workspace, and yet the last number
+      // a number of the first workspace that sorts last
       const number = yield* Fixture.phoneNumber(one.workspace.id, {
         providerAccountId: one.number.providerAccountId,
         isDefault: false
@@ -151,7 +151,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
       yield* Fiber.join(observing)
     }))
 
-  it.effect("sends at the turn of a month, and a sweep", () =>
+  it.effect("sends at the end of a month do not deadlock with a sweep", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const own = yield* world()
@@ -180,12 +180,12 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
       assert.strictEqual(dropped._tag === "Some" ? dropped.value.status : null, "failed")
     }))
 
-  it.effect("tokens that are spent, and tokens that are given back", () =>
+  it.effect("spending tokens does not deadlock with returning tokens", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const start = 1_767_614_400_000
       const policy = { name: "login", interval: second, capacity: 3 } as const
-      // in whichever order they lie
+      // in whichever order they are stored
       for (const keys of [["test:1", "test:2"], ["test:4", "test:3"]]) {
         const [first, last] = keys.toSorted() as [string, string]
         const buckets = keys.map((key) => ({ key, policy }))
@@ -202,7 +202,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("nobody waits in a
       }
     }))
 
-  it.effect("a token is spent of a full bucket, though a sweep comes upon it meanwhile", () =>
+  it.effect("a token is spent from a full bucket even if a sweep deletes it meanwhile", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const own = yield* world()

@@ -1,5 +1,5 @@
 /**
- * Workspaces with all that is set of them: who may do what and how often, numbers, and the secrets that they keep.
+ * Workspaces with all their settings: keys and rate limits, numbers, and sealed secrets.
  */
 import {
   type ApiKey,
@@ -41,7 +41,7 @@ const workspaces = WorkspaceStore.WorkspaceStore
 const masterKeys = ["testkey1", "testkey2"]
 const email = "owner@example.com"
 
-/** Several for one bucket too, as after a change of the configuration. */
+/** Several policies for the same bucket, as after a change of the configuration. */
 const policies: ReadonlyArray<RateLimit.Policy> = [
   RateLimit.perSecond("workspace", 0.1),
   RateLimit.perSecond("workspace", 1.7),
@@ -59,7 +59,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
     const someWorkspace = () => random.pick(worlds).workspace.id
     let seals = 0
     const sealed = (): Sealed.Sealed => ({ ...Fixture.sealed(seals++ % 256), keyId: random.pick(masterKeys) })
-    /** Some of the fields. */
+    /** A random subset of the fields. */
     const part = <A extends object>(fields: A): Partial<A> =>
       Object.fromEntries(Object.entries(fields).filter(() => random.below(3) === 0)) as Partial<A>
     const settings = () => ({ tier: random.pick([null, "narrow"]), messagingLimit: random.pick([null, 1, 2]) })
@@ -279,7 +279,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
       yield* askOne(webhooks.use(({ rotateSecret }) => rotateSecret(rotation)))
     })
 
-    /** What is sealed under a key, page by page. A row's own secrets come in any order. */
+    /** The secrets under a key, page by page. A row's own secrets come in any order. */
     const under = (keyId: string, limit: number) =>
       Effect.gen(function*() {
         const store = yield* secrets
@@ -324,7 +324,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
       yield* ask(
         worlds.map(({ workspace }) => apiKeys.use(({ list }) => all((page) => list(workspace.id, page, now), limit)))
       )
-      // each storage tells its own time
+      // each storage returns its own time
       yield* ask(issued.map(({ tokenHash }) =>
         apiKeys.use(({ findByTokenHash }) =>
           Effect.map(findByTokenHash(tokenHash), Option.map(({ key, workspace }) => ({ key, workspace })))

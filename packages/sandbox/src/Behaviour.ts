@@ -1,11 +1,11 @@
 /**
- * How the sandbox behaves, by the recipient's number (contract §8): what it answers to a send, and what it tells of
- * it later.
+ * How the sandbox behaves, by the recipient's number (contract §8): its response to a send, and its later reports.
+ * Pure.
  */
 import { Errors, type Message, type PhoneNumber, type Provider } from "@wac/core"
 import { Duration } from "effect"
 
-/** The numbers that behave in a way of their own. */
+/** The numbers with a behaviour of their own. */
 export const numbers = {
   undeliverable: "+15005550001",
   failing: "+15005550002",
@@ -19,26 +19,26 @@ export const numbers = {
   slow: "+15005550010"
 } as const satisfies Record<string, PhoneNumber.E164>
 
-/** One thing that upstream tells, before it has a message and a time. */
+/** One reported item, before it has a message and a time. */
 export type Told =
   | { readonly _tag: "Status"; readonly status: Exclude<Message.Report["status"], "failed"> }
   | { readonly _tag: "Failure"; readonly error: Message.MessageError }
-  /** A text that the recipient writes back. */
+  /** A text that the recipient sends back. */
   | { readonly _tag: "Reply"; readonly text: string }
 
-/** What is told in one go, so long after the answer. */
+/** Items that are reported together, `after` the response. */
 export interface Telling {
   readonly after: Duration.Duration
   readonly items: ReadonlyArray<Told>
 }
 
-/** What becomes of a send. */
+/** The behaviour towards a send. */
 export interface Behaviour {
-  /** How long the answer takes; at once when left out. */
+  /** How long the response takes. Defaults to none. */
   readonly answerAfter?: Duration.Duration
-  /** The answer, but for the name that an accepted message is given. */
+  /** The response, without the id that an accepted message gets. */
   readonly outcome: { readonly _tag: "Accepted" } | Exclude<Provider.ProviderOutcome, { readonly _tag: "Accepted" }>
-  /** What is told later, earliest first. */
+  /** Later reports, earliest first. */
   readonly tellings: ReadonlyArray<Telling>
 }
 
@@ -119,5 +119,5 @@ const byNumber: ReadonlyMap<PhoneNumber.E164, () => Behaviour> = new Map(
   (Object.keys(numbers) as Array<keyof typeof numbers>).map((name) => [numbers[name], special[name]])
 )
 
-/** What becomes of a message to this number. Any number that is not one of {@link numbers} receives and reads it. */
+/** The behaviour of a number. A number that is not one of {@link numbers} receives and reads the message. */
 export const of = (to: PhoneNumber.E164): Behaviour => byNumber.get(to)?.() ?? ordinary

@@ -1,5 +1,6 @@
 /**
- * The provider that needs no account: it sends nothing anywhere, and behaves by the recipient's number.
+ * The provider that needs no account: it sends nothing anywhere, and behaves according to the recipient's number.
+ * Reports through `Inbound` only.
  */
 import { type Id, Inbound, type InboundItem, InboundMessage, PhoneNumber, Provider } from "@wac/core"
 import { Clock, Effect, FiberSet, Layer, Schedule } from "effect"
@@ -7,7 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import * as Behaviour from "./Behaviour.ts"
 import { templates } from "./Templates.ts"
 
-/** The number that a first workspace on the sandbox begins with. */
+/** The number that the first workspace on the sandbox begins with. */
 export const firstNumber: PhoneNumber.ProviderNumber = {
   phoneNumber: "+15005550100",
   providerNumberId: "sandbox-1",
@@ -15,10 +16,10 @@ export const firstNumber: PhoneNumber.ProviderNumber = {
   learned: PhoneNumber.unlearned
 }
 
-/** How a telling is tried again while the storage is away: five times, a second apart. */
+/** Retries of a report while the storage is unavailable: five, a second apart. */
 const retries = Schedule.upTo(Schedule.spaced("1 second"), { times: 5 })
 
-/** What a telling is about. */
+/** The message that a report is about. */
 interface Subject {
   readonly reference: Id.MessageId
   readonly providerMessageId: string
@@ -27,15 +28,15 @@ interface Subject {
 }
 
 /**
- * The `Provider` port without an account. Statuses and replies go through `Inbound`, as those of a real provider do,
- * for as long as the layer's scope is open; what is still to be told then is lost, as the sandbox stores nothing.
+ * Implements the `Provider` port without an account. Statuses and replies go through `Inbound`, like a real provider's,
+ * for as long as the layer's scope is open. Reports still due then are lost, because the sandbox stores nothing.
  */
 export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | SecureRandom.SecureRandom> = Layer.effect(
   Provider.Provider,
   Effect.gen(function*() {
     const inbound = yield* Inbound.Inbound
     const random = yield* SecureRandom.SecureRandom
-    // forks in the layer's context: a transaction or a trace of the sender must not ride along into later reports
+    // forks in the layer's context: the sender's transaction or trace must not extend to later reports
     const fork = yield* FiberSet.runtime(yield* FiberSet.make())()
 
     const newName = Effect.map(random.ulid, (ulid) => `wamid.sandbox_${ulid}`)
@@ -68,7 +69,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
     const tell = Effect.fnUntraced(
       function*({ after, items }: Behaviour.Telling, subject: Subject) {
         yield* Effect.sleep(after)
-        // made once, before any retry: a repetition must tell the same
+        // built once, before any retry: a repeated report must be identical
         const made = yield* Effect.forEach(items, (told) => itemOf(told, subject))
         yield* Effect.retry(inbound.receive(made), retries)
       },

@@ -6,7 +6,7 @@ import type { Template } from "@wac/core"
 const shared = { language: "en_US", parameterFormat: "positional" } as const
 const approved = { ...shared, status: "approved", quality: "green", rejectionReason: null } as const
 
-/** Three approved ones, one that waits for approval and one that was refused it. */
+/** Three approved templates, a pending one and a rejected one. */
 export const templates: ReadonlyArray<Template.ProviderTemplate> = [
   {
     ...approved,

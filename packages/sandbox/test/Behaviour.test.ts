@@ -7,7 +7,7 @@ import { messageId, sender } from "./sandbox.ts"
 
 const { numbers } = Behaviour
 
-/** A message as it is once the sandbox has answered. */
+/** A message after the sandbox's response. */
 const answered = (to: PhoneNumber.E164): Message.Message => ({
   id: messageId,
   workspaceId: sender.workspaceId,
@@ -29,7 +29,7 @@ const answered = (to: PhoneNumber.E164): Message.Message => ({
   sequence: 0
 })
 
-/** The status that a message to the number ends in, and the steps on the way. */
+/** The final status of a message to the number, and the steps on the way. */
 const life = (to: PhoneNumber.E164) => {
   let message = answered(to)
   const steps: Array<string> = []
@@ -52,7 +52,7 @@ const life = (to: PhoneNumber.E164) => {
 }
 
 describe("the numbers", () => {
-  it("are ten, in order, and can be sent to and from", () => {
+  it("the ten numbers are consecutive, and can be sent to and from", () => {
     assert.deepStrictEqual(
       Object.values(numbers),
       Array.from({ length: 10 }, (_, i) => `+150055500${String(i + 1).padStart(2, "0")}`)
@@ -62,7 +62,7 @@ describe("the numbers", () => {
     assert.notInclude(Object.values<string>(numbers), firstNumber.phoneNumber)
   })
 
-  it("all others receive and read", () => {
+  it("every other number receives and reads", () => {
     const ordinary = Behaviour.of("+15551234567")
     for (const to of ["+15005550000", "+15005550011", "+1500555000", "+150055500010", "+4915112345678", "__proto__"]) {
       assert.deepStrictEqual(Behaviour.of(to), ordinary, to)
@@ -86,7 +86,7 @@ describe("the life of a message", () => {
   }
 })
 
-it("disorder has duplicates, steps back, and an end within a second", () => {
+it("the disorder number reports duplicates and steps back, and ends within a second", () => {
   const { tellings } = Behaviour.of(numbers.disorderly)
   const statuses = tellings.flatMap(({ items }) =>
     items.map((told) => told._tag === "Status" ? told.status : told._tag)

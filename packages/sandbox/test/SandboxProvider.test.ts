@@ -7,7 +7,7 @@ import { command, type Heard, messageId, sender, start } from "./sandbox.ts"
 
 const ordinary = "+15551234567"
 
-/** When each item came and what it was. */
+/** When each item was reported, and what it was. */
 const summary = (heard: ReadonlyArray<Heard>): ReadonlyArray<readonly [number, string]> =>
   heard.map(({ at, item }) => {
     if (item._tag === "Status") return [at, item.report.status]
@@ -74,7 +74,7 @@ describe("what is told, and when", () => {
 })
 
 describe("answers", () => {
-  it.effect("accepts at once, with a name", () =>
+  it.effect("most numbers are accepted immediately, with an id", () =>
     Effect.gen(function*() {
       const { provider } = yield* start()
       const { disorderly, failing, replying, silent, stopping } = numbers
@@ -85,7 +85,7 @@ describe("answers", () => {
       }
     }))
 
-  it.effect("gives every message a name of its own", () =>
+  it.effect("every message gets an id of its own", () =>
     Effect.gen(function*() {
       const { heard, provider } = yield* start()
       const outcomes = yield* Effect.replicateEffect(provider.send(command(numbers.replying)), 500)
@@ -95,7 +95,7 @@ describe("answers", () => {
       assert.strictEqual(new Set([...sent, ...replies]).size, 1000)
     }))
 
-  it.effect("refuses the undeliverable", () =>
+  it.effect("the undeliverable number is refused", () =>
     Effect.gen(function*() {
       const { provider } = yield* start()
       const outcome = yield* provider.send(command(numbers.undeliverable))
@@ -111,7 +111,7 @@ describe("answers", () => {
       })
     }))
 
-  it.effect("is throttled for a second", () =>
+  it.effect("the throttled number must wait for a second", () =>
     Effect.gen(function*() {
       const { provider } = yield* start()
       const outcome = yield* provider.send(command(numbers.throttled))
@@ -123,7 +123,7 @@ describe("answers", () => {
       assert.deepStrictEqual(Errors.retryAfterOf(outcome.error), Duration.seconds(1))
     }))
 
-  it.effect("is unavailable", () =>
+  it.effect("the unavailable number gets provider_unavailable", () =>
     Effect.gen(function*() {
       const { provider } = yield* start()
       const outcome = yield* provider.send(command(numbers.unavailable))
@@ -134,13 +134,13 @@ describe("answers", () => {
       assert.strictEqual(outcome.error.provider?.code, "131016")
     }))
 
-  it.effect("leaves the outcome unknown, at once", () =>
+  it.effect("the unknown number leaves the outcome unknown, immediately", () =>
     Effect.gen(function*() {
       const { provider } = yield* start()
       assert.deepStrictEqual(yield* provider.send(command(numbers.outcomeUnknown)), { _tag: "Unknown" })
     }))
 
-  it.effect("takes 3 seconds", () =>
+  it.effect("the slow number takes 3 seconds", () =>
     Effect.gen(function*() {
       const { provider } = yield* start()
       const sending = yield* Effect.forkChild(provider.send(command(numbers.slow)), { startImmediately: true })
@@ -151,7 +151,7 @@ describe("answers", () => {
       assert.strictEqual((yield* Fiber.join(sending))._tag, "Accepted")
     }))
 
-  it.effect("tells nothing of a message whose sender left before the answer", () =>
+  it.effect("nothing is reported for a message whose sender was interrupted before the response", () =>
     Effect.gen(function*() {
       const { heard, provider } = yield* start()
       const sending = yield* Effect.forkChild(provider.send(command(numbers.slow)), { startImmediately: true })
@@ -163,7 +163,7 @@ describe("answers", () => {
 })
 
 describe("what is told in full", () => {
-  it.effect("a failure says why", () =>
+  it.effect("a failure has a reason", () =>
     Effect.gen(function*() {
       const { heard, provider } = yield* start()
       yield* provider.send(command(numbers.failing))
@@ -217,7 +217,7 @@ describe("in the background", () => {
     })
   }
 
-  /** The sandbox, with a logger that counts. */
+  /** The sandbox, with a logger that records. */
   const startLogged = Effect.fnUntraced(function*(before: Effect.Effect<void, StoreError.StoreError>) {
     const logged: Array<string> = []
     const logger = Logger.make(({ logLevel, message }) => {
@@ -228,7 +228,7 @@ describe("in the background", () => {
   })
   const notTaken = "Error: what the sandbox had to tell was not taken"
 
-  it.effect("tells again when storage was away, with the time of the first telling", () =>
+  it.effect("a report is retried if the storage was unavailable, with the time of the first try", () =>
     Effect.gen(function*() {
       const { heard, logged, provider } = yield* startLogged(failing(5))
       yield* provider.send(command(numbers.failing))
@@ -240,7 +240,7 @@ describe("in the background", () => {
       assert.isEmpty(logged)
     }))
 
-  it.effect("gives up after the fifth repetition, says so, and goes on", () =>
+  it.effect("the sandbox gives up after the fifth retry, logs that, and continues", () =>
     Effect.gen(function*() {
       const { heard, logged, provider } = yield* startLogged(failing(6))
       yield* provider.send(command(numbers.failing))
@@ -252,7 +252,7 @@ describe("in the background", () => {
       assert.strictEqual(heard.length, 1)
     }))
 
-  it.effect("logs a defect and goes on", () =>
+  it.effect("a defect is logged, and the sandbox continues", () =>
     Effect.gen(function*() {
       let broken = true
       const { heard, logged, provider } = yield* startLogged(
@@ -267,7 +267,7 @@ describe("in the background", () => {
       assert.strictEqual(heard.length, 2)
     }))
 
-  it.effect("closing the scope stops what is still to be told, quietly", () =>
+  it.effect("closing the scope silently cancels reports that are still due", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const { heard, logged, provider } = yield* Scope.provide(startLogged(Effect.void), scope)
@@ -281,7 +281,7 @@ describe("in the background", () => {
       assert.isEmpty(logged)
     }))
 
-  it.effect("closing the scope interrupts a telling under way", () =>
+  it.effect("closing the scope interrupts a report in progress", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       let interrupted = false
@@ -298,7 +298,7 @@ describe("in the background", () => {
       assert.isEmpty(logged)
     }))
 
-  it.effect("goes on when the sender ends, in none of the sender's context", () =>
+  it.effect("reports continue when the sender's fiber ends, without its context", () =>
     Effect.gen(function*() {
       const Transaction = Context.Reference<string>("test/Transaction", { defaultValue: () => "none" })
       const seen: Array<string> = []

@@ -3,7 +3,7 @@ import { Template } from "@wac/core"
 import { Effect, Schema } from "effect"
 import { sender, start } from "./sandbox.ts"
 
-it.effect("lists the five", () =>
+it.effect("the sandbox lists its five templates", () =>
   Effect.gen(function*() {
     const { provider } = yield* start()
     assert.strictEqual(provider.name, "sandbox")

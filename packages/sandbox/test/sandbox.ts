@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { firstNumber, layer } from "../src/SandboxProvider.ts"
 
-/** An item that `Inbound` was given, and when. */
+/** An item that `Inbound` got, and when. */
 export interface Heard {
   readonly at: number
   readonly item: InboundItem.InboundItem
@@ -29,7 +29,7 @@ export const command = (to: PhoneNumber.E164): Provider.ProviderSend => ({
   refers: Referred.none
 })
 
-/** The sandbox over an `Inbound` that writes down what it takes; `before` runs first and can refuse it. */
+/** The sandbox over an `Inbound` that records items. `before` runs first and can fail. */
 export const start = (
   before: Effect.Effect<void, StoreError.StoreError> = Effect.void
 ): Effect.Effect<

@@ -1,6 +1,6 @@
 /**
- * Meta's documented codes, and what each must come to for a caller. Written from Meta's list of errors, apart from the
- * adapter's own table.
+ * Meta's documented error codes, and what each must mean to a caller. Written from Meta's list, independently of the
+ * adapter's table.
  */
 export interface Documented {
   readonly code: number
@@ -8,7 +8,7 @@ export interface Documented {
   readonly reason: string
   /** In seconds. */
   readonly retryAfter: number | null
-  /** For messages that come later. */
+  /** The effect on later messages. */
   readonly consequence: string | undefined
 }
 

@@ -1,10 +1,10 @@
 /**
- * Ports of loopback for servers that have to be told theirs, such as one that comes back to where it was.
+ * Finds loopback ports for servers that must be given one, such as a server that restarts at the same address.
  */
 import { createServer } from "node:net"
 
 /**
- * Below what any system gives to outgoing connections: one of these could take the port before the server does, or while
+ * Below the range of ephemeral ports: an outgoing connection could take such a port before the server starts or while
  * it is down.
  */
 const first = 20_000
@@ -17,7 +17,7 @@ const isFree = (port: number): Promise<boolean> =>
     })
   })
 
-/** A port that nobody listens at. */
+/** Finds a port at which nothing listens. */
 export const find = async (): Promise<number> => {
   for (;;) {
     const port = first + Math.floor(Math.random() * (beyond - first))

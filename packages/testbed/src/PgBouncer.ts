@@ -1,5 +1,6 @@
 /**
- * A PgBouncer before a PostgreSQL server of a test: that of the machine, since npm has no package that brings one.
+ * A PgBouncer in front of a test's PostgreSQL server. It must be installed on the machine, since no npm package brings
+ * one.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -10,10 +11,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as FreePort from "./FreePort.ts"
 
-/** Debian's packages have it where only root's search path leads. */
+/** Debian installs it outside of ordinary users' search path. */
 const environment = { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin` }
 
-/** Whether the machine has it; if not, the run says so. `.ci/run` installs it. */
+/** Whether it is installed; if not, the run prints a notice. `.ci/run` installs it. */
 export const isInstalled = spawnSync("pgbouncer", ["--version"], { env: environment }).status === 0
 
 if (!isInstalled) {
@@ -24,12 +25,12 @@ if (!isInstalled) {
 }
 
 export interface PgBouncer {
-  /** The server's URL, by way of the pooler. */
+  /** The server's URL through the pooler. */
   readonly url: string
   readonly stop: () => Promise<void>
 }
 
-/** It refuses to run as root: there it runs as the user whom the packages of PostgreSQL make. */
+/** PgBouncer refuses to run as root, so it then runs as the user that PostgreSQL's packages create. */
 const owner = (): { readonly uid: number; readonly gid: number } | undefined => {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
@@ -44,7 +45,7 @@ const answers = (port: number): Promise<boolean> =>
     }).on("error", () => resolve(false))
   })
 
-/** Puts one before the server of a URL, for all of its databases; all but the mode is as it is by default. */
+/** Starts a pooler in front of a URL's server, for all of its databases. Everything except the mode has its default. */
 export const start = async (server: string, mode: "session" | "transaction" = "transaction"): Promise<PgBouncer> => {
   const { hostname, password, port: serverPort, username } = new URL(server)
   const directory = await mkdtemp(join(tmpdir(), "wac-pgbouncer-"))
@@ -72,7 +73,7 @@ pool_mode = ${mode}
   let log = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => log += text)
   const ended = once(child, "close")
-  // a run that is broken off calls no teardown
+  // an aborted run calls no teardown
   const tidy = () => {
     child.kill("SIGKILL")
     rmSync(directory, { recursive: true, force: true })

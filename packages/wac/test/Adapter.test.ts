@@ -1,5 +1,5 @@
 /**
- * A storage and a provider that are not ours, composed from outside as somebody else's package would.
+ * A storage and a provider that are not built in, composed from outside like another package's.
  */
 import {
   type Id,
@@ -20,7 +20,7 @@ import { assert, describe, it } from "vitest"
 import { Adapter, Composition, Host } from "../src/effect.ts"
 import { failure, fresh, hello, start, until } from "./instance.ts"
 
-/** A storage that notes each accepted send, and leaves the rest to another. */
+/** A storage that records accepted sends, and delegates everything else. */
 const noting = (noted: Array<string>, durable = false): Layer.Layer<Ports.Ports> =>
   Layer.mergeAll(
     Layer.succeed(Storage.Storage, Storage.Storage.of({ name: "noting", durable, ping: Effect.succeed("writable") })),
@@ -53,7 +53,7 @@ const template: Template.ProviderTemplate = {
 
 const Receipt = Schema.fromJsonString(Schema.Struct({ letter: Schema.String }))
 
-/** A provider that posts letters: it reports their delivery by itself, and that they were read by a post to us. */
+/** A provider that posts letters: it reports delivery directly, and reading by a post to us. */
 const paper = (letters: Array<Letter>) =>
   Layer.mergeAll(
     Layer.effect(
@@ -103,8 +103,8 @@ const paper = (letters: Array<Letter>) =>
     })
   )
 
-describe("a storage that is not ours", () => {
-  it("is what an instance keeps everything in", async () => {
+describe("a custom storage", () => {
+  it("an instance stores everything in a custom storage", async () => {
     const noted: Array<string> = []
     const { wac } = await start({ storage: Adapter.storage(noting(noted)) })
     const key = fresh()
@@ -114,7 +114,7 @@ describe("a storage that is not ours", () => {
     assert.strictEqual((await wac.messages.get(messageId)).status, "sent")
   })
 
-  it("requires a master key if it survives the process", async () => {
+  it("a custom storage that survives the process requires a master key", async () => {
     const storage = Adapter.storage(noting([], true))
     const error = await failure(start({ storage }))
     assert.deepInclude(error, { code: "invalid_body", param: "masterKey" })
@@ -122,20 +122,20 @@ describe("a storage that is not ours", () => {
     await wac.messages.send(hello(), fresh())
   })
 
-  it("that cannot be opened stops the start, and says so", async () => {
+  it("a custom storage that cannot be opened makes createWac reject with the reason", async () => {
     const shut = Layer.effect(Storage.Storage, Effect.fail(new StoreError.StoreError({ operation: "open" })))
     const storage = Adapter.storage(Layer.provideMerge(shut, MemoryStorage.layer))
     assert.deepInclude(await failure(start({ storage })), { code: "server_error", reason: "storage_unavailable" })
   })
 
-  it("that is not a Layer is refused", async () => {
+  it("a custom storage that is not a Layer is refused", async () => {
     const error = await failure(start({ storage: { type: "layer", layer: {} } }))
     assert.deepInclude(error, { code: "invalid_body", param: "storage.layer" })
   })
 })
 
 describe("a provider that is a Layer", () => {
-  it("sends, reports by itself, and reports by posts that it has signed", async () => {
+  it("a Layer provider sends, reports directly, and reports by its signed posts", async () => {
     const letters: Array<Letter> = []
     const { clock, wac } = await start({ provider: Adapter.provider(paper(letters)) })
     const { messageId, providerMessageId } = await wac.messages.send(hello(), fresh())
@@ -155,7 +155,7 @@ describe("a provider that is a Layer", () => {
     await until(async () => (await wac.messages.get(messageId)).status === "read")
   })
 
-  it("that is not a Layer, or of a type that does not exist, is refused", async () => {
+  it("a provider that is not a Layer, or of an unknown type, is refused", async () => {
     const noLayer = await failure(start({ provider: { type: "layer", layer: {} } }))
     assert.deepInclude(noLayer, { code: "invalid_body", param: "provider.layer" })
     const noType = await failure(start({ provider: { type: "pigeon" } as never }))

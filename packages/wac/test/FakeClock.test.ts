@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest"
 import { fakeClock, type Span } from "../src/index.ts"
 import { failure, fresh, hello, serve, start } from "./instance.ts"
 
-/** What a host's provider lists. */
+/** The template list of a host's provider. */
 const templates = [{
   providerTemplateId: "1",
   name: "hello_world",
@@ -14,12 +14,12 @@ const templates = [{
 }]
 
 describe("a fake clock", () => {
-  it("stands still until it is told to move", async () => {
+  it("a fake clock stands still until it is advanced", async () => {
     const clock = fakeClock({ now: "2030-05-01T12:00:00Z" })
     assert.strictEqual(clock.now().toISOString(), "2030-05-01T12:00:00.000Z")
     const { wac } = await start({ clock })
     const { messageId } = await wac.messages.send(hello(), fresh())
-    // longer than the sandbox takes by a clock that moves
+    // longer than the sandbox takes with a real clock
     await new Promise((resolve) => setTimeout(resolve, 300))
     assert.strictEqual((await wac.messages.get(messageId)).status, "sent")
     await clock.set("2030-05-01T12:00:00.199Z")
@@ -28,7 +28,7 @@ describe("a fake clock", () => {
     assert.strictEqual((await wac.messages.get(messageId)).status, "delivered")
   })
 
-  it("is refused a step back, and a length that is none", async () => {
+  it("moving back, or advancing by an invalid duration, is refused", async () => {
     const clock = fakeClock()
     assert.deepInclude(await failure(clock.set("2020-01-01")), { code: "invalid_body", param: "to" })
     assert.deepInclude(await failure(clock.advance(-1)), { param: "by" })
@@ -38,7 +38,7 @@ describe("a fake clock", () => {
     assert.throws(() => fakeClock({ now: "never" }), /now must be/)
   })
 
-  it("lets everything happen at its own time, however far it is moved at once", async () => {
+  it("everything happens at its own time, however far the clock is advanced at once", async () => {
     const { clock, wac } = await start()
     const { messageId } = await wac.messages.send(hello(), fresh())
     await clock.advance("10 minutes")
@@ -47,13 +47,13 @@ describe("a fake clock", () => {
     assert.strictEqual(clock.now().toISOString(), "2026-01-01T00:10:00.000Z")
   })
 
-  it("adds movements up that are asked for at once", async () => {
+  it("concurrent movements add up", async () => {
     const { clock } = await start()
     await Promise.all((["1 second", 500, "1 minute"] satisfies Array<Span>).map((by) => clock.advance(by)))
     assert.strictEqual(clock.now().getTime() - Date.UTC(2026, 0, 1), 61_500)
   })
 
-  it("waits for what is sealed on another thread, however busy those are", async () => {
+  it("the clock waits for work on other threads, however busy they are", async () => {
     const { clock, wac } = await start({
       provider: {
         phoneNumber: "+15005550100",
@@ -69,13 +69,13 @@ describe("a fake clock", () => {
     assert.strictEqual(reason, "outcome_unknown")
   })
 
-  it("waits for the host's own promises", async () => {
+  it("the clock waits for the host's own promises", async () => {
     const answers: Array<string> = []
     const { clock, wac } = await start({
       provider: {
         phoneNumber: "+15005550100",
         send: async () => {
-          // many more turns of the event loop than a clock lets pass that has nothing to wait for
+          // many more turns of the event loop than an idle clock lets pass
           for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve))
           answers.push("sent")
           return { status: "accepted", providerMessageId: "p-1" }
@@ -89,7 +89,7 @@ describe("a fake clock", () => {
     assert.strictEqual((await sending).providerMessageId, "p-1")
   })
 
-  it("waits for receivers", async () => {
+  it("the clock waits for receivers", async () => {
     const { clock, wac } = await start({ receivers: { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] } })
     const answers = [500, 500, 500, 200]
     const url = await serve((request, response) => {
@@ -113,7 +113,7 @@ describe("a fake clock", () => {
     ])
   })
 
-  it("waits for a receiver that never answers no longer than it has patience", async () => {
+  it("the clock waits for a receiver that never responds only as long as its patience", async () => {
     const { clock, wac } = await start({ receivers: { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] } })
     await wac.webhook.set({ url: await serve((request) => void request.resume()), eventTypes: ["message.sent"] })
     await wac.messages.send(hello(), fresh())
@@ -123,7 +123,7 @@ describe("a fake clock", () => {
     assert.deepStrictEqual(attempts.map(({ durationMs, outcome }) => [outcome, durationMs]), [["timeout", 5000]])
   })
 
-  it("lets a day pass in memory in a few turns of the event loop, not in some for each second of it", async () => {
+  it("a day in memory takes few turns of the event loop, not several for each second", async () => {
     const { clock, wac } = await start()
     const heard: Array<string> = []
     wac.on("message.read", ({ created_at }) => void heard.push(created_at))
@@ -140,12 +140,12 @@ describe("a fake clock", () => {
     } finally {
       globalThis.setImmediate = setImmediate
     }
-    // a second is 8 turns where everything looks around once
+    // a second would take 8 turns if everything polled once
     assert.isBelow(turns, 40_000)
     assert.deepStrictEqual(heard, ["2026-01-01T00:00:00.400Z"])
   })
 
-  it("has what silence means happen within a second of its time, and retries at theirs, in a day that is let pass at once", async () => {
+  it("in a day that passes at once, timeouts happen within a second of their time, and retries at their times", async () => {
     const { clock, wac } = await start({
       provider: {
         phoneNumber: "+15005550100",
@@ -167,7 +167,7 @@ describe("a fake clock", () => {
     const [message] = (await wac.messages.list().page()).data
     const failedAt = Date.parse(message!.failedAt!) - Date.UTC(2026, 0, 1)
     assert.isTrue(failedAt >= 600_000 && failedAt <= 601_000, `${failedAt}`)
-    // the delays of contract §6, each up to a tenth longer, and the last at the end of the 24 hours
+    // the delays of contract §6, each up to a tenth longer, with the last one at the end of the 24 hours
     const delays = times.slice(1).map((time, i) => (time - times[i]!) / 1000)
     const planned = [1, 5, 25, 120, 600, 3000]
     planned.forEach((delay, i) => assert.isTrue(delays[i]! >= delay && delays[i]! <= delay * 1.1 + 0.001, `${delays}`))
@@ -175,7 +175,7 @@ describe("a fake clock", () => {
     assert.strictEqual((await wac.webhook.get()).status, "paused")
   })
 
-  it("does not keep an instance from closing whose sends wait for a time", async () => {
+  it("an instance closes even if its sends wait for time to pass", async () => {
     const { clock, wac } = await start()
     const slow = wac.messages.send(hello("+15005550010"), fresh())
     await wac.close()

@@ -6,7 +6,7 @@ import { assert, describe, it } from "vitest"
 import type { Auth, SessionRequest, Wac } from "../src/index.ts"
 import { bodyOf, closing, fresh, hello, serve, start, startLive, until } from "./instance.ts"
 
-/** Asks for something, wherever it is answered. */
+/** Sends a request by one of the handlers. */
 type Ask = (path: string, init?: RequestInit) => Promise<Response>
 
 const byFetch = (wac: Wac): Ask => (path, init) => wac.handler(new Request(`http://127.0.0.1${path}`, init))
@@ -71,7 +71,7 @@ const ways: ReadonlyArray<readonly [name: string, reach: Reach]> = [
 const owner: Auth = { session: () => ({ userId: "42", email: "ana@example.com", role: "owner" }) }
 
 describe.each(ways)("through %s", (_, reach) => {
-  it("a caller with a key sends, and a host's session opens what is for people", async () => {
+  it("a caller with a key can send, and a host's session opens the internal routes", async () => {
     const { ask, wac } = await reach({ auth: owner })
     const { apiKey, id } = await wac.keys.create({ name: "caller" })
     const sent = await send(ask, apiKey!)
@@ -89,7 +89,7 @@ describe.each(ways)("through %s", (_, reach) => {
     })
   })
 
-  it("the dashboard's pages and their files are below the mount, if the host asks for them", async () => {
+  it("the dashboard's pages and files are served below the mount if the host enables them", async () => {
     const { ask, prefix } = await reach({ auth: owner, dashboard: true })
     const first = await ask("/", { redirect: "manual" })
     assert.deepStrictEqual([first.status, first.headers.get("location")], [302, `${prefix}/dashboard`])
@@ -105,7 +105,7 @@ describe.each(ways)("through %s", (_, reach) => {
     }
   })
 
-  it("without the dashboard, the first page shows where to go", async () => {
+  it("without the dashboard, the root page links to the documentation", async () => {
     const { ask, prefix } = await reach()
     assert.strictEqual((await ask("/dashboard")).status, 404)
     assert.strictEqual((await ask("/setup")).status, 404)
@@ -121,7 +121,7 @@ describe.each(ways)("through %s", (_, reach) => {
     }
   })
 
-  it("errors have their status, their body and their headers", async () => {
+  it("errors have their status, body and headers", async () => {
     const { ask, wac } = await reach()
     const { apiKey } = await wac.keys.create({ name: "caller" })
     const wanted: ReadonlyArray<readonly [number, string | undefined, Promise<Response>]> = [
@@ -144,7 +144,7 @@ describe.each(ways)("through %s", (_, reach) => {
     }
   })
 
-  it("every path answers methods that it does not have with 405 and those that it has in Allow", async () => {
+  it("every path responds 405 to methods that it lacks, and lists its own in Allow", async () => {
     const { ask } = await reach()
     const paths = [
       ["/v1/messages", "GET, HEAD, POST"],
@@ -165,12 +165,12 @@ describe.each(ways)("through %s", (_, reach) => {
     }
   })
 
-  it("the documentation is below the address at which the routes are mounted, and kept by caches", async () => {
+  it("the documentation is served below the mount, and can be cached", async () => {
     const { ask, prefix } = await reach()
     const page = await ask("/docs")
     assert.strictEqual(page.status, 200)
     assert.include(page.headers.get("content-security-policy"), "frame-ancestors 'none'")
-    // relative to the page, so that they are found wherever it is
+    // relative to the page, so that they work wherever it is mounted
     const links = [...(await page.text()).matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => link!)
     assert.isAbove(links.length, 2)
     for (const link of links) {
@@ -191,7 +191,7 @@ describe.each(ways)("through %s", (_, reach) => {
     assert.deepStrictEqual([head.status, await head.text(), head.headers.get("etag")], [200, "", etag])
   })
 
-  it("a request's signature is over the whole address, as it was sent", async () => {
+  it("a request's signature covers the whole address as it was sent", async () => {
     const { ask, prefix, wac } = await reach()
     const { apiKey, signingSecret } = await wac.keys.create({ name: "signs", requireSignature: true })
     const idempotencyKey = crypto.randomUUID()
@@ -205,7 +205,7 @@ describe.each(ways)("through %s", (_, reach) => {
 })
 
 describe("a request", () => {
-  it("has the same answer as over a server of its own, header by header", async () => {
+  it("a request gets the same response as from a standalone server, header by header", async () => {
     const { wac } = await start({ auth: owner })
     const url = await serve(wac.nodeHandler)
     const { apiKey } = await wac.keys.create({ name: "caller" })
@@ -221,14 +221,14 @@ describe("a request", () => {
       ["/internal/api-keys", {}],
       ["/internal/api-keys", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }],
       ["/healthz", {}],
-      // what `fetch` asks for of itself, a Request does not say
+      // `fetch` sends this header itself, a Request does not
       ["/openapi.json", { headers: { "accept-encoding": "identity" } }],
       ["/docs", { headers: { "accept-encoding": "identity" } }],
       ["/", {}],
       ["/nowhere", { method: "DELETE" }]
     ]
     for (const [path, init] of requests) {
-      // rates are spent by both
+      // both spend from rate limits
       const strip = ({ headers, ...rest }: Awaited<ReturnType<typeof shown>>) => ({
         ...rest,
         headers: headers.map(([name, value]) => name === "ratelimit" ? [name, ""] : [name, value])
@@ -238,7 +238,7 @@ describe("a request", () => {
     }
   })
 
-  it("outside of the prefix is answered with 404", async () => {
+  it("a request outside of the prefix gets 404", async () => {
     const wac = await startLive({ prefix: "/messaging" })
     const statuses = await Promise.all(
       ["/healthz", "/messagingx/healthz", "/other/messaging/healthz", "/messaging/healthz", "/messaging"].map(
@@ -248,7 +248,7 @@ describe("a request", () => {
     assert.deepStrictEqual(statuses, [404, 404, 404, 200, 200])
   })
 
-  it("brings the host all that it needs to tell whose it is", async () => {
+  it("a host's session function gets everything that identifies a request", async () => {
     const asked: Array<SessionRequest> = []
     const auth: Auth = {
       session: async (request) => {
@@ -279,7 +279,7 @@ describe("a request", () => {
     assert.strictEqual((await writing.json()).error.reason, "role_not_allowed")
   })
 
-  it("of the Fetch API that is aborted ends: what it waits for is given up", async () => {
+  it("an aborted Fetch API request ends, and its work is interrupted", async () => {
     const reached = Promise.withResolvers<void>()
     const wac = await startLive({
       auth: {
@@ -299,7 +299,7 @@ describe("a request", () => {
     await wac.close()
   })
 
-  it("whose session the host cannot tell is answered with 500, and the log says why", async () => {
+  it("if the host's session function fails, the response is 500, and the log says why", async () => {
     const { log, wac } = await start({
       auth: {
         session: () => {
@@ -313,7 +313,7 @@ describe("a request", () => {
     assert.isTrue(log.some(({ error, level }) => level === "error" && error!.includes("store is away")))
   })
 
-  it("is refused while the service stops, and one under way has its answer first", async () => {
+  it("a request is refused while the service stops, and one in flight is answered first", async () => {
     const wac = await startLive()
     const url = await serve(wac.nodeHandler)
     const { apiKey } = await wac.keys.create({ name: "caller" })
@@ -330,13 +330,13 @@ describe("a request", () => {
     assert.strictEqual(late.headers.get("retry-after"), "1")
     const answers = await Promise.all(asked)
     assert.deepStrictEqual(answers.map(({ status }) => status), [200, 200])
-    // so that the host's connections end with their answers
+    // so that the host's connections end with their responses
     assert.deepStrictEqual(answers.map(({ headers }) => headers.get("connection")), ["close", "close"])
     await closed
   })
 })
 
-it("a request of node:http that is given to the fetch handler is told where it belongs", async () => {
+it("a node:http request passed to the fetch handler fails with the name of the right handler", async () => {
   const { wac } = await start()
   let error: unknown
   const url = await serve((request, response) => {
@@ -348,7 +348,7 @@ it("a request of node:http that is given to the fetch handler is told where it b
   assert.match(String(error), /nodeHandler/)
 })
 
-/** Hosts that read a request's body before they hand the request over. */
+/** Hosts that read a request's body before they pass the request on. */
 const parsers: ReadonlyArray<readonly [name: string, reach: (wac: Wac) => Promise<Ask>]> = [
   ["Express with express.json() above the mount", async (wac) => {
     const app = express()
@@ -380,7 +380,7 @@ const parsers: ReadonlyArray<readonly [name: string, reach: (wac: Wac) => Promis
 ]
 
 describe.each(parsers)("a body parser before us, %s", (_, reach) => {
-  it("is answered with 500 body_already_parsed, which says how to mount; requests without a body are served", async () => {
+  it("a parsed body gets 500 body_already_parsed, which explains how to mount; requests without a body are served", async () => {
     const { log, wac } = await start()
     const ask = await reach(wac)
     const { apiKey } = await wac.keys.create({ name: "caller" })
@@ -396,7 +396,7 @@ describe.each(parsers)("a body parser before us, %s", (_, reach) => {
 })
 
 describe("metrics", () => {
-  it("are what GET /metrics shows of the instance, and of no other", async () => {
+  it("metrics() returns what GET /metrics shows, for this instance only", async () => {
     const { wac: other } = await start()
     const { clock, wac } = await start({ receivers: { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] } })
     await wac.webhook.set({

@@ -9,7 +9,7 @@ const all = async <A>(list: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
 }
 
 describe("messages", () => {
-  it("are listed newest first, as get gives them, and filtered", async () => {
+  it("messages are listed newest first, as get returns them, and can be filtered", async () => {
     const { clock, wac } = await start()
     const ids: Array<string> = []
     for (const to of ["+15005550003", "+15551234567", "+15551234568"]) {
@@ -32,7 +32,7 @@ describe("messages", () => {
 })
 
 describe("messages and events of a time", () => {
-  it("are those of their client reference, and from a moment on until before another", async () => {
+  it("messages and events are found by client reference and by a range of time", async () => {
     const { clock, wac } = await start()
     const times: Array<Date> = []
     const ids: Array<string> = []
@@ -58,7 +58,7 @@ describe("messages and events of a time", () => {
     }
   })
 
-  it("are events oldest first, or newest first where that is asked for", async () => {
+  it("events are listed oldest first, or newest first on request", async () => {
     const { clock, wac } = await start()
     for (const to of ["+15005550003", "+15551234567"]) {
       await wac.messages.send(hello(to), fresh())
@@ -82,7 +82,7 @@ describe("messages and events of a time", () => {
 })
 
 describe("contacts", () => {
-  it("tell who may be written to, and until when", async () => {
+  it("contacts show who may be messaged, and until when", async () => {
     const { clock, wac } = await start()
     // the sandbox replies from the first, and from the second with STOP
     for (const to of ["+15005550008", "+15005550009"]) await wac.messages.send(hello(to), fresh())

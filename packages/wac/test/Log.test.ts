@@ -18,7 +18,7 @@ const program = `
   }
 `
 
-it("a listener's error goes to stderr with its stack, or to log if there is one, and nothing else is written", async () => {
+it("a listener's error goes to stderr with its stack, or to log if given, and nothing else is written", async () => {
   const { stderr, stdout } = await promisify(execFile)(
     process.execPath,
     ["--conditions=source", "--input-type=module", "--eval", program],
@@ -30,7 +30,7 @@ it("a listener's error goes to stderr with its stack, or to log if there is one,
   assert.match(stdout, /^a listener to message\.sent failed at evt_\w+\n$/)
 })
 
-it("log must be a function, and what it throws changes nothing", async () => {
+it("log must be a function, and an exception in it changes nothing", async () => {
   const { wac } = await start({
     log: () => {
       throw new Error("the log is full")

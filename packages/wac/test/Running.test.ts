@@ -5,7 +5,7 @@ import { InFlight } from "../src/InFlight.ts"
 import * as Running from "../src/Running.ts"
 import { failure } from "./instance.ts"
 
-it("an operation that fails for the provider says why, as the HTTP API does", async () => {
+it("an operation that fails because of the provider reports the reason, like the HTTP API", async () => {
   const { run } = Running.make(Context.empty(), new InFlight(), Effect.void)
   for (const reason of ["provider_error", "provider_unavailable"] as const) {
     for (const error of [Provider.TemplatesUnavailable, Provider.ProviderError]) {

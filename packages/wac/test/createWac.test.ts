@@ -28,7 +28,7 @@ const templates: CustomProvider["templates"] = async () => [{
 }]
 
 describe("a provider of the host", () => {
-  it("is given each message once, and tells of it what becomes of it", async () => {
+  it("a provider of the host gets each message once, and its reports are applied", async () => {
     const given: Array<OutboundMessage> = []
     const { wac } = await start({
       provider: {
@@ -72,7 +72,7 @@ describe("a provider of the host", () => {
     assert.deepInclude(given[1], { type: "text", text: { body: "Hello" } })
   })
 
-  it("that tells nonsense is told which part of it is none, and nothing of the rest is taken", async () => {
+  it("an invalid report is rejected with its place, and none of the list is applied", async () => {
     const { wac } = await start()
     const { messageId } = await wac.messages.send(hello("+15005550003"), fresh())
     const good = { type: "status", messageId, status: "read" }
@@ -117,7 +117,7 @@ describe("a provider of the host", () => {
     assert.strictEqual((await wac.messages.get(messageId)).status, "read")
   })
 
-  it("may tell what a customer wrote although not every storage can hold it", async () => {
+  it("a customer's text that not every storage can hold is accepted", async () => {
     const { wac } = await start()
     const told = {
       type: "message",
@@ -179,7 +179,7 @@ describe("a provider of the host", () => {
     ["answers nonsense", async () => ({ status: "ok" }) as never, { reason: "outcome_unknown" }],
     ["answers nothing", async () => undefined as never, { reason: "outcome_unknown" }]
   ]
-  it.each(outcomes)("that %s is understood, and nothing of it is sent twice", async (_, send, wanted) => {
+  it.each(outcomes)("a provider that %s gets its outcome, and nothing is sent twice", async (_, send, wanted) => {
     let calls = 0
     const { wac } = await start({
       provider: {
@@ -205,7 +205,7 @@ describe("a provider of the host", () => {
     )
   })
 
-  it("that never answers leaves an unknown outcome after 8 seconds", async () => {
+  it("a host's provider that never responds leaves an unknown outcome after 8 seconds", async () => {
     const { clock, wac } = await start({
       provider: { phoneNumber: "+15005550100", templates, send: () => new Promise(() => {}) }
     })
@@ -221,7 +221,7 @@ describe("a provider of the host", () => {
 })
 
 describe("instances", () => {
-  it("live side by side and share nothing; the process keeps none of it", async () => {
+  it("instances coexist and share nothing, and the process keeps nothing of them", async () => {
     const signals = ["SIGTERM", "SIGINT", "uncaughtException", "unhandledRejection", "exit", "beforeExit"]
     const before = signals.map((name) => process.listenerCount(name))
     const globals = new Set(Reflect.ownKeys(globalThis))
@@ -259,7 +259,7 @@ describe("instances", () => {
     assert.deepStrictEqual(Reflect.ownKeys(globalThis).filter((name) => !globals.has(name)), [])
   })
 
-  it("keep the workspaces of one apart", async () => {
+  it("the workspaces of an instance are kept apart", async () => {
     const { wac } = await start()
     const info = await wac.workspaces.create({ name: "Other", phoneNumber: "+15005550101" })
     const other = wac.workspace(info.id)
@@ -285,7 +285,7 @@ describe("instances", () => {
     }
   })
 
-  it("close with `await using`", async () => {
+  it("instances close with `await using`", async () => {
     let kept
     {
       await using wac = await createWac({ storage: memory(), provider: sandbox() })
@@ -323,23 +323,23 @@ describe("an option that is wrong", () => {
     ["auth", { ...valid, auth: {} }],
     ["log", { ...valid, log: console }],
     ["auth.owner.password", { ...valid, auth: local({ owner: { email: "a@b.c", password: "short" } }) }],
-    // nobody could sign in with it
+    // too long to sign in with
     ["auth.owner.password", { ...valid, auth: local({ owner: { email: "a@b.c", password: "x".repeat(257) } }) }],
     ["workspaceName", { ...valid, workspaceName: "" }],
     ["workspaceName", { ...valid, workspaceName: "a\u0000" }],
     ["clock", { ...valid, clock: {} }]
   ]
-  it.each(wrong)("is named: %s", async (param, options) => {
+  it.each(wrong)("an invalid option is named: %s", async (param, options) => {
     const error = await failure(createWac(options as WacOptions))
     assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field", param })
   })
 
-  it("such as tiers without the default one names the part that is wrong", async () => {
+  it("tiers without the default tier are refused by the name of the invalid part", async () => {
     const error = await failure(createWac({ ...valid, limits: { workspaceTiers: { fast: 500 } } }))
     assert.deepInclude(error, { reason: "invalid_field", param: "limits.defaults.workspaceTier" })
   })
 
-  it("such as a server that is not there is told of, without its password", async () => {
+  it("an unreachable server is reported without its password", async () => {
     const error = await failure(createWac({
       ...valid,
       storage: postgres("postgres://someone:hunter22@127.0.0.1:1/wac"),
@@ -349,14 +349,14 @@ describe("an option that is wrong", () => {
     assert.notInclude(`${error.stack}`, "hunter22")
   })
 
-  it("such as a provider that is not there is told of", async () => {
+  it("an unreachable provider is reported", async () => {
     const provider = whatsapp({ ...meta, baseUrl: "http://127.0.0.1:1" })
     const error = await failure(createWac({ ...valid, provider }))
     assert.deepInclude(error, { code: "server_error", reason: "provider_unavailable" })
   })
 })
 
-it("accounts of our own sign in with a cookie that is for https alone", async () => {
+it("built-in accounts sign in with a cookie for https only", async () => {
   const wac = await startLive({ auth: local({ owner: { email: "Ana@example.com", password: "correct horse" } }) })
   const signIn = await wac.handler(
     new Request("http://localhost/internal/session", {
@@ -374,8 +374,8 @@ it("accounts of our own sign in with a cookie that is for https alone", async ()
   assert.deepInclude(await session.json(), { role: "owner", workspaceId: wac.id })
 })
 
-describe("asking until something happens does not prevent it", () => {
-  // of calls that let go of the thread so many take as many turns as what happens needs, and more
+describe("repeated calls do not keep the awaited thing from happening", () => {
+  // this many calls that yield take more turns than the awaited thing needs
   const most = 1000
 
   const asks: Record<string, (wac: Wac) => Promise<unknown>> = {
@@ -393,7 +393,7 @@ describe("asking until something happens does not prevent it", () => {
 })
 
 it(
-  "what is kept in a directory is there at the next start, under the same host's key unless that was revoked",
+  "data in a directory is there at the next start, under the same host key unless that was revoked",
   async () => {
     const directory = mkdtempSync(join(tmpdir(), "wac-"))
     closing(async () => rmSync(directory, { recursive: true }))

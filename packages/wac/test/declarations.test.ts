@@ -4,9 +4,7 @@ import { tmpdir } from "node:os"
 import { join, relative, resolve } from "node:path"
 import { afterAll, assert, beforeAll, it } from "vitest"
 
-/**
- * What a user without Effect sees of us: the declarations of `wac`, and of all that they refer to.
- */
+/** What users without Effect see: the declarations of `wac`, and everything that they refer to. */
 
 const source = resolve(import.meta.dirname, "../src")
 const root = resolve(import.meta.dirname, "../../..")
@@ -44,11 +42,11 @@ beforeAll(() => {
 
 afterAll(() => rmSync(out, { recursive: true }))
 
-/** The declarations of a name on from one file, as far as they are exported or referred to. */
+/** The declarations reachable from one file, as far as they are exported or referred to. */
 const declared = (file: string): string => readFileSync(join(out, "emitted", file), "utf8")
 
-it("a program that uses everything compiles where neither effect nor our packages are installed", () => {
-  // the declarations that the index leads to, less what only names Effect's types outside of it
+it("a program that uses everything compiles without effect and our packages installed", () => {
+  // the declarations that the index leads to, without those that only name Effect's types elsewhere
   const program = join(out, "program")
   execFileSync("mkdir", ["-p", join(program, "node_modules/wac"), join(program, "node_modules/@types")])
   symlinkSync(join(root, "node_modules/@types/node"), join(program, "node_modules/@types/node"))
@@ -82,7 +80,7 @@ it("a program that uses everything compiles where neither effect nor our package
   assert.strictEqual(tsc("-p", join(program, "tsconfig.json")), "")
 })
 
-it("no declaration that the index exports mentions Effect, or a package of ours", () => {
+it("no declaration that the index exports mentions Effect or another of our packages", () => {
   const exported = [...declared("index.d.ts").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/([\w/]+)\.(?:ts|js)"/g)]
   assert.isAtLeast(exported.length, 15)
   let checked = 0

@@ -1,5 +1,5 @@
 /**
- * Instances for tests, in memory under a clock that the test holds, and what tests do with them again and again.
+ * In-memory instances with a fake clock for tests, and what tests often do with them.
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -22,10 +22,10 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((close) => close()))
 })
 
-/** Has something closed after the test. */
+/** Closes something after the test. */
 export const closing = (close: () => Promise<unknown>): void => void open.push(close)
 
-/** An instance in memory; its log, and its clock. */
+/** An instance in memory with its log and its clock. */
 export const start = async (options: Partial<WacOptions> = {}) => {
   const clock = fakeClock()
   const log: Array<LogEntry> = []
@@ -40,14 +40,14 @@ export const start = async (options: Partial<WacOptions> = {}) => {
   return { wac, clock, log }
 }
 
-/** The same by the machine's clock, for what goes over the network. */
+/** An instance with the machine's clock, for tests that use the network. */
 export const startLive = async (options: Partial<WacOptions> = {}): Promise<Wac> => {
   const wac = await createWac({ storage: memory(), provider: sandbox(), ...options })
   closing(wac.close)
   return wac
 }
 
-/** A send that the sandbox takes. */
+/** A send that the sandbox accepts. */
 export const hello = (to = "+15551234567"): NewMessage => ({
   to,
   type: "template",
@@ -59,14 +59,14 @@ let keys = 0
 /** An idempotency key that no other send of the run has. */
 export const fresh = () => ({ idempotencyKey: `key-${++keys}` })
 
-/** What a promise rejects with, which must be a `WacError`. */
+/** The `WacError` that a promise rejects with. */
 export const failure = async (promise: Promise<unknown>): Promise<WacError> => {
   const error = await promise.then(() => new Error("it did not reject"), (error: unknown) => error)
   if (error instanceof WacError) return error
   throw error
 }
 
-/** A server on loopback for the rest of the test; its address. */
+/** Starts a server on loopback for the rest of the test. Returns its address. */
 export const serve = async (listener: RequestListener | Server): Promise<string> => {
   const server = typeof listener === "function" ? createServer(listener) : listener
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -77,14 +77,14 @@ export const serve = async (listener: RequestListener | Server): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** All of a request's body. */
+/** A request's whole body. */
 export const bodyOf = async (request: IncomingMessage): Promise<string> => {
   const chunks: Array<Buffer> = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString()
 }
 
-/** Waits until something holds, turn by turn of the event loop; the test's own deadline ends it. */
+/** Waits until a condition holds, turn by turn of the event loop, up to the test's own timeout. */
 export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
   while (!await holds()) await new Promise((resolve) => setImmediate(resolve))
 }

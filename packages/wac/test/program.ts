@@ -1,5 +1,5 @@
 /**
- * A program of a user without Effect that uses everything: it compiles against the declarations alone.
+ * A program of a user without Effect that uses everything. It must compile against the declarations alone.
  */
 import {
   createWac,

@@ -1,6 +1,6 @@
 /**
- * The façade's types name no package of ours, so it writes out what the core and the API list: statuses, kinds of events,
- * reasons. The type checker holds the two equal (`npm run check:types`).
+ * The façade's types may not name another of our packages, so they repeat lists of the core and the API: statuses,
+ * event types, reasons. The type checker proves the copies equal (`npm run check:types`).
  */
 import type { ErrorBody } from "@wac/api"
 import type {
@@ -24,7 +24,7 @@ type ReasonsOf<Code extends Errors.DomainError["code"]> = Extract<
   { readonly code: Code; readonly reason: string }
 >["reason"]
 
-it("statuses are those of the core, and no other", () => {
+it("statuses equal the core's", () => {
   expectTypeOf<Wac.MessageStatus>().toEqualTypeOf<Message.MessageStatus>()
   expectTypeOf<Wac.NewMessage["type"]>().toEqualTypeOf<Message.MessageType>()
   expectTypeOf<Wac.Message["type"]>().toEqualTypeOf<Message.MessageType>()
@@ -44,13 +44,13 @@ it("statuses are those of the core, and no other", () => {
   expectTypeOf<Wac.ApiKey["scopes"][number]>().toEqualTypeOf<ApiScope.ApiScope>()
 })
 
-it("events and their envelopes are those of the core, and what customers write is what receivers read", () => {
+it("events and envelopes equal the core's, and received contents equal the verifier's", () => {
   expectTypeOf<Wac.EventType>().toEqualTypeOf<Event.EventType>()
   expectTypeOf<Wac.Envelope>().toEqualTypeOf<Event.Envelope>()
   expectTypeOf<keyof Wac.ReceivedContent>().toEqualTypeOf<keyof ReceivedContentByType>()
 })
 
-it("codes and reasons of errors are those of the core, but for the handshake, which only HTTP has", () => {
+it("error codes and reasons equal the core's, except for the handshake, which only HTTP has", () => {
   expectTypeOf<Wac.ErrorCode>().toEqualTypeOf<Errors.DomainError["code"]>()
   expectTypeOf<Wac.ErrorCode>().toEqualTypeOf<ErrorBody.ErrorBody["error"]["code"]>()
   type Own = { readonly [Code in Errors.DomainError["code"]]: Exclude<ReasonsOf<Code>, "failed_handshake"> }

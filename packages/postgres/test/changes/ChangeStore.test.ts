@@ -1,5 +1,5 @@
 /**
- * Changes that another process publishes, by the database's notifications.
+ * Changes that another process publishes, received as the database's notifications.
  */
 import { assert, it } from "@effect/vitest"
 import { ChangeStore, Id } from "@wac/core"
@@ -7,7 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import * as PostgresStorage from "../../src/PostgresStorage.ts"
 import { freshDatabase } from "../servers.ts"
 
-it.live("a change is told to the listeners of other processes", () =>
+it.live("a published change reaches the listeners of other processes", () =>
   Effect.gen(function*() {
     const url = yield* freshDatabase()
     const process = Effect.map(
@@ -16,7 +16,7 @@ it.live("a change is told to the listeners of other processes", () =>
     )
     const [one, other] = [yield* process, yield* process]
     const next = yield* other.changes
-    // it listens once it has said that some may have been missed
+    // the reader listens once it has returned null for missed changes
     while ((yield* next) !== null) { /* until then */ }
     const change = { workspaceId: Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV"), topic: "webhook" } as const
     yield* one.publish([change])

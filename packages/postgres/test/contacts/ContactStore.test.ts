@@ -1,5 +1,5 @@
 /**
- * What is kept of customers' messages, so that each is recorded once.
+ * The records of customers' messages that prevent duplicates.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
@@ -13,7 +13,7 @@ import { freshDatabase } from "../servers.ts"
 const { day, minute } = Fixture
 const { inbound } = MessageFixture
 
-it.live("goes when none of them can be told again", () =>
+it.live("a record is deleted once its message can no longer be repeated", () =>
   Effect.gen(function*() {
     const url = yield* freshDatabase()
     yield* Effect.gen(function*() {
@@ -29,7 +29,7 @@ it.live("goes when none of them can be told again", () =>
         (i) => inbound(own, { at: own.start - (i % 2) * day, now: own.start, customer: MessageFixture.customer(i) }),
         { concurrency: "unbounded" }
       )
-      // what is of a time to come is remembered for longer
+      // a message dated in the future is remembered for longer
       yield* inbound(own, { at: own.start + minute, now: own.start })
       yield* sweep(own.start + 31 * day - 1)
       assert.strictEqual(yield* remembered, 1101)

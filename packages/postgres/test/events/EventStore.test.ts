@@ -1,5 +1,5 @@
 /**
- * Events that are read while others are being committed, on a server where transactions overlap.
+ * Events that are read while others are being committed, on a server with overlapping transactions.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -19,11 +19,11 @@ const list = ({ workspace }: Fixture.World, after: string | null, limit = 100, f
 const timesOf = ({ start }: Fixture.World, { items }: Page.Page<Event.Event>) =>
   items.map(({ createdAt }) => createdAt - start)
 
-/** Records an event, told apart by its time. */
+/** Records an event, identified by its time. */
 const recordAt = (own: Fixture.World, after: number) => record(own, { now: own.start + after })
 
 layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transactions", (it) => {
-  it.effect("nothing is read that an older transaction may yet come before, and then all of it in order", () =>
+  it.effect("an event is not read while an older transaction may still precede it; then all are read in order", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* recordAt(own, 1)
@@ -53,7 +53,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transac
       assert.deepStrictEqual(timesOf(own, yield* list(own, page.items[0]!.id)), [2, 3])
     }))
 
-  it.effect("a reader waits a little for those who were writing when they came", () =>
+  it.effect("a reader waits briefly for transactions that were writing when it came", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const slow = yield* open(recordAt(own, 1))
@@ -64,7 +64,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transac
       assert.deepStrictEqual(timesOf(own, yield* Fiber.join(reading)), [1, 2])
     }))
 
-  it.effect("a long transaction that records nothing holds nobody up", () =>
+  it.effect("a long transaction that records nothing delays no reader", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const own = yield* world()
@@ -75,7 +75,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transac
       yield* foreign.commit
     }))
 
-  it.effect("following the pages skips nothing while many commit in any order, whatever is asked for", () =>
+  it.effect("following the pages skips nothing while many transactions commit in any order, whatever the filter", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const own = yield* world()
@@ -125,7 +125,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transac
       same(late, ({ createdAt }) => createdAt >= own.start + minute / 2)
     }))
 
-  it.effect("since finds everything at or after it, though clocks differ by minutes", () =>
+  it.effect("a since filter finds everything at or after it, even if clocks differ by minutes", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const random = SeededRandom.make(3)
@@ -143,7 +143,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transac
       }
     }))
 
-  it.effect("a cursor whose event is gone leads to the oldest that is kept", () =>
+  it.effect("a cursor whose event was deleted continues at the oldest event that is left", () =>
     Effect.gen(function*() {
       const own = yield* world()
       for (const time of [1, 2, 3]) yield* recordAt(own, time)

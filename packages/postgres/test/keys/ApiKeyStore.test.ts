@@ -1,5 +1,5 @@
 /**
- * Revocations over a connection that breaks.
+ * Revocations over a broken connection.
  */
 import { assert, it } from "@effect/vitest"
 import { ApiKeyStore } from "@wac/core"
@@ -9,7 +9,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { PostgresStorage } from "../../src/index.ts"
 import { freshDatabase } from "../servers.ts"
 
-it.live("a listener whose connection was cut is told that it may have missed some, and hears of the next", () =>
+it.live("a listener whose connection was cut is notified that it may have missed some, and receives the next revocation", () =>
   Effect.gen(function*() {
     const url = yield* freshDatabase()
     const proxy = yield* Effect.acquireRelease(

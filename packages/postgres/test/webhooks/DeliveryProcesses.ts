@@ -11,7 +11,7 @@ import * as PostgresStorage from "../../src/PostgresStorage.ts"
 import { carryOutAll } from "../carryOut.ts"
 import { freshDatabase } from "../servers.ts"
 
-/** Starts a process on the database; it ends with the scope. */
+/** Starts a process on the database. It ends with the scope. */
 export const startProcess = (
   url: Redacted.Redacted
 ): Effect.Effect<Context.Context<Ports.Ports>, never, Scope.Scope> =>
@@ -19,13 +19,13 @@ export const startProcess = (
     Layer.build(Layer.fresh(Layer.provide(PostgresStorage.layerServer({ url }), Fixture.timeOfAsker)))
   )
 
-/** The database, and a process on it that is not the test's own. */
+/** The database, and a second process on it. */
 export class Other extends Context.Service<Other, {
   readonly url: Redacted.Redacted
   readonly process: Context.Context<Ports.Ports>
 }>()("@wac/postgres/test/webhooks/DeliveryProcesses/Other") {}
 
-/** A database with two processes: the ports are those of the first. */
+/** A database with two processes. The ports are the first one's. */
 export const layer = Layer.unwrap(Effect.map(freshDatabase(), (url) =>
   Layer.mergeAll(
     Layer.effectContext(startProcess(url)),
@@ -40,12 +40,12 @@ export const elsewhere = <A, E, R>(
 ): Effect.Effect<A, E, Other | Exclude<R, Ports.Ports>> =>
   Effect.flatMap(Other, ({ process }) => Effect.provideContext(step, process))
 
-/** A transaction that has done something, and waits. */
+/** A transaction that has done something and waits. */
 export interface Open {
   readonly commit: Effect.Effect<void>
 }
 
-/** Does something in a transaction, and leaves it open. */
+/** Does something in a transaction, and leaves the transaction open. */
 export const open = <R>(
   step: Effect.Effect<unknown, unknown, R>
 ): Effect.Effect<Open, never, PgClient.PgClient | R | Scope.Scope> =>
@@ -60,7 +60,7 @@ export const open = <R>(
     return { commit: Effect.andThen(Deferred.succeed(end, undefined), Effect.asVoid(Fiber.join(fiber))) }
   })
 
-/** Suspends until so many wait for a lock, such as those of an {@link open} transaction. */
+/** Waits until `count` sessions wait for a lock, such as one of an {@link open} transaction. */
 export const waiting = (count: number) =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
@@ -71,10 +71,10 @@ export const waiting = (count: number) =>
     }
   })
 
-/** Suspends until somebody does. */
+/** Waits until a session waits for a lock. */
 export const blocked = waiting(1)
 
-/** An event to record, in no order unless it has an order key. */
+/** An event to record, without an order unless it has an order key. */
 export interface Recorded {
   readonly now?: Time.Instant
   readonly type?: Event.EventType
@@ -82,7 +82,7 @@ export interface Recorded {
   readonly sequence?: number
 }
 
-/** Records events with their deliveries in one step, as what ends sends does. Their deliveries' ids. */
+/** Records events with their deliveries in one step, as settling sends does. Returns the deliveries' ids. */
 export const record = (
   { start, workspace }: Fixture.World,
   ...events: ReadonlyArray<Recorded>

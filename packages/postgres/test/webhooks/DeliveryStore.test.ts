@@ -1,5 +1,5 @@
 /**
- * What PostgreSQL adds to the conformance suites: several processes on one database, and transactions that overlap.
+ * What PostgreSQL adds to the conformance suites: several processes on one database, and overlapping transactions.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
@@ -16,7 +16,7 @@ const { blocked, elsewhere, open, Other, record, startProcess } = DeliveryProces
 
 const idsOf = ({ deliveries }: DeliveryStore.Claimed) => deliveries.map(({ delivery }) => delivery.id)
 
-/** How many of the deliveries are of each webhook. */
+/** How many deliveries each webhook has. */
 const countsOf = (claims: ReadonlyArray<DeliveryStore.Claimed>) => {
   const counts = new Map<Id.WebhookId, number>()
   for (const { delivery } of claims.flatMap(({ deliveries }) => deliveries)) {
@@ -65,11 +65,11 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       }
     }))
 
-  it.effect("what one does to a delivery, the other goes on with", () =>
+  it.effect("a process continues with deliveries that the other one has claimed, released or left", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
-      // look once, so that both know only what they are told from here on
+      // one look each, so that from here on both know only what they are notified of
       yield* claim(own, { now: own.start })
       yield* elsewhere(claim(own, { now: own.start }))
 
@@ -83,7 +83,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.strictEqual(retry.delivery.id, claimed.delivery.id)
       assert.deepStrictEqual((yield* claim(own, { now: retryAt })).deliveries, [])
 
-      // given back there, taken here, and left lying
+      // released there, claimed here, and abandoned
       yield* elsewhere(DeliveryStore.DeliveryStore.use(({ release }) => release(retry.token, [retry.delivery])))
       const again = yield* claimOne(own, { now: retryAt })
       const late = yield* elsewhere(claimOne(own, { now: retryAt + DeliveryFixture.lease }))
@@ -94,7 +94,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.deepStrictEqual([follower.delivery.orderKey, follower.delivery.sequence], [messageId, 2])
     }))
 
-  it.effect("who waits is woken by what the other records, and by what it gives back", () =>
+  it.effect("a waiting process is woken by what the other one records and by what it releases", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -115,7 +115,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* Fiber.join(releasing).pipe(Effect.timeout("2 seconds"))
     }))
 
-  it.effect("an attempt wakes who waits when it makes something due, not when only its retry is planned", () =>
+  it.effect("an attempt wakes waiting processes if it makes something due, not if it only schedules its retry", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -129,16 +129,16 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* quiet
       const waiting = yield* Effect.forkChild(awaitHint, { startImmediately: true })
       yield* complete(first, { startedAt: own.start })
-      // meanwhile whatever was told has come
+      // by now, every notification has arrived
       const again = yield* claimOne(own, { now: own.start + minute })
       assert.isUndefined(waiting.pollUnsafe())
       assert.deepStrictEqual([again.delivery.id, again.delivery.attemptCount], [first.delivery.id, 1])
-      // its follower is due with the end
+      // its follower is due with its end
       yield* complete(again, { startedAt: own.start + minute, outcome: "delivered" })
       yield* Fiber.join(waiting).pipe(Effect.timeout("5 seconds"))
     }))
 
-  it.effect("what was recorded while an older transaction was open is claimed, and so is that one's", () =>
+  it.effect("deliveries recorded while an older transaction was open are claimed, and so are that transaction's", () =>
     Effect.gen(function*() {
       const slowOwn = yield* world()
       const own = yield* world({ start: slowOwn.start })
@@ -155,7 +155,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.deepStrictEqual((yield* claim(both, { now: own.start })).deliveries, [])
     }))
 
-  it.effect("a claim does not wait for a completion, and nothing that it passes over is forgotten", () =>
+  it.effect("a claim does not wait for a completion, and nothing that it passes over is lost", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const own = yield* world()
@@ -168,7 +168,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.strictEqual(first.deliveries.length, 3)
       const second_ = yield* claim(own, { now, limit: 3 }).pipe(Effect.timeout("1 second"))
       assert.strictEqual(second_.deliveries.length, 3)
-      // whom it could not put in line is looked at again soon, whatever happens
+      // webhooks that it could not put in line are looked at again soon
       assert.isAbove(second_.nextDueAt!, now)
       assert.isAtMost(second_.nextDueAt!, now + 50)
       yield* completion.commit
@@ -176,7 +176,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.strictEqual((yield* claim(own, { now: now + DeliveryFixture.lease })).deliveries.length, 16)
     }))
 
-  it.effect("a follower that is recorded while its predecessor ends is due, whoever comes first", () =>
+  it.effect("a follower that is recorded while its predecessor ends becomes due, whichever comes first", () =>
     Effect.gen(function*() {
       for (const first of ["the follower", "the end"] as const) {
         const own = yield* world()
@@ -215,7 +215,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       }
     }))
 
-  it.effect("a process that starts finds what another took notice of and left", () =>
+  it.effect("a process that starts finds what another one noticed but left", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const { url } = yield* Other
@@ -223,7 +223,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* putWebhook(own)
       yield* DeliveryFixture.record(own, 2)
       yield* tryOne(own, { startedAt: own.start })
-      // as if a crash had come between the look and the note of it
+      // as if a crash had come between the look and its record
       yield* client`update webhook_health set ready_at = null`
       const now = own.start + minute
       const seen = yield* Effect.scoped(
@@ -232,7 +232,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.strictEqual(seen.deliveries.length, 2)
     }))
 
-  it.effect("a process that was held still while thousands came and went finds all that is left of them", () =>
+  it.effect("a process that was suspended while thousands of deliveries came and went finds all that are left", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const own = yield* world()
@@ -250,7 +250,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
         [...first.deliveries, ...rest.deliveries].map(({ event }) => event.id).sort(),
         events.sort()
       )
-      // and from then on what comes one by one
+      // and afterwards the ones that come one by one
       const [later] = yield* DeliveryFixture.record(other, 1, now)
       assert.deepStrictEqual(DeliveryFixture.eventsOf(yield* claim(both, { now })), [later!])
     }))
@@ -271,7 +271,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* claimOne(own, { now })
     }))
 
-  it.effect("nothing is recorded of an attempt whose webhook was removed while it was being claimed", () =>
+  it.effect("an attempt whose webhook was removed during the claim is not recorded", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const own = yield* world()
@@ -280,7 +280,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       const claimed = yield* claimOne(own, { now: own.start })
       const { id, webhookId } = claimed.delivery
       yield* WebhookStore.WebhookStore.use(({ remove }) => remove(own.workspace.id, own.start))
-      // as a claim that had begun before
+      // as a claim that had begun before the removal
       yield* client`insert into delivery_claims (webhook_id, delivery_id, workspace_id, token, lease_until)
         values (${webhookId}, ${id}, ${own.workspace.id}, ${claimed.token}, ${own.start + minute})`
       const { recorded } = yield* complete(claimed, { startedAt: own.start })
@@ -289,7 +289,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.deepStrictEqual([delivery.status, delivery.attemptCount, attempts], ["skipped", 0, []])
     }))
 
-  it.effect("what a receiver says is kept, whatever it is", () =>
+  it.effect("a receiver's response is stored, whatever it contains", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -317,7 +317,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
   const seeds = Array.from({ length: 60 }, (_, i) => ({ seed: i + 1 }))
 
   it.effect.each(seeds)(
-    "attempts leave what core decides, in one batch or one after the other, seed $seed",
+    "attempts leave what the core decides, in one batch or one after another, seed $seed",
     ({ seed }) =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
@@ -363,7 +363,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
           rows.set(deliveryId, delivery)
         }
 
-        // some twice, some under a token that is not the claim's
+        // some twice, some under a wrong token
         const open = new Set(rows.keys())
         const commands = yield* Effect.forEach(
           random.shuffle([...rows.values(), ...random.shuffle([...rows.values()]).slice(0, 2)]),
@@ -412,13 +412,13 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
   )
 })
 
-/** Attempts in flight in one process. */
+/** The maximum number of attempts in flight in one process. */
 const hands = 24
-/** How long a claimer sleeps at most: long, so that what nobody is told of is told apart. */
+/** A claimer's longest sleep: long, so that a missing notification is noticed. */
 const sleep = 6 * second
 
 layer(DeliveryProcesses.layer, { excludeTestServices: true })("two schedulers", (it) => {
-  it.effect("lose nothing, keep the order and the bounds, and sleep through nothing", () =>
+  it.effect("two schedulers lose nothing, keep the order and the limits, and do not sleep while there is work", () =>
     Effect.gen(function*() {
       const start = yield* Clock.currentTimeMillis
       const worlds = yield* Effect.replicateEffect(world({ start }), 2)
@@ -435,7 +435,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two schedulers", 
         inFlight.set(webhookId, (inFlight.get(webhookId) ?? 0) + 1)
         most = Math.max(most, inFlight.get(webhookId)!)
         const startedAt = yield* Clock.currentTimeMillis
-        // nobody is told of a retry that is due a second later or more: schedulers look by themselves until then
+        // retries due a second later or more are not announced: schedulers poll until then
         if (delivery.attemptCount === 0) longestPause = Math.max(longestPause, startedAt - lastAt)
         lastAt = startedAt
         yield* Effect.sleep(random.below(10))
@@ -519,7 +519,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two schedulers", 
         if (orderKey !== null) sequences.set(orderKey, [...sequences.get(orderKey) ?? [], sequence!])
       }
       assert.deepStrictEqual([...sequences.values()].filter((those) => those.join() !== "1,2,3"), [])
-      // until the last first attempt there is always something to do, so that nobody may lie asleep
+      // until the last first attempt there is always work, so no scheduler may sleep
       assert.isBelow(longestPause, sleep / 2)
     }))
 })

@@ -9,7 +9,7 @@ import * as Log from "../../src/Log.ts"
 import { fresh, hello, start, until } from "../instance.ts"
 
 describe("a listener", () => {
-  it("is told of the events of its type, in the order of recording, from then on", async () => {
+  it("a listener gets the events of its type in the order of recording, from registration on", async () => {
     const { clock, wac } = await start()
     await wac.messages.send(hello(), fresh())
     await clock.advance("1 minute")
@@ -32,7 +32,7 @@ describe("a listener", () => {
     assert.deepStrictEqual(recorded, heard[0])
   })
 
-  it("hears of what it did itself cause, without time passing", async () => {
+  it("a listener gets events that it caused itself, without time passing", async () => {
     const { wac } = await start()
     let heard = 0
     wac.on("message.sent", () => heard++)
@@ -40,7 +40,7 @@ describe("a listener", () => {
     await until(() => heard === 1)
   })
 
-  it("hears what customers write", async () => {
+  it("a listener gets what customers write", async () => {
     const { clock, wac } = await start()
     const heard: Array<MessageReceived> = []
     wac.on("message.received", (event) => void heard.push(event))
@@ -52,7 +52,7 @@ describe("a listener", () => {
     )
   })
 
-  it("that throws, or rejects, is told of in the log and hurts nobody, itself included", async () => {
+  it("if a listener throws or rejects, the error is logged, and no listener misses an event", async () => {
     const { clock, log, wac } = await start()
     let heard = 0
     wac.on("message.sent", () => {
@@ -77,7 +77,7 @@ describe("a listener", () => {
     )
   })
 
-  it("that is slow keeps no other waiting, and gets the next event when it is ready", async () => {
+  it("a slow listener does not delay the others and gets its next event when it is done", async () => {
     const { clock, wac } = await start()
     const slow: Array<string> = []
     let quick = 0
@@ -98,7 +98,7 @@ describe("a listener", () => {
     assert.strictEqual(slow.length, 2)
   })
 
-  it("ends when it is told to, also from within", async () => {
+  it("a listener can be removed, even from within itself", async () => {
     const { clock, wac } = await start()
     let heard = 0
     const off = wac.on("message.sent", () => {
@@ -112,7 +112,7 @@ describe("a listener", () => {
     assert.strictEqual(heard, 1)
   })
 
-  it("goes on where it was after events could not be read, for whatever reason", async () => {
+  it("a listener continues where it was after events could not be read", async () => {
     const id = Id.EventId.make("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV")
     const workspaceId = Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV")
     const recorded = { id, workspaceId, type: "message.sent", orderKey: null, sequence: null, data: {} } as const
@@ -144,7 +144,7 @@ describe("a listener", () => {
     assert.deepStrictEqual([heard, failures], [[id], []])
   })
 
-  it("to nothing that there is, or that is no function, is refused", async () => {
+  it("on() throws for an unknown event type and for a listener that is not a function", async () => {
     const { wac } = await start()
     for (
       const [type, listener, param] of [["message.lost", () => {}, "type"], ["message.sent", undefined, "listener"]]
@@ -153,7 +153,7 @@ describe("a listener", () => {
     }
   })
 
-  it("hears nothing of another workspace", async () => {
+  it("a listener gets nothing of another workspace", async () => {
     const { clock, wac } = await start()
     const other = wac.workspace((await wac.workspaces.create({ name: "Other", phoneNumber: "+15005550101" })).id)
     const heard: Array<string> = []

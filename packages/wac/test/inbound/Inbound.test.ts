@@ -5,7 +5,7 @@ import { failure, fresh, start } from "../instance.ts"
 
 const customer = { type: "message", providerNumberId: "sandbox-1", from: "+15551234567" } as const
 
-/** One of each type; the types hold the list to be complete. */
+/** One of each type. The types require the list to be complete. */
 const contents: { readonly [type in keyof ReceivedContent]: ReceivedContent[type] } = {
   text: { body: "Where is my order?" },
   image: { id: "media-1", mime_type: "image/jpeg", sha256: "abc", caption: "This one" },
@@ -87,7 +87,7 @@ describe("a customer's message that a test or a provider reports", () => {
     assert.deepStrictEqual(events, [["message.sent", false], ["message.delivered", false], ["message.read", true]])
   })
 
-  it("as a button or a button reply that says stop opts the customer out, as the text STOP does", async () => {
+  it("a button or button reply that means stop opts the customer out, like the text STOP", async () => {
     const stops: ReadonlyArray<OneContent> = [
       { text: { body: " stop " } },
       { button: { text: "Stop promotions", payload: null } },
@@ -103,7 +103,7 @@ describe("a customer's message that a test or a provider reports", () => {
     }
   })
 
-  it("needs exactly one content, of its type's shape, and says which field is wrong", async () => {
+  it("a customer's message needs exactly one valid content, and the error names the wrong field", async () => {
     const { wac } = await start()
     const wrong: ReadonlyArray<readonly [content: object, param: string, reason: ErrorReason]> = [
       [{}, "text", "missing_field"],
@@ -122,7 +122,7 @@ describe("a customer's message that a test or a provider reports", () => {
     assert.deepStrictEqual((await wac.events.list().page()).data, [])
   })
 
-  it("is typed as a webhook's receiver has it", () => {
+  it("a customer's message is typed as in a webhook receiver", () => {
     const asReceived: ReceivedContentByType = contents
     assert.sameMembers(Object.keys(asReceived), types)
   })

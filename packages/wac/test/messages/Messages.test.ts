@@ -3,7 +3,7 @@ import type { ErrorCode, ErrorReason, NewMessage, TemplateMessage } from "../../
 import { failure, fresh, hello, start } from "../instance.ts"
 
 describe("a send", () => {
-  it("is taken by the provider, and goes its way while time passes", async () => {
+  it("a send is accepted by the provider, and its status advances as time passes", async () => {
     const { clock, wac } = await start()
     const sent = await wac.messages.send({ ...hello(), clientReference: "order-1042" }, fresh())
     assert.deepStrictEqual(Object.keys(sent).sort(), [
@@ -40,7 +40,7 @@ describe("a send", () => {
     })
   })
 
-  it("is sent once per idempotency key, and a repetition says so", async () => {
+  it("a message is sent once per idempotency key, and a repeated call is marked as replayed", async () => {
     const { wac } = await start()
     const key = fresh()
     const [first, second] = await Promise.all([wac.messages.send(hello(), key), wac.messages.send(hello(), key)])
@@ -50,7 +50,7 @@ describe("a send", () => {
     assert.deepInclude(conflict, { code: "idempotency_conflict", reason: "payload_mismatch" })
   })
 
-  it("needs an idempotency key", async () => {
+  it("a send requires an idempotency key", async () => {
     const { wac } = await start()
     // @ts-expect-error the key is required
     const missing = await failure(wac.messages.send(hello(), {}))
@@ -83,13 +83,13 @@ describe("a send", () => {
     ],
     ["nothing", undefined, "invalid_field", undefined]
   ]
-  it.each(wrong)("with %s is refused, and the field is named", async (_, message, reason, param) => {
+  it.each(wrong)("a send with %s is refused, and the error names the field", async (_, message, reason, param) => {
     const { wac } = await start()
     const error = await failure(wac.messages.send(message as NewMessage, fresh()))
     assert.deepInclude(error, { code: "invalid_body", reason, param })
   })
 
-  it("has no field that is undefined", async () => {
+  it("a field that is undefined counts as omitted", async () => {
     const { wac } = await start()
     const { template, ...message } = hello() as TemplateMessage
     const sparse = { ...message, from: undefined, template: { ...template, bodyParams: undefined } }
@@ -104,14 +104,14 @@ describe("a send", () => {
     ["+15005550005", "server_error", "provider_unavailable", undefined],
     ["+15005550006", "server_error", "outcome_unknown", undefined]
   ]
-  it.each(refused)("to %s ends as the provider says: %s, %s", async (to, code, reason, retryAfter) => {
+  it.each(refused)("a send to %s ends as the provider decides: %s, %s", async (to, code, reason, retryAfter) => {
     const { wac } = await start()
     const error = await failure(wac.messages.send(hello(to), fresh()))
     assert.deepInclude(error, { code, reason, retryAfter })
     assert.match(error.requestId!, /^req_/)
   })
 
-  it("of free-form text is only for an open window", async () => {
+  it("free-form text requires an open window", async () => {
     const { clock, wac } = await start()
     const text: NewMessage = { to: "+15005550008", type: "text", text: { body: "Hello" } }
     assert.deepInclude(await failure(wac.messages.send(text, fresh())), {
@@ -134,7 +134,7 @@ describe("a send", () => {
     })
   })
 
-  it("too many of a workspace are told how long to wait", async () => {
+  it("sends beyond the workspace's limit are refused with the time to wait", async () => {
     const { clock, wac } = await start({
       limits: { workspaceTiers: { standard: 1 }, defaults: { workspaceTier: "standard" } }
     })
@@ -146,7 +146,7 @@ describe("a send", () => {
     await wac.messages.send(hello(), fresh())
   })
 
-  it("is refused once the host's key was revoked, until the next start", async () => {
+  it("sends are refused after the host's key was revoked, until the next start", async () => {
     const { clock, wac } = await start()
     const { apiKeyId } = await wac.messages.send(hello(), fresh())
     await clock.advance(0)
@@ -160,7 +160,7 @@ describe("a send", () => {
     })
   })
 
-  it("that is unknown is not found", async () => {
+  it("an unknown message is not found", async () => {
     const { wac } = await start()
     const error = await failure(wac.messages.get("msg_00000000000000000000000000"))
     assert.deepInclude(error, { code: "not_found", reason: undefined })

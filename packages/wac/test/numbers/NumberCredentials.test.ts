@@ -11,7 +11,7 @@ const simulator = async (): Promise<CloudApi.CloudApi> => {
   return Effect.runPromise(CloudApi.make({}).pipe(Effect.provideService(Scope.Scope, scope)))
 }
 
-it("a number added with an access token of its own sends with it, and with another once that is changed", async () => {
+it("a number added with an access token of its own sends with it, and with a new one once it is changed", async () => {
   const api = await simulator()
   const { account, accessToken, appSecret, numbers: [configured, further = configured], verifyToken } = api.identity
   const wac = await startLive({

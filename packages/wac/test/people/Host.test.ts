@@ -14,7 +14,7 @@ const service = Host.Host.layer("Shop").pipe(
   }))
 )
 
-it("a host that uses Effect sends once per key in its own workspace, and is told what is wrong with what it gives", () =>
+it("a host that uses Effect sends once per key in its own workspace, and invalid input is refused by field", () =>
   Effect.gen(function*() {
     const host = yield* Host.Host
     const events = yield* Events.Events

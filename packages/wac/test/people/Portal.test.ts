@@ -4,7 +4,7 @@ import { failure, start } from "../instance.ts"
 
 const served = { dashboard: true, publicUrl: "https://shop.example", prefix: "/messaging" } as const
 
-/** Opens a link's token as its page does. */
+/** Opens a link's token, like the portal's page. */
 const open = (handler: (request: Request) => Promise<Response>, url: string) =>
   handler(
     new Request("https://shop.example/messaging/internal/portal", {
@@ -14,7 +14,7 @@ const open = (handler: (request: Request) => Promise<Response>, url: string) =>
     })
   )
 
-it("a link leads to the page of the workspace, opens a session with the role, and is good for an hour", async () => {
+it("a link leads to the workspace's page, opens a session with its role, and is valid for an hour", async () => {
   const { clock, wac } = await start(served)
   const shop = await wac.workspaces.create({ name: "Second shop", phoneNumber: "+15550100002" })
   const link = await wac.portal.link({ workspaceId: shop.id, role: "developer", path: "/deliveries", visitor: "Ana" })
@@ -28,7 +28,7 @@ it("a link leads to the page of the workspace, opens a session with the role, an
   assert.strictEqual((await open(wac.handler, late.url)).status, 401)
 })
 
-it("what a link cannot be is refused by the name of its field", async () => {
+it("an invalid link is refused by the name of its field", async () => {
   const { wac } = await start(served)
   const link = (fields: object) => failure(wac.portal.link({ role: "member", ...fields }))
   for (
@@ -50,7 +50,7 @@ it("what a link cannot be is refused by the name of its field", async () => {
   }
 })
 
-it("without publicUrl or dashboard there is no address that a link could lead to", async () => {
+it("without publicUrl or dashboard, links are refused", async () => {
   for (const { dashboard, publicUrl } of [{ ...served, publicUrl: undefined }, { ...served, dashboard: false }]) {
     const { wac } = await start({ dashboard, ...(publicUrl === undefined ? {} : { publicUrl }) })
     const error = await failure(wac.portal.link({ role: "member" }))
@@ -58,7 +58,7 @@ it("without publicUrl or dashboard there is no address that a link could lead to
   }
 })
 
-it("origins that may frame the portal are origins and nothing else", async () => {
+it("portalOrigins accepts origins and nothing else", async () => {
   const made = (portalOrigins: ReadonlyArray<string>) =>
     failure(createWac({ storage: memory(), provider: sandbox(), portalOrigins }))
   for (

@@ -6,7 +6,7 @@ import * as Cryptography from "../../src/secrets/Cryptography.ts"
 
 const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => i * 7 % 256)
 
-/** What a few keys and texts of every algorithm come to, computed twice. */
+/** The outputs of every algorithm for a few keys and texts, computed twice. */
 const outputs = Effect.gen(function*() {
   const digest = yield* Digest.Digest
   const mac = yield* Mac.Mac
@@ -35,13 +35,13 @@ const outputs = Effect.gen(function*() {
 })
 
 describe("the process's cryptography", () => {
-  it.effect("computes what NodeCrypto computes", () =>
+  it.effect("it computes the same as NodeCrypto", () =>
     Effect.gen(function*() {
       const ours = yield* Effect.provide(outputs, Cryptography.layer)
       assert.deepStrictEqual(ours, yield* Effect.provide(outputs, NodeCrypto.layer))
     }))
 
-  it.effect("gives random bytes of any size, never the same twice, and keeps none", () =>
+  it.effect("random bytes of any size are never the same twice, and none are kept", () =>
     Effect.gen(function*() {
       const random = yield* SecureRandom.SecureRandom
       const seen = new Set<string>()

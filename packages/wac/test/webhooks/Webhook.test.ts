@@ -5,7 +5,7 @@ import { bodyOf, failure, fresh, hello, serve, start, startLive, until } from ".
 const receivers = { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] }
 
 describe("the webhook", () => {
-  it("gets the workspace's events, signed, and shows what it got", async () => {
+  it("the webhook gets the workspace's signed events, and shows its attempts", async () => {
     const wac = await startLive({ receivers })
     assert.strictEqual((await failure(wac.webhook.get())).code, "not_found")
     const got: Array<{ readonly body: string; readonly signature: string }> = []
@@ -41,7 +41,7 @@ describe("the webhook", () => {
     assert.strictEqual((await failure(wac.webhook.remove())).code, "not_found")
   })
 
-  it("is paused, resumed and replayed", async () => {
+  it("the webhook can be paused, resumed and replayed", async () => {
     const wac = await startLive({ receivers })
     let status = 500
     const got = { count: 0 }
@@ -70,7 +70,7 @@ describe("the webhook", () => {
     const replay = await wac.webhook.replays.create({ since })
     assert.strictEqual((await wac.webhook.replays.get(replay.id)).id, replay.id)
     await until(() => got.count >= 4)
-    // a retry of one that is just under way would be that very attempt
+    // retrying a delivery in flight would count the present attempt
     await until(async () => await sent() !== undefined)
     await wac.webhook.replays.cancel(replay.id)
     assert.strictEqual((await wac.webhook.replays.list().page()).data.length, 1)
@@ -78,7 +78,7 @@ describe("the webhook", () => {
     await until(() => got.count >= 5)
   })
 
-  it("is refused by the name of the field that is wrong", async () => {
+  it("an invalid webhook is refused by the name of the field", async () => {
     const { wac } = await start()
     const wrong: ReadonlyArray<readonly [param: string, refused: Promise<unknown>]> = [
       ["url", wac.webhook.set({ url: "http://example.com" })],
@@ -102,7 +102,7 @@ describe("the webhook", () => {
 })
 
 describe("keys", () => {
-  it("are made once per idempotency key, listed page by page, and revoked", async () => {
+  it("keys are created once per idempotency key, listed page by page, and revoked", async () => {
     const { clock, wac } = await start()
     const key = await wac.keys.create({ name: "one", expiresAt: "2026-01-01T00:05:00Z" }, { idempotencyKey: "k" })
     const again = await wac.keys.create({ name: "one", expiresAt: "2026-01-01T00:05:00Z" }, { idempotencyKey: "k" })
