@@ -1,5 +1,5 @@
 /**
- * A list that only grows, and that one can wait for instead of sleeping.
+ * A growing list that tests can wait for instead of sleeping.
  */
 import { Deferred, Effect, Queue } from "effect"
 
@@ -8,13 +8,13 @@ export interface Arrivals<A> {
   readonly add: (item: A) => Effect.Effect<void>
   /** Every item so far, in the order of arrival. */
   readonly all: Effect.Effect<ReadonlyArray<A>>
-  /** The earliest item that `next` has not given yet; suspends until there is one. */
+  /** The earliest item that `next` has not returned yet. Suspends until there is one. */
   readonly next: Effect.Effect<A>
-  /** Suspends until at least `count` items have come in all; gives all of them. */
+  /** Suspends until at least `count` items have arrived in total. Returns all of them. */
   readonly waitFor: (count: number) => Effect.Effect<ReadonlyArray<A>>
 }
 
-/** An empty list. */
+/** Creates an empty list. */
 export const make = <A>(): Effect.Effect<Arrivals<A>> =>
   Effect.gen(function*() {
     const items: Array<A> = []

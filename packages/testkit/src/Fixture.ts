@@ -1,10 +1,10 @@
 /**
- * What the suites are played with: workspaces of their own, and commands with fresh identifiers. An adapter's own
- * tests may use it too.
+ * What the suites work with: workspaces of their own, and commands with fresh identifiers. An adapter's own tests may
+ * use it too.
  *
- * **Time.** No test reads a clock. Each workspace has a `start` of its own, and each is made a month *before* the one
- * that was made last. Sweeps and claims act on the whole storage, so whatever other tests have left must not be due
- * yet, and it is not: it lies in this test's future. A test stays within 26 days of its start.
+ * **Time.** No test reads a clock. Each workspace has its own `start`, a month *before* the previously created one.
+ * Sweeps and claims act on the whole storage, so what other tests have left must not be due yet; it is not, because it
+ * lies in this test's future. A test stays within 26 days of its start.
  */
 import { assert, type Vitest } from "@effect/vitest"
 import {
@@ -31,24 +31,24 @@ import {
 import { Context, DateTime, Effect, Layer, Option, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** Gives out the starts of workspaces, each a month before the last. */
+/** Provides the starts of workspaces, each a month before the previous one. */
 export class Starts extends Context.Service<Starts, {
   readonly next: Effect.Effect<Time.Instant>
 }>()("@wac/testkit/Fixture/Starts") {}
 
-/** What a test has at hand: the storage under test, randomness for identifiers, and times of its own. */
+/** What a test has: the storage under test, randomness for identifiers, and times of its own. */
 export type Services = Ports.Ports | SecureRandom.SecureRandom | Starts
 
-/** What a fixture does with the storage. */
+/** An operation of a fixture on the storage. */
 export type Step<A> = Effect.Effect<A, StoreError.StoreError, Services>
 
-/** The same within a test, which tidies up when it ends. */
+/** A {@link Step} within a test, which cleans up when the test ends. */
 export type Play<A> = Effect.Effect<A, StoreError.StoreError, Services | Scope.Scope>
 
-/** The `it` that a suite registers its tests with. */
+/** The `it` with which a suite registers its tests. */
 export type It = Vitest.MethodsNonLive<Services>
 
-/** The same with a service that was made on the storage before the tests began. */
+/** {@link It} with a service that was built on the storage before the tests began. */
 export type FoundedIt<Founded> = Vitest.MethodsNonLive<Services | Founded>
 
 /** In milliseconds. */
@@ -60,10 +60,10 @@ export const hour = 60 * minute
 /** In milliseconds. */
 export const day = 24 * hour
 
-/** Noon of a fifth of the month, so that a month's end is within a test's reach. */
+/** Noon on the fifth of a month, so that a test can reach the month's end. */
 const newest = DateTime.makeUnsafe("2026-01-05T12:00:00.000Z")
 
-/** What the fixtures need beside the storage; one for each storage, since starts are counted from it. */
+/** What the fixtures need besides the storage. Build one for each storage, because starts are unique within it. */
 export const layer: Layer.Layer<SecureRandom.SecureRandom | Starts> = Layer.effect(
   Starts,
   Effect.sync(() => {
@@ -71,25 +71,25 @@ export const layer: Layer.Layer<SecureRandom.SecureRandom | Starts> = Layer.effe
     return Starts.of({
       next: Effect.sync(() => {
         const start = DateTime.toEpochMillis(DateTime.subtract(newest, { months: months++ }))
-        // a bucket that was never seen is full since 1970
+        // a missing bucket counts as full since 1970
         return start > 0 ? start : assert.fail("too many workspaces: no month is left for another")
       })
     })
   })
 ).pipe(Layer.merge(SecureRandom.layerWebCrypto), Layer.fresh)
 
-/** For storages to be built with whose time is what a test says it is. */
+/** Makes storages use the time of each command, so that tests control it. */
 export const timeOfAsker: Layer.Layer<never> = Layer.succeed(StorageTime.JudgedBy, "asker")
 
 /** The first instant of the month after `at`. */
 export const nextMonth = (at: Time.Instant): Time.Instant =>
   DateTime.toEpochMillis(DateTime.startOf(DateTime.add(DateTime.makeUnsafe(at), { months: 1 }), "month"))
 
-/** A fresh identifier; those of one test sort in the order of making. */
+/** A fresh identifier. Identifiers of one test sort in the order of creation. */
 export const id = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix) =>
   SecureRandom.SecureRandom.use((random) => Id.generate(random, prefix))
 
-/** A fresh opaque word: tokens, keys, names. */
+/** A fresh opaque word for tokens, keys and names. */
 export const word = SecureRandom.SecureRandom.use((random) => random.uuidV4())
 
 /** As many identifiers as one step can need. */
@@ -98,14 +98,14 @@ export const eventIds: Effect.Effect<MessageStore.EventIds, never, SecureRandom.
   deliveries: Effect.replicateEffect(id("dlv"), Event.maxPerReport)
 })
 
-/** Bytes that look like a sealed secret; no test opens one. */
+/** Bytes that look like a sealed secret. No test opens it. */
 export const sealed = (mark: number): Sealed.Sealed => ({
   keyId: "testkey1",
   nonce: new Uint8Array(12).fill(mark),
   ciphertext: Uint8Array.from({ length: 48 }, (_, i) => (i * 7 + mark) % 256)
 })
 
-/** Limits that no test meets by accident. */
+/** Limits that no test reaches by accident. */
 export const roomy: Limits.Limits = {
   ...Limits.standard,
   workspaceTiers: { ...Limits.standard.workspaceTiers, roomy: 1_000_000 },
@@ -129,7 +129,7 @@ const providerTemplate = (
   rejectionReason: null
 })
 
-/** With a header that no values fill. */
+/** A template with a header that `bodyParams` cannot fill. */
 const picture: Template.ProviderTemplate = {
   ...providerTemplate("picture", { body: "See {{1}}." }),
   components: [{ type: "HEADER", format: "IMAGE" }, { type: "BODY", text: "See {{1}}." }]
@@ -146,7 +146,7 @@ export const templates: ReadonlyArray<Template.ProviderTemplate> = [
   picture
 ]
 
-/** A workspace of a test's own, with its number, an API key and {@link templates}. */
+/** A test's own workspace, with its number, an API key and {@link templates}. */
 export interface World {
   readonly start: Time.Instant
   readonly workspace: Workspace.Workspace
@@ -154,17 +154,17 @@ export interface World {
   readonly key: ApiKey.ApiKey
 }
 
-/** What a workspace has that differs from any other. */
+/** How a workspace differs from the default. */
 export interface WorldOptions {
-  /** Left out: a start that no other workspace has. */
+  /** If omitted, a start that no other workspace has. */
   readonly start?: Time.Instant
   readonly workspace?: Partial<Pick<Workspace.Workspace, "tier" | "monthlyQuota" | "suspended">>
   readonly number?: Partial<Omit<PhoneNumber.PhoneNumber, "id" | "workspaceId">>
 }
 
 /**
- * Makes a workspace through the ports. When the test ends its webhook is removed and its messages are brought to an
- * end, so that a later run over the same storage finds nothing that is due.
+ * Creates a workspace through the ports. When the test ends, its webhook is removed and its messages are ended, so that
+ * a later run on the same storage finds nothing due.
  */
 export const world = (
   options: WorldOptions = {}
@@ -205,11 +205,11 @@ const tidy = (workspaceId: Id.WorkspaceId, start: Time.Instant) =>
     for (const now of [end - 50 * hour, end - 49 * hour, end - hour]) yield* messages.sweep(now)
     yield* WebhookStore.WebhookStore.use((store) => store.remove(workspaceId, end))
   }).pipe(
-    // a storage that cannot do this fails the tests that are about it
+    // if a storage cannot do this, the tests about it fail
     Effect.ignoreCause
   )
 
-/** A fresh number of a workspace, not stored yet. */
+/** A fresh number of a workspace, not stored. */
 export const phoneNumber = (
   workspaceId: Id.WorkspaceId,
   settings: WorldOptions["number"] = {}
@@ -234,7 +234,7 @@ export const phoneNumber = (
     }
   })
 
-/** A fresh API key of a workspace, not stored yet. */
+/** A fresh API key of a workspace, not stored. */
 export const apiKey = (
   workspaceId: Id.WorkspaceId,
   createdAt: Time.Instant,
@@ -268,7 +268,7 @@ export const issuedKey = (workspaceId: Id.WorkspaceId, createdAt: Time.Instant, 
     return key
   })
 
-/** A webhook of a workspace, not stored yet: active, healthy, for all types. */
+/** A webhook of a workspace, not stored: active, healthy, for all types. */
 export const webhook = (
   world: World,
   fields: Partial<Webhook.Webhook> = {}
@@ -296,10 +296,10 @@ export const putWebhook = (world: World, fields: Partial<Webhook.Webhook> = {}) 
     return stored
   })
 
-/** A key with its workspace, found by its token's hash. */
+/** Finds a key with its workspace by the token's hash. */
 export const foundByTokenHash = ({ tokenHash }: Pick<ApiKey.ApiKey, "tokenHash">) =>
   Effect.map(
     ApiKeyStore.ApiKeyStore.use((store) => store.findByTokenHash(tokenHash)),
-    // by the clock of whoever asks, or of the storage
+    // `at` depends on the storage's clock
     Option.map(({ at: _, ...found }) => found)
   )

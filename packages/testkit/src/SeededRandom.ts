@@ -1,18 +1,18 @@
 /**
- * Repeatable randomness for properties: the same seed gives the same values on every machine, so a failure that
- * names its seed can be run again.
+ * Repeatable randomness for properties: the same seed gives the same values on every machine, so a failure that names
+ * its seed can be reproduced.
  */
 
 export interface SeededRandom {
   /** A whole number from 0 to `limit` - 1. */
   readonly below: (limit: number) => number
   readonly pick: <A>(values: ReadonlyArray<A>) => A
-  /** The usual value, but for one time in four. */
+  /** The usual value three times in four, else one of the others. */
   readonly often: <A>(usual: A, ...others: ReadonlyArray<A>) => A
   readonly shuffle: <A>(values: ReadonlyArray<A>) => ReadonlyArray<A>
 }
 
-/** Mulberry32: four lines of arithmetic with a period of 2^32, plenty for a test. */
+/** Mulberry32: four lines of arithmetic with a period of 2^32, enough for a test. */
 export const make = (seed: number): SeededRandom => {
   let state = seed >>> 0
   const below = (limit: number): number => {

@@ -1,5 +1,5 @@
 /**
- * The conformance suite of a storage: every port, with the contract rules behind it.
+ * The conformance suite of a storage: every port, with the rules of the contract behind it.
  */
 import { assert, describe, layer, type Vitest } from "@effect/vitest"
 import { type Ports, Storage } from "@wac/core"
@@ -51,7 +51,7 @@ import * as WebhookStoreSuite from "./webhooks/WebhookStoreSuite.ts"
 import * as WorkspaceStoreSuite from "./workspaces/WorkspaceStoreSuite.ts"
 
 const tests = (it: Fixture.It): void => {
-  it.effect("a storage that was built can be written to, and has a name without credentials", () =>
+  it.effect("a new storage accepts writes and has a name without credentials", () =>
     Effect.gen(function*() {
       const storage = yield* Storage.Storage
       assert.strictEqual(yield* storage.ping, "writable")
@@ -61,15 +61,15 @@ const tests = (it: Fixture.It): void => {
     }))
 }
 
-/** Tests of a port: over any storage, or over one that was empty when its first workspace was created. */
+/** Tests of a port: on any storage, or on one that was empty when its first workspace was created. */
 interface Suite {
-  /** What of the port they are about; left out: the port itself. */
+  /** The part of the port that they test. If omitted, the port itself. */
   readonly topic?: string
   readonly tests?: (it: Fixture.It) => void
   readonly testsOfEmpty?: (it: Fixture.FoundedIt<WorkspaceStoreSuite.Founded>) => void
 }
 
-/** Every port has at least one suite: one without does not compile. */
+/** Every port has at least one suite; a port without one does not compile. */
 const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray<Suite>] } = {
   Storage: [{ tests }],
   ApiKeyStore: [{ tests: ApiKeyStoreSuite.tests }],
@@ -127,9 +127,9 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   SessionStore: [{ testsOfEmpty: SessionStoreSuite.testsOfEmpty }]
 }
 
-/** Which of the suites are run. */
+/** Which suites to run. */
 export interface Options {
-  /** The ports whose suites are run; every port by default. For a port that stands in front of another storage's. */
+  /** The ports whose suites run. Defaults to all. For a port that wraps another storage's. */
   readonly ports?: ReadonlyArray<Ports.Name>
 }
 
@@ -152,13 +152,13 @@ const run = <R, E>(
 }
 
 /**
- * Runs every suite against a storage. `storage` must give an empty storage whenever it is built: it is built once for
- * most suites, and again for those that need an empty storage. Nothing else may use it meanwhile, since claims and sweeps
- * act on all of it. Titles begin with the port's name, so that `vitest -t DeliveryStore` picks a port.
+ * Runs every suite against a storage. Each build of `storage` must be empty: it is built once for most suites, and
+ * again for those that need an empty storage. Nothing else may use it meanwhile, since claims and sweeps act on all of
+ * it. Titles begin with the port's name, so that `vitest -t DeliveryStore` selects a port.
  *
  * Tests run on the real clock, because an adapter's own timers (pools, notifications) do, but no rule reads it: the
  * storage is built with `StorageTime.JudgedBy` as `asker`, and every time is passed in. A third storage is built as in
- * production, and held to its own clock.
+ * production, and tested with its own clock.
  */
 export const suite = <E>(name: string, storage: Layer.Layer<Ports.Ports, E>, options: Options = {}): void => {
   const { ports = Object.keys(suites).filter(isName) } = options

@@ -1,6 +1,6 @@
 /**
- * Conformance of every port to `StorageTime`: whatever the clock of who asks says, what processes share is judged at
- * the storage's time. Here alone storages are built as they run in production.
+ * Conformance of every port to `StorageTime`: whatever the caller's clock says, shared state is judged at the storage's
+ * time. Only here are storages built as in production.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -25,25 +25,25 @@ import { type Founded, founder } from "./workspaces/WorkspaceStoreSuite.ts"
 const { day, hour, minute, putWebhook, second, world } = Fixture
 const { accept, customer, describe, inbound, lookUp, messageOf, sent, text } = MessageFixture
 
-/** The time as one says it whose clock is so far ahead, or behind. */
+/** The time according to a clock that is `ahead` milliseconds fast, or slow if negative. */
 const told = (ahead: number) => Effect.map(Clock.currentTimeMillis, (now) => now + ahead)
 
 /** Clocks that differ by 10 s, and by more than any lease. */
 const clocks = [10 * second, -10 * second, 0, 2 * minute, -2 * minute]
 
-/** A token each hour, so that none comes while a test runs. */
+/** A token each hour, so that none is added during a test. */
 const hourly = { everySeconds: 3600, burst: 10 }
 
 const acceptAt = (own: Fixture.World, ahead: number, options: Omit<MessageFixture.SendOptions, "now"> = {}) =>
   Effect.flatMap(told(ahead), (now) => accept(own, { ...options, now }))
 
-/** What is answered to somebody whose clock is so far ahead. */
+/** The answer to a caller whose clock is `ahead` milliseconds fast. */
 const answerAt = (...given: Parameters<typeof acceptAt>) =>
   Effect.map(acceptAt(...given), ({ accepted }) => describe(accepted))
 
 /** Registers the tests. */
 export const tests = (it: Fixture.FoundedIt<Founded>): void => {
-  it.effect("a bucket lets through what it holds, whose clock may be ahead or behind", () =>
+  it.effect("a bucket allows what it holds, whether the caller's clock is fast or slow", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const limits: Limits.Limits = { ...Fixture.roomy, pair: hourly }
@@ -69,7 +69,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       assert.isAtMost(readings.at(-1)![0]!.resetAfter, hour)
     }))
 
-  it.effect("a send's lease lasts its length, whoever claims and whoever sweeps", () =>
+  it.effect("a send's lease lasts its full length, whoever claims and whoever sweeps", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const store = yield* MessageStore.MessageStore
@@ -85,7 +85,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       }
     }))
 
-  it.effect("a message is of the time at which it was accepted, whose clock asked", () =>
+  it.effect("a message carries the storage's time of acceptance, whatever the caller's clock", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const before = yield* told(-second)
@@ -108,7 +108,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       assert.strictEqual(yield* answerAt(own, day + hour, { key: command.request.key }), "Answered")
     }))
 
-  it.effect("quota and messaging limit are of the present month and day, whose clock may be in others", () =>
+  it.effect("quota and messaging limit use the present month and day, whatever the caller's clock", () =>
     Effect.gen(function*() {
       const limited = yield* world({ workspace: { monthlyQuota: 1 } })
       assert.strictEqual(yield* answerAt(limited, -40 * day), "Claimed")
@@ -122,7 +122,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       )
     }))
 
-  it.effect("a service window is open for whoever asks, and closed for whoever asks", () =>
+  it.effect("a service window is open or closed for all callers alike", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const at = yield* told(0)
@@ -138,7 +138,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       )
     }))
 
-  it.effect("a key expires when it says, whose clock may be past that or not there yet", () =>
+  it.effect("a key expires at its time, whatever the caller's clock", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const own = yield* world()
@@ -156,7 +156,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       assert.isAtMost(at, yield* told(second))
     }))
 
-  it.effect("a key is made once per idempotency key, also for one whose clock is a day ahead", () =>
+  it.effect("a key is created once per idempotency key, even for a caller whose clock is a day fast", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const own = yield* world()
@@ -168,7 +168,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       assert.strictEqual((yield* issue(25 * hour))._tag, "Replayed")
     }))
 
-  it.effect("a session lasts its length, whoever made it and whoever asks", () =>
+  it.effect("a session lasts its full length, whoever created it and whoever uses it", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const { owner, workspace } = yield* founder
@@ -195,7 +195,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       }
     }))
 
-  it.effect("a secret's overlap lasts its length, whoever rotated it", () =>
+  it.effect("a secret's overlap lasts its full length, whoever rotated it", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { id: webhookId } = yield* putWebhook(own)
@@ -215,7 +215,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       const first = yield* rotate(-hour, 3)
       assert.deepStrictEqual(first.map(({ sealed }) => sealed), [Fixture.sealed(3), Fixture.sealed(2)])
       assert.isAtLeast(first[1]!.expiresAt!, yield* told(50 * second))
-      // what is not over stays, also for one whose clock says that it is
+      // an overlap that is not over stays, even for a caller whose clock says that it is
       const later = yield* rotate(hour, 4)
       assert.lengthOf(later, 3)
       assert.isAtMost(later[1]!.expiresAt!, yield* told(minute))
@@ -241,7 +241,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       assert.isAtMost(nextDueAt ?? at, claimed.at + second)
     }))
 
-  it.effect("a provider's post is due, claimed and due again by one clock", () =>
+  it.effect("a provider post is due, claimed and due again by one clock", () =>
     Effect.gen(function*() {
       const store = yield* InboundPostStore.InboundPostStore
       const name = { provider: yield* Fixture.word, digest: "ab".repeat(32) }
@@ -262,14 +262,14 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       assert.strictEqual(yield* store.keep({ ...name, now, body: new Uint8Array(1) }), "known")
     }))
 
-  it.effect("a replay covers what there is by now, and goes on, whose clock may be behind", () =>
+  it.effect("a replay covers what exists by now, and continues, even for a caller whose clock is slow", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
       yield* inbound(own, { at: yield* told(-second) })
       const claimed = yield* DeliveryFixture.claimOne(own, { now: yield* told(0) })
       yield* DeliveryFixture.complete(claimed, { startedAt: claimed.at, outcome: "delivered", durationMs: 0 })
-      // of the same millisecond it would not be before now
+      // a delivery of the same millisecond would not be before now
       yield* Effect.repeat(told(0), { until: (now) => now > claimed.at })
       const store = yield* ReplayStore.ReplayStore
       const now = yield* told(-10 * second)

@@ -1,5 +1,5 @@
 /**
- * The conformance suites of the storage ports, and what tests of a storage, a provider or a receiver need.
+ * The conformance suites of the storage ports, and tools for tests of a storage, a provider or a receiver.
  */
 export * as Arrivals from "./Arrivals.ts"
 export * as Fixture from "./Fixture.ts"

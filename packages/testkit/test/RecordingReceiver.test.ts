@@ -7,7 +7,7 @@ import { connect } from "node:net"
 const post = (url: string, body: string | Uint8Array<ArrayBuffer> = "{}", headers: Record<string, string> = {}) =>
   Effect.tryPromise((signal) => fetch(url, { method: "POST", body, headers, signal, redirect: "manual" }))
 
-it.live("keeps every request byte for byte, with headers and time", () =>
+it.live("the receiver records every request byte for byte, with headers and time", () =>
   Effect.gen(function*() {
     const receiver = yield* RecordingReceiver.make
     const before = yield* Clock.currentTimeMillis
@@ -24,7 +24,7 @@ it.live("keeps every request byte for byte, with headers and time", () =>
     assert.deepStrictEqual(yield* receiver.requests, [request])
   }))
 
-it.live("answers by the script, then as it was told", () =>
+it.live("the receiver responds by the script, then as set", () =>
   Effect.gen(function*() {
     const receiver = yield* RecordingReceiver.make
     yield* receiver.script([
@@ -44,7 +44,7 @@ it.live("answers by the script, then as it was told", () =>
     assert.strictEqual((yield* receiver.requests).length, 5)
   }))
 
-it.live("waiting for requests suspends until they have come", () =>
+it.live("waiting for requests suspends until they have arrived", () =>
   Effect.gen(function*() {
     const receiver = yield* RecordingReceiver.make
     const three = yield* Effect.forkChild(receiver.waitFor(3), { startImmediately: true })
@@ -60,7 +60,7 @@ it.live("waiting for requests suspends until they have come", () =>
     assert.strictEqual((yield* receiver.waitFor(2)).length, 3)
   }))
 
-it.live("holds an answer back until what it waits for has ended", () =>
+it.live("a response is held back until what it waits for has ended", () =>
   Effect.gen(function*() {
     const receiver = yield* RecordingReceiver.make
     const gate = yield* Latch.make(false)
@@ -72,7 +72,7 @@ it.live("holds an answer back until what it waits for has ended", () =>
     assert.strictEqual((yield* Fiber.join(answer)).status, 200)
   }))
 
-it.live("comes back at the port that it had", () =>
+it.live("the receiver can listen again on the same port", () =>
   Effect.gen(function*() {
     const port = yield* Effect.promise(FreePort.find)
     const { url } = yield* Effect.scoped(RecordingReceiver.makeOn(port))
@@ -82,7 +82,7 @@ it.live("comes back at the port that it had", () =>
     assert.strictEqual((yield* post(url)).status, 200)
   }))
 
-it.live("hangs, resets and drips", () =>
+it.live("the receiver can hang, reset and drip", () =>
   Effect.gen(function*() {
     const receiver = yield* RecordingReceiver.make
     yield* receiver.script([

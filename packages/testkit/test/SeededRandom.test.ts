@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { SeededRandom } from "@wac/testkit"
 
-it("gives the same values for the same seed, within their bounds", () => {
+it("the same seed gives the same values, within their bounds", () => {
   const draw = (seed: number) => {
     const random = SeededRandom.make(seed)
     return Array.from({ length: 1000 }, () => random.below(6))

@@ -1,5 +1,5 @@
 /**
- * The suites watch all of a storage: run over one that notes what is called, they call every method of every port.
+ * The suites cover a whole storage: run against one that records calls, they call every method of every port.
  */
 import { Ports } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
@@ -11,7 +11,7 @@ const names = Object.keys(Ports.all) as ReadonlyArray<Ports.Name>
 const methods = new Set<string>()
 const used = new Set<string>()
 
-/** The same service; whatever is taken from it is noted. */
+/** The same service, recording which methods are used. */
 const noting = <Service extends object>(port: Ports.Name, service: Service): Service => {
   for (const name of Object.keys(service)) methods.add(`${port}.${name}`)
   return new Proxy(service, {

@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 
 const request = { url: "https://receiver.example/", headers: { "x-a": "1" }, body: "{}", timeout: Duration.seconds(5) }
 
-it.effect("keeps requests with the clock's time, and answers as it was told", () =>
+it.effect("the transport records requests with the clock's time, and responds as set", () =>
   Effect.gen(function*() {
     const transport = yield* WebhookTransport.WebhookTransport
     const stub = yield* StubTransport.StubTransport
@@ -33,7 +33,7 @@ it.effect("keeps requests with the clock's time, and answers as it was told", ()
     assert.deepStrictEqual(yield* stub.next, { ...request, at: 0 })
   }).pipe(Effect.provide(StubTransport.layer())))
 
-it.effect("counts what is in flight and what was cut off", () =>
+it.effect("the transport counts requests in flight and those that were cut off", () =>
   Effect.gen(function*() {
     const transport = yield* WebhookTransport.WebhookTransport
     const stub = yield* StubTransport.StubTransport

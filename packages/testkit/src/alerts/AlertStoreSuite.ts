@@ -22,7 +22,7 @@ const observe = (own: Fixture.World, matters: ReadonlyArray<Alert.Matter>, now =
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a matter has one alert from when it is noticed to when it is over", () =>
+  it.effect("a problem has one alert, from when it is noticed until it ends", () =>
     Effect.gen(function*() {
       const store = yield* AlertStore.AlertStore
       const own = yield* world()
@@ -38,7 +38,7 @@ export const tests = (it: Fixture.It): void => {
       const closed = { ...opened!, closedAt: own.start + hour }
       assert.deepStrictEqual(third, { opened: [], closed: [closed] })
       assert.deepStrictEqual(yield* observe(own, [high], own.start + hour), { opened: [], closed: [] })
-      // another time it is another alert
+      // if it recurs, it has another alert
       const again = yield* observe(own, [high, failing], own.start + 2 * hour)
       assert.deepStrictEqual(again.opened.map(({ kind }) => kind), ["webhook_failing"])
       const list = (filter: { readonly open?: boolean }) =>
@@ -48,7 +48,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* store.list((yield* world()).workspace.id, {}, all)).items, [])
     }))
 
-  it.effect("of those who observe a matter at once one learns that it has begun, and one that it is over", () =>
+  it.effect("of concurrent observers, one learns that a problem began, and one that it ended", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const race = (matters: ReadonlyArray<Alert.Matter>) =>
@@ -57,7 +57,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* race([])).flatMap(({ closed }) => closed).length, 1)
     }))
 
-  it.effect("who is told is kept, and is nobody at first", () =>
+  it.effect("settings are stored, and have no recipients at first", () =>
     Effect.gen(function*() {
       const store = yield* AlertStore.AlertStore
       const own = yield* world()
@@ -73,7 +73,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("what has been over since before a time is forgotten, and what goes on stays", () =>
+  it.effect("alerts that closed before a time are deleted, and open ones stay", () =>
     Effect.gen(function*() {
       const store = yield* AlertStore.AlertStore
       const own = yield* world()

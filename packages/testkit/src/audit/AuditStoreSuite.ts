@@ -10,7 +10,7 @@ const { day, world } = Fixture
 
 const all = { limit: 100, after: null }
 
-/** An entry of a person's. */
+/** An entry of a person's change. */
 const entry = Effect.fnUntraced(function*(own: Fixture.World, fields: Partial<AuditEntry.AuditEntry> = {}) {
   const made: AuditEntry.AuditEntry = {
     id: yield* Fixture.id("aud"),
@@ -29,7 +29,7 @@ const entry = Effect.fnUntraced(function*(own: Fixture.World, fields: Partial<Au
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("entries are listed newest first, as they were recorded, those of the workspace alone", () =>
+  it.effect("entries are listed newest first, as recorded, and for their own workspace only", () =>
     Effect.gen(function*() {
       const store = yield* AuditStore.AuditStore
       const [own, other] = [yield* world(), yield* world()]
@@ -38,7 +38,7 @@ export const tests = (it: Fixture.It): void => {
       yield* store.record([one, yield* entry(other)])
       yield* store.record([operators])
       yield* store.record([])
-      // again
+      // repeated
       yield* store.record([one])
       assert.deepStrictEqual(yield* store.list(own.workspace.id, {}, all), { items: [operators, one], next: null })
       const first = yield* store.list(own.workspace.id, {}, { limit: 1, after: null })
@@ -47,7 +47,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(rest, { items: [one], next: null })
     }))
 
-  it.effect("a list can hold what one person changed, or the changes of one thing", () =>
+  it.effect("a list can be limited to one person's changes, or to changes of one target", () =>
     Effect.gen(function*() {
       const store = yield* AuditStore.AuditStore
       const own = yield* world()
@@ -63,7 +63,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* list({ userId: "nobody" }), [])
     }))
 
-  it.effect("what was recorded before a time is forgotten, and what was recorded later stays", () =>
+  it.effect("entries recorded before a time are deleted, and later ones stay", () =>
     Effect.gen(function*() {
       const store = yield* AuditStore.AuditStore
       const own = yield* world()

@@ -8,7 +8,7 @@ import * as Fixture from "../Fixture.ts"
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("everybody who listens learns of a change", () =>
+  it.effect("every listener receives a change", () =>
     Effect.gen(function*() {
       const store = yield* ChangeStore.ChangeStore
       const listeners = [yield* store.changes, yield* store.changes]
@@ -23,7 +23,7 @@ export const tests = (it: Fixture.It): void => {
         const missing = new Set(changes.map(({ topic }) => topic))
         while (missing.size > 0) {
           const change = yield* next
-          // others' changes, and word that some may have been missed
+          // other tests' changes, and notices that some may have been missed
           if (change === null || change.workspaceId !== workspaceId) continue
           missing.delete(change.topic)
         }

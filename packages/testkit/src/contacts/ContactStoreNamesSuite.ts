@@ -1,5 +1,5 @@
 /**
- * Conformance of `ContactStore`: customers under several names, their preferences, and the order of upstream's words.
+ * Conformance of `ContactStore`: customers with several names, their preferences, and the order of provider reports.
  */
 import { assert } from "@effect/vitest"
 import { type Contact, ContactStore, EventStore, Limits, MessageStore } from "@wac/core"
@@ -11,14 +11,14 @@ import * as SeededRandom from "../SeededRandom.ts"
 const { day, hour, minute, world } = Fixture
 const { accept, customer, describe, inbound, template, text } = MessageFixture
 
-/** One line of Brazil, as its numbers are written with the ninth digit and without. */
+/** One Brazilian line in its two forms, with the ninth digit and without. */
 const long = "+5511987654321"
 const short = "+551187654321"
 
 const contactOf = ({ number, workspace }: Fixture.World, key: Contact.Contact["key"]) =>
   ContactStore.ContactStore.use((store) => store.get(workspace.id, number.id, key))
 
-/** A contact that must be there. */
+/** A contact that must exist. */
 const known = (own: Fixture.World, key: Contact.Contact["key"]) => Effect.map(contactOf(own, key), Option.getOrThrow)
 
 const prefer = (
@@ -54,7 +54,7 @@ const user = (userId: string): Contact.Customer => ({ phone: null, userId })
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("the numbers of one line are one contact, which keeps the one that was written from last", () =>
+  it.effect("the number forms of one line are one contact, which keeps the form last written from", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* inbound(own, { customer: short, at: own.start - hour, preference: "opt_out" })
@@ -73,7 +73,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* contactOf(own, short), Option.none())
     }))
 
-  it.effect("accept finds window, opt-out, messaging limit and pair rate whichever number is written to", () =>
+  it.effect("accept finds window, opt-out, messaging limit and pair rate for every form of a number", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const told = (message: ReturnType<typeof text>, now = own.start) =>
@@ -94,12 +94,12 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(describe((yield* sending(long)).accepted), "Claimed")
       assert.strictEqual(describe((yield* sending(short)).accepted), "rate_limited/pair")
       assert.strictEqual(describe((yield* sending(customer(2))).accepted), "forbidden/messaging_limit_reached")
-      // and it comes back to the line
+      // its token returns to the line
       yield* MessageStore.MessageStore.use((store) => store.abandon(command))
       assert.strictEqual(describe((yield* sending(short)).accepted), "Claimed")
     }))
 
-  it.effect("who is known by user id alone has a contact, and an event without a number", () =>
+  it.effect("a customer known by user id only has a contact, and an event without a number", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* inbound(own, { customer: user("US.1"), at: own.start, preference: "opt_out" })
@@ -118,7 +118,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(items.map(({ data }) => [data["from"], data["from_user_id"]]), [[null, "US.1"]])
     }))
 
-  it.effect("a message that brings number and user id makes one contact of two, from whichever side", () =>
+  it.effect("a message with both number and user id merges two contacts, whichever came first", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* inbound(own, { customer: user("US.1"), at: own.start - 5, preference: "opt_out" })
@@ -134,7 +134,7 @@ export const tests = (it: Fixture.It): void => {
         optedOut: true,
         preferenceAt: own.start - 5
       })
-      // from here on either name leads there, and a message that tells one of them leaves the other
+      // from here on both names lead to it, and a message with one name keeps the other
       yield* inbound(own, { customer: user("US.1"), at: own.start })
       const again = yield* known(own, customer(1))
       assert.deepStrictEqual([again.customer, again.lastInboundAt], [both(customer(1), "US.1"), own.start])
@@ -145,7 +145,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue(Option.isSome(yield* contactOf(other, "US.1")))
     }))
 
-  it.effect("a user id that comes with another number takes the customer along; what is older does not take them back", () =>
+  it.effect("a user id that comes with a new number moves the customer, and an older message does not move them back", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* inbound(own, { customer: both(customer(1), "US.1"), at: own.start - hour, preference: "opt_out" })
@@ -160,7 +160,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* known(own, customer(2))).customer.userId, "US.1")
     }))
 
-  it.effect("a preference is of who never wrote as well, and of a number that somebody has", () =>
+  it.effect("a preference applies to customers who never wrote, and to a number that a contact already has", () =>
     Effect.gen(function*() {
       const own = yield* world()
       assert.isTrue(yield* prefer(own, customer(1), "opt_out", own.start))
@@ -172,7 +172,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* contactOf(own, customer(2)), Option.none())
     }))
 
-  it.effect("a preference from the future counts as now, so that it holds against nothing that comes later", () =>
+  it.effect("a preference from the future counts as now, so that later ones override it", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* prefer(own, customer(1), "opt_in", own.start + day, own.start)
@@ -180,7 +180,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue((yield* known(own, customer(1))).optedOut)
     }))
 
-  it.effect("who has moved is found at the new number, with window and opt-out; the old number keeps the opt-out alone", () =>
+  it.effect("a moved customer is found at the new number with window and opt-out, and the old number keeps only the opt-out", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* inbound(own, { customer: short, at: own.start - hour, preference: "opt_out" })
@@ -201,19 +201,19 @@ export const tests = (it: Fixture.It): void => {
       )
       assert.isTrue(yield* move(own, long, both(customer(2), "US.2")))
       assert.deepStrictEqual(yield* seen, after)
-      // who has the old number now has not moved: that was before
+      // the old number's present owner has not moved, because the move was before
       yield* inbound(own, { customer: long, at: own.start + 1 })
       yield* prefer(own, customer(2), "opt_in", own.start + 1)
       const later = yield* seen
       assert.isTrue(yield* move(own, long, customer(2)))
       assert.deepStrictEqual(yield* seen, later)
-      // nobody moves from where nobody is known
+      // a move from an unknown customer has no effect
       assert.isTrue(yield* move(own, customer(8), customer(9)))
       assert.deepStrictEqual(yield* contactOf(own, customer(9)), Option.none())
       assert.isFalse(yield* move({ ...own, number: { ...own.number, providerNumberId: "nobody" } }, long, customer(3)))
     }))
 
-  it.effect("who has moved is found by user id too, where no number was known", () =>
+  it.effect("a moved customer is found by user id if the number was not known", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* inbound(own, { customer: user("US.1"), at: own.start - 1, preference: "opt_out" })
@@ -227,7 +227,7 @@ export const tests = (it: Fixture.It): void => {
     }))
 
   it.effect.each(Array.from({ length: 8 }, (_, i) => ({ seed: i + 1 })))(
-    "messages and preferences come to the same in any order and any number of times, seed $seed",
+    "messages and preferences give the same result in any order and number, seed $seed",
     ({ seed }) =>
       Effect.gen(function*() {
         const random = SeededRandom.make(seed)
@@ -250,7 +250,7 @@ export const tests = (it: Fixture.It): void => {
         const told = random.shuffle([...facts, ...facts, ...facts])
         yield* Effect.forEach(told, ({ tell }) => tell, { concurrency: seed % 2 === 0 ? "unbounded" : 1 })
 
-        // the model: the newest message, and the newest word, of two at once the no
+        // the model: the newest message and the newest preference; at the same time, the opt-out
         const written = facts.filter(({ isMessage }) => isMessage).map(({ at }) => at)
         const words = facts.filter(({ preference }) => preference !== undefined)
           .sort((a, b) => b.at - a.at || (a.preference === "opt_out" ? -1 : 1))
@@ -267,7 +267,7 @@ export const tests = (it: Fixture.It): void => {
       })
   )
 
-  it.effect("racing words about one customer under all their names leave one contact", () =>
+  it.effect("racing reports about one customer under all their names leave one contact", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const names = [
@@ -288,7 +288,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* contactOf(own, short), Option.none())
     }))
 
-  it.effect("a message is remembered for 31 days, from its coming or from its own time, whichever is later", () =>
+  it.effect("a message is remembered for 31 days from its arrival or its own time, whichever is later", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const messages = yield* MessageStore.MessageStore

@@ -29,7 +29,7 @@ const follow = ({ workspace }: Fixture.World, filter: ContactStore.ContactFilter
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a customer who never wrote is no contact", () =>
+  it.effect("a customer who never wrote has no contact", () =>
     Effect.gen(function*() {
       const own = yield* world()
       assert.deepStrictEqual(yield* contactOf(own), Option.none())
@@ -120,7 +120,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("recordInbound marks what is more than a quarter of an hour old as late", () =>
+  it.effect("recordInbound marks messages older than 15 minutes as late", () =>
     Effect.gen(function*() {
       const own = yield* world()
       for (const age of [15 * minute, 15 * minute + 1]) {
@@ -129,7 +129,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* eventsOf(own)).map(({ data }) => data["late"]), [false, true])
     }))
 
-  it.effect("the window moves on with newer messages only, whatever the order of their coming", () =>
+  it.effect("only newer messages move the window, in whatever order they arrive", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const lastInboundAt = Effect.map(contactOf(own), (contact) => Option.getOrThrow(contact).lastInboundAt)
@@ -149,7 +149,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(Option.getOrThrow(yield* contactOf(own)).lastInboundAt, own.start)
     }))
 
-  it.effect("a preference is set and cleared, and stays when a message says nothing of it", () =>
+  it.effect("a preference is set and cleared, and stays if a message expresses none", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const optedOut = Effect.map(contactOf(own), (contact) => Option.getOrThrow(contact).optedOut)
@@ -163,7 +163,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* optedOut)
     }))
 
-  it.effect("a message is recorded once by number and provider's id; a duplicate changes nothing", () =>
+  it.effect("a message is recorded once by number and provider id, and a duplicate changes nothing", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world({ start: own.start })
@@ -178,12 +178,12 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(recorded, "duplicate")
       assert.deepStrictEqual(yield* contactOf(own), before)
       assert.strictEqual((yield* eventsOf(own)).length, 1)
-      // the same name on another number is another message
+      // the same id on another number is another message
       const elsewhere = yield* inbound(other, { providerMessageId })
       assert.strictEqual(elsewhere.recorded, "recorded")
     }))
 
-  it.effect("of 30 racing recordings of one message exactly one counts", () =>
+  it.effect("of 30 racing recordings of one message, exactly one counts", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* Fixture.putWebhook(own)
@@ -208,14 +208,14 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* eventsOf(own)).length, 20)
     }))
 
-  it.effect("a number that nobody has is unknown, and nothing is kept", () =>
+  it.effect("a message to an unknown number is refused, and nothing is stored", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command, recorded } = yield* inbound(own, { providerNumberId: `nobody-${yield* Fixture.word}` })
       assert.strictEqual(recorded, "unknown_number")
       assert.deepStrictEqual(yield* contactOf(own), Option.none())
       assert.deepStrictEqual(yield* eventsOf(own), [])
-      // and it may become known
+      // the number may become known later
       const later = yield* ContactStore.ContactStore.use((store) =>
         store.recordInbound({
           ...command,
@@ -225,7 +225,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(later, "recorded")
     }))
 
-  it.effect("a contact is of one workspace, one number and one customer", () =>
+  it.effect("a contact belongs to one workspace, one number and one customer", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world({ start: own.start })
@@ -237,7 +237,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(own.workspace.id, other.number.id, customer(1)), Option.none())
     }))
 
-  it.effect("accept sees the contact as it is", () =>
+  it.effect("accept sees the contact's current state", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const none = yield* MessageFixture.claimed(own)
@@ -245,13 +245,13 @@ export const tests = (it: Fixture.It): void => {
       yield* inbound(own)
       const some = yield* MessageFixture.claimed(own)
       assert.deepStrictEqual(some.accepted.contact, Option.getOrUndefined(yield* contactOf(own)))
-      // writing to a customer is no sign of life of theirs
+      // messaging a customer is no sign that they wrote
       const messages = yield* MessageStore.MessageStore
       assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, some.command.messageId)))
       assert.strictEqual(Option.getOrThrow(yield* contactOf(own)).lastInboundAt, own.start)
     }))
 
-  it.effect("list gives contacts in the order of their ids, in pages without gap or repetition, as get does", () =>
+  it.effect("list returns contacts in the order of their ids, in pages without gap or repetition, as get does", () =>
     Effect.gen(function*() {
       const store = yield* ContactStore.ContactStore
       const own = yield* world()
@@ -265,7 +265,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* contactOf(own), Option.some(first!))
       const page = yield* store.list(own.workspace.id, {}, { limit: 5, after: null })
       assert.strictEqual(page.next, null)
-      // nobody is missed for having written meanwhile
+      // customers who write meanwhile are not missed
       const one = yield* store.list(own.workspace.id, {}, { limit: 2, after: null })
       yield* inbound(own, { customer: customer(5), at: own.start + hour })
       yield* inbound(own, { customer: customer(1), at: own.start + hour })
@@ -273,7 +273,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(rest.items.map(Contact.idOf), ids.slice(2))
     }))
 
-  it.effect("list gives those of one number, and of one workspace only", () =>
+  it.effect("list can be limited to one number, and always to one workspace", () =>
     Effect.gen(function*() {
       const store = yield* ContactStore.ContactStore
       const own = yield* world()
@@ -295,7 +295,7 @@ export const tests = (it: Fixture.It): void => {
         }
         assert.deepStrictEqual(yield* follow(other, { phoneNumberId: id }), [])
       }
-      // wherever one begins
+      // wherever the page begins
       const [least, greatest] = numbers.map(({ id }) => id).toSorted()
       const listed = (phoneNumberId: typeof least, after: string) =>
         Effect.map(
@@ -307,7 +307,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* follow(other), [])
     }))
 
-  it.effect("list gives a customer without a number, and nobody twice who was brought together", () =>
+  it.effect("list includes customers without a number, and a merged customer once", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const userId = "US.13491208655302741918"

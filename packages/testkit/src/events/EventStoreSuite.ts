@@ -39,7 +39,7 @@ const follow = (
 
 const idsOf = (events: ReadonlyArray<Event.Event>) => events.map(({ id }) => id)
 
-/** Records a customer's message at `now` under an event id, and gives that id. */
+/** Records a customer's message at `now` under an event id, and returns the id. */
 const recorded = (own: Fixture.World, now: number, eventId?: Id.EventId) =>
   Effect.gen(function*() {
     const fresh = yield* Fixture.eventIds
@@ -56,7 +56,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* follow(own), { events: [], sizes: [0] })
     }))
 
-  it.effect("list gives events oldest first, whether a webhook is set or not", () =>
+  it.effect("list returns events oldest first, with or without a webhook", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const ids: Array<Id.EventId> = []
@@ -68,7 +68,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(events.map(({ createdAt }) => createdAt - own.start), [0, 1, 2, 3, 4, 5])
     }))
 
-  it.effect("get and list give one event alike", () =>
+  it.effect("get and list return the same event", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       const own = yield* world()
@@ -80,7 +80,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(own.workspace.id, yield* Fixture.id("evt")), Option.none())
     }))
 
-  it.effect("since takes events at or after it, type those of one type", () =>
+  it.effect("since selects events at or after it, and type those of one type", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const one = yield* recorded(own, own.start)
@@ -122,7 +122,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(new Set(idsOf(all.events)).size, 16)
     }))
 
-  it.effect("latest gives the same events newest first, with any filter and any size of page", () =>
+  it.effect("latest returns the same events newest first, with any filter and page size", () =>
     Effect.gen(function*() {
       const own = yield* world()
       assert.deepStrictEqual(yield* follow(own, {}, 10, "latest"), { events: [], sizes: [0] })
@@ -147,7 +147,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("latest finds the life of a message, newest first", () =>
+  it.effect("latest finds a message's events, newest first", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { messageId } = yield* MessageFixture.sent(own, { now: own.start })
@@ -164,7 +164,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* follow(other, { messageId }, 10, "latest")).events, [])
     }))
 
-  it.effect("latest knows nothing older than an event that is gone", () =>
+  it.effect("latest returns nothing after a deleted event", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       const own = yield* world()
@@ -178,7 +178,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       const own = yield* world()
-      // two processes: the first took id and time, and was slow to commit
+      // two processes: the first one got its id and time, and was slow to commit
       const slow = yield* Fixture.id("evt")
       const first = yield* recorded(own, own.start + 5)
       const second = yield* recorded(own, own.start + 5)
@@ -188,12 +188,12 @@ export const tests = (it: Fixture.It): void => {
       yield* recorded(own, own.start, slow)
       const rest = yield* store.list(own.workspace.id, {}, { limit: 100, after: page.next })
       assert.sameMembers(idsOf(rest.items), [second, slow])
-      // and whoever starts over sees all of them once
+      // a reader that starts over sees all of them once
       const { events } = yield* follow(own, {}, 1)
       assert.sameMembers(idsOf(events), [first, second, slow])
     }))
 
-  it.effect("a reader who follows while many write misses nothing", () =>
+  it.effect("a reader that follows while many write misses nothing", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       const own = yield* world()
@@ -231,7 +231,7 @@ export const tests = (it: Fixture.It): void => {
       assert.sameMembers(seen, ids as Array<Id.EventId>)
     }))
 
-  it.effect("a workspace sees its own events only", () =>
+  it.effect("a workspace sees only its own events", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       const own = yield* world()

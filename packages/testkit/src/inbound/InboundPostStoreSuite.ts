@@ -11,7 +11,7 @@ const { day, hour, minute, second } = Fixture
 
 const lease = 15 * second
 
-/** A provider of a test's own, and a time. */
+/** A test's own provider, and a time. */
 interface Own {
   readonly start: Time.Instant
   readonly provider: string
@@ -26,7 +26,7 @@ const digestOf = (body: Uint8Array) =>
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** Keeps a post of that body; gives its name, and whether it was new. */
+/** Stores a post with that body. Returns its name, and whether it was new. */
 const keep = Effect.fnUntraced(function*(
   { provider, start }: Own,
   body: string | Uint8Array,
@@ -81,7 +81,7 @@ const backlog = InboundPostStore.InboundPostStore.use((store) => store.backlog)
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a post is kept to the byte, and is due at once", () =>
+  it.effect("a post is stored byte for byte, and is due immediately", () =>
     Effect.gen(function*() {
       const given = yield* own
       const body = Uint8Array.from({ length: 1024 }, (_, i) => (i * 7) % 256)
@@ -97,7 +97,7 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
-  it.effect("an empty body and one of 4 MiB are kept like others", () =>
+  it.effect("an empty body and one of 4 MiB are stored like others", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, new Uint8Array())
@@ -109,7 +109,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* digestOf(claimed[1]!.body), yield* digestOf(large))
     }))
 
-  it.effect("the same bytes again are known, whatever has become of the post; another provider's are others", () =>
+  it.effect("the same bytes again are known, whatever the post's state, and another provider's are a different post", () =>
     Effect.gen(function*() {
       const given = yield* own
       const again = (now: Time.Instant) =>
@@ -131,7 +131,7 @@ export const tests = (it: Fixture.It): void => {
       yield* claimOne(other)
     }))
 
-  it.effect("what is unreadable is never due again, and is known", () =>
+  it.effect("an unreadable post is never due again, and is known", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, "nonsense")
@@ -141,7 +141,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* keep(given, "nonsense", given.start + 20 * day)).kept, "known")
     }))
 
-  it.effect("who has been due for longest comes first, and of one instant who came first", () =>
+  it.effect("the post due longest comes first, and at the same instant the first to arrive", () =>
     Effect.gen(function*() {
       const given = yield* own
       for (const [text, after] of [["c", 20], ["a", 0], ["d", 20], ["b", 10], ["e", 20], ["f", 21]] as const) {
@@ -154,7 +154,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(given, { now: now + 1 })).texts, ["f"])
     }))
 
-  it.effect("one that is tried again stands behind those that were due before", () =>
+  it.effect("a retried post comes after those that were due before", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, "failing")
@@ -168,7 +168,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(claimed.map(({ receivedAt }) => receivedAt - given.start), [1, 0, 9])
     }))
 
-  it.effect("a claim takes no more than its bytes, but one post however large", () =>
+  it.effect("a claim takes no more than its bytes, but at least one post, however large", () =>
     Effect.gen(function*() {
       const given = yield* own
       for (const [i, size] of [30, 30, 30, 200, 1].entries()) {
@@ -179,7 +179,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([yield* sizes, yield* sizes, yield* sizes, yield* sizes], [[30, 30], [30, 200], [1], []])
     }))
 
-  it.effect("a claim lasts until its lease ends by the clock, and then anybody may take it", () =>
+  it.effect("a claim lasts until its lease ends, and then any claimer may take the post", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, "one")
@@ -197,7 +197,7 @@ export const tests = (it: Fixture.It): void => {
       yield* nothingDue(given, now + day)
     }))
 
-  it.effect("a claim whose lease has ended holds until somebody else takes the post", () =>
+  it.effect("a claim whose lease has ended holds until another claimer takes the post", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, "one")
@@ -206,7 +206,7 @@ export const tests = (it: Fixture.It): void => {
       yield* nothingDue(given, given.start + hour)
     }))
 
-  it.effect("nobody ends a claim with another one's token, or of a post that is not there", () =>
+  it.effect("a claim cannot be ended with another token, nor for a post that does not exist", () =>
     Effect.gen(function*() {
       const given = yield* own
       const { digest } = yield* keep(given, "one")
@@ -221,7 +221,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue(yield* complete(name, token, given.start))
     }))
 
-  it.effect("what is given back is due as if it had not been claimed", () =>
+  it.effect("a released post is due as if it had not been claimed", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, "one")
@@ -231,7 +231,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* claimOne(given, now)).post.tries, 0)
     }))
 
-  it.effect("tries are counted, and due when they are to be", () =>
+  it.effect("tries are counted, and retries are due at their time", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, "one")
@@ -245,7 +245,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* claimOne(given, now)).post.tries, 3)
     }))
 
-  it.effect("of the same post at once one is kept", () =>
+  it.effect("of equal posts that arrive concurrently, one is stored", () =>
     Effect.gen(function*() {
       const given = yield* own
       const all = yield* Effect.all(
@@ -256,7 +256,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([...(yield* claim(given)).texts].sort(), ["post 0", "post 1"])
     }))
 
-  it.effect("claimers at once share what is due, and never have the same", () =>
+  it.effect("concurrent claimers share what is due, and never get the same post", () =>
     Effect.gen(function*() {
       const given = yield* own
       const bodies = Array.from({ length: 60 }, (_, i) => `post ${String(i).padStart(2, "0")}`)
@@ -276,12 +276,12 @@ export const tests = (it: Fixture.It): void => {
         }
       })
       yield* Effect.all(Array.from({ length: 6 }, () => work), { concurrency: "unbounded" })
-      // the last may have found all locked by the others, and left
+      // the last claimer may have found everything locked by others, and left
       yield* work
       assert.deepStrictEqual([...seen].sort(), bodies)
     }))
 
-  it.effect("of ends at once under one token the first counts", () =>
+  it.effect("of concurrent ends under one token, the first counts", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, "one")
@@ -294,7 +294,7 @@ export const tests = (it: Fixture.It): void => {
       assert.lengthOf(ends.filter((done) => done), 1)
     }))
 
-  it.effect("a claim and the late end of the one before: either the end counts, or the claim", () =>
+  it.effect("of a claim and the late end of the previous claim, only one counts", () =>
     Effect.gen(function*() {
       for (let round = 0; round < 10; round++) {
         const given = yield* own
@@ -304,14 +304,14 @@ export const tests = (it: Fixture.It): void => {
         const [done, next] = yield* Effect.all([complete(late.post, late.token, now), claim(given, { now })], {
           concurrency: "unbounded"
         })
-        // whoever found the row locked took nothing
+        // a claimer that finds the row locked takes nothing
         assert.isFalse(done && next.claimed.length === 1)
         if (next.claimed.length === 1) assert.isTrue(yield* complete(late.post, next.token, now))
         yield* nothingDue(given, now + hour)
       }
     }))
 
-  it.effect("what was processed is forgotten a week later, and not before", () =>
+  it.effect("a processed post is deleted a week later, and not before", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, "one")
@@ -328,7 +328,7 @@ export const tests = (it: Fixture.It): void => {
       yield* claimOne(given, end)
     }))
 
-  it.effect("what could not be processed is forgotten a month after its first problem", () =>
+  it.effect("a post that could not be processed is deleted a month after its first problem", () =>
     Effect.gen(function*() {
       const given = yield* own
       const store = yield* InboundPostStore.InboundPostStore
@@ -349,7 +349,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* store.sweep(end + minute, 10), 1)
     }))
 
-  it.effect("what was processed after a problem is forgotten like others", () =>
+  it.effect("a post that was processed after a problem is deleted like others", () =>
     Effect.gen(function*() {
       const given = yield* own
       const store = yield* InboundPostStore.InboundPostStore
@@ -362,7 +362,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* store.sweep(given.start + hour + 7 * day, 10), 1)
     }))
 
-  it.effect("a post that nobody came to is never forgotten", () =>
+  it.effect("a post that was never tried is never deleted", () =>
     Effect.gen(function*() {
       const given = yield* own
       const store = yield* InboundPostStore.InboundPostStore
@@ -374,7 +374,7 @@ export const tests = (it: Fixture.It): void => {
       yield* complete(later.post, later.token, given.start)
     }))
 
-  it.effect("a sweep forgets as many as it is told", () =>
+  it.effect("a sweep deletes at most its limit", () =>
     Effect.gen(function*() {
       const given = yield* own
       const store = yield* InboundPostStore.InboundPostStore
@@ -386,7 +386,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([...counts, yield* store.sweep(end, 2)], [2, 2, 1, 0])
     }))
 
-  it.effect("the backlog tells what waits, since when, what fails and what cannot be read", () =>
+  it.effect("the backlog reports what waits, since when, what fails and what is unreadable", () =>
     Effect.gen(function*() {
       const given = yield* own
       const before = yield* backlog
@@ -399,7 +399,7 @@ export const tests = (it: Fixture.It): void => {
       for (const [i, body] of ["a", "b", "c"].entries()) yield* keep(given, body, given.start + i)
       assert.deepStrictEqual(yield* since, { waiting: 3, failing: 0, unreadable: 0, oldest: 0 })
       const { claimed: [a, b, c], token } = yield* claim(given, { now: given.start + second })
-      // claimed is not processed
+      // claimed does not mean processed
       assert.deepStrictEqual(yield* since, { waiting: 3, failing: 0, unreadable: 0, oldest: 0 })
       const now = given.start + second
       yield* complete(a!, token, now)
@@ -412,7 +412,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* since).failing, 0)
     }))
 
-  it.effect("who waits is told of what is kept, and of what is given back", () =>
+  it.effect("a waiting claimer gets hints about new and released posts", () =>
     Effect.gen(function*() {
       const given = yield* own
       const { awaitHint } = yield* InboundPostStore.InboundPostStore

@@ -1,6 +1,6 @@
 /**
- * A `ProviderWebhook` whose posts are the items themselves, as JSON, signed by HMAC under a secret; for whatever is to be
- * tested about posts before a provider's own format matters.
+ * A `ProviderWebhook` whose posts are items as JSON, signed with HMAC under a fixed secret, for tests in which a
+ * provider's own format does not matter.
  */
 import { type InboundItem, ProviderWebhook } from "@wac/core"
 import { Effect, Layer } from "effect"
@@ -9,18 +9,18 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 /** Its part of the address. */
 export const name = "stub"
 
-/** The header that the signature is in. */
+/** The header with the signature. */
 export const signatureHeader = "x-stub-signature"
 
 const secret = "the secret of the stub"
 
-/** What a handshake is made with; any other token is a stranger's. */
+/** The token of a valid handshake. */
 export const handshakeToken = "the token of the stub"
 
-/** The signature of a body. */
+/** Signs a body. */
 export const sign = (body: string | Uint8Array): string => createHmac("sha256", secret).update(body).digest("hex")
 
-/** A post of those items. A different `nonce` makes it another post. */
+/** The body of a post with those items. A different `nonce` makes it a different post. */
 export const bodyOf = (items: ReadonlyArray<InboundItem.InboundItem>, nonce?: string): string =>
   JSON.stringify({ items, nonce })
 
@@ -30,7 +30,7 @@ const itemsIn = (body: Uint8Array): ReadonlyArray<InboundItem.InboundItem> => {
   return parsed.items
 }
 
-/** The adapter; `reading` is done each time before a post is read. */
+/** The adapter. `reading` runs before each read of a post. */
 export const make = (reading: Effect.Effect<void> = Effect.void): ProviderWebhook.ProviderWebhook => ({
   name,
   handshake: ({ challenge, token }) => token === handshakeToken ? challenge : undefined,
@@ -49,6 +49,6 @@ export const make = (reading: Effect.Effect<void> = Effect.void): ProviderWebhoo
     )
 })
 
-/** The adapter, in place. */
+/** The adapter as a Layer. */
 export const layer = (reading?: Effect.Effect<void>): Layer.Layer<never> =>
   Layer.succeed(ProviderWebhook.ProviderWebhook, make(reading))

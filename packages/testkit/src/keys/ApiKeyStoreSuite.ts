@@ -15,7 +15,7 @@ const idsOf = (items: ReadonlyArray<{ readonly id: string }>) => items.map(({ id
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("issue keeps the key as it was given", () =>
+  it.effect("issue stores the key as given", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { start, workspace } = yield* world()
@@ -30,7 +30,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key, workspace }))
     }))
 
-  it.effect("issue makes one key per idempotency key, and answers a repetition with it as it is now", () =>
+  it.effect("issue creates one key per idempotency key, and a repeated call returns its current state", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { start, workspace } = yield* world()
@@ -50,7 +50,7 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
-  it.effect("issue tells of another body under the same idempotency key, and keeps nothing of it", () =>
+  it.effect("issue reports a different body under the same idempotency key, and stores nothing of it", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { start, workspace } = yield* world()
@@ -74,13 +74,13 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.issue(early, idempotency), { _tag: "Replayed", key: first })
       const late = yield* apiKey(workspace.id, start + day)
       assert.deepStrictEqual(yield* store.issue(late, idempotency), { _tag: "Created", key: late })
-      // the key is bound anew, for another 24 hours
+      // the key is bound again, for another 24 hours
       const later = yield* apiKey(workspace.id, start + 2 * day - 1)
       assert.deepStrictEqual(yield* store.issue(later, idempotency), { _tag: "Replayed", key: late })
       assert.deepStrictEqual(yield* store.get(workspace.id, first.id), Option.some(first))
     }))
 
-  it.effect("idempotency keys of other workspaces, and of sends, are other keys", () =>
+  it.effect("idempotency keys of other workspaces, and of sends, are different keys", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const here = yield* world()
@@ -94,7 +94,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.issue(foreign, idempotency), { _tag: "Created", key: foreign })
     }))
 
-  it.effect("of 50 racing requests with one idempotency key exactly one makes its key", () =>
+  it.effect("of 50 racing requests with one idempotency key, exactly one creates its key", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { key: present, start, workspace } = yield* world()
@@ -109,7 +109,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(idsOf(listed.items), [winners[0]!.id, present.id])
     }))
 
-  it.effect("findByTokenHash finds keys that are not live too, and none for an unknown hash", () =>
+  it.effect("findByTokenHash finds inactive keys too, and nothing for an unknown hash", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { start, workspace } = yield* world({ workspace: { suspended: true, tier: "scale", monthlyQuota: 7 } })
@@ -122,7 +122,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.findByTokenHash("0".repeat(64)), Option.none())
     }))
 
-  it.effect("list gives active keys, newest first, to the millisecond of their expiry", () =>
+  it.effect("list returns active keys, newest first, to the millisecond of their expiry", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { key: first, start, workspace } = yield* world()
@@ -137,7 +137,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(idsOf(after.items), [last.id, first.id])
     }))
 
-  it.effect("list pages without gap or repetition", () =>
+  it.effect("list returns pages without gap or repetition", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { key, start, workspace } = yield* world()
@@ -157,7 +157,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(whole.next, null)
     }))
 
-  it.effect("revoke keeps the first time, and ends the key for accept at once", () =>
+  it.effect("revoke keeps the first time, and accept refuses the key immediately", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const own = yield* world()
@@ -171,7 +171,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.revoke(workspace.id, yield* Fixture.id("key"), start), Option.none())
     }))
 
-  it.effect("touch never moves a time back and passes unknown keys over", () =>
+  it.effect("touch never moves a time back and ignores unknown keys", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { key, start, workspace } = yield* world()
@@ -191,18 +191,18 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* lastUses, [start + 1, start + 11])
     }))
 
-  it.effect("revocations tell every listener of the keys that are revoked", () =>
+  it.effect("every listener receives revocations", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { key, start, workspace } = yield* world()
       const other = yield* Fixture.issuedKey(workspace.id, start)
       const listeners = yield* Effect.replicateEffect(store.revocations, 2)
-      /** Waits for a key, past those of other tests and whatever may have been missed. */
+      /** Waits for a key, past other tests' keys and missed ones. */
       const heard = (id: ApiKey.ApiKey["id"]) =>
         Effect.forEach(listeners, (next) => Effect.repeat(next, { until: (revoked) => revoked === id }), {
           concurrency: "unbounded"
         })
-      // an adapter may still be about to listen: a revocation may be repeated
+      // an adapter may not be listening yet, so the revocation is repeated
       yield* Effect.raceFirst(
         heard(key.id),
         store.revoke(workspace.id, key.id, start).pipe(Effect.delay("50 millis"), Effect.forever)
@@ -211,7 +211,7 @@ export const tests = (it: Fixture.It): void => {
       yield* heard(other.id)
     }))
 
-  it.effect("a workspace sees and revokes its own keys only", () =>
+  it.effect("a workspace sees and revokes only its own keys", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const { key, start, workspace } = yield* world()
@@ -221,7 +221,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
       const listed = yield* store.list(other.workspace.id, { limit: 25, after: null }, start)
       assert.deepStrictEqual(listed.items, [other.key])
-      // a cursor of another workspace's list is no way in
+      // a cursor of another workspace's list gives no access
       const beyond = yield* store.list(other.workspace.id, { limit: 25, after: key.id }, start)
       assert.deepStrictEqual(idsOf(beyond.items).filter((id) => id === key.id), [])
     }))

@@ -19,7 +19,7 @@ const start = 1_767_614_400_000
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a bucket that was never seen is full, and empties token by token", () =>
+  it.effect("a new bucket is full, and empties token by token", () =>
     Effect.gen(function*() {
       const store = yield* RateLimitStore.RateLimitStore
       const own = yield* bucket()
@@ -29,11 +29,11 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* spend, [{ policy, remaining: 0, resetAfter: 3 * second, allowed: true }])
       const refused = { policy, remaining: 0, resetAfter: second, allowed: false }
       assert.deepStrictEqual(yield* spend, [refused])
-      // refusing costs nothing
+      // a refusal costs nothing
       assert.deepStrictEqual(yield* spend, [refused])
     }))
 
-  it.effect("a token comes back at its interval, to the millisecond, and never more than the capacity", () =>
+  it.effect("a token returns after its interval, to the millisecond, up to the capacity", () =>
     Effect.gen(function*() {
       const store = yield* RateLimitStore.RateLimitStore
       const own = yield* bucket()
@@ -46,7 +46,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* Effect.all(after), [true, true, true, false])
     }))
 
-  it.effect("a bucket that a clock far ahead has written is empty, and fills from then on", () =>
+  it.effect("a bucket written by a clock far ahead counts as empty, and fills from then on", () =>
     Effect.gen(function*() {
       const store = yield* RateLimitStore.RateLimitStore
       const [one, two] = [yield* bucket(), yield* bucket()]
@@ -59,7 +59,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue((yield* spend(start + 2 * second)).every(({ allowed }) => allowed))
     }))
 
-  it.effect("so is a send's", () =>
+  it.effect("a send's bucket written by a clock far ahead counts as empty too", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const limits: Limits.Limits = {
@@ -116,7 +116,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.spend([], start), [])
     }))
 
-  it.effect("of 60 racing callers exactly as many are allowed as there are tokens", () =>
+  it.effect("of 60 racing callers, exactly as many are allowed as there are tokens", () =>
     Effect.gen(function*() {
       const store = yield* RateLimitStore.RateLimitStore
       const own = yield* bucket({ name: "login", interval: minute, capacity: 17 })
@@ -131,7 +131,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("racing callers who need two buckets in either order neither block nor overspend", () =>
+  it.effect("racing callers that need two buckets in either order neither block nor overspend", () =>
     Effect.gen(function*() {
       const store = yield* RateLimitStore.RateLimitStore
       const one = yield* bucket({ name: "login", interval: minute, capacity: 10 })
@@ -144,7 +144,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* store.spend([one], start))[0]!.remaining, 2)
     }))
 
-  it.effect("giveBack gives one token back to each, and never overfills", () =>
+  it.effect("giveBack returns one token to each bucket, and never overfills it", () =>
     Effect.gen(function*() {
       const store = yield* RateLimitStore.RateLimitStore
       const one = yield* bucket()
@@ -162,7 +162,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* store.spend([full], start + minute))[0]!.remaining, 2)
     }))
 
-  it.effect("a workspace's bucket is the one that accept spends from", () =>
+  it.effect("accept spends from the same workspace bucket", () =>
     Effect.gen(function*() {
       const store = yield* RateLimitStore.RateLimitStore
       const own = yield* world()

@@ -1,6 +1,5 @@
 /**
- * An example of every kind of message, and of each form that a kind has; none refers to another message or to a file of
- * ours.
+ * An example of every kind of message and of each of its forms. None refers to another message or to an uploaded file.
  */
 import type { Message, Template } from "@wac/core"
 
@@ -10,7 +9,7 @@ const link = (name: string) => ({ link: `https://files.example/${name}` })
 
 const body = { body: { text: "Which one?" } }
 
-/** Contents by kind. A kind without one does not compile. */
+/** Contents by kind. A kind without an example does not compile. */
 export const contents: {
   readonly [Kind in Exclude<Message.MessageType, "template" | "reaction">]: readonly [
     Content<Kind>,
@@ -136,13 +135,13 @@ export const contents: {
   ]
 }
 
-/** A message of each form, to this recipient. */
+/** A message of each form to this recipient. */
 export const messages = (to: Message.OutboundMessage["to"]): ReadonlyArray<Message.OutboundMessage> =>
   Object.entries(contents).flatMap(([type, examples]) =>
     examples.map((content) => ({ to, type, [type]: content }) as unknown as Message.OutboundMessage)
   )
 
-/** What a form is called in a test's title. */
+/** The form's name for a test title. */
 export const nameOf = (message: Message.OutboundMessage): string =>
   message.type === "interactive"
     ? `interactive ${message.interactive.type}`
@@ -159,7 +158,7 @@ const approved = {
   rejectionReason: null
 } as const
 
-/** A template of each form, and what fills it. */
+/** A template of each form, with content that fills it. */
 export const templates: ReadonlyArray<{
   readonly template: Template.ProviderTemplate
   readonly content: Omit<Content<"template">, "name" | "language">

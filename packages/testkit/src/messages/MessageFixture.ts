@@ -1,5 +1,5 @@
 /**
- * Messages for the suites to play with: what a workspace sends, what becomes of it, and what its customers write.
+ * Messages for the suites: what a workspace sends, what happens to it, and what its customers write.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -20,10 +20,10 @@ import { Effect, Option, type Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Fixture from "../Fixture.ts"
 
-/** The `n`th customer; each is a possible number. */
+/** The `n`th customer. Each is a possible number. */
 export const customer = (n: number): PhoneNumber.E164 => `+1202555${String(n).padStart(4, "0")}`
 
-/** A send of a template; `plain` to the first customer when nothing is said. */
+/** A send of a template, by default `plain` to the first customer. */
 export const template = (
   given: {
     readonly to?: PhoneNumber.E164
@@ -52,22 +52,24 @@ export const text = (to: PhoneNumber.E164 = customer(1), body = "How are you?"):
   text: { body }
 })
 
-/** What a send may differ in from the usual one. */
+/** How a send differs from the default. */
 export interface SendOptions {
   readonly now?: Time.Instant
   readonly key?: string
   readonly fingerprint?: string
   readonly route?: string
-  /** `null`: a person sends it. */
+  /** `null` if a person sends it. */
   readonly apiKeyId?: Id.ApiKeyId | null
   readonly message?: Message.OutboundMessage
   readonly leaseUntil?: Time.Instant
   readonly limits?: Limits.Limits
-  /** The one that runs; left out: the number's. */
+  /** The provider that runs. Defaults to the number's. */
   readonly provider?: string
 }
 
-/** A command to accept a send: at the start, of {@link template}, under a fresh key, claimed for 30 s. */
+/**
+ * A command to accept a send: by default at the start, with {@link template}, under a fresh key, with a lease of 30 s.
+ */
 export const send = (
   world: Fixture.World,
   options: SendOptions = {}
@@ -92,7 +94,7 @@ export const send = (
     }
   })
 
-/** Makes a send's command and accepts it. */
+/** Builds a send's command and accepts it. */
 export const accept = (world: Fixture.World, options: SendOptions = {}) =>
   Effect.gen(function*() {
     const command = yield* send(world, options)
@@ -100,12 +102,12 @@ export const accept = (world: Fixture.World, options: SendOptions = {}) =>
     return { command, accepted }
   })
 
-/** A send that was accepted, and its message as it was claimed, whose id is `messageId`, even for a later try. */
+/** An accepted send, with its message as claimed; `messageId` is that message's id, even for a later try. */
 export interface Accepted extends MessageStore.AcceptSend {
   readonly claimed: Message.Message
 }
 
-/** A send that was accepted and claimed, and the command that did so. */
+/** An accepted and claimed send, with its command. */
 export interface Claim {
   readonly command: Accepted
   readonly accepted: MessageStore.ClaimedSend & { readonly readings: MessageStore.Accepted["readings"] }
@@ -122,7 +124,7 @@ export const claimed = (
     return { command: { ...command, messageId: claimed.id, claimed }, accepted }
   })
 
-/** The readings of the first send of a workspace under the usual limits. */
+/** The readings of a workspace's first send under the usual limits. */
 export const firstReadings: ReadonlyArray<RateLimit.Reading> = [
   {
     policy: { name: "workspace", interval: 10, capacity: 200 },
@@ -144,11 +146,11 @@ export const firstReadings: ReadonlyArray<RateLimit.Reading> = [
   }
 ]
 
-/** What *accept* answered, in one line. */
+/** The answer of *accept* in one line. */
 export const describe = (accepted: MessageStore.Accepted): string =>
   accepted._tag === "Refused" ? `${accepted.error.code}/${Errors.reasonOf(accepted.error)}` : accepted._tag
 
-/** Settles a claim; at the time of its accept when nothing else is said. */
+/** Settles a claim, by default at the time of its accept. */
 export const settle = (
   command: MessageStore.AcceptSend & Partial<Accepted>,
   end: MessageStore.SendEnd,
@@ -161,7 +163,7 @@ export const settle = (
     return yield* MessageStore.MessageStore.use((store) => store.settle({ now, message, claimToken, end, ids }))
   })
 
-/** A message as the first try of a send claims it, of whatever number. */
+/** A message as a send's first try claims it, for some number. */
 export const asClaimed = (command: MessageStore.AcceptSend): Message.Message =>
   MessageStore.claimedMessage(
     command,
@@ -169,7 +171,7 @@ export const asClaimed = (command: MessageStore.AcceptSend): Message.Message =>
     undefined
   )
 
-/** The end of a send that the provider took, under a fresh name. */
+/** The outcome of a send that the provider accepted under a fresh id. */
 export const tookIt = Effect.map(
   Fixture.word,
   (name) => ({ _tag: "Accepted", providerMessageId: `wamid.${name}` } as const)
@@ -182,7 +184,7 @@ const undeliverable = new Errors.InvalidBody({
   provider: { code: "131026", message: "Message undeliverable" }
 })
 
-/** The end of a send that the provider refused for good. */
+/** The outcome of a send that the provider refused for good. */
 export const refusedIt = (
   at: Time.Instant
 ): Effect.Effect<MessageStore.SendEnd & { readonly _tag: "Refused" }, never, SecureRandom.SecureRandom> =>
@@ -192,7 +194,7 @@ export const refusedIt = (
     answer: { _tag: "Failed", error: undeliverable, requestId }
   }))
 
-/** The error that a message has after {@link refusedIt}. */
+/** The error of a message after {@link refusedIt}. */
 export const refusedError: Message.MessageError = {
   code: "invalid_body",
   reason: "undeliverable",
@@ -200,7 +202,7 @@ export const refusedError: Message.MessageError = {
   provider: { code: "131026", message: "Message undeliverable" }
 }
 
-/** The end of a send that certainly sent nothing. */
+/** The outcome of a send that certainly sent nothing. */
 export const notSent: Effect.Effect<
   MessageStore.SendEnd & { readonly _tag: "NotSent" },
   never,
@@ -214,14 +216,14 @@ export const notSent: Effect.Effect<
   }
 }))
 
-/** The message of a send, as it is stored. */
+/** The stored message of a send. */
 export const messageOf = ({ messageId, request }: MessageStore.AcceptSend) =>
   Effect.map(
     MessageStore.MessageStore.use((store) => store.get(request.workspaceId, messageId)),
     Option.getOrThrow
   )
 
-/** What a repetition of a send would be answered; at the send's own time unless another is given. */
+/** The answer to a repeated send, by default at the send's own time. */
 export const lookUp = ({ now, request }: MessageStore.AcceptSend, at: Time.Instant = now) =>
   MessageStore.MessageStore.use((store) => store.lookUp(request, at))
 
@@ -232,7 +234,7 @@ export const eventsOf = ({ workspace }: Fixture.World) =>
     ({ items }) => items
   )
 
-/** Accepts a send and settles it as taken by the provider. */
+/** Accepts a send and settles it as accepted by the provider. */
 export const sent = (world: Fixture.World, options: SendOptions = {}) =>
   Effect.gen(function*() {
     const { command } = yield* claimed(world, options)
@@ -241,7 +243,7 @@ export const sent = (world: Fixture.World, options: SendOptions = {}) =>
     return { command, messageId: command.messageId, providerMessageId: end.providerMessageId }
   })
 
-/** A report of upstream on a message, by our reference and at its time, unless said otherwise. */
+/** A provider report about a message, by default by our reference and at its own time. */
 export const report = (
   given: {
     readonly status: Message.Report["status"]
@@ -270,7 +272,7 @@ export const report = (
     )
   })
 
-/** What a customer's message may differ in from the usual one. */
+/** How a customer's message differs from the default. */
 export interface InboundOptions {
   readonly at?: Time.Instant
   readonly now?: Time.Instant
@@ -284,11 +286,11 @@ export interface InboundOptions {
   readonly ids?: MessageStore.EventIds
 }
 
-/** A customer who is known by number alone, unless more is said. */
+/** A customer, by default known by number only. */
 export const named = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Customer =>
   typeof customer === "string" ? { phone: customer, userId: null } : customer
 
-/** Records a customer's text: of the first customer, at the start, just now. */
+/** Records a customer's text, by default of the first customer, at the start. */
 export const inbound = (world: Fixture.World, options: InboundOptions = {}) =>
   Effect.gen(function*() {
     const at = options.at ?? world.start

@@ -1,5 +1,6 @@
 /**
- * Conformance of `MessageStore.accept`: what it makes of a send, and what it goes by. Refusals have a suite of their own.
+ * Conformance of `MessageStore.accept`: how it claims a send, and what the decision uses. Refusals have a suite of
+ * their own.
  */
 import { assert } from "@effect/vitest"
 import { ApiKeyStore, Limits, type Message, MessageStore, TemplateStore } from "@wac/core"
@@ -12,7 +13,7 @@ const { accept, customer, describe, firstReadings, inbound, template, text } = M
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a send that may be carried out is claimed, and its message kept as sending", () =>
+  it.effect("a send that may be carried out is claimed, and its message is stored as sending", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const templates = yield* TemplateStore.TemplateStore
@@ -73,7 +74,7 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
-  it.effect("a send by a person is claimed without an API key, kept without one, and answered again without one", () =>
+  it.effect("a person's send is claimed, stored and replayed without an API key", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -89,7 +90,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isNull(again.answer.apiKeyId)
     }))
 
-  it.effect("a key is live until the millisecond before it expires", () =>
+  it.effect("a key is valid until the millisecond before it expires", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const key = yield* Fixture.issuedKey(own.workspace.id, own.start, { expiresAt: own.start + hour })
@@ -98,7 +99,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(describe(accepted), "unauthorized/expired_key")
     }))
 
-  it.effect("a revoked key gets no replay either, another key of the workspace does", () =>
+  it.effect("a revoked key gets no replay, but another key of the workspace does", () =>
     Effect.gen(function*() {
       const keys = yield* ApiKeyStore.ApiKeyStore
       const own = yield* world()
@@ -122,12 +123,12 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own.start + day - 1), "Claimed")
       assert.strictEqual(yield* told(own.start + day), "forbidden/outside_service_window")
       assert.strictEqual(yield* told(own.start + day - 1, text(customer(2))), "forbidden/outside_service_window")
-      // what we sent meanwhile did not renew it; what the customer writes does
+      // our own sends do not extend it; the customer's messages do
       yield* inbound(own, { at: own.start + day })
       assert.strictEqual(yield* told(own.start + 2 * day - 1), "Claimed")
     }))
 
-  it.effect("who opted out still gets templates that are not marketing, and everything after opting in", () =>
+  it.effect("an opted-out customer still gets templates that are not marketing, and everything after opting in", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* inbound(own, { at: own.start - 1, preference: "opt_out" })
@@ -142,7 +143,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(text()), "Claimed")
     }))
 
-  it.effect("the sender is named by id or by number, or is the default one", () =>
+  it.effect("the sender is chosen by id or by number, or is the default number", () =>
     Effect.gen(function*() {
       const own = yield* world()
       for (const from of [own.number.id, own.number.phoneNumber]) {

@@ -1,5 +1,5 @@
 /**
- * Conformance of `MessageStore`: what a key that was seen before means, to *accept* and to *lookUp*.
+ * Conformance of `MessageStore`: what a known key means to *accept* and *lookUp*.
  */
 import { assert } from "@effect/vitest"
 import { Errors, type Idempotency, MessageStore } from "@wac/core"
@@ -12,7 +12,7 @@ const { accept, claimed, describe, lookUp, settle } = MessageFixture
 
 const count = (all: ReadonlyArray<string>, one: string) => all.filter((other) => other === one).length
 
-/** A send's command, accepted anew by every racer with a message id and a claim token of its own. */
+/** Accepts the same send by racers with a message id and a claim token of their own. */
 const race = (own: Fixture.World, racers: number, options: (n: number) => MessageFixture.SendOptions) =>
   Effect.forEach(Array.from({ length: racers }, (_, n) => n), (n) => accept(own, options(n)), {
     concurrency: "unbounded"
@@ -20,7 +20,7 @@ const race = (own: Fixture.World, racers: number, options: (n: number) => Messag
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("of 100 racing requests with one key exactly one is claimed, and the others find it running", () =>
+  it.effect("of 100 racing requests with one key, exactly one is claimed, and the others find it running", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -32,7 +32,7 @@ export const tests = (it: Fixture.It): void => {
         const kept = yield* messages.get(own.workspace.id, command.messageId)
         assert.strictEqual(Option.isSome(kept), accepted._tag === "Claimed")
       }
-      // the one token that counts is the winner's
+      // only the winner's token is valid
       const winner = results.find(({ accepted }) => accepted._tag === "Claimed")!
       const loser = results.find(({ accepted }) => accepted._tag === "Running")!
       const stolen = { ...winner.command, claimToken: loser.command.claimToken }
@@ -40,7 +40,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue(yield* settle(winner.command, yield* MessageFixture.tookIt))
     }))
 
-  it.effect("of racing requests with one key and two bodies one is claimed; the other body conflicts", () =>
+  it.effect("of racing requests with one key and two bodies, one is claimed and the other body conflicts", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const key = yield* Fixture.word
@@ -53,7 +53,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("a key is of one workspace and one route, whatever the API key, to the letter", () =>
+  it.effect("a key belongs to one workspace and one route, whatever the API key, exactly as written", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world({ start: own.start })
@@ -80,7 +80,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("a claim runs until its lease ends; from then on its outcome is unknown, and it is never claimed again", () =>
+  it.effect("a claim runs until its lease ends; then its outcome is unknown, and it is never claimed again", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -106,7 +106,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(count(racing.map(({ accepted }) => accepted._tag), "Unknown"), 20)
     }))
 
-  it.effect("another body conflicts at once, whatever became of the first", () =>
+  it.effect("a different body conflicts immediately, whatever happened to the first", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const conflict = (command: MessageStore.AcceptSend, now = own.start) =>
@@ -132,7 +132,7 @@ export const tests = (it: Fixture.It): void => {
       yield* conflict(running.command, running.command.leaseUntil)
     }))
 
-  it.effect("an accepted send is answered again and again with the same names", () =>
+  it.effect("an accepted send gets the same answer with the same ids every time", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command, messageId, providerMessageId } = yield* MessageFixture.sent(own)
@@ -155,7 +155,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("a refusal of the provider is answered again to the letter", () =>
+  it.effect("a refusal of the provider is replayed exactly", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
@@ -173,7 +173,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(error.provider, end.answer.error.provider)
     }))
 
-  it.effect("every kind of stored error comes back as it was", () =>
+  it.effect("every kind of stored error is returned as stored", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const requestId = yield* Fixture.id("req")
@@ -193,7 +193,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("a send that certainly went nowhere may be claimed again, under the same message", () =>
+  it.effect("a send that certainly sent nothing may be claimed again, with the same message", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -222,7 +222,7 @@ export const tests = (it: Fixture.It): void => {
       }
       assert.deepStrictEqual(yield* lookUp(first.command, now), { _tag: "Running" })
 
-      // the first try's token is worth nothing now
+      // the first try's token is now invalid
       assert.isFalse(yield* settle(first.command, yield* MessageFixture.tookIt, now))
       const command = { ...second_.command, messageId: first.command.messageId }
       const took = yield* MessageFixture.tookIt
@@ -240,7 +240,7 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
-  it.effect("those who joined a later try are told of that try's failure", () =>
+  it.effect("callers that joined a later try get that try's failure", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)
@@ -253,7 +253,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(verdict.lastFailure.requestId, end.answer._tag === "Failed" ? end.answer.requestId : "")
     }))
 
-  it.effect("a retry is judged anew; refusing it leaves the message as it was", () =>
+  it.effect("a retry is judged again, and refusing it leaves the message as it was", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -287,14 +287,14 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* lookUp(command, answeredAt + day), { _tag: "Unbound" })
       const again = yield* claimed(own, { key, fingerprint: "two", now: answeredAt + day })
       assert.notStrictEqual(again.command.messageId, command.messageId)
-      // a sweep of what expired does not touch the new binding
+      // a sweep of the expired key does not touch the new binding
       yield* messages.sweep(answeredAt + day)
       assert.deepStrictEqual(yield* lookUp(again.command, answeredAt + day), { _tag: "Running" })
       assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, command.messageId)))
       assert.isTrue(yield* settle(again.command, yield* MessageFixture.tookIt))
     }))
 
-  it.effect("of racing requests with a key that expired exactly one is claimed", () =>
+  it.effect("of racing requests with an expired key, exactly one is claimed", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* MessageFixture.sent(own)

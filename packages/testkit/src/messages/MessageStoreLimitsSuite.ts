@@ -1,6 +1,6 @@
 /**
  * Conformance of `MessageStore`: rate limits, quota and messaging limit, as *accept* spends them and as *settle*,
- * *abandon* and *sweep* give them back.
+ * *abandon* and *sweep* return them.
  */
 import { assert } from "@effect/vitest"
 import { Limits, type Message, MessageStore, PhoneNumberStore, type RateLimit, WorkspaceStore } from "@wac/core"
@@ -11,7 +11,7 @@ import * as MessageFixture from "./MessageFixture.ts"
 const { day, hour, second, world } = Fixture
 const { accept, claimed, customer, describe, inbound, settle, template } = MessageFixture
 
-/** The roomy limits with some of them narrow. */
+/** The roomy limits, with some of them narrowed. */
 const narrow = (
   given: {
     readonly workspace?: number
@@ -46,7 +46,7 @@ const readingOf = (accepted: MessageStore.Accepted, name: RateLimit.Name) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("at one instant a workspace may send exactly its burst, and one more with each interval", () =>
+  it.effect("a workspace may send exactly its burst at once, and one more with each interval", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const limits = narrow({ workspace: 5 })
@@ -75,7 +75,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([count(later, "Claimed"), count(later, "rate_limited/workspace")], [10, 5])
     }))
 
-  it.effect("a rate that does not divide a second is kept to the fraction of a millisecond", () =>
+  it.effect("a rate that does not divide a second is exact to fractions of a millisecond", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const limits = narrow({ workspace: 3 })
@@ -94,7 +94,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("of 40 racing sends under different keys exactly as many pass as the workspace has tokens", () =>
+  it.effect("of 40 racing sends under different keys, exactly as many pass as the workspace has tokens", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const limits = narrow({ workspace: 5 })
@@ -103,7 +103,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([count(racing, "Claimed"), count(racing, "rate_limited/workspace")], [7, 33])
     }))
 
-  it.effect("replays, joins and conflicts spend the workspace's token only", () =>
+  it.effect("replays, joins and conflicts spend only the workspace's token", () =>
     Effect.gen(function*() {
       const own = yield* world({ workspace: { monthlyQuota: 3 } })
       const limits = { ...Limits.standard, pair: { everySeconds: 6, burst: 3 } }
@@ -126,7 +126,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own, { limits, message: to(2) }), "forbidden/quota_exhausted")
     }))
 
-  it.effect("a number may send at its own rate; a refusal costs the workspace nothing", () =>
+  it.effect("a number may send at its own rate, and a refusal costs the workspace nothing", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const limits = narrow({ number: 2 })
@@ -146,13 +146,13 @@ export const tests = (it: Fixture.It): void => {
         "rate_limited/phone_number"
       )
       const { accepted: next } = yield* claimed(own, { limits, now: own.start + 500, message: to(5) })
-      // four claims spent four of the workspace's tokens, and 500 ms at this rate brought them back
+      // four claims spent four of the workspace's tokens, and 500 ms at this rate restored them
       assert.strictEqual(readingOf(next, "workspace")!.remaining, 1_999_999)
       const racing = yield* times(20, told(own, { limits, now: own.start + hour, message: to(6) }))
       assert.deepStrictEqual([count(racing, "Claimed"), count(racing, "rate_limited/phone_number")], [4, 16])
     }))
 
-  it.effect("a pair may send at its own rate; a refusal costs the number and the workspace nothing", () =>
+  it.effect("a pair may send at its own rate, and a refusal costs the number and the workspace nothing", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const limits = { ...Limits.standard, pair: { everySeconds: 6, burst: 3 } }
@@ -176,7 +176,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([count(racing, "Claimed"), count(racing, "rate_limited/pair")], [3, 17])
     }))
 
-  it.effect("tiers: a workspace's and a number's own, the default, and an unknown one that counts as the default", () =>
+  it.effect("the tiers of a workspace and a number apply, else the default, which also replaces an unknown tier", () =>
     Effect.gen(function*() {
       const own = yield* world({ workspace: { tier: "free" }, number: { tier: "coexistence" } })
       const policies = Effect.map(
@@ -195,7 +195,7 @@ export const tests = (it: Fixture.It): void => {
       ])
     }))
 
-  it.effect("the quota is for a calendar month of UTC", () =>
+  it.effect("the quota covers a calendar month in UTC", () =>
     Effect.gen(function*() {
       const own = yield* world({ workspace: { monthlyQuota: 3 } })
       for (let i = 0; i < 3; i++) assert.strictEqual(yield* told(own, {}), "Claimed")
@@ -204,11 +204,11 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own, { now: turn - 1 }), "forbidden/quota_exhausted")
       for (let i = 0; i < 3; i++) assert.strictEqual(yield* told(own, { now: turn }), "Claimed")
       assert.strictEqual(yield* told(own, { now: turn }), "forbidden/quota_exhausted")
-      // a process whose clock is behind still finds the old month used up
+      // a process whose clock is slow still finds the old month used up
       assert.strictEqual(yield* told(own, { now: turn - 1 }), "forbidden/quota_exhausted")
     }))
 
-  it.effect("a workspace's own quota goes before the default one", () =>
+  it.effect("a workspace's own quota overrides the default", () =>
     Effect.gen(function*() {
       const own = yield* world({ workspace: { monthlyQuota: 2 } })
       const limits = narrow({ monthlyQuota: 1 })
@@ -220,7 +220,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(other, { limits }), "forbidden/quota_exhausted")
     }))
 
-  it.effect("of 30 racing sends exactly as many pass as the quota has left", () =>
+  it.effect("of 30 racing sends, exactly as many pass as the quota has left", () =>
     Effect.gen(function*() {
       const own = yield* world({ workspace: { monthlyQuota: 9 } })
       for (let i = 0; i < 2; i++) yield* claimed(own)
@@ -228,7 +228,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([count(racing, "Claimed"), count(racing, "forbidden/quota_exhausted")], [7, 23])
     }))
 
-  it.effect("the quota is given back when the provider refuses for good, and only then", () =>
+  it.effect("the quota is returned if the provider refuses for good, and only then", () =>
     Effect.gen(function*() {
       const own = yield* world({ workspace: { monthlyQuota: 1 } })
       const first = yield* claimed(own)
@@ -242,7 +242,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own, {}), "forbidden/quota_exhausted", "it may have been sent")
     }))
 
-  it.effect("the quota is given back to the month that it was taken from", () =>
+  it.effect("the quota is returned to the month from which it was taken", () =>
     Effect.gen(function*() {
       const own = yield* world({ workspace: { monthlyQuota: 1 } })
       const turn = Fixture.nextMonth(own.start)
@@ -262,7 +262,7 @@ export const tests = (it: Fixture.It): void => {
       const second_ = yield* claimed(own, again)
       yield* settle(second_.command, yield* MessageFixture.notSent)
       const other = yield* claimed(own)
-      // the quota is used up, by this very message too
+      // the quota is used up, partly by this message itself
       const third = yield* claimed(own, again)
       assert.strictEqual(third.accepted.message.id, first.command.messageId)
       assert.strictEqual(yield* told(own, {}), "forbidden/quota_exhausted")
@@ -293,7 +293,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(other, { message: to(3) }), "Claimed")
     }))
 
-  it.effect("a customer counts for 24 hours after being written to last", () =>
+  it.effect("a customer counts for 24 hours after the last message to them", () =>
     Effect.gen(function*() {
       const own = yield* world({ number: { messagingLimit: 1 } })
       const at = (ms: number, n: number) => told(own, { now: own.start + ms, message: to(n) })
@@ -315,13 +315,13 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own, { message: to(1) }), "Claimed")
       assert.strictEqual(yield* told(own, { message: to(2) }), "forbidden/messaging_limit_reached")
       assert.strictEqual(yield* told(own, { message: MessageFixture.text(customer(5)) }), "Claimed")
-      // once the window is over the customer is one more
+      // once the window is over, the customer counts
       const later = own.start + day
       assert.strictEqual(yield* told(own, { now: later, message: to(1) }), "Claimed")
       assert.strictEqual(yield* told(own, { now: later, message: to(5) }), "forbidden/messaging_limit_reached")
     }))
 
-  it.effect("a number's own messaging limit goes before the default one", () =>
+  it.effect("a number's own messaging limit overrides the default", () =>
     Effect.gen(function*() {
       const own = yield* world({ number: { messagingLimit: 2 } })
       const limits = narrow({ messagingLimit: 1 })
@@ -333,7 +333,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(other, { limits, message: to(2) }), "forbidden/messaging_limit_reached")
     }))
 
-  it.effect("racing sends to different customers keep the messaging limit; those to one customer all pass", () =>
+  it.effect("racing sends to different customers respect the messaging limit, and those to one customer all pass", () =>
     Effect.gen(function*() {
       const own = yield* world({ number: { messagingLimit: 4 } })
       const racing = yield* Effect.forEach(
@@ -347,7 +347,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(other, { message: to(8) }), "forbidden/messaging_limit_reached")
     }))
 
-  it.effect("abandon gives back tokens, quota and the customer's place, as if it had been refused", () =>
+  it.effect("abandon returns tokens, quota and the customer's place, as if the send had been refused", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world({ workspace: { monthlyQuota: 1 }, number: { messagingLimit: 1 } })
@@ -361,7 +361,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own, { limits, message: to(1) }), "forbidden/messaging_limit_reached")
     }))
 
-  it.effect("abandon does not forget a customer who was written to before", () =>
+  it.effect("abandon does not forget a customer who was messaged before", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world({ number: { messagingLimit: 1 } })
@@ -375,7 +375,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own, { now: own.start + hour, message: to(1) }), "Claimed")
     }))
 
-  it.effect("a message that nobody retried gives its quota back when it is given up", () =>
+  it.effect("a message that was never retried returns its quota when it is given up", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world({ workspace: { monthlyQuota: 1 } })
@@ -388,7 +388,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own, { now: own.start + day }), "forbidden/quota_exhausted")
     }))
 
-  it.effect("a message whose end nobody knows keeps its quota, also when it is given up", () =>
+  it.effect("a message with an unknown outcome keeps its quota, even when it is given up", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world({ workspace: { monthlyQuota: 1 } })

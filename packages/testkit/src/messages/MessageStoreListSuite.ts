@@ -28,7 +28,7 @@ const follow = (own: Fixture.World, filter: MessageStore.MessageFilter = {}, lim
 
 const idsOf = (messages: ReadonlyArray<Message.Message>) => messages.map(({ id }) => id)
 
-/** Sends to three customers in turn; the ids, oldest first. */
+/** Sends to three customers in turn. Returns the ids, oldest first. */
 const some = (own: Fixture.World, count: number) =>
   Effect.forEach(
     Array.from({ length: count }, (_, i) => i),
@@ -41,7 +41,7 @@ const some = (own: Fixture.World, count: number) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("list gives messages newest first, in pages without gap or repetition, as get does", () =>
+  it.effect("list returns messages newest first, in pages without gap or repetition, as get does", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -52,16 +52,16 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* page(own, {}, { limit: 7, after: null })).next, null)
       const [first] = yield* follow(own)
       assert.deepStrictEqual(yield* store.get(own.workspace.id, ids.at(-1)!), Option.some(first!))
-      // what comes meanwhile does not move the pages that are left
+      // messages that arrive meanwhile do not shift the remaining pages
       const one = yield* page(own, {}, { limit: 3, after: null })
       yield* sent(own)
       const two = yield* page(own, {}, { limit: 3, after: one.next })
       assert.deepStrictEqual(idsOf(two.items), newest.slice(3, 6))
     }))
 
-  it.effect("list finds messages by the client's reference and by the time of their making, as every filter in pages", () =>
+  it.effect("list finds messages by client reference and by creation time, in pages like every filter", () =>
     Effect.gen(function*() {
-      // ids are of the present, and a message is made when its id is
+      // ids carry the real time, and a message is created when its id is
       const own = yield* world({ start: yield* Clock.currentTimeMillis })
       const other = yield* world()
       const ids = yield* Effect.forEach(
@@ -114,7 +114,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("list finds messages by whom they are to, as it was given, and by both", () =>
+  it.effect("list finds messages by recipient as given, by status, and by both", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const ids = yield* some(own, 7)
@@ -126,7 +126,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* follow(own, { to: "+1" }), [])
     }))
 
-  it.effect("list finds the one message that the provider calls by a name", () =>
+  it.effect("list finds the one message with a provider id", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world()
@@ -144,7 +144,7 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
-  it.effect("list leaves out what an abandoned accept took back", () =>
+  it.effect("list omits what an abandoned accept took back", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -153,7 +153,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* follow(own), [])
     }))
 
-  it.effect("a workspace lists its own messages only", () =>
+  it.effect("a workspace lists only its own messages", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world({ start: own.start })

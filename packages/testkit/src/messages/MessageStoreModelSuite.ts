@@ -1,7 +1,7 @@
 /**
- * Conformance of `MessageStore` over random sequences of commands: after each of them the storage must agree with a
- * model of a few lines, which holds one binding and one message per key and applies core's pure decisions to them.
- * A test's name holds its seed; a failure also tells the commands that led to it.
+ * Conformance of `MessageStore` over random command sequences: after each command the storage must agree with a small
+ * model, which holds one binding and one message per key and applies the core's pure decisions to them. A test's title
+ * contains its seed, and a failure lists the commands that led to it.
  */
 import { assert } from "@effect/vitest"
 import { Event, EventStore, type Id, Idempotency, Message, MessageStore } from "@wac/core"
@@ -15,28 +15,28 @@ const { hour, minute, second, world } = Fixture
 const seeds = Array.from({ length: 25 }, (_, i) => ({ seed: i + 1 }))
 const racingSeeds = Array.from({ length: 10 }, (_, i) => ({ seed: 1000 + i }))
 
-/** Commands per seed, and how far their time goes: keys are not forgotten within it. */
+/** Commands per seed, and the range of their times, within which no key expires. */
 const length = 60
 const horizon = 20 * hour
 
-/** A property over a database does many round trips. */
+/** A property over a database makes many round trips. */
 const options = { timeout: 120_000 }
 
 /** What the storage should hold under one key. */
 interface Held {
   readonly binding: Idempotency.Binding
   readonly message: Message.Message
-  /** How each call of the provider ended; `undefined` while it runs. */
+  /** The outcome of each call of the provider; `undefined` while it runs. */
   readonly calls: ReadonlyArray<MessageStore.SendEnd["_tag"] | undefined>
 }
 
 const told = (message: Message.Message, transitions: ReadonlyArray<Message.Transition>) =>
   Event.ofTransitions(message, transitions, [], 0)
 
-/** A message without the one field that a new try may move. */
+/** A message without the one field that a new try may change. */
 const comparable = ({ statusAt: _, ...message }: Message.Message) => message
 
-/** Runs a property; a failure names the seed and what was done. */
+/** Runs a property. A failure names the seed and the commands. */
 const property = (
   { seed }: { readonly seed: number },
   commands: (seed: number, history: Array<string>) => Fixture.Play<void>
@@ -51,7 +51,7 @@ const property = (
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect.each(seeds)("agrees with the model, seed $seed", (given) => property(given, run), options)
+  it.effect.each(seeds)("the storage agrees with the model, seed $seed", (given) => property(given, run), options)
   it.effect.each(racingSeeds)("racing commands keep the laws, seed $seed", (given) => property(given, race), options)
 }
 
@@ -119,7 +119,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
         })
         return
       }
-      // never a second call of the provider, unless every former one certainly sent nothing
+      // the provider is never called twice, unless every earlier call certainly sent nothing
       assert.deepStrictEqual(before.calls.filter((end) => end !== "NotSent"), [])
       assert.strictEqual(accepted.message.id, before.message.id)
       held.set(key, {
@@ -183,7 +183,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
 
     const report = Effect.fnUntraced(function*(key: string) {
       const present = held.get(key)
-      // who was refused, or never asked, reports nothing
+      // a provider that refused, or was never called, reports nothing
       if (present === undefined || present.calls.includes("Refused")) return
       const status = random.pick(["sent", "sent", "delivered", "delivered", "read", "read", "failed"] as const)
       const named = yield* providerId(key)
@@ -218,7 +218,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       const present = held.get(key)
       const command = commands.get(key)
       const claim = present?.binding.claim
-      // only who has not asked the provider yet abandons
+      // only a process that has not called the provider yet abandons
       if (present === undefined || command === undefined || claim == null || claim.leaseUntil <= now) return
       if (present.message.status !== "sending" || present.message.providerMessageId !== null) return
       const { messageId } = command
@@ -236,7 +236,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       }
     })
 
-    /** Lets time pass. A sweep comes at every lease's end, so that nothing hangs on when one happens to run. */
+    /** Lets time pass. A sweep runs at every lease's end, so that nothing depends on when one happens to run. */
     const wait = Effect.fnUntraced(function*() {
       const until = now + random.pick([1, second, 29 * second, 30 * second, 5 * minute, 10 * minute, hour])
       if (until >= own.start + horizon) return
@@ -294,7 +294,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     assert.strictEqual(items.length, [...expected.values()].flat().length)
   })
 
-/** A status never falls, but from the one failure that yields. */
+/** A status never falls, except from the one failure that yields to reports. */
 const assertNoStepBack = (before: Message.Message | undefined, after: Message.Message) => {
   if (before === undefined || before.status === after.status) return
   const rank = ({ status }: Message.Message) => status === "failed" ? Message.ranks.delivered : Message.ranks[status]
@@ -303,11 +303,11 @@ const assertNoStepBack = (before: Message.Message | undefined, after: Message.Me
   assert.notStrictEqual(before.status, "failed", `failed became ${after.status}`)
 }
 
-/** Whether an event tells of the failure that we concluded from silence; the true one may follow. */
+/** Whether an event reports a failure that we concluded from silence. The real outcome may follow. */
 const isConclusion = ({ data }: Event.Event) =>
   Predicate.hasProperty(data["error"], "reason") && data["error"].reason === Message.deliveryUnknown.reason
 
-/** One message's events: a sequence without a gap, no step twice, the steps in order. */
+/** Checks one message's events: a sequence without a gap, no step twice, the steps in order. */
 const assertLawful = (events: ReadonlyArray<Event.Event>) => {
   assert.isAtMost(events.filter(isConclusion).length, 1)
   const types = events.filter((event) => !isConclusion(event)).map(({ type }) => type)
@@ -317,7 +317,7 @@ const assertLawful = (events: ReadonlyArray<Event.Event>) => {
   assert.deepStrictEqual(ladder, ["message.sent", "message.delivered", "message.read"].slice(0, ladder.length))
 }
 
-/** Rounds of commands that race for one key; only what holds in any order is asserted. */
+/** Rounds of commands that race for one key. Asserts only what holds in any order. */
 const race = (seed: number, history: Array<string>): Fixture.Play<void> =>
   Effect.gen(function*() {
     const random = SeededRandom.make(seed)
@@ -372,7 +372,7 @@ const race = (seed: number, history: Array<string>): Fixture.Play<void> =>
         assert.strictEqual(claims[0]!.messageId, messageId)
         running = claims[0]
       } else if (settled || (settling !== undefined && settling.leaseUntil <= now)) {
-        // a claim that ended without a word may have sent
+        // a claim that ended without a settlement may have sent
         if (!settled) sendable = false
         running = undefined
       }

@@ -1,5 +1,6 @@
 /**
- * Conformance of `MessageStore.accept`: what it refuses, in which order it looks, and that nothing is left of it.
+ * Conformance of `MessageStore.accept`: what it refuses, in which order it checks, and that a refusal leaves nothing
+ * behind.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -21,7 +22,7 @@ import * as MessageFixture from "./MessageFixture.ts"
 const { day, hour, world } = Fixture
 const { accept, customer, describe, firstReadings, inbound, template, text } = MessageFixture
 
-/** Asserts that nothing is left of a send that was refused. */
+/** Asserts that a refused send left nothing behind. */
 const assertNothingLeft = (command: MessageStore.AcceptSend) =>
   Effect.gen(function*() {
     const { messageId, now, request } = command
@@ -36,11 +37,11 @@ const assertNothingLeft = (command: MessageStore.AcceptSend) =>
 interface Refusal {
   readonly name: string
   readonly world?: Fixture.WorldOptions
-  /** Makes things so that the send is refused. */
+  /** Arranges for the send to be refused. */
   readonly arrange: (own: Fixture.World) => Fixture.Step<MessageFixture.SendOptions>
   readonly expected: string
   readonly param?: string
-  /** Puts things right. */
+  /** Removes the cause of the refusal. */
   readonly undo?: (own: Fixture.World) => Fixture.Step<unknown>
 }
 
@@ -211,7 +212,7 @@ const refusals: ReadonlyArray<Refusal> = [
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect.each(refusals)("refuses $name, and leaves nothing behind", (given) =>
+  it.effect.each(refusals)("accept refuses $name, and leaves nothing behind", (given) =>
     Effect.gen(function*() {
       const own = yield* world(given.world)
       const options = yield* given.arrange(own)
@@ -223,7 +224,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(accepted.error.param, given.param)
       assert.isNotEmpty(accepted.error.message)
       yield* assertNothingLeft(command)
-      // the key is free for another body, and every token, the quota and the messaging limit are untouched
+      // the key is free for a different body, and tokens, quota and messaging limit are untouched
       if (given.undo !== undefined) yield* given.undo(own)
       const again = yield* MessageFixture.claimed(own, {
         key: command.request.key,
@@ -234,7 +235,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(again.accepted.readings, firstReadings)
     }))
 
-  it.effect("no limiter is consulted for who may not come in, and only the workspace's for what may not go out", () =>
+  it.effect("no limiter is consulted for an unauthorized caller, and only the workspace's for a message that policy refuses", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const stranger = yield* accept(own, { apiKeyId: yield* Fixture.id("key") })
@@ -264,7 +265,7 @@ export const tests = (it: Fixture.It): void => {
         number: { key: Limits.phoneNumberBucket(own.number.id), policy: Limits.phoneNumber(limits, null) },
         pair: { key: Limits.pairBucket(own.number.id, customer(1)), policy: Limits.pair(limits) }
       }
-      // a key that is bound to another body, before everything is made wrong at once
+      // a key bound to a different body, before everything is made wrong at once
       const { command: bound } = yield* MessageFixture.claimed(own, {
         now: start - hour,
         message: template({ to: customer(9) })
@@ -310,7 +311,7 @@ export const tests = (it: Fixture.It): void => {
       yield* buckets.giveBack([bucketsOf.number], start)
       assert.strictEqual(yield* told({ message: promo }), "rate_limited/pair")
       yield* buckets.giveBack([bucketsOf.pair], start)
-      // through all this nothing was spent
+      // nothing was spent by all this
       assert.strictEqual(yield* told({ message: promo }), "Claimed")
       assert.strictEqual(yield* told({ message: promo }), "rate_limited/workspace")
       const contact = Option.getOrThrow(yield* contacts.get(workspace.id, own.number.id, customer(1)))

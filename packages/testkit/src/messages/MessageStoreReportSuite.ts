@@ -13,7 +13,7 @@ const { claimed, customer, eventsOf, lookUp, messageOf, report, sent, settle } =
 
 const steps = (events: ReadonlyArray<Event.Event>) => events.map(({ sequence, type }) => [type.slice(8), sequence])
 
-/** A send whose end nobody knows. */
+/** A send with an unknown outcome. */
 const unknown = (own: Fixture.World) =>
   Effect.gen(function*() {
     const { command } = yield* claimed(own)
@@ -21,7 +21,7 @@ const unknown = (own: Fixture.World) =>
     return command
   })
 
-/** A send that failed because nobody reported on it for ten minutes. */
+/** A send that failed because no report came for ten minutes. */
 const givenUp = (own: Fixture.World) =>
   Effect.gen(function*() {
     const store = yield* MessageStore.MessageStore
@@ -77,7 +77,7 @@ export const tests = (it: Fixture.It): void => {
       ])
     }))
 
-  it.effect("a report moves its message and tells of it, with upstream's time and ours", () =>
+  it.effect("a report advances its message and records events, with the provider's time and ours", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -125,7 +125,7 @@ export const tests = (it: Fixture.It): void => {
       ])
     }))
 
-  it.effect("a message is found by our reference, then by the provider's name", () =>
+  it.effect("a message is found by our reference, then by the provider's id", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const one = yield* sent(own)
@@ -140,17 +140,17 @@ export const tests = (it: Fixture.It): void => {
       const { providerMessageId } = two
       assert.isTrue(yield* report({ status: "delivered", at, reference: null, providerMessageId }))
       assert.deepStrictEqual(yield* statuses, ["delivered", "delivered"])
-      // a reference that is not ours does not hide the name
+      // a reference that is not ours does not hide the provider's id
       const stranger = yield* Fixture.id("msg")
       assert.isTrue(yield* report({ status: "read", at, reference: stranger, providerMessageId }))
       assert.deepStrictEqual(yield* statuses, ["delivered", "read"])
-      // and the reference goes before the name
+      // the reference takes precedence over the provider's id
       assert.isTrue(yield* report({ status: "read", at, reference: one.messageId, providerMessageId }))
       assert.deepStrictEqual(yield* statuses, ["read", "read"])
       assert.strictEqual((yield* messageOf(one.command)).providerMessageId, one.providerMessageId)
     }))
 
-  it.effect("a message is found among those of the number that is spoken of alone", () =>
+  it.effect("a report finds only messages of its own number", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world()
@@ -161,7 +161,7 @@ export const tests = (it: Fixture.It): void => {
         assert.isFalse(yield* report({ ...told, reference: null, providerNumberId }))
       }
       assert.strictEqual((yield* messageOf(command)).status, "sent")
-      // what is not of the number by its reference may be by its name
+      // a message that its reference does not match may match by the provider's id
       const { providerNumberId } = own.number
       const { messageId: theirs } = yield* sent(other)
       assert.isTrue(yield* report({ ...told, reference: theirs, providerNumberId }))
@@ -171,7 +171,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(steps(yield* eventsOf(other)), [["sent", 1]])
     }))
 
-  it.effect("a report on nothing that we know is passed over", () =>
+  it.effect("a report about an unknown message is ignored", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const at = own.start
@@ -182,7 +182,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* eventsOf(own), [])
     }))
 
-  it.effect("a message that a report named is found by that name from then on", () =>
+  it.effect("a message that a report gave an id is found by that id from then on", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
@@ -194,7 +194,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* messageOf(command)).status, "delivered")
     }))
 
-  it.effect("reports in any number tell of each step once", () =>
+  it.effect("any number of reports records each step once", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command, messageId } = yield* sent(own)
@@ -220,7 +220,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("a step by a clock that is behind has the time of the step before it", () =>
+  it.effect("a step by a slow clock gets the time of the previous step", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -244,7 +244,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(told, [0, 2, 2, 3, 3].map((ms) => Time.iso(own.start + ms)))
     }))
 
-  it.effect("skipped steps are told of first, with the later time", () =>
+  it.effect("skipped steps are recorded first, with the later time", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -268,14 +268,14 @@ export const tests = (it: Fixture.It): void => {
       ])
       assert.strictEqual(new Set(events.map(({ id }) => id)).size, 3)
       assert.strictEqual((yield* DeliveryFixture.views(own)).length, 3)
-      // what comes late tells nothing new
+      // late reports add nothing
       yield* report({ status: "delivered", at: own.start + 1, reference: command.messageId })
       yield* report({ status: "sent", at: own.start, reference: command.messageId })
       assert.strictEqual((yield* eventsOf(own)).length, 3)
       assert.strictEqual((yield* messageOf(command)).status, "read")
     }))
 
-  it.effect("failed is final, and not reached from delivered", () =>
+  it.effect("failed is final, and is not reached from delivered", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const failed = yield* sent(own)
@@ -304,7 +304,7 @@ export const tests = (it: Fixture.It): void => {
       ])
     }))
 
-  it.effect("a report settles an unknown outcome: the key is answered from then on, for 24 hours", () =>
+  it.effect("a report settles an unknown outcome, and the key has an answer from then on, for 24 hours", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* unknown(own)
@@ -328,7 +328,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* lookUp(command, at + day), { _tag: "Unbound" })
     }))
 
-  it.effect("a report of failure settles an unknown outcome too: the provider had taken it", () =>
+  it.effect("a report of failure settles an unknown outcome too, because the provider had accepted it", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* unknown(own)
@@ -340,7 +340,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* messageOf(command)).status, "failed")
     }))
 
-  it.effect("a report overtakes what the provider's answer said: a send that was taken is not sent again", () =>
+  it.effect("a report takes precedence over the provider's response, and an accepted send is not sent again", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
@@ -351,7 +351,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(accepted._tag, "Answered")
     }))
 
-  it.effect("a report without the provider's name settles no key, and frees none", () =>
+  it.effect("a report without the provider's id settles no key, and frees none", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const released = yield* claimed(own)
@@ -364,7 +364,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("delivery_unknown alone yields to a later report", () =>
+  it.effect("only delivery_unknown yields to a later report", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* givenUp(own)
@@ -384,7 +384,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* lookUp(command, at))._tag, "Answered")
     }))
 
-  it.effect("a later report of failure makes its reason known better, and is not told again", () =>
+  it.effect("a later report of failure updates the reason without another event", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* givenUp(own)
@@ -402,7 +402,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* messageOf(command)).status, "failed")
     }))
 
-  it.effect("racing reports tell of each step once, in order, without a gap", () =>
+  it.effect("racing reports record each step once, in order, without a gap", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -427,7 +427,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* DeliveryFixture.views(own)).length, 3)
     }))
 
-  it.effect("a report racing with settle: both count, each step is told of once", () =>
+  it.effect("a report that races with settle counts, and each step is recorded once", () =>
     Effect.gen(function*() {
       const own = yield* world()
       for (let round = 0; round < 10; round++) {

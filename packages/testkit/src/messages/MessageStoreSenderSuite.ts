@@ -1,5 +1,6 @@
 /**
- * Conformance of `MessageStore`: *accept* goes by the sender as it is, in the operator's words and in upstream's.
+ * Conformance of `MessageStore`: *accept* uses the sender's current state, as set by the operator and as reported by
+ * the provider.
  */
 import { assert } from "@effect/vitest"
 import { Limits, type Message, PhoneNumberStore, SenderBlock } from "@wac/core"
@@ -15,7 +16,7 @@ const reasons = SenderBlock.SenderBlockReason.literals
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("settings are in force from the next accept on", () =>
+  it.effect("settings are in force from the next accept", () =>
     Effect.gen(function*() {
       const store = yield* PhoneNumberStore.PhoneNumberStore
       const own = yield* world()
@@ -35,7 +36,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("accept refuses a number of a provider that does not run, before all else that is wrong with it", () =>
+  it.effect("accept refuses a number of a provider that does not run, before any other check of the number", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const whatsapp = yield* further(own, { provider: "whatsapp", available: false })
@@ -73,7 +74,7 @@ export const tests = (it: Fixture.It): void => {
       ])
     }))
 
-  it.effect("sends, words about their number, other credentials and further numbers at once are all taken", () =>
+  it.effect("concurrent sends, reports, credential changes and new numbers all succeed", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { id, providerAccountId }, start } = own
@@ -101,7 +102,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(listed[0]!.learned, { tier: null, messagingLimit: 1036, quality: "36" })
     }))
 
-  it.effect("accept refuses a number that is blocked, until the block ends or is lifted", () =>
+  it.effect("accept refuses a blocked number until the block ends or is lifted", () =>
     Effect.gen(function*() {
       for (const reason of reasons) {
         const own = yield* world()
@@ -133,7 +134,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("accept lets a block of what is outside a window stop that only", () =>
+  it.effect("a block outside windows only lets messages in a window pass", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { providerNumberId }, start } = own
@@ -154,7 +155,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(strange!, block.until!), "Claimed")
     }))
 
-  it.effect("accept hands the sender over as it is, with a block that has ended", () =>
+  it.effect("accept returns the sender's current state, with a block that has ended", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number, start } = own
@@ -171,7 +172,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(accepted.sender, sender)
     }))
 
-  it.effect("accept goes by the tier that was learned, and by the operator's before it", () =>
+  it.effect("accept uses the reported tier, unless the operator set one", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { id, providerNumberId }, start } = own
@@ -189,13 +190,13 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* policy, standard)
     }))
 
-  it.effect("accept goes by the messaging limit that was learned, and by the operator's before it", () =>
+  it.effect("accept uses the reported messaging limit, unless the operator set one", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { id, providerNumberId }, start } = own
       let customers = 0
       const limits = { ...Fixture.roomy, defaults: { ...Fixture.roomy.defaults, messagingLimit: 4 } }
-      /** How many further customers may be written to. */
+      /** How many further customers may be messaged. */
       const room = Effect.gen(function*() {
         for (let written = 0; written < 10; written++) {
           const message = MessageFixture.template({ to: MessageFixture.customer(++customers) })

@@ -14,7 +14,7 @@ const { claimed, customer, eventsOf, lookUp, messageOf, settle, template } = Mes
 const abandon = (command: MessageStore.AcceptSend, claimToken = command.claimToken) =>
   MessageStore.MessageStore.use((store) => store.abandon({ ...command, claimToken }))
 
-/** What can be seen of a send. */
+/** The visible state of a send. */
 const seen = (own: Fixture.World, command: MessageStore.AcceptSend) =>
   Effect.all({
     message: messageOf(command),
@@ -25,7 +25,7 @@ const seen = (own: Fixture.World, command: MessageStore.AcceptSend) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("Accepted: the message is sent, its event and delivery are written, the answer is kept", () =>
+  it.effect("Accepted marks the message as sent, writes its event and delivery, and stores the answer", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -102,7 +102,7 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
-  it.effect("Refused: the message is failed with the provider's reason", () =>
+  it.effect("Refused marks the message as failed with the provider's reason", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -136,7 +136,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* lookUp(command))._tag, "Answered")
     }))
 
-  it.effect("NotSent: the message stays sending without a claim, and nobody is told", () =>
+  it.effect("NotSent leaves the message sending without a claim, and without an event", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -148,7 +148,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* lookUp(command))._tag, "Released")
     }))
 
-  it.effect("Unknown: the message is unknown, and nobody is told", () =>
+  it.effect("Unknown marks the message as unknown, without an event", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -160,7 +160,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* lookUp(command), { _tag: "Unknown", reason: "outcome_unknown" })
     }))
 
-  it.effect("an event gets a delivery only when a webhook has chosen its type", () =>
+  it.effect("an event gets a delivery only if a webhook subscribes to its type", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* MessageFixture.sent(own)
@@ -177,7 +177,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* eventsOf(own)).length, 3)
     }))
 
-  it.effect("who does not hold the claim changes nothing, whatever the end", () =>
+  it.effect("a settlement without the claim changes nothing, whatever the outcome", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -200,7 +200,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue(yield* settle(command, ends[0]!))
     }))
 
-  it.effect("the end of the lease, once a sweep has drawn it, is the end of the claim", () =>
+  it.effect("once a sweep has ended an expired lease, the claim is over", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -241,13 +241,13 @@ export const tests = (it: Fixture.It): void => {
         assert.deepStrictEqual(yield* seen(own, command), before)
         yield* settle(command, end, own.start + minute)
         assert.deepStrictEqual(yield* seen(own, command), before)
-        // and no other end can be put in its place
+        // and no other outcome can replace it
         yield* settle(command, end._tag === "Unknown" ? yield* MessageFixture.tookIt : { _tag: "Unknown" })
         assert.deepStrictEqual(yield* seen(own, command), before)
       }
     }))
 
-  it.effect("of racing ends exactly one counts", () =>
+  it.effect("of racing settlements, exactly one counts", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
@@ -277,7 +277,7 @@ export const tests = (it: Fixture.It): void => {
       if (end._tag === "Accepted") assert.strictEqual(message.providerMessageId, end.providerMessageId)
     }))
 
-  it.effect("a report that came first stays in force: nothing moves back, nothing is told twice", () =>
+  it.effect("an earlier report stays in force: no status moves back, and no event is repeated", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -304,7 +304,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(verdict._tag, "Answered")
     }))
 
-  it.effect("a report that named no one leaves it to settle to name the message", () =>
+  it.effect("after a report without the provider's id, settle adds the id", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
@@ -339,7 +339,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(verdict.answer._tag, "Sent", "the provider took it, even if it failed later")
     }))
 
-  it.effect("an unknown outcome is no step back from what was reported", () =>
+  it.effect("an unknown outcome does not undo what was reported", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
@@ -370,12 +370,12 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* eventsOf(own), [])
       assert.isFalse(yield* settle(command, yield* MessageFixture.tookIt))
       const again = yield* claimed(own, { key: command.request.key, fingerprint: "another body" })
-      // the abandoned claim is not this one
+      // the abandoned claim's token is not this one's
       yield* abandon({ ...again.command, claimToken: command.claimToken })
       assert.deepStrictEqual(yield* lookUp(again.command), { _tag: "Running" })
     }))
 
-  it.effect("abandoning a later try loses its claim only", () =>
+  it.effect("abandoning a later try only removes its claim", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)

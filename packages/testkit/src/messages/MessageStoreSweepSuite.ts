@@ -1,5 +1,5 @@
 /**
- * Conformance of `MessageStore.sweep`: the conclusions from silence, at their exact times.
+ * Conformance of `MessageStore.sweep`: conclusions from silence, at their exact times.
  */
 import { assert } from "@effect/vitest"
 import { Message, MessageStore, Time } from "@wac/core"
@@ -11,7 +11,7 @@ import * as MessageFixture from "./MessageFixture.ts"
 const { day, hour, minute, putWebhook, second, world } = Fixture
 const { claimed, customer, eventsOf, lookUp, messageOf, report, settle } = MessageFixture
 
-/** Sweeps; all that is due then is the test's own, since what others left lies in its future. */
+/** Sweeps. Everything due is the test's own, because what others left lies in its future. */
 const sweep = (now: number) =>
   Effect.map(
     MessageStore.MessageStore.use((store) => store.sweep(now)),
@@ -22,7 +22,7 @@ const nothing = { unknown: 0, failed: 0 }
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a claim whose lease ended becomes unknown, not a millisecond before", () =>
+  it.effect("a claim whose lease ended becomes unknown, and not a millisecond before", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -36,7 +36,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* sweep(end), nothing)
     }))
 
-  it.effect("what stays unknown for ten minutes has failed, and its workspace is told", () =>
+  it.effect("a message that stays unknown for ten minutes fails, with an event", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -83,7 +83,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* sweep(end + hour), nothing)
     }))
 
-  it.effect("the ten minutes count from when it became unknown", () =>
+  it.effect("the ten minutes count from when the message became unknown", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
@@ -93,7 +93,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* sweep(at + 10 * minute), { unknown: 0, failed: 1 })
     }))
 
-  it.effect("a report in time is the end of the waiting", () =>
+  it.effect("a report in time keeps the message from failing", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
@@ -117,7 +117,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* lookUp(command, command.leaseUntil + hour))._tag, "Answered")
     }))
 
-  it.effect("what was certainly not sent, and not retried for 24 hours, has failed; its key is forgotten", () =>
+  it.effect("a message that was certainly not sent, and not retried for 24 hours, fails, and its key is forgotten", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -164,7 +164,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* sweep(at + day), { unknown: 0, failed: 1 })
     }))
 
-  it.effect("a retry's lease is noticed to the millisecond, whatever a sweep saw before it", () =>
+  it.effect("a retry's lease ends to the millisecond, whatever an earlier sweep saw", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)
@@ -175,7 +175,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* sweep(again.command.leaseUntil), { unknown: 1, failed: 0 })
     }))
 
-  it.effect("a retry that is taken back leaves the 24 hours to count from the try before", () =>
+  it.effect("after an abandoned retry, the 24 hours count from the previous try", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -187,7 +187,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* sweep(own.start + day + second), { unknown: 0, failed: 1 })
     }))
 
-  it.effect("expired keys are forgotten, their messages are not", () =>
+  it.effect("expired keys are forgotten, and their messages stay", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -199,7 +199,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* lookUp(command, own.start + second))._tag, "Answered")
       const { forgotten } = yield* store.sweep(own.start + second + day)
       assert.isAtLeast(forgotten, 1)
-      // gone for good, whatever the clock of who asks
+      // forgotten for good, whatever the caller's clock
       assert.deepStrictEqual(yield* lookUp(command, own.start + second), { _tag: "Unbound" })
       assert.strictEqual((yield* lookUp(later.command, own.start + second + day))._tag, "Answered")
       assert.strictEqual((yield* messageOf(command)).status, "sent")
@@ -257,7 +257,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(new Set(events.map(({ orderKey }) => orderKey)).size, 30)
       assert.deepStrictEqual(events.filter(({ sequence, type }) => sequence !== 1 || type !== "message.failed"), [])
       assert.strictEqual((yield* DeliveryFixture.views(own)).length, 30)
-      // ten were given back to the quota, once each
+      // ten were returned to the quota, once each
       const told = Effect.map(
         MessageFixture.accept(own, { now: own.start + day }),
         ({ accepted }) => MessageFixture.describe(accepted)
@@ -266,7 +266,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told, "forbidden/quota_exhausted")
     }))
 
-  it.effect("a sweep racing with settle, retry and report: one of them comes first, and all agree on it", () =>
+  it.effect("of a sweep racing with settle, retry and report, one comes first, and all agree on the result", () =>
     Effect.gen(function*() {
       const own = yield* world()
       for (let round = 0; round < 10; round++) {

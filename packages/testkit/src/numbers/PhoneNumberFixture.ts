@@ -1,5 +1,5 @@
 /**
- * Steps with the numbers of a workspace, for the suites.
+ * Operations on a workspace's numbers, for the suites.
  */
 import { type PhoneNumber, PhoneNumberStore, type StoreError } from "@wac/core"
 import { Effect } from "effect"
@@ -16,13 +16,13 @@ export const list = ({ workspace }: Pick<Fixture.World, "workspace">) => use((st
 /** The one number that a workspace has. */
 export const numberOf = (own: Fixture.World) => Effect.map(list(own), ([number]) => number!)
 
-/** A further number of a workspace, not stored yet. */
+/** A further number of a workspace, not stored. */
 export const further = (own: Fixture.World, settings: Fixture.WorldOptions["number"] = {}) =>
   Fixture.phoneNumber(own.workspace.id, { isDefault: false, ...settings })
 
-/** Upstream's word of the time `at`. */
+/** Applies a provider report of the time `at`. */
 export const observe = (name: PhoneNumber.NumberName, at: number, change: PhoneNumber.NumberChange) =>
   use((store) => store.observe({ name, at, change }))
 
-/** What upstream says of a block. */
+/** The provider's reason for a block. */
 export const detail = { code: "131048", message: "Spam rate limit hit" }

@@ -1,5 +1,5 @@
 /**
- * Conformance of `PhoneNumberStore`: what upstream tells of numbers, in whatever order it comes.
+ * Conformance of `PhoneNumberStore`: provider reports about numbers, in whatever order they arrive.
  */
 import { assert } from "@effect/vitest"
 import { type PhoneNumber, SenderBlock } from "@wac/core"
@@ -13,13 +13,16 @@ const { detail, further, list, numberOf, observe, use } = PhoneNumberFixture
 
 const reasons = SenderBlock.SenderBlockReason.literals
 
-/** A word of upstream, and when it was told. */
+/** A provider report, and its time. */
 interface Word {
   readonly at: number
   readonly change: PhoneNumber.NumberChange
 }
 
-/** The block after words that arrived in this order. One counts as of the end of its second, as upstream's times do. */
+/**
+ * The expected block after reports that arrived in this order. A block counts from the end of its second, like the
+ * provider's times.
+ */
 const expectedBlock = (words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber["block"] => {
   let held = null as PhoneNumber.PhoneNumber["block"]
   let heldAt = -Infinity
@@ -28,7 +31,7 @@ const expectedBlock = (words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber["blo
     const isOfAnother = block === undefined && (lifts === undefined || held !== null && held.reason !== lifts)
     if (isOlder || isOfAnother) continue
     heldAt = Math.max(heldAt, at)
-    // a block goes on as long as nothing else was told between
+    // a block continues as long as no other report came between
     held = block && held?.reason === block.reason
       ? { ...block, since: Math.min(held.since, block.since) }
       : block ?? null
@@ -36,7 +39,9 @@ const expectedBlock = (words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber["blo
   return held
 }
 
-/** What must hold after words that arrived in this order: of each field the newest, of equally new ones the last. */
+/**
+ * What must hold after reports that arrived in this order: for each field the newest; of equally new ones, the last.
+ */
 const expected = (number: PhoneNumber.PhoneNumber, words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber => {
   const last = <Field extends keyof PhoneNumber.Learned>(field: Field) =>
     words.findLast(({ at, change }, i) =>
@@ -73,7 +78,7 @@ const randomWord = (random: SeededRandom.SeededRandom, at: number): Word => {
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("observe notes what is said, and leaves what is not spoken of and what is the operator's", () =>
+  it.effect("observe records reported fields, and leaves others and the operator's settings", () =>
     Effect.gen(function*() {
       const own = yield* world({ number: { tier: "standard", messagingLimit: 10 } })
       const { number, start } = own
@@ -91,7 +96,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* numberOf(own), { ...number, learned: { ...learned, messagingLimit: null } })
     }))
 
-  it.effect("observe by an account's name is for all its numbers, by digits for the one of the account that has them", () =>
+  it.effect("a report by account applies to all its numbers, and one with digits to that number of the account", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { phoneNumber, providerAccountId } = own.number
@@ -113,7 +118,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* qualities, ["green", "red", null])
     }))
 
-  it.effect("an older word does not undo a newer one, of each field by itself", () =>
+  it.effect("an older report does not undo a newer one, field by field", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { providerNumberId }, start } = own
@@ -130,7 +135,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* numberOf(own)).learned.quality, "yellow")
     }))
 
-  it.effect("a block of the same second as a newer word holds, as upstream's times are in whole seconds", () =>
+  it.effect("a block in the same second as a newer report holds, because the provider's times are whole seconds", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { providerNumberId }, start } = own
@@ -138,7 +143,7 @@ export const tests = (it: Fixture.It): void => {
       yield* observe({ providerNumberId }, start + 999, { block: null })
       yield* observe({ providerNumberId }, start, { block })
       assert.deepStrictEqual((yield* numberOf(own)).block, block)
-      // the time of what holds does not go back
+      // the time of the report in force does not move back
       yield* observe({ providerNumberId }, start + 998, { block: null })
       assert.deepStrictEqual((yield* numberOf(own)).block, block)
       yield* observe({ providerNumberId }, start + 1000, { block: null })
@@ -146,7 +151,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isNull((yield* numberOf(own)).block)
     }))
 
-  it.effect("a word that lifts one reason leaves a block for another as it is", () =>
+  it.effect("lifting one reason leaves a block for another reason as it is", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { providerNumberId }, start } = own
@@ -161,13 +166,13 @@ export const tests = (it: Fixture.It): void => {
         }
         assert.deepStrictEqual((yield* lift(at - 1, reason)).block, block)
         assert.deepStrictEqual(yield* lift(at + minute, reason), own.number)
-        // told before it was lifted
+        // reported before it was lifted
         yield* observe({ providerNumberId }, start + at, { block })
         assert.isNull((yield* numberOf(own)).block)
       }
     }))
 
-  it.effect("a block that is told again of the same reason is one that goes on", () =>
+  it.effect("a repeated block for the same reason continues", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { providerNumberId }, start } = own
@@ -182,7 +187,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* numberOf(own)).block, another)
     }))
 
-  it.effect("words in any order leave of each field the newest", () =>
+  it.effect("reports in any order leave the newest value of each field", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { start } = own
@@ -199,7 +204,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("words at once, of numbers and of their account, leave of each field the newest", () =>
+  it.effect("concurrent reports about numbers and their account leave the newest value of each field", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number, start } = own
@@ -240,7 +245,7 @@ export const tests = (it: Fixture.It): void => {
         }
         assert.deepStrictEqual(first!.learned, holds((place) => place < 2))
         assert.deepStrictEqual(second!.learned, holds((place) => place > 0))
-        // the last word about the first number lifts its block, the last about the second does not
+        // the last report about the first number lifts its block, the last one about the second does not
         assert.isNull(first!.block)
         assert.strictEqual(second!.block?.reason, reasons[29 % reasons.length])
       }

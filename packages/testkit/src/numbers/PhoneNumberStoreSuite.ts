@@ -1,5 +1,5 @@
 /**
- * Conformance of `PhoneNumberStore`: numbers, settings and credentials. What upstream tells of them has a suite of its own.
+ * Conformance of `PhoneNumberStore`: numbers, settings and credentials. Provider reports have a suite of their own.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -22,7 +22,7 @@ const { detail, further, list, numberOf, observe, use } = PhoneNumberFixture
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("add keeps a number as it was given, behind the default one", () =>
+  it.effect("add stores a number as given, after the default number", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const added = yield* further(own, {
@@ -35,7 +35,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* list(own), [own.number, added])
     }))
 
-  it.effect("add of a default number takes that from the one before", () =>
+  it.effect("adding a default number replaces the previous default", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { providerAccountId } = own.number
@@ -46,7 +46,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(accepted.sender.id, added.id)
     }))
 
-  it.effect("each provider that a workspace has numbers with has a default one, its first unless said otherwise", () =>
+  it.effect("each provider of a workspace has a default number, by default its first", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const provider = "whatsapp"
@@ -62,7 +62,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(other.accepted.sender.id, third.id)
     }))
 
-  it.effect("assign gives a number to another account and provider, and leaves nobody without a default", () =>
+  it.effect("assign moves a number to another account and provider, and leaves no provider without a default", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const further1 = yield* further(own)
@@ -73,13 +73,13 @@ export const tests = (it: Fixture.It): void => {
       yield* assign(own.number.id)
       const moved = { ...own.number, ...to }
       assert.deepStrictEqual(yield* list(own), [moved, { ...further1, isDefault: true }])
-      // where there is a default one, it stays that
+      // an existing default stays the default
       yield* assign(further1.id)
       assert.deepStrictEqual(yield* list(own), [moved, { ...further1, ...to }])
       yield* assign(yield* Fixture.id("pn"))
     }))
 
-  it.effect("remove takes a number away with what is known by it; its messages and events stay", () =>
+  it.effect("remove deletes a number with its contacts and records, and keeps its messages and events", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number, start, workspace } = own
@@ -122,22 +122,22 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(templates.items, [])
       assert.deepStrictEqual(yield* MessageFixture.messageOf(command), message)
       assert.deepStrictEqual(yield* MessageFixture.eventsOf(own), events)
-      // nobody has it any more
+      // no workspace has the number any more
       const { recorded } = yield* MessageFixture.inbound(own)
       assert.strictEqual(recorded, "unknown_number")
       const { providerNumberId } = number
       const told = { status: "delivered", at: start, reference: messageId, providerNumberId } as const
       assert.isFalse(yield* MessageFixture.report(told))
 
-      // a send that was under way ends as any other
+      // a send in flight ends like any other
       assert.isTrue(yield* MessageFixture.settle(running.command, yield* MessageFixture.tookIt))
-      // added again, it is a number that nobody has written to
+      // added again, it is a number to which nobody has written
       const again = yield* further(own, { phoneNumber: number.phoneNumber, providerNumberId })
       assert.isTrue(yield* use((store) => store.add(again)))
       assert.strictEqual((yield* MessageFixture.inbound({ ...own, number: again })).recorded, "recorded")
     }))
 
-  it.effect("remove leaves a claim that can be taken back, and templates that another number of the account has", () =>
+  it.effect("remove leaves a claim that can be abandoned, and templates of an account with another number", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { id, providerAccountId }, start, workspace } = own
@@ -154,7 +154,7 @@ export const tests = (it: Fixture.It): void => {
       assert.lengthOf(templates.items, Fixture.templates.length)
     }))
 
-  it.effect("a number that is removed while it is sent from and written to leaves nothing of it behind", () =>
+  it.effect("a number that is removed during sends and inbound messages leaves nothing behind", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number, workspace } = own
@@ -163,7 +163,7 @@ export const tests = (it: Fixture.It): void => {
         if (i === 12) return use((store) => store.remove(number.id))
         return i % 2 === 0
           ? MessageFixture.accept(own, { message: MessageFixture.template({ to: customer }) })
-          // whoever comes too late fails, and is told that there is no such number the next time
+          // a recording that comes too late fails, and the next one finds no such number
           : Effect.ignore(MessageFixture.inbound(own, { customer }))
       }, { concurrency: "unbounded", discard: true })
       assert.deepStrictEqual(yield* list(own), [])
@@ -176,7 +176,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(MessageFixture.describe(accepted), "forbidden/sender_not_available")
     }))
 
-  it.effect("add refuses what is known, and changes nothing then", () =>
+  it.effect("add refuses a known number, and changes nothing", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world()
@@ -190,12 +190,12 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* use((store) => store.add(own.number)))
       assert.deepStrictEqual(yield* list(own), [own.number])
       assert.deepStrictEqual(yield* list(other), [other.number])
-      // what has another name upstream is another number, even with the same digits
+      // a different provider id is a different number, even with the same digits
       const elsewhere = yield* further(other, { phoneNumber })
       assert.isTrue(yield* use((store) => store.add(elsewhere)))
     }))
 
-  it.effect("of numbers that are added as the default at once, all are kept and one is it", () =>
+  it.effect("of numbers that are added concurrently as the default, all are stored and one is the default", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const added = yield* Effect.replicateEffect(further(own, { isDefault: true }), 12)
@@ -210,7 +210,7 @@ export const tests = (it: Fixture.It): void => {
       assert.include(added.map(({ id }) => id), listed[0]!.id)
     }))
 
-  it.effect("numbers are found by their own name upstream, their account's, and their digits in an account, in all workspaces", () =>
+  it.effect("numbers are found in all workspaces by provider id, by account, and by digits within an account", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { phoneNumber, providerAccountId, providerNumberId } = own.number
@@ -229,7 +229,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* list({ workspace: { ...own.workspace, id: yield* Fixture.id("ws") } }), [])
     }))
 
-  it.effect("configure changes the given fields only, of one number only", () =>
+  it.effect("configure changes only the given fields of one number", () =>
     Effect.gen(function*() {
       const store = yield* PhoneNumberStore.PhoneNumberStore
       const learned = { tier: "high", messagingLimit: 2000, quality: "green" }
@@ -248,7 +248,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* list(other), [other.number])
     }))
 
-  it.effect("credentials are kept, exchanged and taken away, and accept tells which they are", () =>
+  it.effect("credentials are stored, replaced and removed, and accept returns their version", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world()
@@ -280,7 +280,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* use((store) => store.credentials(nobody)), Option.none())
     }))
 
-  it.effect("other credentials lift a block for credentials, and no other, and no later one", () =>
+  it.effect("new credentials lift a block for credentials, but no other and no later block", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { id, providerNumberId }, start } = own
@@ -297,13 +297,13 @@ export const tests = (it: Fixture.It): void => {
           return (yield* numberOf(own)).block?.reason
         })
       assert.isUndefined(yield* after("credentials", start))
-      // the word that lifted it is newer
+      // the report that lifted it is newer
       assert.isUndefined(yield* after("credentials", start))
       assert.strictEqual(yield* after("payment", start + minute), "payment")
       assert.strictEqual(yield* after("credentials", start + 2 * minute), "credentials")
     }))
 
-  it.effect("of credentials that are set at once one is kept, whole, and accept names that one", () =>
+  it.effect("of credentials that are set concurrently, one is stored as a whole, and accept returns its version", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { id }, start } = own

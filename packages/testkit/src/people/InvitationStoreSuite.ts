@@ -11,7 +11,7 @@ const { day, hour, world } = Fixture
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("an invitation is found by its token's hash, and listed until it ends", () =>
+  it.effect("an invitation is found by its token's hash, and listed until it expires", () =>
     Effect.gen(function*() {
       const store = yield* InvitationStore.InvitationStore
       const own = yield* world()
@@ -25,7 +25,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.list((yield* world()).workspace.id, 0), [])
     }))
 
-  it.effect("an invitation takes the place of an earlier one of the workspace to the same address", () =>
+  it.effect("an invitation replaces an earlier one of the workspace for the same address", () =>
     Effect.gen(function*() {
       const store = yield* InvitationStore.InvitationStore
       const [other, own] = [yield* world(), yield* world()]
@@ -38,7 +38,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.list(other.workspace.id, other.start), [elsewhere])
     }))
 
-  it.effect("an invitation is withdrawn by its workspace alone", () =>
+  it.effect("only its own workspace can withdraw an invitation", () =>
     Effect.gen(function*() {
       const store = yield* InvitationStore.InvitationStore
       const [own, other] = [yield* world(), yield* world()]
@@ -50,7 +50,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.accept(yield* People.acceptance(invitation)), { _tag: "Gone" })
     }))
 
-  it.effect("accepting makes somebody new a person and a member, once", () =>
+  it.effect("accepting an invitation makes a new person and a member, once", () =>
     Effect.gen(function*() {
       const store = yield* InvitationStore.InvitationStore
       const members = yield* MemberStore.MemberStore
@@ -78,7 +78,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.accept(yield* People.acceptance(invitation)), { _tag: "Gone" })
     }))
 
-  it.effect("an invitation that has ended is gone", () =>
+  it.effect("an expired invitation is gone", () =>
     Effect.gen(function*() {
       const store = yield* InvitationStore.InvitationStore
       const own = yield* world()
@@ -89,7 +89,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* accept(invitation.expiresAt - 1))._tag, "Accepted")
     }))
 
-  it.effect("a person joins a further workspace with the account that they have", () =>
+  it.effect("a person joins a further workspace with their existing account", () =>
     Effect.gen(function*() {
       const store = yield* InvitationStore.InvitationStore
       const members = yield* MemberStore.MemberStore
@@ -106,7 +106,7 @@ export const tests = (it: Fixture.It): void => {
         { role: "developer", workspace: first.workspace },
         { role: "admin", workspace: second.workspace }
       ])
-      // who is a member already stays what they are
+      // an existing member keeps their role
       const again = yield* People.invitation(second, { email: member.email, role: "member" })
       yield* store.create(again)
       assert.deepStrictEqual(yield* store.accept(yield* People.acceptance(again)), accepted)
@@ -114,7 +114,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(after!.role, "admin")
     }))
 
-  it.effect("of those who race to accept an invitation exactly one does", () =>
+  it.effect("of racing requests to accept an invitation, exactly one succeeds", () =>
     Effect.gen(function*() {
       const store = yield* InvitationStore.InvitationStore
       const members = yield* MemberStore.MemberStore
@@ -127,7 +127,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* members.ofWorkspace(own.workspace.id)).length, 1)
     }))
 
-  it.effect("a link resets a password once until it ends, and ends the person's sessions and other links", () =>
+  it.effect("a link resets a password once until it expires, and ends the person's sessions and other links", () =>
     Effect.gen(function*() {
       const store = yield* InvitationStore.InvitationStore
       const members = yield* MemberStore.MemberStore
@@ -166,7 +166,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.redeemReset(two, "$newer", own.start), Option.none())
     }))
 
-  it.effect("a link resets no password that was changed in another way since", () =>
+  it.effect("a link does not reset a password that was changed in another way since", () =>
     Effect.gen(function*() {
       const store = yield* InvitationStore.InvitationStore
       const members = yield* MemberStore.MemberStore

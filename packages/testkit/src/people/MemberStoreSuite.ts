@@ -1,5 +1,5 @@
 /**
- * Conformance of `MemberStore`; what a new password does to sessions is in `SessionStoreSuite`.
+ * Conformance of `MemberStore`. `SessionStoreSuite` tests what a new password does to sessions.
  */
 import { assert } from "@effect/vitest"
 import { type Member, MemberStore, SessionStore, WorkspaceStore } from "@wac/core"
@@ -20,7 +20,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* members.setPassword(yield* Fixture.id("usr"), "$argon2id$"), Option.none())
     }))
 
-  it.effect("the members of a workspace are listed in the order of joining, and no other's", () =>
+  it.effect("the members of a workspace are listed in the order of joining", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const [own, other] = [yield* world(), yield* world()]
@@ -67,7 +67,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(memberships, [])
     }))
 
-  it.effect("an issuer's word makes somebody new a member, and somebody known what it says and nothing else", () =>
+  it.effect("assign makes a new person a member, and gives a known person exactly the stated roles", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const [own, other, third] = [yield* world(), yield* world(), yield* world()]
@@ -100,7 +100,7 @@ export const tests = (it: Fixture.It): void => {
       ])
     }))
 
-  it.effect("an issuer's word ends the sessions in workspaces that it takes away", () =>
+  it.effect("assign ends the sessions in workspaces that it takes away", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const sessions = yield* SessionStore.SessionStore
@@ -135,7 +135,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("owners are managed by owners alone, by their role as it is now", () =>
+  it.effect("only owners manage owners, by their present role", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const own = yield* world()
@@ -146,7 +146,7 @@ export const tests = (it: Fixture.It): void => {
           workspaceId: own.workspace.id,
           userId,
           role,
-          // what the request believed
+          // the role that the request carried
           by: People.asker("owner", by.userId)
         })
       for (const role of ["admin", null] as const) {
@@ -156,7 +156,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* change(admin.userId, "owner", owners[0]!))._tag, "Changed")
     }))
 
-  it.effect("the last owner is neither lowered nor removed, however many race to", () =>
+  it.effect("the last owner is neither demoted nor removed, however many requests race", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const own = yield* world()
@@ -178,9 +178,9 @@ export const tests = (it: Fixture.It): void => {
     }))
 }
 
-/** Registers the tests that need a member, whom only {@link Founded} makes. */
+/** Registers the tests that need a member, whom only {@link Founded} creates. */
 export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
-  it.effect("the owner is found by e-mail address and by id, with the workspace as it is now", () =>
+  it.effect("the owner is found by e-mail address and by id, with the workspace's present state", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const members = yield* MemberStore.MemberStore

@@ -1,18 +1,18 @@
 /**
- * People for the suites to play with, who become members by invitation.
+ * People for the suites, who become members by invitation.
  */
 import { assert } from "@effect/vitest"
 import { type Id, type Invitation, type InvitationStep, InvitationStore, type Member } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 
-/** What looks like a password's hash. */
+/** Looks like a password's hash. */
 export const passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"
 
-/** A hash of a token that nobody else has. */
+/** The hash of a unique token. */
 export const tokenHash = Effect.map(Fixture.word, (word) => word.replaceAll("-", "").repeat(2))
 
-/** An invitation to a workspace, for a week from its start on, not stored yet. */
+/** An invitation to a workspace, valid for a week from the workspace's start, not stored. */
 export const invitation = (own: Fixture.World, fields: Partial<Invitation.Invitation> = {}) =>
   Effect.gen(function*() {
     const made: Invitation.Invitation = {
@@ -28,7 +28,7 @@ export const invitation = (own: Fixture.World, fields: Partial<Invitation.Invita
     return made
   })
 
-/** Asks to accept an invitation, as somebody new. */
+/** A command to accept an invitation as a new person. */
 export const acceptance = (
   { createdAt, tokenHash }: Invitation.Invitation,
   fields: Partial<InvitationStep.Accept> = {}
@@ -41,7 +41,7 @@ export const acceptance = (
     ...fields
   }))
 
-/** Makes somebody a member of a workspace. */
+/** Makes a new person a member of a workspace. */
 export const joined = (own: Fixture.World, fields: Partial<Invitation.Invitation> = {}) =>
   Effect.gen(function*() {
     const store = yield* InvitationStore.InvitationStore
@@ -55,7 +55,7 @@ export const joined = (own: Fixture.World, fields: Partial<Invitation.Invitation
     return member
   })
 
-/** Somebody who asks for a change. */
+/** A person who requests a change. */
 export const asker = (
   role: Member.Role,
   userId: Id.UserId

@@ -9,7 +9,7 @@ import * as People from "./PeopleFixture.ts"
 
 const { hour, world } = Fixture
 
-/** A link to a workspace, for an hour from its start on, not stored yet. */
+/** A link to a workspace, valid for an hour from the workspace's start, not stored. */
 const link = (own: Fixture.World, fields: Partial<Portal.Portal> = {}) =>
   Effect.gen(function*() {
     const made: Portal.Portal = {
@@ -25,7 +25,7 @@ const link = (own: Fixture.World, fields: Partial<Portal.Portal> = {}) =>
     return made
   })
 
-/** Asks to open a link. */
+/** A command to open a link. */
 const opening = ({ createdAt, tokenHash }: Portal.Portal, now = createdAt) =>
   Effect.map(People.tokenHash, (sessionHash): PortalStore.OpenPortal => ({
     now,
@@ -51,7 +51,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.find(sessionHash, expiresAt), Option.none())
     }))
 
-  it.effect("a link is no session, a session is no link, and an unknown token is neither", () =>
+  it.effect("a link is not a session, a session is not a link, and an unknown token is neither", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
       const made = yield* link(yield* world())
@@ -66,7 +66,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.find("f".repeat(64), made.createdAt), Option.none())
     }))
 
-  it.effect("a link that has ended opens nothing", () =>
+  it.effect("an expired link opens nothing", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
       const made = yield* link(yield* world())
@@ -74,7 +74,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.open(yield* opening(made, made.expiresAt)), Option.none())
     }))
 
-  it.effect("of those who race to open a link exactly one does", () =>
+  it.effect("of racing requests to open a link, exactly one succeeds", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
       const made = yield* link(yield* world())
@@ -84,7 +84,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(answers.filter(Option.isSome).length, 1)
     }))
 
-  it.effect("what has ended is forgotten, and nothing else", () =>
+  it.effect("only ended links and sessions are deleted", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
       const made = yield* link(yield* world())
@@ -96,7 +96,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.find(command.sessionHash, command.expiresAt), Option.none())
     }))
 
-  it.effect("a session is ended, and no other with it", () =>
+  it.effect("ending a session leaves the others", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
       const own = yield* world()

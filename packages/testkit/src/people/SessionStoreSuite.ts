@@ -11,7 +11,7 @@ const { day, hour } = Fixture
 
 const start = 1_767_614_400_000
 
-/** A session of the one member there is, made at `start`: idle for 12 hours, 7 days in all. */
+/** A session of the only member, created at `start`: 12 hours idle time, 7 days in total. */
 const created = Effect.gen(function*() {
   const { owner, workspace } = yield* founder
   const store = yield* SessionStore.SessionStore
@@ -30,9 +30,9 @@ const created = Effect.gen(function*() {
   return session
 })
 
-/** Registers the tests. They need a member, whom only {@link Founded} makes. */
+/** Registers the tests. They need a member, whom only {@link Founded} creates. */
 export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
-  it.effect("a session is found by its token's hash, and no other", () =>
+  it.effect("a session is found by its own token's hash only", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const one = yield* created
@@ -42,7 +42,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual(yield* store.use("f".repeat(64), start, start + hour), Option.none())
     }))
 
-  it.effect("use moves the idle end on, never back", () =>
+  it.effect("use moves the idle end forward, never back", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const session = yield* created
@@ -78,7 +78,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual(yield* store.use(tokenHash, absoluteUntil, absoluteUntil + hour), Option.none())
     }))
 
-  it.effect("remove ends one session at once, and passes unknown ones over", () =>
+  it.effect("remove ends one session immediately, and ignores unknown ones", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const one = yield* created
@@ -90,7 +90,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual(yield* store.use(two.tokenHash, start, two.idleUntil), Option.some(two))
     }))
 
-  it.effect("create ends the session that it takes the place of, and no other", () =>
+  it.effect("create ends the session that it replaces, and no other", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const [other, first] = [yield* created, yield* created]
@@ -102,14 +102,14 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       }
     }))
 
-  it.effect("a new password ends every session of its member, and lets none begin that had the old one", () =>
+  it.effect("a new password ends every session of its person, and prevents sign-ins with the old one", () =>
     Effect.gen(function*() {
       const { owner } = yield* founder
       const store = yield* SessionStore.SessionStore
       const members = yield* MemberStore.MemberStore
       const before = [yield* created, yield* created]
       const passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$bmV3c2FsdA$bmV3aGFzaA"
-      // as many as a failed test and the others have left behind, too
+      // including what a failed test and the others have left
       assert.isAtLeast(Option.getOrThrow(yield* members.setPassword(owner.userId, passwordHash)), 2)
       for (const { idleUntil, tokenHash } of before) {
         assert.deepStrictEqual(yield* store.use(tokenHash, start, idleUntil), Option.none())
@@ -126,7 +126,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual(yield* members.setPassword(owner.userId, owner.passwordHash!), Option.some(2))
     }))
 
-  it.effect("of sign-ins that race a new password, none leaves a session behind", () =>
+  it.effect("of sign-ins that race with a new password, none leaves a session behind", () =>
     Effect.gen(function*() {
       const { owner } = yield* founder
       const store = yield* SessionStore.SessionStore
@@ -150,7 +150,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       }
     }))
 
-  it.effect("racing uses leave the furthest idle end", () =>
+  it.effect("racing uses leave the latest idle end", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const session = yield* created
@@ -165,7 +165,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       )
     }))
 
-  it.effect("a person's live sessions are listed newest first, and another password can leave one of them", () =>
+  it.effect("a person's live sessions are listed newest first, and a new password can keep one of them", () =>
     Effect.gen(function*() {
       const { owner } = yield* founder
       const store = yield* SessionStore.SessionStore
@@ -181,7 +181,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual(yield* store.list(owner.userId, start), [first])
     }))
 
-  it.effect("a person ends sessions of their own by id, and no other's", () =>
+  it.effect("a person can end their own sessions by id, and no one else's", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const session = yield* created
@@ -192,7 +192,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual(yield* store.use(session.tokenHash, start, session.idleUntil), Option.none())
     }))
 
-  it.effect("a session moves to another workspace, and else stays as it is", () =>
+  it.effect("a session moves to another workspace, and otherwise stays as it is", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const session = yield* created
@@ -203,7 +203,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual(yield* store.use(session.tokenHash, start, session.idleUntil), Option.some(moved))
     }))
 
-  it.effect("sessions that have ended are forgotten, and no others", () =>
+  it.effect("only ended sessions are deleted", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
       const session = yield* created

@@ -8,11 +8,11 @@ import * as Fixture from "../Fixture.ts"
 
 const { day, hour, minute, world } = Fixture
 
-/** The `n`th request that was made at a time. */
+/** The id of the `n`th request at a time. */
 const idAt = (at: Time.Instant, n = 0) =>
   (Id.lowestAt("req", at).slice(0, -6) + String(n).padStart(6, "0")) as Id.RequestId
 
-/** A request of a workspace's own key, accepted unless said otherwise. */
+/** A request with a workspace's own key, by default accepted. */
 const request = (
   own: Fixture.World,
   at: Time.Instant,
@@ -38,7 +38,7 @@ const all = { limit: 100, after: null }
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("requests are listed newest first, as they were recorded, those of the workspace alone", () =>
+  it.effect("requests are listed newest first, as recorded, and for their own workspace only", () =>
     Effect.gen(function*() {
       const store = yield* RequestStore.RequestStore
       const own = yield* world()
@@ -58,7 +58,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(rest, { items: [requests[0]!], next: null })
     }))
 
-  it.effect("a list can hold refused requests only, or those that were refused for one reason", () =>
+  it.effect("a list can be limited to refused requests, or to one reason", () =>
     Effect.gen(function*() {
       const store = yield* RequestStore.RequestStore
       const own = yield* world()
@@ -75,12 +75,12 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* list({ refused: false }), [missing, second, first, accepted])
       assert.deepStrictEqual(yield* list({ word: "opted_out" }), [second, first])
       assert.deepStrictEqual(yield* list({ word: "opted_out", refused: true }, second.id), [first])
-      // an error without a reason is known by its code
+      // an error without a reason is found by its code
       assert.deepStrictEqual(yield* list({ word: "not_found" }), [missing])
       assert.deepStrictEqual(yield* list({ word: "forbidden" }), [])
     }))
 
-  it.effect("requests are added up by key and outcome from the hour of a time on", () =>
+  it.effect("requests are summed by key and outcome, from the start of an hour", () =>
     Effect.gen(function*() {
       const store = yield* RequestStore.RequestStore
       const own = yield* world()
@@ -111,7 +111,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.tallies((yield* world()).workspace.id, 0), [])
     }))
 
-  it.effect("a request that is recorded again, alone or among others, is kept and counted once", () =>
+  it.effect("a request that is recorded again, alone or with others, is stored and counted once", () =>
     Effect.gen(function*() {
       const store = yield* RequestStore.RequestStore
       const own = yield* world()
@@ -124,7 +124,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* store.tallies(own.workspace.id, own.start)).map(({ count }) => count), [2])
     }))
 
-  it.effect("processes that record at once lose nothing of each other's", () =>
+  it.effect("concurrent recordings lose nothing of each other", () =>
     Effect.gen(function*() {
       const store = yield* RequestStore.RequestStore
       const [own, other] = [yield* world(), yield* world()]
@@ -145,7 +145,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("what was recorded before a time is forgotten, and what was recorded later stays", () =>
+  it.effect("requests recorded before a time are deleted, and later ones stay", () =>
     Effect.gen(function*() {
       const store = yield* RequestStore.RequestStore
       const own = yield* world()

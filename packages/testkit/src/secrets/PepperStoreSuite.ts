@@ -10,7 +10,7 @@ const candidates = Array.from({ length: 20 }, (_, i) => Fixture.sealed(i + 1))
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("all racers get one pepper, and so does whoever comes later", () =>
+  it.effect("all racers get the same pepper, and so do later callers", () =>
     Effect.gen(function*() {
       const store = yield* PepperStore.PepperStore
       const adopted = yield* Effect.forEach(candidates, store.adopt, { concurrency: "unbounded" })
@@ -21,7 +21,7 @@ export const tests = (it: Fixture.It): void => {
 
 /** Registers the tests that need a storage without a pepper. */
 export const testsOfEmpty = (it: Fixture.It): void => {
-  it.effect("the first candidate is kept as it was given", () =>
+  it.effect("the first candidate is stored as given", () =>
     Effect.gen(function*() {
       const store = yield* PepperStore.PepperStore
       assert.deepStrictEqual(yield* store.adopt(candidates[0]!), candidates[0]!)

@@ -8,12 +8,12 @@ import * as Fixture from "../Fixture.ts"
 
 const { day, world } = Fixture
 
-/** A master key's name that no other test has. */
+/** A unique master key id. */
 const freshKeyId = Effect.map(Fixture.word, (word) => `key-${word}`)
 
 const sealed = (keyId: string, mark: number): Sealed.Sealed => ({ ...Fixture.sealed(mark), keyId })
 
-/** API keys, one of them revoked, a number, and a webhook in the middle of a rotation, all under one master key. */
+/** API keys (one of them revoked), a number, and a webhook during a rotation, all under one master key. */
 const underOne = Effect.gen(function*() {
   const keyId = yield* freshKeyId
   const own = yield* world()
@@ -53,7 +53,7 @@ const currentCredentials = ({ number }: Fixture.World) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("under finds the secrets of every row that are under a master key, and no other", () =>
+  it.effect("under finds all secrets under a master key, of every kind of row, and no others", () =>
     Effect.gen(function*() {
       const { credentials, keyId, keys, own, webhook } = yield* underOne
       yield* Fixture.issuedKey(own.workspace.id, own.start, { signingSecret: sealed(yield* freshKeyId, 7) })
@@ -121,12 +121,12 @@ export const tests = (it: Fixture.It): void => {
         yield* currentCredentials(own),
         { ...credentials, accessToken: after.get(credentials.accessToken.nonce[0])! }
       )
-      // repeated it changes nothing
+      // repeating it changes nothing
       assert.strictEqual(yield* store.rewrap(changes), 0)
       assert.strictEqual(yield* store.rewrap([]), 0)
     }))
 
-  it.effect("rewrap leaves alone what was removed, or is another secret by now", () =>
+  it.effect("rewrap leaves secrets alone that were removed or replaced meanwhile", () =>
     Effect.gen(function*() {
       const { keyId, keys: [key], own, webhook } = yield* underOne
       const store = yield* SealedSecretStore.SealedSecretStore
@@ -146,7 +146,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* store.rewrap([{ ...change, row: another.id }]), 1)
     }))
 
-  it.effect("rewrap and other credentials at once leave the other ones", () =>
+  it.effect("concurrent new credentials win over rewrap", () =>
     Effect.gen(function*() {
       const store = yield* SealedSecretStore.SealedSecretStore
       for (let i = 0; i < 10; i++) {
@@ -163,7 +163,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("rewrap and a rotation at once leave both secrets, each whole, and the new one first", () =>
+  it.effect("a rewrap and a concurrent rotation leave both secrets complete, the new one first", () =>
     Effect.gen(function*() {
       const store = yield* SealedSecretStore.SealedSecretStore
       const webhooks = yield* WebhookStore.WebhookStore
@@ -182,12 +182,12 @@ export const tests = (it: Fixture.It): void => {
           { sealed: fresh, expiresAt: null },
           { sealed: replaced === 1 ? after : before, expiresAt: previousExpiresAt }
         ])
-        // what a rotation was quicker to move can be rewrapped where it stands now
+        // a secret that a rotation moved first can be rewrapped at its new position
         assert.strictEqual(yield* store.rewrap([{ row: id, before, after }]), 1 - replaced)
       }
     }))
 
-  it.effect("of processes that rewrap the same secrets at once, each secret is replaced by one", () =>
+  it.effect("if processes rewrap the same secrets concurrently, each secret is replaced once", () =>
     Effect.gen(function*() {
       const { keyId, own } = yield* underOne
       const store = yield* SealedSecretStore.SealedSecretStore
@@ -210,7 +210,7 @@ export const tests = (it: Fixture.It): void => {
 
 /** Registers the tests that need a storage without a pepper. */
 export const testsOfEmpty = (it: Fixture.It): void => {
-  it.effect("the pepper is one of them", () =>
+  it.effect("under finds the pepper too", () =>
     Effect.gen(function*() {
       const peppers = yield* PepperStore.PepperStore
       const store = yield* SealedSecretStore.SealedSecretStore

@@ -20,7 +20,7 @@ const listed = (
 
 const names = (items: ReadonlyArray<Template.Template>) => items.map(({ name }) => name).sort()
 
-/** Upstream's list of the account of a world's number. */
+/** Applies a listing of the account of a world's number. */
 const sync = (
   { number: { providerAccountId }, start, workspace }: Fixture.World,
   listed: ReadonlyArray<Template.ProviderTemplate>,
@@ -33,7 +33,7 @@ const sync = (
     return ids
   })
 
-/** The same workspace, by a further number of its own, of another account. */
+/** The same workspace with a further number in another account. */
 const elsewhere = (own: Fixture.World) =>
   Effect.gen(function*() {
     const number = yield* Fixture.phoneNumber(own.workspace.id, { isDefault: false })
@@ -41,7 +41,7 @@ const elsewhere = (own: Fixture.World) =>
     return { ...own, number }
   })
 
-/** What becomes of a send of `plain` from a world's number. */
+/** The answer to a send of `plain` from a world's number. */
 const sent = (world: Fixture.World) =>
   Effect.map(
     MessageFixture.accept(world, { message: MessageFixture.template({ from: world.number.id }) }),
@@ -51,7 +51,7 @@ const sent = (world: Fixture.World) =>
 
 const plain = templates[0]!
 
-/** Upstream's word of the template `plain`, at the start unless said otherwise. */
+/** Applies a provider report about the template `plain`, by default at the start. */
 const update = (
   { number, start }: Fixture.World,
   told: Partial<Parameters<TemplateStore.TemplateStore["Service"]["update"]>[0]>
@@ -70,7 +70,7 @@ const update = (
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("replaceAll keeps every field and derives the variables", () =>
+  it.effect("replaceAll stores every field and derives the variables", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const rich: Template.ProviderTemplate = {
@@ -100,7 +100,7 @@ export const tests = (it: Fixture.It): void => {
       }])
     }))
 
-  it.effect("list of a provider holds the templates of its numbers' accounts alone", () =>
+  it.effect("a list for one provider holds only templates of its numbers' accounts", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const number = yield* Fixture.phoneNumber(own.workspace.id, { provider: "whatsapp", isDefault: false })
@@ -116,7 +116,7 @@ export const tests = (it: Fixture.It): void => {
       assert.lengthOf(yield* listed(own), templates.length + 2)
     }))
 
-  it.effect("replaceAll keeps the ids of those it knows, adds, changes and removes", () =>
+  it.effect("replaceAll keeps the ids of known templates, and adds, changes and removes", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const before = new Map((yield* listed(own)).map((one) => [one.name, one]))
@@ -140,7 +140,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(fresh.filter((id) => !ids.includes(id)), [])
     }))
 
-  it.effect("replaceAll is safe to repeat, and nothing is left when nothing is listed", () =>
+  it.effect("replaceAll is safe to repeat, and an empty listing removes everything", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const before = yield* listed(own)
@@ -148,12 +148,12 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* listed(own), before)
       yield* sync(own, [])
       assert.deepStrictEqual(yield* listed(own), [])
-      // a template that comes back is a new one
+      // a template that returns is a new one
       yield* sync(own, [plain])
       assert.deepStrictEqual((yield* listed(own)).filter(({ id }) => before.some((one) => one.id === id)), [])
     }))
 
-  it.effect("racing replaceAlls leave the list of one of them", () =>
+  it.effect("racing replaceAlls leave the listing of one of them", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const lists = Array.from({ length: 8 }, (_, i) =>
@@ -168,7 +168,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(after.map(({ quality }) => quality), winner.map(({ quality }) => quality))
     }))
 
-  it.effect("a list that began before one that was taken changes nothing", () =>
+  it.effect("a listing that began before an applied one changes nothing", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* sync(own, [plain], own.start + 2)
@@ -177,7 +177,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* listed(own), after)
     }))
 
-  it.effect("update changes what it names, in every workspace of the account, as accept sees at once", () =>
+  it.effect("update changes the reported fields in every workspace of the account, and accept sees it immediately", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world({ start: own.start })
@@ -192,20 +192,20 @@ export const tests = (it: Fixture.It): void => {
         MessageFixture.describe((yield* MessageFixture.accept(own)).accepted),
         "forbidden/template_not_approved"
       )
-      // both are of one account from now on
+      // both belong to one account from now on
       const { providerAccountId } = own.number
       yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.configure(other.number.id, { providerAccountId }))
       yield* sync({ ...other, number: own.number }, [plain])
       const approved = { status: "approved", rejectionReason: null, quality: null }
       assert.strictEqual(yield* update(own, { at: own.start + 1, change: approved }), 2)
       assert.strictEqual((yield* MessageFixture.accept(own)).accepted._tag, "Claimed")
-      // of a template that nobody has, or an account
+      // an unknown template, and an unknown account
       assert.strictEqual(yield* update(own, { name: "none", change }), 0)
       assert.strictEqual(yield* update(own, { language: "en", change }), 0)
       assert.strictEqual(yield* update(own, { providerAccountId: "nobody", change }), 0)
     }))
 
-  it.effect("older words undo no newer ones, field by field, and a time to come counts as now", () =>
+  it.effect("older reports undo no newer ones, field by field, and a time in the future counts as now", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const seen = Effect.map(listed(own), (all) => {
@@ -219,7 +219,7 @@ export const tests = (it: Fixture.It): void => {
       yield* update(own, { now: own.start + 6 * second, at: own.start + hour, change: { status: "rejected" } })
       yield* update(own, { at: own.start + 7 * second, change: { status: "approved" } })
       assert.deepStrictEqual(yield* seen, ["approved", "utility", "red", null])
-      // a list that began in between: it is older than the status, and newer than the quality
+      // a listing that began in between: older than the status, newer than the quality
       yield* sync(
         own,
         [{ ...plain, status: "pending", category: "marketing", quality: "yellow" }],
@@ -231,7 +231,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* seen, ["approved", "utility", null, null])
     }))
 
-  it.effect("racing words and lists leave the newest word", () =>
+  it.effect("racing reports and listings leave the newest value", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* Effect.forEach(
@@ -266,7 +266,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(names(yield* listed(own, { name: "pl%" })), [])
     }))
 
-  it.effect("list gives every status, newest first, in pages", () =>
+  it.effect("list returns every status, newest first, in pages", () =>
     Effect.gen(function*() {
       const store = yield* TemplateStore.TemplateStore
       const own = yield* world()
@@ -282,7 +282,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(names([...approved.items, ...rest.items]), ["order", "picture", "plain", "promo"])
     }))
 
-  it.effect("each account has templates of its own, and its numbers send those", () =>
+  it.effect("each account has its own templates, which its numbers send", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* elsewhere(own)
@@ -297,7 +297,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(names(yield* listed(own)), names(before))
     }))
 
-  it.effect("those of an account that the workspace has no number of go with the next list, and none are taken", () =>
+  it.effect("templates of an account in which the workspace has no number are removed by the next listing, and not added", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* elsewhere(own)
@@ -312,7 +312,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(names(yield* listed(own)), [...templates.map(({ name }) => name), "moved"].sort())
     }))
 
-  it.effect("each workspace has templates of its own", () =>
+  it.effect("each workspace has its own templates", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world({ start: own.start })

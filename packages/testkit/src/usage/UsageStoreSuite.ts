@@ -18,7 +18,7 @@ const count = (own: Fixture.World, hours: number, activity: Activity.Activity, c
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("counts are added up, for each workspace, hour and activity apart", () =>
+  it.effect("counts are summed by workspace, hour and activity", () =>
     Effect.gen(function*() {
       const store = yield* UsageStore.UsageStore
       const [own, other] = [yield* world(), yield* world()]
@@ -37,7 +37,7 @@ export const tests = (it: Fixture.It): void => {
       ])
     }))
 
-  it.effect("processes that add at once lose nothing of each other's", () =>
+  it.effect("concurrent additions lose nothing of each other", () =>
     Effect.gen(function*() {
       const store = yield* UsageStore.UsageStore
       const own = yield* world()
@@ -55,7 +55,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(all.map(({ count }) => count), [20, 20, 20])
     }))
 
-  it.effect("counts before a time are forgotten", () =>
+  it.effect("counts of hours before a time are deleted", () =>
     Effect.gen(function*() {
       const store = yield* UsageStore.UsageStore
       const own = yield* world()
@@ -64,7 +64,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.counts(own.workspace.id, 0), [count(own, 0, "sendsAccepted", 3)])
     }))
 
-  it.effect("months tell what sends have used of the quota, newest first", () =>
+  it.effect("months report what sends have used of the quota, newest first", () =>
     Effect.gen(function*() {
       const store = yield* UsageStore.UsageStore
       const own = yield* world()

@@ -1,6 +1,6 @@
 /**
- * Claiming and attempting deliveries, as the scheduler does. Claims act on the whole storage: what is due of other
- * workspaces is given back at once and left out.
+ * Claims and attempts deliveries like the scheduler. Claims act on the whole storage: what is due for other workspaces
+ * is released immediately and left out.
  */
 import { assert } from "@effect/vitest"
 import { type Delivery, DeliveryStore, Event, type Id, type Time, type Webhook } from "@wac/core"
@@ -8,20 +8,20 @@ import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
-/** What a claim differs in from any other. */
+/** How a claim differs from the default. */
 export interface ClaimOptions {
   readonly now: Time.Instant
-  /** Of webhooks of each standing. */
+  /** For webhooks of each standing. */
   readonly limit?: number | { readonly [standing in Webhook.Standing]: number }
   readonly token?: string
-  /** How long the claim is good for. */
+  /** How long the claim lasts. */
   readonly lease?: number
 }
 
 /** A claim's lease (contract §8). */
 export const lease = 15 * Fixture.second
 
-/** Claims what is due of these workspaces, under a fresh token. */
+/** Claims what is due for these workspaces, under a fresh token. */
 export const claim = (
   worlds: Fixture.World | ReadonlyArray<Fixture.World>,
   options: ClaimOptions
@@ -47,7 +47,7 @@ export const claim = (
     }
   })
 
-/** A claimed delivery, and the token that it is claimed under. */
+/** A claimed delivery with the token of its claim. */
 export interface Owned extends DeliveryStore.ClaimedDelivery {
   readonly token: string
 }
@@ -59,7 +59,7 @@ export const claimOne = (world: Fixture.World, options: ClaimOptions): Fixture.S
     return { ...deliveries[0]!, token }
   })
 
-/** What a test may differ in from the usual one. */
+/** How a test of a webhook differs from the default. */
 export interface TestOptions {
   readonly now: Time.Instant
   readonly trigger?: "test" | "probe"
@@ -79,7 +79,7 @@ export const test = ({ workspace }: Fixture.World, { now, trigger = "test" }: Te
     }
   })
 
-/** Begins a test that the workspace's webhook is there for. */
+/** Begins a test of the workspace's webhook, which must exist. */
 export const beginTest = (world: Fixture.World, options: TestOptions): Fixture.Step<Owned> =>
   Effect.gen(function*() {
     const command = yield* test(world, options)
@@ -87,7 +87,7 @@ export const beginTest = (world: Fixture.World, options: TestOptions): Fixture.S
     return { ...Option.getOrThrow(claimed), token: command.token }
   })
 
-/** How an attempt ends: a plain failure that took 100 ms, unless said otherwise. */
+/** How an attempt ends, by default with a plain failure after 100 ms. */
 export interface EndOptions {
   readonly startedAt: Time.Instant
   readonly outcome?: Delivery.AttemptOutcome
@@ -97,7 +97,7 @@ export interface EndOptions {
   readonly attempt?: Partial<Delivery.Attempt>
 }
 
-/** How long an attempt takes that says nothing else. */
+/** The default duration of an attempt. */
 export const durationMs = 100
 
 /** The record of an attempt at a claimed delivery. */
@@ -155,7 +155,7 @@ export const tryOne = (
     return { attempt, claimed }
   })
 
-/** Deliveries of a workspace as a person is shown them, oldest first. */
+/** The views of a workspace's deliveries, oldest first. */
 export const views = (
   { workspace }: Fixture.World,
   filter: DeliveryStore.DeliveryFilter = {}
@@ -165,7 +165,7 @@ export const views = (
     ({ items }) => items.toReversed()
   )
 
-/** One delivery with its attempts. */
+/** A delivery's view with its attempts. */
 export const view = (
   { workspace }: Fixture.World,
   id: Id.DeliveryId
@@ -175,7 +175,7 @@ export const view = (
     Option.getOrThrow
   )
 
-/** Records `count` events of customers' messages, 1 ms apart, in no order to each other. Their ids. */
+/** Records `count` events of customers' messages, 1 ms apart, without an order. Returns their ids. */
 export const record = (
   world: Fixture.World,
   count: number,

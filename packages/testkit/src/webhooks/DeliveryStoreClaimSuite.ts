@@ -1,5 +1,5 @@
 /**
- * Conformance of `DeliveryStore`: who may attempt what, and when.
+ * Conformance of `DeliveryStore`: what may be claimed, by whom and when.
  */
 import { assert } from "@effect/vitest"
 import { DeliveryStore, EventStore, type Id, WebhookStore } from "@wac/core"
@@ -13,7 +13,7 @@ const { day, hour, minute, putWebhook, second, world } = Fixture
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("an event's delivery is due when the event is recorded, with all that an attempt needs", () =>
+  it.effect("an event's delivery is due when the event is recorded, with everything that an attempt needs", () =>
     Effect.gen(function*() {
       const events = yield* EventStore.EventStore
       const own = yield* world()
@@ -49,7 +49,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(secrets, webhook.secrets)
     }))
 
-  it.effect("claimDue gives at most what it is asked for, the longest due first", () =>
+  it.effect("claimDue returns at most its limit, the delivery due longest first", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -60,7 +60,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(eventsOf(yield* claim(own, { now: own.start + 4, limit: 9 })), [])
     }))
 
-  it.effect("of retries and first attempts who has been due for longer goes first while the webhook is not failing", () =>
+  it.effect("while the webhook is not failing, retries and first attempts go in the order of their due times", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -99,7 +99,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(all.length, 48)
     }))
 
-  it.effect("a claim ends with its lease: then another may claim, and the first one's record is refused", () =>
+  it.effect("a claim ends with its lease: another claimer may take over, and the first one's record is refused", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -119,7 +119,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(ended.attempts, [kept.attempt])
     }))
 
-  it.effect("release gives back without counting, whatever was there before, and only one's own claims", () =>
+  it.effect("release gives a claim back without counting it, and only the token's own claims", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore.DeliveryStore
       const own = yield* world()
@@ -167,7 +167,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(shares(yield* claim(worlds, { now, limit: 100 })), [7, 0, 0])
     }))
 
-  it.effect("at most 16 attempts are in flight to one webhook, also with racing claimers", () =>
+  it.effect("at most 16 attempts are in flight to one webhook, even with racing claimers", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -176,14 +176,14 @@ export const tests = (it: Fixture.It): void => {
       const claims = yield* Effect.all(Array.from({ length: 5 }, () => claim(own, { now, limit: 10 })), {
         concurrency: "unbounded"
       })
-      // a racer that came too early may have been turned away: what is free is there for the next
+      // a racer that came too early may have got nothing: the rest is free for the next one
       const rest = yield* claim(own, { now })
       const taken = [...claims, rest].flatMap(({ deliveries, token }) => deliveries.map((one) => ({ ...one, token })))
       assert.strictEqual(taken.length, 16)
       assert.strictEqual(new Set(taken.map(({ delivery }) => delivery.id)).size, 16)
       const none = yield* claim(own, { now })
       assert.deepStrictEqual(none.deliveries, [])
-      // nothing but an ended attempt, or the end of a lease, can help
+      // only an ended attempt or lease frees a slot
       if (none.nextDueAt !== null) assert.strictEqual(none.nextDueAt, now + lease)
 
       yield* complete(taken[0]!, { startedAt: now, outcome: "delivered" })
@@ -193,11 +193,11 @@ export const tests = (it: Fixture.It): void => {
         (store) => store.release(taken[1]!.token, [taken[1]!.delivery])
       )
       assert.strictEqual((yield* claim(own, { now: now + second })).deliveries.length, 1)
-      // claims whose lease ended hold no place
+      // claims whose lease ended hold no slot
       assert.strictEqual((yield* claim(own, { now: now + second + lease })).deliveries.length, 16)
     }))
 
-  it.effect("nextDueAt is the first time at which something waits to be attempted", () =>
+  it.effect("nextDueAt is the first time at which a waiting delivery may be attempted", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world({ start: own.start })
@@ -215,7 +215,7 @@ export const tests = (it: Fixture.It): void => {
       const one = yield* claim(both, { now: own.start + second })
       assert.strictEqual(one.deliveries.length, 1)
       assert.strictEqual(one.nextDueAt, own.start + 1500)
-      // more is due than was asked for: ask again at once
+      // more is due than was asked for, so claim again immediately
       yield* DeliveryStore.DeliveryStore.use((store) =>
         store.release(one.token, one.deliveries.map(({ delivery }) => delivery))
       )
@@ -225,7 +225,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isAtMost(more.nextDueAt!, own.start + minute)
     }))
 
-  it.effect("a paused webhook gets nothing, and nothing of it counts for nextDueAt", () =>
+  it.effect("a paused webhook gets nothing, and does not count for nextDueAt", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own, { pausedAt: own.start })
@@ -235,7 +235,7 @@ export const tests = (it: Fixture.It): void => {
       const late = yield* claim(own, { now: own.start + 25 * day })
       assert.deepStrictEqual(late.deliveries, [])
       if (late.nextDueAt !== null) assert.isAbove(late.nextDueAt, own.start + 25 * day)
-      // setting it anew does not resume it
+      // setting it again does not resume it
       yield* putWebhook(own, { url: "https://new.example/", updatedAt: own.start + 1 })
       assert.deepStrictEqual((yield* claim(own, { now: own.start + hour })).deliveries, [])
     }))
@@ -263,7 +263,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(third.secrets, secrets.slice(0, 1))
     }))
 
-  it.effect("claimDue does not see an event before it is due, however far it looks back", () =>
+  it.effect("claimDue does not return an event before it is due, however slow the caller's clock", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -279,14 +279,14 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* DeliveryStore.DeliveryStore
       const own = yield* world()
       yield* putWebhook(own)
-      // hints of what went before may still be under way
+      // hints of earlier events may still arrive
       let quiet = false
       for (let i = 0; i < 100 && !quiet; i++) {
         quiet = Option.isNone(yield* Effect.timeoutOption(store.awaitHint, "200 millis"))
       }
       assert.isTrue(quiet, "awaitHint never suspended")
       const waiting = yield* Effect.forkChild(store.awaitHint, { startImmediately: true })
-      // a hint may be lost, but not hint after hint
+      // a hint may be lost, but not every one
       for (let i = 0; i < 100; i++) {
         yield* record(own, 1)
         if (Option.isSome(yield* Effect.timeoutOption(Fiber.join(waiting), "50 millis"))) return

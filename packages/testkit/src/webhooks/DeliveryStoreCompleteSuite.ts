@@ -1,5 +1,5 @@
 /**
- * Conformance of `DeliveryStore`: what an attempt does to its delivery and its webhook.
+ * Conformance of `DeliveryStore`: what an attempt changes in its delivery and its webhook.
  */
 import { assert } from "@effect/vitest"
 import { type Delivery, DeliveryStore, Event, EventStore, RetrySchedule, WebhookStore } from "@wac/core"
@@ -30,7 +30,7 @@ const withEvent = Effect.gen(function*() {
   return own
 })
 
-/** What an attempt with `Retry-After` looks like. */
+/** An attempt whose response has `Retry-After`. */
 const asksFor = (retryAfter: Duration.Duration) => ({ attempt: { statusCode: 503, retryAfter } })
 
 const untimed = { lookupMs: 0, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
@@ -39,7 +39,7 @@ const unanswered = { statusCode: null, timings: untimed, response: null }
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("success ends the delivery, and is kept with all that it said", () =>
+  it.effect("a success ends the delivery, and the attempt is stored with every field", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const { attempt, claimed } = yield* tryOne(own, {
@@ -79,7 +79,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: own.start + 25 * day })).deliveries, [])
     }))
 
-  it.effect("a failure plans the next attempt and counts against the webhook", () =>
+  it.effect("a failure schedules the next attempt and counts against the webhook", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const failure = {
@@ -112,7 +112,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(retry.delivery, shown.delivery)
     }))
 
-  it.effect("attempts are listed in the order of their numbers, with every kind of end", () =>
+  it.effect("attempts are listed by number, with every kind of outcome", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const ends = [
@@ -146,7 +146,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([status, delivery.attemptCount], ["delivered", 8])
     }))
 
-  it.effect("without jitter the retries follow the schedule to the millisecond, and the last pauses the webhook", () =>
+  it.effect("without jitter the retries follow the schedule to the millisecond, and the last one pauses the webhook", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const lastAt = own.start + day
@@ -159,7 +159,7 @@ export const tests = (it: Fixture.It): void => {
         const early = yield* claim(own, { now: at - 1 })
         assert.deepStrictEqual([early.deliveries.length, early.nextDueAt], [0, at])
       }
-      // one more full delay would leave the 24 hours
+      // one more full delay would exceed the 24 hours
       const { claimed } = yield* tryOne(own, { startedAt: at, jitter: 0.99 })
       assert.strictEqual((yield* view(own, claimed.delivery.id)).delivery.nextAttemptAt, lastAt)
       assert.deepStrictEqual((yield* claim(own, { now: lastAt - 1 })).deliveries, [])
@@ -251,7 +251,7 @@ export const tests = (it: Fixture.It): void => {
         [shown.status, shown.delivery.nextAttemptAt, shown.delivery.completedAt],
         ["held", pausedAt, null]
       )
-      // what happens from now on is recorded and held
+      // events from now on are recorded and held
       yield* record(own, 1, pausedAt + hour)
       assert.strictEqual((yield* webhookOf(own)).heldCount, 4)
       assert.deepStrictEqual((yield* claim(own, { now: pausedAt + day })).deliveries, [])
@@ -264,7 +264,7 @@ export const tests = (it: Fixture.It): void => {
       const { messageId } = yield* MessageFixture.sent(own)
       const first = yield* tryOne(own, { startedAt: own.start })
       yield* MessageFixture.report({ status: "delivered", at: own.start + 1, reference: messageId })
-      // a success that ends in the instant in which the failing one began counts
+      // a success that ends at the instant at which the failing one began counts
       yield* record(own, 1, own.start)
       const other = yield* claimOne(own, { now: own.start })
       yield* complete(other, { startedAt: own.start - 50, durationMs: 50, outcome: "delivered" })
@@ -277,12 +277,12 @@ export const tests = (it: Fixture.It): void => {
         ["exhausted", endedAt, null, 2]
       )
       assert.strictEqual((yield* webhookOf(own)).webhook.pausedAt, null)
-      // and its successor's turn has come
+      // its successor is now due
       const next = yield* claimOne(own, { now: endedAt })
       assert.deepStrictEqual([next.delivery.sequence, next.delivery.nextAttemptAt], [2, endedAt])
     }))
 
-  it.effect("a success that came before the event's first attempt does not save the webhook", () =>
+  it.effect("a success before the event's first attempt does not keep the webhook from being paused", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       yield* tryOne(own, { startedAt: own.start, outcome: "delivered" })
@@ -293,7 +293,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* webhookOf(own)).webhook.pausedAt, succeededAt + 1 + day + durationMs)
     }))
 
-  it.effect("one webhook's pause is no other's", () =>
+  it.effect("pausing one webhook does not affect others", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const other = yield* world({ start: own.start })
@@ -305,7 +305,7 @@ export const tests = (it: Fixture.It): void => {
       yield* claimOne(other, { now: own.start + day })
     }))
 
-  it.effect("five failures in a row make it failing; a success ends that and remembers when", () =>
+  it.effect("five failures in a row make a webhook failing, and a success ends that and is recorded", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -336,7 +336,7 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
-  it.effect("racing completions lose none of their marks on the webhook", () =>
+  it.effect("racing completions all count in the webhook's health", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -356,7 +356,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("of racing records of one attempt exactly one counts", () =>
+  it.effect("of racing records of one attempt, exactly one counts", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const claimed = yield* claimOne(own, { now: own.start })
@@ -405,7 +405,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("the schedule that these tests write out is the one in force", () =>
+  it.effect("the schedule written in these tests is the one in force", () =>
     Effect.sync(() => {
       assert.deepStrictEqual(
         RetrySchedule.delays.map(Duration.toSeconds),

@@ -1,5 +1,5 @@
 /**
- * Conformance of `DeliveryStore`: a webhook that fails or is slow, and how it recovers.
+ * Conformance of `DeliveryStore`: webhooks that fail or are slow, and how they recover.
  */
 import { assert } from "@effect/vitest"
 import { Webhook, WebhookStore } from "@wac/core"
@@ -43,12 +43,12 @@ export const tests = (it: Fixture.It): void => {
       yield* complete({ ...one.deliveries[0]!, token: one.token }, { startedAt: now })
       const two = yield* tryOne(own, { startedAt: now + minute })
       assert.strictEqual(two.claimed.event.id, fresh[1]!)
-      // now all wait as retries: the one due for longest comes first
+      // now all are retries: the one due longest comes first
       const three = yield* claimOne(own, { now: now + hour })
       assert.strictEqual(three.event.id, old!)
     }))
 
-  it.effect("racing claimers of a failing webhook: one gets one", () =>
+  it.effect("of racing claimers of a failing webhook, one gets one delivery", () =>
     Effect.gen(function*() {
       const own = yield* failingWorld
       yield* record(own, 10)
@@ -60,7 +60,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual([...claims, last].flatMap(eventsOf).length, 1)
     }))
 
-  it.effect("attempts to a failing webhook are at least a second apart, and nextDueAt says when", () =>
+  it.effect("attempts at a failing webhook are at least a second apart, and nextDueAt returns when", () =>
     Effect.gen(function*() {
       const own = yield* failingWorld
       yield* record(own, 3)
@@ -74,7 +74,7 @@ export const tests = (it: Fixture.It): void => {
       yield* claimOne(own, { now: endedAt + second })
     }))
 
-  it.effect("a webhook starts to fail with the fifth failure in a row; the first success ends it", () =>
+  it.effect("a webhook is failing from the fifth failure in a row until the first success", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -86,18 +86,18 @@ export const tests = (it: Fixture.It): void => {
       for (let i = 0; i < 4; i++) yield* end(i, "status")
       yield* end(4, "delivered")
       for (let i = 5; i < 9; i++) yield* end(i, "status")
-      // four in a row: not failing, so all free places but the one in flight
+      // four in a row are not failing, so all slots are free except the one in flight
       assert.strictEqual((yield* claim(own, { now: now + 1, limit: 3 })).deliveries.length, 3)
       yield* end(9, "status")
       assert.deepStrictEqual((yield* claim(own, { now: now + 10 * second })).deliveries, [])
     }))
 
-  it.effect("recovery brings the waiting retries forward, those of before it only", () =>
+  it.effect("recovery brings forward the retries that waited before it, and no others", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
       const events = yield* record(own, 6)
-      // each has failed three times, so its next attempt is 25 s away; the webhook is failing from the fifth failure on
+      // each has failed three times, so its next attempt is 25 s away; the webhook is failing from the fifth failure
       let now = own.start + second
       for (let round = 0; round < 3; round++) {
         for (let i = 0; i < events.length; i++) {
@@ -112,7 +112,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: recoveredAt - 1 })).deliveries, [])
       const due = yield* claim(own, { now: recoveredAt })
       assert.sameMembers(eventsOf(due), [...events])
-      // one that fails after the recovery waits for its own time again
+      // a retry that fails after the recovery waits for its own time again
       const [again] = due.deliveries
       const { attempt } = yield* complete({ ...again!, token: due.token }, { startedAt: recoveredAt })
       const endedAt = attempt.startedAt + attempt.durationMs
@@ -141,13 +141,13 @@ export const tests = (it: Fixture.It): void => {
         Array(Webhook.maxInFlight).fill("doubtful")
       )
       const [one, two, ...others] = slow.deliveries.map((delivery) => ({ ...delivery, token: slow.token }))
-      // one that took a millisecond less is not slow, and too soon to make up for the slow one
+      // a success a millisecond shorter is not slow, but comes too soon to end the slow state
       yield* complete(one!, { startedAt: slowAt + 9000, outcome: "delivered", durationMs: 999 })
       assert.strictEqual((yield* claim(own, { now: slowAt + 10_000, limit: healthy })).deliveries.length, 0)
       yield* complete(two!, { startedAt: slowAt + 9001, outcome: "delivered", durationMs: 999 })
       const trusted = yield* claim(own, { now: slowAt + 10_000, limit: healthy })
       assert.deepStrictEqual(trusted.deliveries.map(({ standing }) => standing), ["healthy", "healthy"])
-      // many at once, in whatever order they come: the last slow one counts
+      // many at once, in whatever order: the last slow one counts
       const ends = others.map((claimed, i) => ({ claimed, startedAt: slowAt + 20_000 - i * 100, isSlow: i >= 4 }))
       const results = yield* Effect.forEach(
         ends,
@@ -165,7 +165,7 @@ export const tests = (it: Fixture.It): void => {
     }))
 }
 
-/** Fails the delivery that has been due for longest; other claims are given back. */
+/** Fails the delivery that has been due longest. Other claims are released. */
 const tryLongestDue = (own: Fixture.World, now: number) =>
   Effect.gen(function*() {
     const claimed = yield* claim(own, { now, limit: 1 })

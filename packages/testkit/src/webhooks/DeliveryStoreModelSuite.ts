@@ -1,8 +1,8 @@
 /**
  * Conformance of `DeliveryStore` over random sequences: events of two workspaces are recorded, claimed, attempted,
- * given back and left lying while time passes, and webhooks are paused and resumed; after each step the storage must agree with a model that holds the
- * rows in memory and applies core's pure decisions to them. A test's name holds its seed; a failure also tells the
- * steps that led to it.
+ * released and abandoned while time passes, and webhooks are paused and resumed. After each step the storage must agree
+ * with a model that holds the rows in memory and applies the core's pure decisions to them. A test's title contains its
+ * seed, and a failure lists the steps that led to it.
  */
 import { assert } from "@effect/vitest"
 import { Delivery, DeliveryStore, Event, type Id, type Time, Webhook, WebhookStore } from "@wac/core"
@@ -16,17 +16,17 @@ const { day, hour, minute, second, world } = Fixture
 
 const seeds = Array.from({ length: 20 }, (_, i) => ({ seed: i + 1 }))
 
-/** Steps per seed, and how far their time goes. */
+/** Steps per seed, and the range of their times. */
 const length = 120
 const horizon = 20 * day
 
-/** A property over a database does many round trips. */
+/** A property over a database makes many round trips. */
 const options = { timeout: 120_000 }
 
 /** A delivery as the storage should hold it. */
 interface Row {
   delivery: Delivery.Delivery
-  /** When it was recorded or asked for again, in order. */
+  /** The order of recording or of the last new round. */
   position: number
   lease: { readonly token: string; readonly until: Time.Instant; readonly drains: boolean } | null
   readonly attempts: Array<Delivery.Attempt>
@@ -36,16 +36,16 @@ interface Row {
 interface Side {
   readonly own: Fixture.World
   webhook: Webhook.Webhook
-  /** When the next of the backlog may be attempted. */
+  /** When the backlog's next attempt may begin. */
   nextDrainAt: Time.Instant
   readonly rows: Array<Row>
-  /** Messages that the next report may be on. */
+  /** Messages that the next report may be about. */
   readonly messages: Array<Id.MessageId>
 }
 
 const isLeased = ({ lease }: Row, now: Time.Instant): boolean => lease !== null && lease.until > now
 
-/** Those that may be claimed at `now` while there is a slot. */
+/** The rows that may be claimed at `now` while there is a slot. */
 const candidates = ({ rows, webhook }: Side, now: Time.Instant): ReadonlyArray<Row> =>
   rows.filter((row) => {
     const at = Delivery.dueAt(row.delivery, webhook)
@@ -54,7 +54,7 @@ const candidates = ({ rows, webhook }: Side, now: Time.Instant): ReadonlyArray<R
 
 const isBacklog = ({ webhook }: Side, { delivery }: Row): boolean => Delivery.line(delivery, webhook) === "backlog"
 
-/** What is free at `now`, of all slots and of those for the backlog; leases that end later hold theirs. */
+/** The free slots at `now`, in total and for the backlog. Leases that end later hold theirs. */
 const slots = ({ nextDrainAt, rows, webhook }: Side, now: Time.Instant, leasedAt: Time.Instant) => {
   const leased = rows.filter((row) => isLeased(row, leasedAt))
   const free = Webhook.freeSlots(webhook, leased.length, now)
@@ -62,7 +62,7 @@ const slots = ({ nextDrainAt, rows, webhook }: Side, now: Time.Instant, leasedAt
   return { free, drain: Webhook.drainSlots({ inFlight, nextAt: nextDrainAt }, free, now) }
 }
 
-/** How many are claimed at `now` if nobody sets a limit. */
+/** How many are claimed at `now` without a limit. */
 const claimable = (side: Side, now: Time.Instant, leasedAt = now): number => {
   const { drain, free } = slots(side, now, leasedAt)
   const due = candidates(side, now)
@@ -72,7 +72,7 @@ const claimable = (side: Side, now: Time.Instant, leasedAt = now): number => {
 
 const standing = ({ webhook }: Side): Webhook.Standing => Webhook.standing(webhook.health)
 
-/** A place in line: what has the smaller one goes first. */
+/** The order in a queue: the smaller place goes first. */
 const place = ({ webhook }: Side, { delivery }: Row): readonly [number, Time.Instant] => [
   Webhook.isFailing(webhook.health) ? Delivery.lines.indexOf(Delivery.line(delivery, webhook)) : 0,
   Delivery.place(delivery, webhook)!
@@ -96,7 +96,7 @@ const nextDueAt = (sides: ReadonlyArray<Side>, now: Time.Instant): Time.Instant 
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect.each(seeds)("agrees with the model, seed $seed", ({ seed }) =>
+  it.effect.each(seeds)("the storage agrees with the model, seed $seed", ({ seed }) =>
     Effect.suspend(() => {
       const history: Array<string> = []
       return Effect.catchCause(run(seed, history), (cause) => {
@@ -123,10 +123,10 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     }
     const worlds = sides.map(({ own }) => own)
     let position = 0
-    /** How many attempts of 12 succeed: receivers are in good order, shaky or dead. */
+    /** How many of 12 attempts succeed: receivers are healthy, unreliable or dead. */
     const health = random.pick([8, 3, 1, 0])
 
-    /** Takes over what a step has recorded; its fields are known but for the id. */
+    /** Adds what a step has recorded to the model. All fields are known except the id. */
     const recorded = Effect.fnUntraced(function*(side: Side) {
       const shown = yield* DeliveryFixture.views(side.own)
       const known = new Set(side.rows.map(({ delivery }) => delivery.id))
@@ -314,7 +314,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       const freed = side.rows.filter(({ delivery: { orderKey, status } }) =>
         status === "pending" && orderKey !== null && !seen.has(orderKey) && seen.add(orderKey)
       ).filter(({ delivery }) => delivery.nextAttemptAt === null)
-      // they are freed when it is written out: at once, for the model to know when
+      // tidied immediately, so that the model knows when they are freed
       if (freed.length > 0) yield* tidy()
       for (const row of freed) row.delivery = { ...row.delivery, nextAttemptAt: now }
     })
@@ -396,7 +396,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
 
 const byPlace = (a: readonly [number, number], b: readonly [number, number]): number => a[0] - b[0] || a[1] - b[1]
 
-/** What a person should be told of the webhook. */
+/** What people should see of the webhook. */
 const stateOf = ({ rows, webhook }: Side): WebhookStore.WebhookState => {
   const open = rows.map(({ delivery }) => delivery).filter(Delivery.isOpen)
   const least = (times: ReadonlyArray<Time.Instant>) => times.length === 0 ? null : Math.min(...times)

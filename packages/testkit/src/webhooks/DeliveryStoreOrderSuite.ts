@@ -1,5 +1,5 @@
 /**
- * Conformance of `DeliveryStore`: the events of one message go one after the other.
+ * Conformance of `DeliveryStore`: the events of one message are delivered one after another.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -12,7 +12,7 @@ const { hour, putWebhook, second, world } = Fixture
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("of one message's events the next waits until its predecessor has ended, and then is due at once", () =>
+  it.effect("each event of a message waits for the previous one to end, and then is due immediately", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -36,7 +36,7 @@ export const tests = (it: Fixture.It): void => {
         ]
       )
 
-      // while the first is tried again, nothing else of the message is due
+      // while the first one is retried, nothing else of the message is due
       const first = { delivery: firsts.deliveries[0]!.delivery, token: firsts.token }
       yield* complete(first, { startedAt: now })
       yield* complete({ delivery: firsts.deliveries[1]!.delivery, token: firsts.token }, {
@@ -54,12 +54,12 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: endedAt - 1 })).deliveries, [])
       const next = yield* claimOne(own, { now: endedAt })
       assert.deepStrictEqual([next.delivery.id, next.delivery.sequence], [waiting[1]!.id, 2])
-      // its own T0 starts now
+      // its own T0 is now
       yield* complete(next, { startedAt: endedAt + 5 })
       assert.strictEqual((yield* view(own, next.delivery.id)).delivery.firstAttemptAt, endedAt + 5)
     }))
 
-  it.effect("an event recorded after its predecessor ended is due at once", () =>
+  it.effect("an event recorded after its predecessor ended is due immediately", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -70,7 +70,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([delivery.sequence, delivery.nextAttemptAt], [2, own.start + hour])
     }))
 
-  it.effect("a predecessor that has no delivery is not waited for", () =>
+  it.effect("a predecessor without a delivery is not waited for", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own, { eventTypes: ["message.read"] })

@@ -1,5 +1,5 @@
 /**
- * Conformance of `DeliveryStore`: deliveries that a person asks for again.
+ * Conformance of `DeliveryStore`: deliveries that a person retries.
  */
 import { assert } from "@effect/vitest"
 import { DeliveryStore, type Id, type Time, WebhookStore } from "@wac/core"
@@ -14,7 +14,7 @@ const { day, hour, minute, putWebhook, second, world } = Fixture
 const retry = ({ workspace }: Fixture.World, id: Id.DeliveryId, now: Time.Instant) =>
   Effect.map(DeliveryStore.DeliveryStore.use((store) => store.retry(workspace.id, id, now)), Option.getOrThrow)
 
-/** A webhook, and the one event recorded for it. */
+/** A webhook with one recorded event. */
 const withEvent = Effect.gen(function*() {
   const own = yield* world()
   yield* putWebhook(own)
@@ -22,7 +22,7 @@ const withEvent = Effect.gen(function*() {
   return own
 })
 
-/** A webhook, and two events of one message. */
+/** A webhook with two events of one message. */
 const withMessage = Effect.gen(function*() {
   const own = yield* world()
   yield* putWebhook(own)
@@ -34,7 +34,7 @@ const withMessage = Effect.gen(function*() {
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a delivered one is attempted anew, with the same event and under the next number", () =>
+  it.effect("a delivered event is attempted again with the same body, under the next number", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const before = yield* tryOne(own, { startedAt: own.start, outcome: "delivered" })
@@ -62,7 +62,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("the retry schedule begins anew, and so do its 24 hours", () =>
+  it.effect("a manual retry restarts the retry schedule and its 24 hours", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       let at = own.start
@@ -90,7 +90,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(shown.attempts.map(({ number }) => number), Array.from({ length: 11 }, (_, i) => i + 1))
     }))
 
-  it.effect("while its webhook is failing a new round comes before retries", () =>
+  it.effect("while the webhook is failing, a new round comes before retries", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -104,13 +104,13 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* claimOne(own, { now: at })).delivery.id, done!.delivery.id)
     }))
 
-  it.effect("one that is being attempted is not attempted twice at once", () =>
+  it.effect("a delivery in flight is not attempted twice concurrently", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const failing = yield* claimOne(own, { now: own.start })
       yield* retry(own, failing.delivery.id, own.start + second)
       assert.deepStrictEqual((yield* claim(own, { now: own.start + second })).deliveries, [])
-      // the attempt under way is the first of the round
+      // the attempt in flight is the first of the round
       const { recorded } = yield* complete(failing, { startedAt: own.start, durationMs: 2 * second })
       assert.isTrue(recorded)
       const { delivery } = yield* view(own, failing.delivery.id)
@@ -125,7 +125,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: own.start + day })).deliveries, [])
     }))
 
-  it.effect("one whose claimer is gone is due again when the lease ends", () =>
+  it.effect("a delivery whose claimer is gone is due again when the lease ends", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const lost = yield* claimOne(own, { now: own.start })
@@ -135,7 +135,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* claimOne(own, { now: end })).delivery.trigger, "manual")
     }))
 
-  it.effect("while the webhook is paused it is held", () =>
+  it.effect("a retried delivery is held while the webhook is paused", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
       const { claimed } = yield* tryOne(own, { startedAt: own.start })
@@ -145,7 +145,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: own.start + 3 * day })).deliveries, [])
     }))
 
-  it.effect("one that has ended holds back none of its message's events, and is held back by none", () =>
+  it.effect("a retried delivery that had ended neither delays its message's events nor waits for them", () =>
     Effect.gen(function*() {
       const { first, messageId, own, second: next } = yield* withMessage
       yield* tryOne(own, { startedAt: own.start, outcome: "delivered" })
@@ -157,7 +157,7 @@ export const tests = (it: Fixture.It): void => {
       assert.sameMembers(deliveries.map(({ delivery }) => delivery.id), [first.id, next.id])
       const [one, other] = deliveries[0]!.delivery.id === first.id ? deliveries : deliveries.toReversed()
       assert.deepStrictEqual([one!.event.orderKey, one!.event.sequence], [messageId, 1])
-      // its end frees nobody
+      // its end frees nothing
       yield* complete({ ...one!, token }, { startedAt: own.start + minute, outcome: "delivered" })
       assert.deepStrictEqual((yield* claim(own, { now: own.start + minute + second })).deliveries, [])
       yield* complete({ ...other!, token }, {
@@ -168,7 +168,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* claimOne(own, { now: own.start + hour })).event.type, "message.read")
     }))
 
-  it.effect("one that waits behind another is attempted all the same, and the first keeps its place", () =>
+  it.effect("a delivery that waits for another is attempted anyway, and the first one keeps its place", () =>
     Effect.gen(function*() {
       const { first, messageId, own, second: next } = yield* withMessage
       yield* MessageFixture.report({ status: "read", at: own.start, reference: messageId })
@@ -176,7 +176,7 @@ export const tests = (it: Fixture.It): void => {
       yield* retry(own, next.id, own.start)
       const { claimed } = yield* tryOne(own, { startedAt: own.start, outcome: "delivered", durationMs: 0 })
       assert.strictEqual(claimed.delivery.id, next.id)
-      // that has brought nothing forward
+      // the retry brought nothing forward
       assert.deepStrictEqual((yield* claim(own, { now: own.start + second - 1 })).deliveries, [])
       const retried = yield* retry(own, first.id, own.start)
       assert.deepStrictEqual([retried.delivery.orderKey, retried.delivery.sequence], [messageId, 1])
@@ -186,7 +186,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* claimOne(own, { now: own.start + second })).event.type, "message.read")
     }))
 
-  it.effect("whichever comes first, a retry or the end of the attempt, nothing is lost or done twice", () =>
+  it.effect("of a retry and the end of an attempt, whichever comes first, nothing is lost or done twice", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -215,7 +215,7 @@ export const tests = (it: Fixture.It): void => {
       assert.sameMembers(again.deliveries.map(({ delivery }) => delivery.id), waiting)
     }))
 
-  it.effect("one that a resume has skipped holds back none of its message's events", () =>
+  it.effect("a retried delivery that a resume had skipped delays none of its message's events", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own, { pausedAt: own.start })
@@ -237,7 +237,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("there is none of another workspace, of a removed webhook, or of a test", () =>
+  it.effect("deliveries of another workspace, of a removed webhook and of tests cannot be retried", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore.DeliveryStore
       const own = yield* withEvent
@@ -257,7 +257,7 @@ export const tests = (it: Fixture.It): void => {
       for (const { delivery } of gone) {
         assert.deepStrictEqual(yield* store.retry(own.workspace.id, delivery.id, own.start + minute), Option.none())
       }
-      // nor when there is another webhook
+      // nor if there is a new webhook
       yield* putWebhook(own)
       for (const { delivery } of gone) {
         assert.deepStrictEqual(yield* store.retry(own.workspace.id, delivery.id, own.start + minute), Option.none())

@@ -1,5 +1,5 @@
 /**
- * Conformance of `DeliveryStore`: how deliveries are shown.
+ * Conformance of `DeliveryStore`: how deliveries are listed.
  */
 import { assert } from "@effect/vitest"
 import { type Delivery, DeliveryStore, type Id, WebhookStore } from "@wac/core"
@@ -23,7 +23,7 @@ const page = (
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("list gives deliveries newest first, in pages without gap or repetition", () =>
+  it.effect("list returns deliveries newest first, in pages without gap or repetition", () =>
     Effect.gen(function*() {
       const own = yield* world()
       assert.deepStrictEqual(yield* page(own, undefined, 10, null), { items: [], next: null })
@@ -46,7 +46,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* page(own, undefined, 7, null)).next, null)
     }))
 
-  it.effect("list filters by the status that is shown, in pages", () =>
+  it.effect("list filters by the shown status, in pages", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -57,7 +57,7 @@ export const tests = (it: Fixture.It): void => {
       }
       const of = (status: Delivery.DeliveryStatus) => Effect.map(views(own, { status }), (shown) => shown.length)
       assert.strictEqual(yield* of("delivered"), 3)
-      // one of them is being attempted
+      // one of them is in flight
       assert.strictEqual(yield* of("pending"), 3)
       assert.strictEqual(yield* of("held"), 0)
       assert.strictEqual(yield* of("exhausted"), 0)
@@ -73,7 +73,7 @@ export const tests = (it: Fixture.It): void => {
 
   it.effect("list filters by type, message, time and the last attempt, in pages", () =>
     Effect.gen(function*() {
-      // ids are of the present, and a delivery is made when its id is
+      // ids carry the real time, and a delivery is created when its id is
       const own = yield* world({ start: yield* Clock.currentTimeMillis })
       yield* putWebhook(own)
       const { messageId } = yield* MessageFixture.sent(own, { now: own.start })
@@ -123,7 +123,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* found({ status: "delivered", eventType: "message.delivered" }), [])
     }))
 
-  it.effect("what a paused webhook waits with is shown as held, from its pause on", () =>
+  it.effect("pending deliveries of a paused webhook are shown as held, from the pause on", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const webhook = yield* putWebhook(own)
@@ -141,7 +141,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* views(own), listed)
     }))
 
-  it.effect("what has gone with its webhook is shown under one that is not paused", () =>
+  it.effect("deliveries of a removed webhook are shown with a webhook that is not paused", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const webhook = yield* putWebhook(own, { pausedAt: own.start })
@@ -151,7 +151,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([shown!.status, shown!.webhook], ["skipped", { id: webhook.id, pausedAt: null }])
     }))
 
-  it.effect("get finds a delivery without attempts, and none that does not exist", () =>
+  it.effect("get finds a delivery without attempts, and nothing for an unknown id", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore.DeliveryStore
       const own = yield* world()
@@ -165,7 +165,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(own.workspace.id, yield* Fixture.id("dlv")), Option.none())
     }))
 
-  it.effect("a workspace sees its own deliveries only", () =>
+  it.effect("a workspace sees only its own deliveries", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore.DeliveryStore
       const own = yield* world()

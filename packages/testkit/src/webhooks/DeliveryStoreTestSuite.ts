@@ -17,7 +17,7 @@ const stateOf = ({ workspace }: Fixture.World) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("beginTest records the event and claims its delivery, whichever types are wanted", () =>
+  it.effect("beginTest records the event and claims its delivery, whatever types the webhook subscribes to", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const webhook = yield* putWebhook(own, {
@@ -66,7 +66,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* views(own, { status: "pending" }), [])
     }))
 
-  it.effect("beginTest leaves nothing behind where there is no webhook", () =>
+  it.effect("beginTest leaves nothing behind without a webhook", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* DeliveryFixture.test(own, { now: own.start })
@@ -77,7 +77,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([events.items, yield* views(own)], [[], []])
     }))
 
-  it.effect("a test goes on while the webhook is paused, is not held and does not end the pause", () =>
+  it.effect("a test runs while the webhook is paused, is not held and does not end the pause", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own, { pausedAt: own.start })
@@ -106,7 +106,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: own.start + day })).deliveries, [])
     }))
 
-  it.effect("a test that fails is over, and says nothing against the webhook", () =>
+  it.effect("a failed test is over, and does not count against the webhook", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -127,7 +127,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(deliveries.map(({ delivery }) => delivery.eventType), ["message.received"])
     }))
 
-  it.effect("a test that succeeds shows that the receiver has recovered", () =>
+  it.effect("a successful test shows that the receiver has recovered", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -140,11 +140,11 @@ export const tests = (it: Fixture.It): void => {
       yield* complete(test, { startedAt: waiting.now, outcome: "delivered", durationMs: 50 })
       const { consecutiveFailures, recoveredAt } = (yield* stateOf(own)).webhook.health
       assert.deepStrictEqual([consecutiveFailures, recoveredAt], [0, waiting.now + 50])
-      // so what waited comes forward
+      // so the waiting retries come forward
       assert.strictEqual((yield* claim(own, { now: waiting.now + 50 })).deliveries.length, 5)
     }))
 
-  it.effect("a test whose lease ended, or that was given back, is over without an attempt", () =>
+  it.effect("a test whose lease ended, or that was released, ends without an attempt", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore.DeliveryStore
       const own = yield* world()
@@ -167,7 +167,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue((yield* complete(kept, { startedAt: own.start + second })).recorded)
     }))
 
-  it.effect("a removal skips a test that is being made", () =>
+  it.effect("a removal skips a test in progress", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -184,7 +184,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* view(own, test.delivery.id)).status, "skipped")
     }))
 
-  it.effect("a test that is being made is not held, and none of what a resume skips", () =>
+  it.effect("a test in progress is neither held nor skipped by a resume", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)

@@ -1,27 +1,26 @@
 /**
- * A receiver of webhooks on the loopback, over real HTTP: it keeps every request that comes, byte for byte, and
- * answers by a script.
+ * A webhook receiver on loopback, over real HTTP. It records every request byte for byte, and responds by a script.
  */
 import { Clock, type Duration, Effect, Fiber, type Scope } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import * as Arrivals from "../Arrivals.ts"
 
-/** A request as it came over the wire. */
+/** A request as it was received. */
 export interface ReceivedRequest {
   readonly method: string
   /** Path and query, as sent. */
   readonly target: string
-  /** Names in lower case; values of a header that came more than once are joined by a comma. */
+  /** Names are in lower case. Repeated headers are joined by a comma. */
   readonly headers: { readonly [name: string]: string }
   readonly body: Uint8Array
-  /** When its last byte came. */
+  /** When its last byte arrived. */
   readonly arrivedAt: number
 }
 
-/** What the receiver does with one request. */
+/** What the receiver does with a request. */
 export type Answer =
-  /** Answers, once `after` has ended and `delay` is over; in full at once, or a byte of the body every `drip`. */
+  /** Responds once `after` has ended and `delay` has passed: all at once, or a byte of the body every `drip`. */
   | {
     readonly _tag: "Reply"
     readonly status: number
@@ -31,12 +30,12 @@ export type Answer =
     readonly delay?: Duration.Input
     readonly drip?: Duration.Input
   }
-  /** Reads the request and never answers. */
+  /** Reads the request and never responds. */
   | { readonly _tag: "Hang" }
-  /** Breaks the connection without an answer. */
+  /** Breaks the connection without a response. */
   | { readonly _tag: "Reset" }
 
-/** Answers with a status. */
+/** Responds with a status. */
 export const reply = (
   status: number,
   options: Omit<Answer & { readonly _tag: "Reply" }, "_tag" | "status"> = {}
@@ -46,19 +45,19 @@ export const reply = (
   ...options
 })
 
-/** Answers that it takes the event. */
+/** Accepts the event. */
 export const ok: Answer = reply(200)
 
-/** Sends the caller elsewhere. */
+/** Redirects the caller. */
 export const redirect = (location: string, status = 302): Answer => reply(status, { headers: { location } })
 
-/** Reads the request and never answers. */
+/** Reads the request and never responds. */
 export const hang: Answer = { _tag: "Hang" }
 
-/** Breaks the connection without an answer. */
+/** Breaks the connection without a response. */
 export const reset: Answer = { _tag: "Reset" }
 
-/** Answers 200, one byte of the body at a time. */
+/** Responds 200, one byte of the body at a time. */
 export const slowDrip = (body: string, every: Duration.Input): Answer => reply(200, { body, drip: every })
 
 export interface RecordingReceiver {
@@ -67,21 +66,21 @@ export interface RecordingReceiver {
   readonly port: number
   /** Every request so far, in the order of arrival. */
   readonly requests: Effect.Effect<ReadonlyArray<ReceivedRequest>>
-  /** The earliest request that `next` has not given yet; suspends until there is one. */
+  /** The earliest request that `next` has not returned yet. Suspends until there is one. */
   readonly next: Effect.Effect<ReceivedRequest>
-  /** Suspends until at least `count` requests have come in all; gives all of them. */
+  /** Suspends until at least `count` requests have arrived in total. Returns all of them. */
   readonly waitFor: (count: number) => Effect.Effect<ReadonlyArray<ReceivedRequest>>
-  /** Answers the next requests with these, one each, in this order; then with what `answerWith` set. */
+  /** Sets the responses to the next requests, one each, in this order. After them `answerWith` applies. */
   readonly script: (answers: ReadonlyArray<Answer>) => Effect.Effect<void>
-  /** How requests beyond the script are answered; {@link ok} at first. */
+  /** Sets the response to requests beyond the script. Defaults to {@link ok}. */
   readonly answerWith: (answer: Answer | ((request: ReceivedRequest) => Answer)) => Effect.Effect<void>
   /** How many connections were ever opened. */
   readonly connections: Effect.Effect<number>
 }
 
 /**
- * Listens on this port of 127.0.0.1 for as long as the scope; closing it breaks every connection. Times and delays
- * are of the clock that it is made under: over real sockets that should be the real one.
+ * Listens on this port of 127.0.0.1 for as long as its scope. Closing it breaks every connection. Times and delays use
+ * the clock under which it is created; over real sockets that should be the real one.
  */
 export const makeOn = Effect.fnUntraced(function*(
   listenOn: number
@@ -116,7 +115,7 @@ export const makeOn = Effect.fnUntraced(function*(
   const server = createServer((incoming, response) => {
     const chunks: Array<Buffer> = []
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-    // a caller that leaves is none of the receiver's trouble
+    // errors of a caller that leaves do not matter
     incoming.on("error", () => {})
     response.on("error", () => {})
     incoming.on("end", () => {

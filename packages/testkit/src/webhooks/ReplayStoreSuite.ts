@@ -17,7 +17,7 @@ interface Range {
   readonly status?: Replay.ReplayedStatus
 }
 
-/** Makes a job over everything up to `now`, unless said otherwise. */
+/** Creates a job, by default over everything up to `now`. */
 const create = (own: Fixture.World, now: Time.Instant, { since, status, until }: Range = {}) =>
   Effect.gen(function*() {
     const id = yield* Fixture.id("job")
@@ -37,7 +37,7 @@ const create = (own: Fixture.World, now: Time.Instant, { since, status, until }:
 const get = ({ workspace }: Fixture.World, id: Id.ReplayId) =>
   Effect.map(ReplayStore.ReplayStore.use((store) => store.get(workspace.id, id)), Option.getOrThrow)
 
-/** Takes steps until none is due, and answers with how many that were. */
+/** Runs steps until none is due. Returns how many. */
 const work = (now: Time.Instant, limit = 100) =>
   Effect.gen(function*() {
     const store = yield* ReplayStore.ReplayStore
@@ -46,7 +46,7 @@ const work = (now: Time.Instant, limit = 100) =>
     return steps
   })
 
-/** Attempts everything that is due, again and again, until nothing is. */
+/** Attempts everything that is due, repeatedly, until nothing is. */
 const attemptAll = (own: Fixture.World, now: Time.Instant, outcome: "delivered" | "status" = "delivered") =>
   Effect.gen(function*() {
     const made: Array<DeliveryStore.ClaimedDelivery> = []
@@ -60,7 +60,7 @@ const attemptAll = (own: Fixture.World, now: Time.Instant, outcome: "delivered" 
     }
   })
 
-/** A webhook with so many delivered events, a millisecond apart. */
+/** A webhook with that many delivered events, a millisecond apart. */
 const delivered = (count: number) =>
   Effect.gen(function*() {
     const own = yield* world()
@@ -78,7 +78,7 @@ const triggered = (own: Fixture.World) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a job has the deliveries of its range attempted anew, and ends by itself", () =>
+  it.effect("a job retries the deliveries of its range, and completes by itself", () =>
     Effect.gen(function*() {
       const own = yield* delivered(10)
       const before = yield* views(own)
@@ -137,7 +137,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* triggered(own), [])
     }))
 
-  it.effect("a job covers what has ended, by status if that is asked for, and neither tests nor what comes later", () =>
+  it.effect("a job covers deliveries that have ended, by status if given, but no tests and no later events", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -146,7 +146,7 @@ export const tests = (it: Fixture.It): void => {
       const [one, two, three] = first.deliveries.map((each) => ({ ...each, token: first.token }))
       yield* complete(one!, { startedAt: own.start + 2, durationMs: 0 })
       yield* complete(two!, { startedAt: own.start + 3, durationMs: 0, outcome: "delivered" })
-      // a day later the first is exhausted, since the second was delivered meanwhile
+      // a day later the first one is exhausted, because the second was delivered meanwhile
       const late = yield* claim(own, { now: own.start + 2 + day })
       const last = late.deliveries.find(({ delivery }) => delivery.id === one!.delivery.id)!
       yield* complete({ ...last, token: late.token }, { startedAt: own.start + 2 + day, durationMs: 0 })
@@ -174,7 +174,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* view(own, three!.delivery.id)).delivery.trigger, "automatic")
     }))
 
-  it.effect("a job leaves what waits for another already", () =>
+  it.effect("a job leaves deliveries that already wait for another job", () =>
     Effect.gen(function*() {
       const own = yield* delivered(40)
       const now = own.start + hour
@@ -186,7 +186,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(ended.map(({ replayed, total }) => total === replayed), [true, true])
     }))
 
-  it.effect("a thousand wait at most, and the rest stays as it is until there is room", () =>
+  it.effect("at most a thousand deliveries wait, and the others stay untouched", () =>
     Effect.gen(function*() {
       const count = Replay.maxWaiting + 60
       const own = yield* delivered(count)
@@ -221,7 +221,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* work(now + day, 400), 0)
     }), 120_000)
 
-  it.effect("processes that work at once replay each delivery once, job by job", () =>
+  it.effect("processes that work concurrently replay each delivery once per job", () =>
     Effect.gen(function*() {
       const own = yield* delivered(60)
       const other = yield* world({ start: own.start })
@@ -233,7 +233,7 @@ export const tests = (it: Fixture.It): void => {
       const jobs = [yield* create(own, now), yield* create(other, now)]
       const loop = Effect.repeat(store.step(now, 7), { while: (worked) => worked })
       yield* Effect.replicateEffect(loop, 6, { concurrency: "unbounded" })
-      // one who found every job taken has left; the others were not done
+      // a process that found every job taken has left; the other jobs were not done
       yield* work(now, 7)
       assert.deepInclude(yield* get(own, jobs[0]!.id), { state: "completed", replayed: 60, total: 60 })
       assert.deepInclude(yield* get(other, jobs[1]!.id), { state: "completed", replayed: 30, total: 30 })
@@ -256,7 +256,7 @@ export const tests = (it: Fixture.It): void => {
       yield* work(now + 5)
     }))
 
-  it.effect("while the webhook is paused what is replayed is held", () =>
+  it.effect("replayed deliveries are held while the webhook is paused", () =>
     Effect.gen(function*() {
       const own = yield* delivered(2)
       yield* record(own, 1, own.start + hour)
@@ -270,7 +270,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: now + day })).deliveries, [])
     }))
 
-  it.effect("what a resume has skipped can be replayed at once", () =>
+  it.effect("deliveries that a resume has skipped can be replayed immediately", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own, { pausedAt: own.start })
@@ -288,7 +288,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* views(own)).map(({ status }) => status), ["pending", "pending", "pending"])
     }))
 
-  it.effect("a range of more than ten thousand is not counted before its end, and one of as many is", () =>
+  it.effect("a range of up to ten thousand is counted at once, and a larger one at its end", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own, { pausedAt: own.start })
@@ -305,12 +305,12 @@ export const tests = (it: Fixture.It): void => {
       for (const [since, total] of [[own.start, null], [own.start + 1, Replay.countedAtOnce]] as const) {
         const job = yield* create(own, now, { since })
         assert.strictEqual(job.total, total)
-        // steps are of whoever's job it is
+        // steps work on any workspace's job
         yield* ReplayStore.ReplayStore.use((store) => store.cancel(own.workspace.id, job.id, now))
       }
     }))
 
-  it.effect("a job ends when its webhook is removed, and none is made without one", () =>
+  it.effect("a job ends when its webhook is removed, and cannot be created without one", () =>
     Effect.gen(function*() {
       const own = yield* delivered(5)
       const store = yield* ReplayStore.ReplayStore
@@ -334,7 +334,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* triggered(own), [])
     }))
 
-  it.effect("jobs are listed newest first, in pages, to their own workspace", () =>
+  it.effect("jobs are listed newest first, in pages, for their own workspace", () =>
     Effect.gen(function*() {
       const own = yield* delivered(1)
       const other = yield* world({ start: own.start })
@@ -351,7 +351,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(other.workspace.id, id), Option.none())
       assert.deepStrictEqual(yield* store.cancel(other.workspace.id, id, now), Option.none())
       assert.deepStrictEqual(yield* get(own, id), made[0])
-      // what has ended stays so
+      // an ended job stays so
       const ended = Option.getOrThrow(yield* store.cancel(own.workspace.id, id, now + minute))
       assert.deepStrictEqual(ended, { ...made[0]!, state: "cancelled", completedAt: now + minute })
       assert.deepStrictEqual(yield* store.cancel(own.workspace.id, id, now + hour), Option.some(ended))

@@ -1,6 +1,6 @@
 /**
- * A `WebhookTransport` that posts to nobody: a function answers, and every request is kept with the clock's time. With
- * it and a storage in memory the scheduler's days run in a moment under the test clock.
+ * A `WebhookTransport` without a network: a function responds, and every request is recorded with the clock's time.
+ * With it and a memory storage, the scheduler's days run in a moment under the test clock.
  */
 import { WebhookTransport } from "@wac/core"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
@@ -11,10 +11,10 @@ export interface PostedRequest extends WebhookTransport.WebhookRequest {
   readonly at: number
 }
 
-/** Answers one request; it may sleep, and never end: then it is cut off when its time is over. */
+/** Responds to a request. It may sleep, or never end: it is then cut off at the timeout. */
 export type Answer = (request: PostedRequest) => Effect.Effect<WebhookTransport.WebhookAnswer>
 
-/** The answer of a receiver that gives this status. */
+/** The response of a receiver with this status. */
 export const answered = (
   statusCode: number,
   rest: Partial<WebhookTransport.WebhookAnswer> = {}
@@ -29,7 +29,7 @@ export const answered = (
   ...rest
 })
 
-/** The answer when no connection comes about. */
+/** The result if no connection is established. */
 export const unreachable: WebhookTransport.WebhookAnswer = {
   outcome: "connect",
   statusCode: null,
@@ -40,35 +40,35 @@ export const unreachable: WebhookTransport.WebhookAnswer = {
   retryAfter: null
 }
 
-/** The answer when the time is over. */
+/** The result of a timeout. */
 const timedOut = (timeout: Duration.Duration): WebhookTransport.WebhookAnswer => ({
   ...unreachable,
   outcome: "timeout",
   message: `did not answer within ${Duration.toSeconds(timeout)} seconds`
 })
 
-/** Every request is taken. */
+/** Accepts every request. */
 export const ok: Answer = () => Effect.succeed(answered(200))
 
-/** No request ends. */
+/** Never responds. */
 export const hang: Answer = () => Effect.never
 
 export class StubTransport extends Context.Service<StubTransport, {
   /** Every request so far, in the order of posting. */
   readonly requests: Effect.Effect<ReadonlyArray<PostedRequest>>
-  /** The earliest request that `next` has not given yet; suspends until there is one. */
+  /** The earliest request that `next` has not returned yet. Suspends until there is one. */
   readonly next: Effect.Effect<PostedRequest>
-  /** Suspends until at least `count` requests have been posted in all; gives all of them. */
+  /** Suspends until at least `count` requests have been posted in total. Returns all of them. */
   readonly waitFor: (count: number) => Effect.Effect<ReadonlyArray<PostedRequest>>
-  /** How requests are answered from now on. */
+  /** Sets the response to later requests. */
   readonly answerWith: (answer: Answer) => Effect.Effect<void>
-  /** How many requests have no answer yet, and the most there ever were at once. */
+  /** How many requests have no response yet, and the maximum so far. */
   readonly inFlight: Effect.Effect<{ readonly now: number; readonly most: number }>
-  /** How many requests were cut off, by their time or their caller. */
+  /** How many requests were cut off by their timeout or their caller. */
   readonly interrupted: Effect.Effect<number>
 }>()("@wac/testkit/webhooks/StubTransport") {}
 
-/** The transport, and the hand that steers it. */
+/** The transport, and the service that controls it. */
 export const layer = (first: Answer = ok): Layer.Layer<StubTransport | WebhookTransport.WebhookTransport> =>
   Layer.effectContext(Effect.gen(function*() {
     const requests = yield* Arrivals.make<PostedRequest>()

@@ -1,5 +1,6 @@
 /**
- * Conformance of `WebhookStore` and `DeliveryStore`: a webhook's pause and resume, and what becomes of what is held.
+ * Conformance of `WebhookStore` and `DeliveryStore`: pausing and resuming a webhook, and what happens to held
+ * deliveries.
  */
 import { assert } from "@effect/vitest"
 import { type Delivery, DeliveryStore, Webhook, type WebhookStep, WebhookStore } from "@wac/core"
@@ -20,7 +21,7 @@ const resume = ({ workspace }: Fixture.World, now: number, replay: WebhookStep.R
 const stateOf = ({ workspace }: Fixture.World) =>
   Effect.map(WebhookStore.WebhookStore.use((store) => store.get(workspace.id)), Option.getOrThrow)
 
-/** Writes out all that is skipped. */
+/** Writes the status of all skipped deliveries. */
 const tidy = (now: number, limit: number) =>
   Effect.gen(function*() {
     const store = yield* DeliveryStore.DeliveryStore
@@ -32,7 +33,7 @@ const tidy = (now: number, limit: number) =>
 
 const statuses = (own: Fixture.World) => Effect.map(views(own), (shown) => shown.map(({ status }) => status))
 
-/** A workspace whose webhook is paused, with so many events held, recorded 1 ms apart from `start` on. */
+/** A workspace whose webhook is paused with that many held events, recorded 1 ms apart from `start`. */
 const heldWorld = (count: number) =>
   Effect.gen(function*() {
     const own = yield* world()
@@ -43,7 +44,7 @@ const heldWorld = (count: number) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a pause holds everything until a resume; a second one changes nothing, and neither does a second resume", () =>
+  it.effect("a pause holds everything until a resume, and a second pause or resume changes nothing", () =>
     Effect.gen(function*() {
       const own = yield* world()
       assert.deepStrictEqual(yield* pause(own, own.start), Option.none())
@@ -64,7 +65,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(eventsOf(yield* claim(own, { now: own.start + day })), events)
     }))
 
-  it.effect("an attempt under way when it is paused ends as any other", () =>
+  it.effect("an attempt in flight during a pause ends like any other", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -80,7 +81,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: own.start + day })).deliveries, [])
     }))
 
-  it.effect("none skips what is held from that moment, also what is being attempted, and nothing that comes later", () =>
+  it.effect("a resume with none skips everything held, including attempts in flight, but nothing later", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -111,13 +112,13 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(eventsOf(yield* claim(own, { now: at + 1 })), later)
       yield* tidy(at + minute, 4)
       yield* check
-      // paused once more, only what has come since is held
+      // paused once more, only later events are held
       yield* pause(own, at + hour)
       const { heldCount, oldestHeldAt } = yield* stateOf(own)
       assert.deepStrictEqual([heldCount, oldestHeldAt], [2, at])
     }))
 
-  it.effect("what is not written out yet is neither held nor due when it is paused and resumed again", () =>
+  it.effect("skipped deliveries are neither held nor due in a second pause and resume, even before they are tidied", () =>
     Effect.gen(function*() {
       const { own } = yield* heldWorld(5)
       yield* resume(own, own.start + hour, "none")
@@ -130,7 +131,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(eventsOf(yield* claim(own, { now: own.start + 2 * hour })), events)
     }))
 
-  it.effect("since replays what was recorded then or later, and skips the rest", () =>
+  it.effect("a resume with since replays events recorded at or after it, and skips earlier ones", () =>
     Effect.gen(function*() {
       const { events, own } = yield* heldWorld(9)
       const at = own.start + hour
@@ -142,7 +143,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* statuses(own), expected as ReadonlyArray<Delivery.DeliveryStatus>)
     }))
 
-  it.effect("since a time after all that is held skips it all", () =>
+  it.effect("a resume with since after all held events skips them all", () =>
     Effect.gen(function*() {
       const { own } = yield* heldWorld(3)
       yield* resume(own, own.start + hour, { since: own.start + minute })
@@ -150,7 +151,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: own.start + hour })).deliveries, [])
     }))
 
-  it.effect("of one message's events those that are skipped are not waited for, and the others keep their order", () =>
+  it.effect("skipped events of a message are not waited for, and the others keep their order", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -168,7 +169,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(last.delivery.sequence, 3)
     }))
 
-  it.effect("a message's event that is recorded behind skipped ones is due at once", () =>
+  it.effect("a message's event recorded after skipped ones is due immediately", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -180,7 +181,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([delivery.sequence, delivery.nextAttemptAt], [2, own.start + hour])
     }))
 
-  it.effect("waiting retries are due with the resume, and their rounds begin anew", () =>
+  it.effect("waiting retries are due with the resume, and start a new round", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -203,12 +204,12 @@ export const tests = (it: Fixture.It): void => {
         [5, 1, at, endedAt + second]
       )
       assert.strictEqual((yield* stateOf(own)).oldestTriedAt, at)
-      // 24 hours from now, not from the first attempt of all
+      // 24 hours from now, not from the very first attempt
       yield* tryOne(own, { startedAt: own.start + day + minute })
       assert.isNull((yield* stateOf(own)).webhook.pausedAt)
     }))
 
-  it.effect("the backlog goes oldest first, eight at once and a hundred a second, while what is new goes beside it", () =>
+  it.effect("the backlog goes oldest first, eight at once and a hundred a second, beside new events", () =>
     Effect.gen(function*() {
       const { events, own } = yield* heldWorld(40)
       const at = own.start + hour
@@ -224,7 +225,7 @@ export const tests = (it: Fixture.It): void => {
       for (const one of first.deliveries) {
         yield* complete({ ...one, token: first.token }, { startedAt: at, outcome: "delivered", durationMs: 10 })
       }
-      // eight have had their 80 ms
+      // eight have used their 80 ms
       assert.deepStrictEqual(eventsOf(yield* claim(own, { now: at + 79, limit: 1 })), fresh.slice(8, 9))
       const second = yield* claim(own, { now: at + 80, limit: 3 })
       assert.deepStrictEqual(eventsOf(second), events.slice(8, 11))
@@ -234,7 +235,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(eventsOf(yield* claim(own, { now: at + 110 })), [])
     }))
 
-  it.effect("a backlog of hours drains at the rate that is bounded, whatever the claims are like", () =>
+  it.effect("a backlog of hours drains at the bounded rate, however it is claimed", () =>
     Effect.gen(function*() {
       const { own } = yield* heldWorld(60)
       const at = own.start + hour
@@ -251,7 +252,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isAtLeast(done, 48)
     }))
 
-  it.effect("a failing webhook that is resumed gets one attempt at a time: what is new, then its backlog", () =>
+  it.effect("a resumed failing webhook gets one attempt at a time: new events, then its backlog", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const failing: Webhook.Health = {
@@ -275,7 +276,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(two.claimed.event.id, held!)
     }))
 
-  it.effect("removal is written out as well", () =>
+  it.effect("a removal's skipped deliveries are tidied as well", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -287,7 +288,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(before.map(({ delivery }) => delivery.completedAt), Array(5).fill(own.start + hour))
     }))
 
-  it.effect("a claim takes as many of healthy webhooks and of doubtful ones as it is told", () =>
+  it.effect("a claim takes up to its limits of healthy and of doubtful webhooks", () =>
     Effect.gen(function*() {
       const healthy = yield* world()
       const doubtful = yield* world({ start: healthy.start })
@@ -301,7 +302,7 @@ export const tests = (it: Fixture.It): void => {
         worlds.map(({ workspace }) => deliveries.filter(({ delivery }) => delivery.workspaceId === workspace.id).length)
       assert.deepStrictEqual(shares(yield* claim(worlds, { now, limit: { healthy: 2, doubtful: 0 } })), [0, 2])
       assert.deepStrictEqual(shares(yield* claim(worlds, { now, limit: { healthy: 0, doubtful: 3 } })), [3, 0])
-      // one in doubt has four at most
+      // a doubtful webhook has four slots
       const last = yield* claim(worlds, { now, limit: 100 })
       assert.deepStrictEqual(shares(last), [1, 7])
       assert.deepStrictEqual(
@@ -310,7 +311,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("who is not asked for does not count for nextDueAt, and a new webhook has one slot until its first success", () =>
+  it.effect("a standing with a limit of 0 does not count for nextDueAt, and a new webhook has one slot until its first success", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own, { health: Webhook.unknownHealth })
@@ -326,7 +327,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* claim(own, { now: now + 600 })).deliveries.length, Webhook.maxInFlight)
     }))
 
-  it.effect("backlog tells what waits", () =>
+  it.effect("backlog reports what waits", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore.DeliveryStore
       const own = yield* world()
@@ -338,7 +339,7 @@ export const tests = (it: Fixture.It): void => {
       yield* record(own, 11, own.start + 7)
       yield* record(held, 2, held.start)
       const more = (by: ReadonlyArray<number>) => before.webhooksByBacklog.map((webhooks, i) => webhooks + by[i]!)
-      // also while nobody claims, which is when it matters most
+      // even while nothing is claimed, which is when it matters most
       const unseen = yield* store.backlog(own.start + 8)
       assert.deepStrictEqual([unseen.oldestDueAt, unseen.webhooksByBacklog], [own.start + 7, more([1, 1, 0])])
       yield* claim(own, { now: own.start + 8, limit: 1 })

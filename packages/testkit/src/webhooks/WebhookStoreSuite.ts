@@ -18,7 +18,7 @@ const stateOf = (
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("put keeps the first candidate as it was given", () =>
+  it.effect("put stores the first candidate as given", () =>
     Effect.gen(function*() {
       const store = yield* WebhookStore.WebhookStore
       const own = yield* world()
@@ -41,7 +41,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.find(own.workspace.id), Option.some(candidate))
     }))
 
-  it.effect("put changes url, envelope, types and time; id, secrets, state and health stay", () =>
+  it.effect("put changes url, envelope, types and time, and keeps id, secrets, state and health", () =>
     Effect.gen(function*() {
       const store = yield* WebhookStore.WebhookStore
       const own = yield* world()
@@ -77,7 +77,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* stateOf(own)).webhook, expected)
     }))
 
-  it.effect("of racers that create, one does", () =>
+  it.effect("of racing creators, one creates the webhook", () =>
     Effect.gen(function*() {
       const store = yield* WebhookStore.WebhookStore
       const own = yield* world()
@@ -93,7 +93,7 @@ export const tests = (it: Fixture.It): void => {
       assert.include(candidates.map(({ url }) => url), stored.url)
     }))
 
-  it.effect("each workspace has a webhook of its own", () =>
+  it.effect("each workspace has its own webhook", () =>
     Effect.gen(function*() {
       const store = yield* WebhookStore.WebhookStore
       const own = yield* world()
@@ -106,7 +106,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* stateOf(own)).webhook, mine)
     }))
 
-  it.effect("only events of the chosen types, recorded while a webhook is set, get a delivery", () =>
+  it.effect("only events of subscribed types, recorded while a webhook is set, get a delivery", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* record(own, 1)
@@ -122,7 +122,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("a change of types and envelope counts for later events only", () =>
+  it.effect("a change of types and envelope applies to later events only", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* putWebhook(own, { envelope: "a" })
@@ -140,7 +140,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("rotateSecret puts a secret before those that are live, and lets them end", () =>
+  it.effect("rotateSecret puts a new secret before the live ones, which then expire", () =>
     Effect.gen(function*() {
       const store = yield* WebhookStore.WebhookStore
       const own = yield* world()
@@ -170,7 +170,7 @@ export const tests = (it: Fixture.It): void => {
       }
       assert.deepStrictEqual(after, Option.some(expected))
       assert.deepStrictEqual((yield* stateOf(own)).webhook, expected)
-      // a claim gives those that are live then
+      // a claim returns the secrets that are live then
       yield* record(own, 1)
       const { deliveries } = yield* claim(own, { now: own.start + hour })
       assert.deepStrictEqual(deliveries[0]!.secrets, expected.secrets.slice(0, 2))
@@ -180,7 +180,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(Option.getOrThrow(alone).secrets, [{ sealed: Fixture.sealed(11), expiresAt: null }])
     }))
 
-  it.effect("rotateSecret leaves eight live at most, whoever rotates at once, and knows its own webhook only", () =>
+  it.effect("rotateSecret leaves at most eight live secrets, even if rotations race, and affects only its own webhook", () =>
     Effect.gen(function*() {
       const store = yield* WebhookStore.WebhookStore
       const own = yield* world()
@@ -206,13 +206,13 @@ export const tests = (it: Fixture.It): void => {
       const { secrets } = (yield* stateOf(own)).webhook
       assert.strictEqual(secrets.length, 8)
       assert.deepStrictEqual(secrets.filter(({ expiresAt }) => expiresAt === null), secrets.slice(0, 1))
-      // each came after another: it sees that one's secrets behind its own
+      // the rotations were serialized: each saw the previous one's secrets
       const lengths = rotated.map((one) => Option.getOrThrow(one).secrets.length)
       assert.deepStrictEqual(lengths.sort((a, b) => a - b), [2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8])
       assert.deepStrictEqual((yield* stateOf(other)).webhook, theirs)
     }))
 
-  it.effect("remove skips what is open, also what is being attempted, and leaves what has ended", () =>
+  it.effect("remove skips open deliveries, including attempts in flight, and leaves ended ones", () =>
     Effect.gen(function*() {
       const store = yield* WebhookStore.WebhookStore
       const own = yield* world()
@@ -269,7 +269,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(deliveries[0]!.delivery.webhookId, candidate.id)
     }))
 
-  it.effect("heldCount and oldestHeldAt tell of what waits while it is paused, and of nothing while it is active", () =>
+  it.effect("heldCount and oldestHeldAt report what waits while the webhook is paused, and nothing while it is active", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world({ start: own.start })
@@ -277,7 +277,7 @@ export const tests = (it: Fixture.It): void => {
       yield* putWebhook(other)
       for (const { start, ...rest } of [own, other]) {
         yield* record({ start, ...rest }, 3, start + 5)
-        // one that waits for its predecessor is held too
+        // a delivery that waits for its predecessor is held too
         const { messageId } = yield* MessageFixture.sent({ start, ...rest }, { now: start + hour })
         yield* MessageFixture.report({ status: "delivered", at: start + hour, reference: messageId })
       }
@@ -289,7 +289,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* views(other, { status: "held" })).length, 0)
     }))
 
-  it.effect("oldestTriedAt is the first attempt of the oldest delivery tried without success since", () =>
+  it.effect("oldestTriedAt is the first attempt of the oldest delivery that has been tried without a success since", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const at = Effect.map(stateOf(own), ({ oldestTriedAt }) => oldestTriedAt)
@@ -302,7 +302,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* at, own.start + 3 * second)
       yield* complete(one!, { startedAt: own.start + 2 * second })
       assert.strictEqual(yield* at, own.start + 2 * second)
-      // a success lies after both, so neither will pause it
+      // a success came after both, so neither will pause it
       yield* complete(three!, { startedAt: own.start + 4 * second, outcome: "delivered" })
       assert.strictEqual(yield* at, null)
       yield* record(own, 1, own.start + 5 * second)

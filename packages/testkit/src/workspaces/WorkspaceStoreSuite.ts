@@ -42,13 +42,13 @@ const candidate: Effect.Effect<First, never, SecureRandom.SecureRandom> = Effect
   }
 })
 
-/** The first workspace of an empty storage, which {@link layerFounded} had several callers race to create. */
+/** The first workspace of an empty storage, which several callers of {@link layerFounded} raced to create. */
 export class Founded extends Context.Service<Founded, {
   readonly before: ReadonlyArray<Workspace.Workspace>
   readonly attempts: ReadonlyArray<{ readonly first: First; readonly created: boolean }>
 }>()("@wac/testkit/workspaces/WorkspaceStoreSuite/Founded") {}
 
-/** Founds the first workspace; the storage must be empty. */
+/** Creates the first workspace. The storage must be empty. */
 export const layerFounded: Layer.Layer<
   Founded,
   StoreError.StoreError,
@@ -68,7 +68,7 @@ export const layerFounded: Layer.Layer<
   })
 )
 
-/** The one who won. */
+/** The caller that created it. */
 export const founder: Effect.Effect<First, never, Founded> = Effect.map(
   Founded,
   ({ attempts }) => attempts.find(({ created }) => created)?.first ?? assert.fail("nobody created the first workspace")
@@ -76,7 +76,7 @@ export const founder: Effect.Effect<First, never, Founded> = Effect.map(
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("create keeps workspace and number as they were given", () =>
+  it.effect("create stores the workspace and its number as given", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const numbers = yield* PhoneNumberStore.PhoneNumberStore
@@ -88,7 +88,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* numbers.list(workspace.id), [number])
     }))
 
-  it.effect("what does not exist is not found", () =>
+  it.effect("an unknown workspace is not found", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const numbers = yield* PhoneNumberStore.PhoneNumberStore
@@ -97,7 +97,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* numbers.list(nobody), [])
     }))
 
-  it.effect("list gives every workspace, oldest first", () =>
+  it.effect("list returns every workspace, oldest first", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const one = yield* world()
@@ -108,7 +108,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(listed, made)
     }))
 
-  it.effect("configure changes the given fields only, of one workspace only", () =>
+  it.effect("configure changes only the given fields of one workspace", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const { start, workspace } = yield* world({ workspace: { tier: "free", monthlyQuota: 10 } })
@@ -128,7 +128,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(other.workspace.id), Option.some(other.workspace))
     }))
 
-  it.effect("settings are in force from the next accept on", () =>
+  it.effect("settings are in force from the next accept", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const own = yield* world()
@@ -143,7 +143,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* accept, "forbidden/quota_exhausted")
     }))
 
-  it.effect("a key's workspace is found as it is now", () =>
+  it.effect("a key's workspace is returned in its present state", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const { workspace } = yield* world()
@@ -151,7 +151,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(workspace.id), Option.some({ ...workspace, tier: "scale" }))
     }))
 
-  it.effect("createFirst does nothing once there is a workspace, whoever created it", () =>
+  it.effect("createFirst does nothing once there is a workspace, however it was created", () =>
     Effect.gen(function*() {
       const store = yield* WorkspaceStore.WorkspaceStore
       const numbers = yield* PhoneNumberStore.PhoneNumberStore
@@ -166,9 +166,9 @@ export const tests = (it: Fixture.It): void => {
     }))
 }
 
-/** Registers the tests that need a storage of their own, which is empty before {@link layerFounded}. */
+/** Registers the tests that need a storage of their own, empty before {@link layerFounded}. */
 export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
-  it.effect("createFirst: of racers exactly one gets true, and is all that is kept", () =>
+  it.effect("of racing createFirst calls, exactly one returns true, and only its workspace is stored", () =>
     Effect.gen(function*() {
       const { attempts, before } = yield* Founded
       const store = yield* WorkspaceStore.WorkspaceStore
