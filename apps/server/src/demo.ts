@@ -149,7 +149,7 @@ const demo = Effect.gen(function*() {
     yield* say(number++, `The receiver got ${event.type}, and its signature is right`, body.toString())
     if (event.type === "message.delivered") break
   }
-  yield* Console.log(`\nThat is the whole road. The service stays up; Ctrl-C stops it.\n${
+  yield* Console.log(`\nThat is the whole flow. The service stays up; Ctrl-C stops it.\n${
     Guide.text({
       ...guide,
       signIn: { _tag: "Owner", email, password: signIn.suggestedPassword }

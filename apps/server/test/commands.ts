@@ -43,7 +43,7 @@ npm() {
   case "$*" in
     ci | "run build") ;;
     start) start ;;
-    "run demo") show demo 'That is the whole road' ;;
+    "run demo") show demo 'That is the whole flow' ;;
     "run migrate" | "run numbers"* | "run members"*)
       local program="$2"; shift 2
       [ "\${1:-}" != -- ] || shift
@@ -62,7 +62,7 @@ npm() {
     ci) [ "$(cat node_modules/.installed-by 2>/dev/null)" = "$(node --version)" ] ||
       { command npm ci --no-audit --no-fund && node --version >node_modules/.installed-by; } ;;
     start) start ;;
-    "run demo") show demo 'That is the whole road' ;;
+    "run demo") show demo 'That is the whole flow' ;;
     *) command npm "$@" ;;
   esac
 }

@@ -58,7 +58,7 @@ const after: { readonly [document: string]: ReadonlyArray<string> } = {
 
 /** What commands that end well without it must have written. */
 const says: { readonly [document: string]: ReadonlyArray<string> } = {
-  "README.md": ["\"signingSecret\"", "That is the whole road"],
+  "README.md": ["\"signingSecret\"", "That is the whole flow"],
   "docs/guides/quick-start.md": ["\"type\":\"message.received\"", "\"workspaceName\""],
   "docs/guides/receiving.md": ["\"outcome\":\"delivered\"", "\"status\":\"active\""],
   "docs/guides/rotation.md": ["\"previousExpiresAt\"", "\"prefix\":\"wac_live_"],

@@ -454,7 +454,7 @@ describe("the demo", () => {
     Effect.gen(function*() {
       // where the real service runs too
       const running = yield* service({ PROVIDER: "whatsapp", PUBLIC_URL: "https://wac.example.com" }, scripts.demo)
-      yield* running.written(/That is the whole road/)
+      yield* running.written(/That is the whole flow/)
       yield* running.written(wholeGuide)
       const { stderr, stdout } = running.output()
       assert.strictEqual(stderr, "")
