@@ -21,7 +21,7 @@ describe("encode", () => {
     assert.strictEqual(encode(value, 6), text)
   })
 
-  it.prop("reads back as the same number", { value: between(0, 2 ** 32 - 1) }, ({ value }) => {
+  it.prop("a number can be read back from its text", { value: between(0, 2 ** 32 - 1) }, ({ value }) => {
     const text = encode(value, 6)
     assert.strictEqual(text.length, 6)
     assert.strictEqual([...text].reduce((sum, digit) => sum * 62 + alphabet.indexOf(digit), 0), value)
@@ -29,20 +29,20 @@ describe("encode", () => {
 })
 
 describe("random", () => {
-  /** Bytes 0 to 255 in order, again and again. */
+  /** Bytes 0 to 255 in order, repeatedly. */
   const counting = () => {
     let next = 0
     return SecureRandom.make((size) => Uint8Array.from({ length: size }, () => next++ % 256))
   }
 
-  it.effect("takes every character from exactly four of the 256 bytes", () =>
+  it.effect("random draws every character from exactly four of the 256 byte values", () =>
     Effect.gen(function*() {
-      // two runs over all bytes, the last eight of each passed over
+      // two runs over all byte values, each of which ignores the last eight
       const text = yield* random(counting(), 2 * 248)
       for (const character of alphabet) assert.strictEqual(text.split(character).length - 1, 8, character)
     }))
 
-  it.effect("asks for more when too few bytes count", () =>
+  it.effect("random requests more bytes if too few are usable", () =>
     Effect.gen(function*() {
       let calls = 0
       const stingy = SecureRandom.make((size) =>
@@ -52,7 +52,7 @@ describe("random", () => {
     }))
 
   it.effect.prop(
-    "has the length that was asked for",
+    "random returns the requested length",
     { length: between(0, 200) },
     ({ length }) =>
       Effect.gen(function*() {

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import * as Deadlines from "../src/Deadlines.ts"
 
 describe("Deadlines", () => {
-  /** Sets deadlines and notes when they are missed, in milliseconds. */
+  /** Sets deadlines and records when they are missed, in milliseconds. */
   const noting = Effect.gen(function*() {
     const deadlines = yield* Deadlines.make
     const clock = yield* Clock.Clock
@@ -14,7 +14,7 @@ describe("Deadlines", () => {
     return { missed, set }
   })
 
-  it.effect("are missed at their time, each of its own, and not those that were met", () =>
+  it.effect("each deadline is missed at its own time, unless it was cancelled", () =>
     Effect.gen(function*() {
       const { missed, set } = yield* noting
       set("first", 5000)
@@ -30,13 +30,13 @@ describe("Deadlines", () => {
       yield* TestClock.adjust(1)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(missed, [["short", 2500], ["first", 5000], ["second", 6000]])
-      // nothing is left of those: it begins anew
+      // nothing is left of those, so timing starts again
       set("later", 5000)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(missed.at(-1), ["later", 70_000])
     }))
 
-  it.effect("that were met in between leave the others theirs", () =>
+  it.effect("cancelling a deadline leaves the others", () =>
     Effect.gen(function*() {
       const { missed, set } = yield* noting
       for (let i = 0; i < 100; i++) {
@@ -48,7 +48,7 @@ describe("Deadlines", () => {
       assert.deepStrictEqual(missed, [["missed", 9000]])
     }))
 
-  it.effect("that one sets while another is missed count too, and a second word of being met changes nothing", () =>
+  it.effect("a deadline set while another is missed counts, and cancelling twice changes nothing", () =>
     Effect.gen(function*() {
       const deadlines = yield* Deadlines.make
       const missed: Array<string> = []
@@ -66,7 +66,7 @@ describe("Deadlines", () => {
       assert.deepStrictEqual(missed, ["a", "aa", "aaa"])
     }))
 
-  it.effect("end with the scope", () =>
+  it.effect("deadlines end with the scope", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const { missed, set } = yield* Scope.provide(noting, scope)

@@ -30,7 +30,7 @@ const generate = (prefix: keyof Id.ByPrefix) => SecureRandom.SecureRandom.use((r
 const ulid = "01HZXAZ09BY18CX27DW36EV45F"
 
 describe("an identifier", () => {
-  it.effect("has its prefix and a ULID, and belongs to no other kind", () =>
+  it.effect("an identifier has its prefix and a ULID, and is of no other kind", () =>
     Effect.gen(function*() {
       for (const prefix of prefixes) {
         const id = yield* generate(prefix)
@@ -63,7 +63,7 @@ describe("an identifier", () => {
     assert.isFalse(Schema.is(Id.MessageId)(text))
   })
 
-  it.effect("those made in one millisecond sort in the order of making", () =>
+  it.effect("identifiers of the same millisecond sort in creation order", () =>
     Effect.gen(function*() {
       const ids = yield* Effect.replicateEffect(generate("msg"), 1000)
       assert.deepStrictEqual([...ids].sort(), ids)
@@ -71,7 +71,7 @@ describe("an identifier", () => {
     }).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
 
   it.effect.prop(
-    "those made later sort later",
+    "later identifiers sort later",
     { at: between(0, 4_000_000_000_000), later: between(1, 86_400_000) },
     (_) =>
       Effect.gen(function*() {

@@ -40,7 +40,7 @@ const told = {
   "wac_inbound_posts{state=\"unreadable\"}": 11
 }
 
-/** Observes at {@link start}, with storage that tells this. */
+/** Observes at {@link start}, with a storage that returns these reports. */
 const observing = (
   tells: {
     readonly deliveries: Effect.Effect<BacklogReport, StoreError>
@@ -60,7 +60,7 @@ const observing = (
   )
 
 describe("what waits", () => {
-  it.effect("is told by kind, and for how long", () =>
+  it.effect("the backlog is reported by kind, with its age", () =>
     observing(
       { deliveries: Effect.succeed(deliveries), posts: Effect.succeed(posts) },
       (observe) =>
@@ -70,7 +70,7 @@ describe("what waits", () => {
         })
     ))
 
-  it.effect("is of no age where nothing waits, or where another clock is ahead", () =>
+  it.effect("the age is 0 if nothing waits or if another clock is fast", () =>
     observing({
       deliveries: Effect.succeed({ ...deliveries, oldestDueAt: null }),
       posts: Effect.succeed({ ...posts, oldestReceivedAt: start + second })
@@ -85,7 +85,7 @@ describe("what waits", () => {
 })
 
 describe("a storage that is away", () => {
-  it.effect("keeps nobody for more than a second, and leaves what it told before", () => {
+  it.effect("an unavailable storage delays no one for more than a second, and gauges keep their last values", () => {
     let isAway = false
     return observing({
       deliveries: Effect.suspend(() => isAway ? Effect.never : Effect.succeed(deliveries)),

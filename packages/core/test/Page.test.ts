@@ -7,14 +7,14 @@ const id = "msg_01HZXAZ09BY18CX27DW36EV45F"
 const base64url = (text: string) => Buffer.from(text).toString("base64url")
 
 describe("a cursor", () => {
-  it("hides the identifier and gives it back", () => {
+  it("a cursor hides the identifier and decodes to it", () => {
     const cursor = encodeCursor(id)
     assert.match(cursor, /^[A-Za-z0-9_-]+$/)
     assert.notInclude(cursor, id)
     assert.deepStrictEqual(decodeCursor(cursor), Result.succeed(id))
   })
 
-  it.each(["+15551234567", "US.13491208655302741918", "a:b é\u{1F4E6}"])("names a contact with the key %s", (key) => {
+  it.each(["+15551234567", "US.13491208655302741918", "a:b é\u{1F4E6}"])("a cursor can hold the key %s", (key) => {
     const contact = `pn_01HZXAZ09BY18CX27DW36EV45F:${key}`
     assert.deepStrictEqual(decodeCursor(encodeCursor(contact)), Result.succeed(contact))
   })
@@ -50,7 +50,7 @@ describe("a cursor", () => {
     }
   })
 
-  it.prop("any text is refused or an identifier", { text: Schema.String }, ({ text }) => {
+  it.prop("any text decodes to an identifier or is refused", { text: Schema.String }, ({ text }) => {
     for (const cursor of [text, base64url(text), base64url(`1:${text}`)]) {
       const result = decodeCursor(cursor)
       if (Result.isSuccess(result)) assert.match(result.success, /^[a-z]+_[0-9A-Z]{26}(:[^\0]+)?$/)
@@ -58,7 +58,7 @@ describe("a cursor", () => {
     }
   }, checks)
 
-  it.prop("every identifier comes back", {
+  it.prop("every identifier survives encoding and decoding", {
     id: Schema.String.check(Schema.isPattern(/^[a-z]{2,3}_[0-7][0-9A-HJKMNP-TV-Z]{25}$/))
   }, ({ id }) => {
     assert.deepStrictEqual(decodeCursor(encodeCursor(id)), Result.succeed(id))
@@ -80,7 +80,7 @@ describe("a page cut from what was read one beyond the limit", () => {
   })
 
   it.prop(
-    "following the pages shows every item once, in order",
+    "following the pages returns every item once, in order",
     { count: between(0, 60), limit: between(1, 20) },
     (_) => {
       const all = Array.from({ length: _.count }, (_, i) => String(i).padStart(2, "0"))
@@ -91,7 +91,7 @@ describe("a page cut from what was read one beyond the limit", () => {
         const page = cut(rest.slice(0, _.limit + 1), _.limit)
         assert.isAtMost(page.items.length, _.limit)
         shown.push(...page.items)
-        // else it never ends
+        // otherwise the pages would never end
         if (page.next !== null) assert.isTrue(after === null || page.next > after)
         after = page.next
       } while (after !== null)
@@ -100,7 +100,7 @@ describe("a page cut from what was read one beyond the limit", () => {
     checks
   )
 
-  it("holds 25 items, or up to 100", () => {
+  it("a page holds 25 items by default, and at most 100", () => {
     assert.deepStrictEqual([defaultLimit, maxLimit], [25, 100])
   })
 })

@@ -6,32 +6,46 @@ import { between as number, checks } from "./checks.ts"
 const is = Schema.is(PlainText)
 
 describe("plain text", () => {
-  it.each(["", "a", "olá 👋 é", "a\nb\tc", "\u0001\u007f", "\ufeff", "\u{10ffff}", "👨‍👩‍👧"])("%j", (text) => {
-    assert.isTrue(is(text))
-  })
+  it.each(["", "a", "olá 👋 é", "a\nb\tc", "\u0001\u007f", "\ufeff", "\u{10ffff}", "👨‍👩‍👧"])(
+    "%j is plain text",
+    (text) => {
+      assert.isTrue(is(text))
+    }
+  )
 
-  it.each(["\u0000", "a\u0000b", "\ud800", "\udc00", "a\ud83d", "\udc4b\ud83d", "👋\ud800"])("not %j", (text) => {
-    assert.isFalse(is(text))
-  })
+  it.each(["\u0000", "a\u0000b", "\ud800", "\udc00", "a\ud83d", "\udc4b\ud83d", "👋\ud800"])(
+    "%j is not plain text",
+    (text) => {
+      assert.isFalse(is(text))
+    }
+  )
 
-  it.prop("survives UTF-8 and has no NUL, exactly then", { text: Schema.String }, ({ text }) => {
-    const same = new TextDecoder().decode(new TextEncoder().encode(text)) === text
-    // TextDecoder takes a byte order mark away
-    if (!text.startsWith("\ufeff")) assert.strictEqual(is(text), same && !text.includes("\u0000"))
-  }, checks)
+  it.prop(
+    "exactly the texts that survive UTF-8 and have no NUL are plain text",
+    { text: Schema.String },
+    ({ text }) => {
+      const same = new TextDecoder().decode(new TextEncoder().encode(text)) === text
+      // TextDecoder removes a byte order mark
+      if (!text.startsWith("\ufeff")) assert.strictEqual(is(text), same && !text.includes("\u0000"))
+    },
+    checks
+  )
 })
 
 describe("text that was cleaned", () => {
-  it.each([["a\u0000b", "a\uFFFDb"], ["\ud800", "\uFFFD"], ["olá 👋", "olá 👋"]])("%j is %j", (text, expected) => {
-    assert.strictEqual(cleaned(text), expected)
-    assert.isTrue(is(expected))
-  })
+  it.each([["a\u0000b", "a\uFFFDb"], ["\ud800", "\uFFFD"], ["olá 👋", "olá 👋"]])(
+    "%j is cleaned to %j",
+    (text, expected) => {
+      assert.strictEqual(cleaned(text), expected)
+      assert.isTrue(is(expected))
+    }
+  )
 })
 
 describe("text of a length", () => {
   const [one, two] = [Schema.is(between(1, 2)), Schema.is(between(0, 3))]
 
-  it("counts characters, not the units they are stored in", () => {
+  it("length is counted in characters, not in storage units", () => {
     assert.deepStrictEqual(["", "a", "ab", "abc", "👋", "👋👋", "👋👋👋"].map((text) => one(text)), [
       false,
       true,
@@ -44,20 +58,20 @@ describe("text of a length", () => {
     assert.isTrue(two(""))
   })
 
-  it("says in one sentence what it must be", () => {
+  it("the error explains the limits in one sentence", () => {
     for (const wrong of ["", "abc"]) {
       const { message } = Result.getOrThrow(Result.flip(Schema.decodeResult(between(1, 2))(wrong)))
       assert.strictEqual(message, "must have 1 to 2 characters")
     }
   })
 
-  it("must be plain text", () => {
+  it("text of a length must be plain text", () => {
     assert.isFalse(one("\u0000"))
     assert.isFalse(one("\ud800"))
   })
 
   it.prop(
-    "is exactly so many characters",
+    "a text is accepted exactly if its length is within the limits",
     { length: number(0, 40), character: Schema.Literals(["a", "é", "👋"]) },
     (_) => {
       const text = _.character.repeat(_.length)

@@ -1,7 +1,7 @@
 import { assert, it } from "vitest"
 import * as Core from "../src/index.ts"
 
-it("the list of ports has each module of the core whose name ends in Store, the storage as a whole, and nothing else", () => {
+it("the list of ports has every core module whose name ends in Store, the storage as a whole, and nothing else", () => {
   const stores = Object.keys(Core).filter((name) => name.endsWith("Store"))
   assert.deepStrictEqual(Object.keys(Core.Ports.all).toSorted(), [...stores, "Storage"].toSorted())
   for (const [name, port] of Object.entries(Core.Ports.all)) {

@@ -39,7 +39,7 @@ const dropped = Effect.map(
 const counting = <A, E>(test: Effect.Effect<A, E>) => Effect.provideService(test, Metric.MetricRegistry, new Map())
 
 describe("records in passing", () => {
-  it.effect("are written together, a second after the first of them", () =>
+  it.effect("records are written together, a second after the first one", () =>
     Effect.gen(function*() {
       const { batches, record } = yield* recording()
       yield* advance("1 minute")
@@ -56,7 +56,7 @@ describe("records in passing", () => {
       assert.strictEqual(batches.length, 3)
     }).pipe(counting))
 
-  it.effect("are written again if the storage failed and they can be", () =>
+  it.effect("repeatable records are written again if the storage failed", () =>
     Effect.gen(function*() {
       const { batches, record } = yield* recording({ write: (n) => n === 1 ? Effect.fail(failure) : Effect.void })
       record(1)
@@ -67,7 +67,7 @@ describe("records in passing", () => {
       assert.strictEqual(yield* dropped, 0)
     }).pipe(counting))
 
-  it.effect("are dropped and counted if they may have been written and would be counted twice", () =>
+  it.effect("unrepeatable records are dropped and counted if they may have been written", () =>
     Effect.gen(function*() {
       const { batches, record } = yield* recording({ isRepeatable: false, write: () => Effect.fail(failure) })
       record(1)
@@ -77,7 +77,7 @@ describe("records in passing", () => {
       assert.strictEqual(yield* dropped, 2)
     }).pipe(counting))
 
-  it.effect("are dropped and counted beyond a bound while the storage does not answer, and nobody waits", () =>
+  it.effect("records beyond the bound are dropped and counted while the storage does not respond, and callers do not wait", () =>
     Effect.gen(function*() {
       const answered = yield* Deferred.make<void>()
       const { batches, close, record } = yield* recording({ write: () => Deferred.await(answered) })
@@ -90,7 +90,7 @@ describe("records in passing", () => {
       assert.deepStrictEqual(batches.flat().slice(-1), [10_000])
     }).pipe(counting))
 
-  it.effect("are written at the end of the scope", () =>
+  it.effect("records are written at the end of the scope", () =>
     Effect.gen(function*() {
       const { batches, close, record } = yield* recording()
       record(1)

@@ -3,7 +3,7 @@ import { Effect, Tracer } from "effect"
 import * as Span from "../src/Span.ts"
 
 describe("a span that costs nothing where it goes nowhere", () => {
-  it.effect("is made where spans are collected", () =>
+  it.effect("a span is created if spans are collected", () =>
     Effect.gen(function*() {
       const made: Array<string> = []
       const collecting = Tracer.make({
@@ -18,7 +18,7 @@ describe("a span that costs nothing where it goes nowhere", () => {
       assert.deepStrictEqual(made, ["often"])
     }))
 
-  it.effect("is not made where nobody does: the effect stays as it is", () =>
+  it.effect("without a tracer the effect stays unchanged", () =>
     Effect.gen(function*() {
       const withSpan = yield* Span.ifTraced("often")
       const effect = Effect.succeed(1)

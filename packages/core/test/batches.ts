@@ -1,11 +1,13 @@
-/** How the properties of steps divide commands: a batch decides what its commands would have decided one by one. */
+/**
+ * How the properties of steps split commands: a batch decides the same as its commands one by one.
+ */
 import { between, upTo } from "./checks.ts"
 
 /** Sizes of batches. */
 export const sizes = upTo(between(1, 8), 10)
 
 /**
- * Has commands carried out in batches of these sizes and then one by one, each batch of one kind alone. Answers with the
+ * Carries out commands in batches of these sizes and then one by one. Each batch has commands of one kind. Returns the
  * answers.
  */
 export const inBatches = <Command, Answer>(

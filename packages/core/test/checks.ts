@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** How properties are checked: on many cases, the same on every machine. */
+/** How properties are checked: with many cases, the same on every machine. */
 export const checks = { arbitrary: { runs: 500, size: 30, seed: "wac" } } as const
 
 /** Whole numbers from `minimum` to `maximum`. */

@@ -1,6 +1,6 @@
 /**
- * Virtual time over real cryptography. The test clock waits for the fibers that it wakes, but not for WebCrypto: it
- * would run through a day while the first signature is still being made. {@link hold} makes it wait.
+ * Virtual time with real cryptography. The test clock waits for the fibers that it wakes, but not for WebCrypto: it
+ * would pass a day while the first signature is still being computed. {@link hold} makes it wait.
  */
 import { type Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -18,12 +18,12 @@ for (const method of ["importKey", "sign", "verify", "encrypt", "decrypt", "dige
   }
 }
 
-/** How many turns of the event loop must pass without cryptography until all that followed from it has run. */
+/** How many turns of the event loop must pass without cryptography until everything that follows from it has run. */
 const quietTurns = 8
 
-/** Keeps the test clock, which woke this fiber, from moving on before the cryptography that now begins has ended. */
+/** Keeps the test clock, which woke this fiber, from advancing before the cryptography that now begins has ended. */
 export const hold: Effect.Effect<void> = Effect.withFiber((fiber) => {
-  // the test clock counts the tasks that come of waking a fiber, and waits until there are none
+  // the test clock waits for the tasks that follow from waking a fiber
   const turn = (quiet: number): void =>
     fiber.currentDispatcher.scheduleTask(() => {
       if (underWay > 0) turn(0)
@@ -33,7 +33,7 @@ export const hold: Effect.Effect<void> = Effect.withFiber((fiber) => {
   return Effect.void
 })
 
-/** Waits until every fiber is asleep or done, and nothing is under way in WebCrypto. */
+/** Waits until every fiber is asleep or done, and WebCrypto is idle. */
 export const settle: Effect.Effect<void> = Effect.promise(async () => {
   for (let quiet = 0; quiet < quietTurns;) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -45,6 +45,6 @@ export const settle: Effect.Effect<void> = Effect.promise(async () => {
 export const at = (start: number) => <A, E, R>(test: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.andThen(TestClock.setTime(start), test)
 
-/** Lets time pass, and everything happen that comes of it. */
+/** Advances the clock, and waits for everything that follows. */
 export const advance = (duration: Duration.Input): Effect.Effect<void> =>
   Effect.andThen(Effect.andThen(settle, TestClock.adjust(duration)), settle)

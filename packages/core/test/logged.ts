@@ -1,6 +1,6 @@
 import { Effect, Logger } from "effect"
 
-/** What is logged while a test runs, by level. */
+/** The lines logged during a test, by level. */
 export const logged = <A, E, R>(
   test: (lines: ReadonlyArray<{ readonly level: string; readonly message: string }>) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>

@@ -1,5 +1,5 @@
 /**
- * Posts of a provider under virtual time: signed and taken in, and runners that a test starts and stops.
+ * Provider posts under virtual time: signed and received, with runners that a test starts and stops.
  */
 import { MemoryStorage } from "@wac/memory"
 import { StubProviderWebhook } from "@wac/testkit"
@@ -23,7 +23,7 @@ const foundation = InboundPosts.layer.pipe(
   Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
 )
 
-/** Runs a test of posts over a storage of its own, at {@link start}. */
+/** Runs a test of posts over its own storage, at {@link start}. */
 export const posting = <E>(
   test: Effect.Effect<void, E, Layer.Success<typeof foundation> | Scope.Scope>
 ): Effect.Effect<void, E> =>
@@ -31,7 +31,7 @@ export const posting = <E>(
 
 const webhook = StubProviderWebhook.make()
 
-/** Posts a body with its signature, unless another is given. */
+/** Posts a body, by default with its right signature. */
 export const postBody = (text: string, signature = StubProviderWebhook.sign(text)) =>
   InboundPosts.use(({ receive }) => receive(webhook, new TextEncoder().encode(text), () => signature))
 
@@ -39,7 +39,7 @@ export const postBody = (text: string, signature = StubProviderWebhook.sign(text
 export const post = (items: ReadonlyArray<InboundItem>, nonce?: string) =>
   postBody(StubProviderWebhook.bodyOf(items, nonce))
 
-/** A runner that has `apply` apply items; `stop` ends it. */
+/** Starts a runner that applies items with `apply`. `stop` ends it. */
 export const startRunner = Effect.fnUntraced(function*(
   apply: (item: InboundItem) => Effect.Effect<PassedOver | undefined | void, StoreError>,
   options: {
@@ -56,7 +56,7 @@ export const startRunner = Effect.fnUntraced(function*(
         Layer.mock(Inbound, { apply: (item) => Effect.map(apply(item), (passedOver) => passedOver ?? undefined) }),
         Layer.succeed(InboundPostStore, InboundPostStore.of({ ...store, ...options.store })),
         Layer.succeed(SecureRandom.SecureRandom, random),
-        // as where hints may be lost
+        // as if hints could be lost
         Layer.succeed(Polling, steady),
         options.webhook ?? StubProviderWebhook.layer()
       ))
@@ -67,7 +67,7 @@ export const startRunner = Effect.fnUntraced(function*(
   return { stop: Scope.close(scope, Exit.void) }
 })
 
-/** A report on the `n`th message. */
+/** A report about the `n`th message. */
 export const status = (n: number, status: "sent" | "delivered" | "read" = "delivered"): InboundItem => ({
   _tag: "Status",
   providerNumberId: "number",
@@ -75,7 +75,7 @@ export const status = (n: number, status: "sent" | "delivered" | "read" = "deliv
   report: { status, at: start, providerMessageId: `wamid.${n}`, error: null }
 })
 
-/** The `n`th message of a customer's. */
+/** The `n`th message of a customer. */
 export const message = (n: number, customer = "+12025550123"): InboundItem => ({
   _tag: "Message",
   message: {
@@ -90,7 +90,7 @@ export const message = (n: number, customer = "+12025550123"): InboundItem => ({
   }
 })
 
-/** What a test calls an item. */
+/** The name of an item in a test. */
 export const nameOf = (item: InboundItem): string =>
   item._tag === "Status"
     ? `${item.report.providerMessageId} ${item.report.status}`
@@ -98,5 +98,5 @@ export const nameOf = (item: InboundItem): string =>
     ? item.message.providerMessageId
     : item._tag
 
-/** What waits and what fails. */
+/** The waiting and failing posts. */
 export const backlog = InboundPostStore.use((store) => store.backlog)

@@ -1,4 +1,6 @@
-/** Values of the domain, complete and plain, for tests of pure decisions. */
+/**
+ * Complete and simple values of the domain, for tests of pure decisions.
+ */
 import type { Contact } from "../src/contacts/Contact.ts"
 import type { Event } from "../src/events/Event.ts"
 import type { ByPrefix } from "../src/Id.ts"
@@ -188,7 +190,7 @@ export const delivery = (fields: Partial<Delivery> = {}): Delivery => ({
   ...fields
 })
 
-/** An attempt that answered 500 after a second, unless said otherwise. */
+/** An attempt that by default got 500 after a second. */
 export const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   id: id("att"),
   number: 1,

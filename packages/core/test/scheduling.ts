@@ -1,6 +1,6 @@
 /**
- * The webhook road under virtual time: a workspace with a webhook, events that occur, receivers that a test steers,
- * and the scheduler, which a test starts and stops.
+ * Webhook delivery under virtual time: a workspace with a webhook, events, receivers that a test controls, and the
+ * scheduler, which a test starts and stops.
  */
 import { assert } from "@effect/vitest"
 import { StubTransport } from "@wac/testkit"
@@ -25,7 +25,7 @@ type Store = DeliveryStore["Service"]
 
 const setUp = () => {
   const provider = stubProvider()
-  /** What a test puts in front of the store's methods. */
+  /** Wrappers around the store's methods. */
   const interfere: {
     claimDue?: (real: Store["claimDue"]) => Store["claimDue"]
     complete?: (real: Store["complete"]) => Store["complete"]
@@ -49,7 +49,7 @@ const setUp = () => {
   const guard = Layer.succeed(ReceiverGuard, ReceiverGuard.of({ allowInsecure: false, check: () => Effect.void }))
   const layer = Layer.mergeAll(Webhooks.layer, Inbound.layer, Messages.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, guard, provider.layer, StubTransport.layer())),
-    // as where hints may be lost
+    // as if hints could be lost
     Layer.provideMerge(Layer.merge(store, Layer.succeed(Polling, steady))),
     Layer.provideMerge(foundation)
   )
@@ -58,7 +58,7 @@ const setUp = () => {
 
 type Services = Layer.Success<ReturnType<typeof setUp>["layer"]>
 
-/** Runs a test of the scheduler at {@link start}. Without `jitter` chance has its way, the same on every machine. */
+/** Runs a test of the scheduler at {@link start}. By default jitter is random, but the same on every machine. */
 export const scheduling = <E>(
   test: (given: ReturnType<typeof setUp>) => Effect.Effect<void, E, Services | Scope.Scope>,
   options: { readonly jitter?: number; readonly seed?: string } = {}
@@ -75,7 +75,7 @@ export const scheduling = <E>(
       })
   })
 
-/** Starts the scheduler, as a process does; `stop` closes its scope. */
+/** Starts the scheduler like a process. `stop` closes its scope. */
 export const startScheduler: Effect.Effect<{ readonly stop: Effect.Effect<void> }, never, Services> = Effect.gen(
   function*() {
     const scope = yield* Scope.make()
@@ -93,7 +93,7 @@ export const receiver = (fields: Partial<Omit<PutWebhook, "workspaceId">> = {}) 
       webhooks.put({ envelope: undefined, eventTypes: undefined, ...fields, url, workspaceId: workspace.id })
     )
     let customers = 0
-    /** Something happens that the workspace is told of, now: a customer writes. */
+    /** Records an event now: a customer writes. */
     const happens = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const before = yield* events(workspace.id)
@@ -116,7 +116,7 @@ export const receiver = (fields: Partial<Omit<PutWebhook, "workspaceId">> = {}) 
       return (yield* events(workspace.id))[before.length]!.id
     })
     const health = Webhooks.use((webhooks) => webhooks.get(workspace.id))
-    /** As if it had answered well yesterday, so that nobody doubts it. */
+    /** Makes the webhook healthy, as if it had succeeded yesterday. */
     const proveItself = Effect.flatMap(WebhookStore, (store) =>
       Effect.andThen(
         store.remove(workspace.id, start),
@@ -149,7 +149,7 @@ export const deliveryOf = (
     return Option.getOrThrow(yield* DeliveryStore.use((store) => store.get(workspaceId, id)))
   }).pipe(Effect.orDie)
 
-/** What was posted so far: when, relative to {@link start}, and of which event. */
+/** What was posted so far: the times relative to {@link start}, and the events. */
 export const posted = Effect.map(
   Effect.flatMap(StubTransport.StubTransport, ({ requests }) => requests),
   (requests) =>
@@ -166,7 +166,7 @@ export const answerWith = (answer: StubTransport.Answer) =>
 export const inFlight = Effect.flatMap(StubTransport.StubTransport, (stub) => stub.inFlight)
 export const interrupted = Effect.flatMap(StubTransport.StubTransport, (stub) => stub.interrupted)
 
-/** An answer that takes its time. */
+/** A delayed response. */
 export const after =
   (duration: Duration.Input, answer: ReturnType<typeof StubTransport.answered>): StubTransport.Answer => () =>
     Effect.as(Effect.sleep(duration), answer)

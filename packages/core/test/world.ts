@@ -1,6 +1,6 @@
 /**
- * A workspace over the memory storage, with everything that a service needs, and doubles for what lies outside: the
- * provider and the receivers.
+ * A workspace over the memory storage, with everything that a service needs, and stubs for the provider and the
+ * receivers.
  */
 import { MemoryStorage } from "@wac/memory"
 import { Clock, Effect, Layer, Redacted } from "effect"
@@ -32,7 +32,7 @@ export const crypto = Layer.mergeAll(Mac.layerWebCrypto, Digest.layerWebCrypto, 
 
 const masterKey = Redacted.make(new Uint8Array(32).fill(7))
 
-/** Storage, cryptography and the vault. Every building of it is a storage of its own. */
+/** Storage, cryptography and the vault. Every build has its own storage. */
 export const foundation = Vault.layer({ current: masterKey }).pipe(
   Layer.provideMerge(Layer.mergeAll(MemoryStorage.layer, crypto, TemplateRequests.layer))
 )
@@ -133,7 +133,7 @@ export const issueKey = (
     return { key: issued.key, token: Redacted.value(issued.secrets!.token) }
   }).pipe(Effect.orDie)
 
-/** The number that the provider says the first workspace begins with. */
+/** The provider's first number. */
 export const providerNumber: PhoneNumber.ProviderNumber = {
   phoneNumber: "+14155550100",
   providerNumberId: "1",
@@ -141,20 +141,20 @@ export const providerNumber: PhoneNumber.ProviderNumber = {
   learned: { ...PhoneNumber.unlearned, quality: "green" }
 }
 
-/** A provider that notes what it is asked and answers as it is told: at once, under a new name, unless said otherwise. */
+/** A provider that records calls and responds as set, by default immediately with a new id. */
 export const stubProvider = () => {
   const calls: Array<ProviderSend & { readonly at: Instant }> = []
   const stub = {
     calls,
-    /** Thrown by the call itself, before there is an effect. */
+    /** Thrown by the call itself, before it returns an effect. */
     throws: undefined as Error | undefined,
     answer: (_: ProviderSend, call: number): Effect.Effect<ProviderOutcome> =>
       Effect.succeed({ _tag: "Accepted", providerMessageId: `wamid.${call}` }),
     firstNumber: Effect.succeed(providerNumber) as Effect.Effect<PhoneNumber.ProviderNumber, ProviderError>,
     templates: Effect.succeed(templates) as Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>,
-    /** Of this number; {@link templates} unless said otherwise. */
+    /** The templates of a number's account, by default {@link templates}. */
     templatesOf: (_: PhoneNumber.PhoneNumber) => stub.templates,
-    /** Hears of every listing. */
+    /** Called for every listing. */
     listed: (_: PhoneNumber.PhoneNumber, _at: Instant): void => {}
   }
   const stubbed = Layer.succeed(

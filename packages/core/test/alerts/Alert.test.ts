@@ -33,11 +33,11 @@ const failing = { ...unknownHealth, consecutiveFailures: 100, failuresSince: sta
 const kindsOf = (state: Partial<State>) => matters({ ...calm, ...state }).map(({ kind, subject }) => [kind, subject])
 
 describe("what is the matter", () => {
-  it("is nothing where all is well", () => {
+  it("a workspace without problems has no alert", () => {
     assert.deepStrictEqual(kindsOf({ webhook: webhook(), numbers: [sender({})] }), [])
   })
 
-  it("is a webhook that is failing, about to be paused, or paused", () => {
+  it("a webhook that is failing, about to be paused, or paused is a problem", () => {
     const own = id("whk")
     assert.deepStrictEqual(kindsOf({ webhook: webhook({ health: failing }) }), [["webhook_failing", own]])
     const soon = (in_: number) => webhook({ health: failing, pausesAt: start + in_ })
@@ -49,7 +49,7 @@ describe("what is the matter", () => {
     ]])
   })
 
-  it("is a number that the provider rates low, in its words", () => {
+  it("a number with a low rating is a problem, in the provider's words", () => {
     const rated = (quality: string) => [sender({ learned: { tier: null, messagingLimit: null, quality } })]
     for (const quality of ["RED", "red", "low"]) {
       assert.deepStrictEqual(kindsOf({ numbers: rated(quality) }), [["number_low_quality", id("pn")]])
@@ -59,11 +59,11 @@ describe("what is the matter", () => {
     }
   })
 
-  it("is a template that is paused", () => {
+  it("a paused template is a problem", () => {
     assert.deepStrictEqual(kindsOf({ pausedTemplates: [template({})] }), [["template_paused", template({}).id]])
   })
 
-  it("is a quota from 80 % on, and once more when it is used up", () => {
+  it("a quota is a problem from 80 %, and another once used up", () => {
     const used = (used: number, limit: number | null = 10) =>
       kindsOf({ quota: { month: "2026-01", used, limit } }).map(([kind]) => kind)
     assert.deepStrictEqual(used(7), [])

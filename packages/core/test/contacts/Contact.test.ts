@@ -8,7 +8,7 @@ const words = {
   opt_in: ["START", "UNSTOP"]
 } as const
 
-/** Numbers of two lines each, with and without what one of its forms has more. */
+/** Lines with two number forms each: long and short. */
 const lines: ReadonlyArray<readonly [country: string, long: string, short: string]> = [
   ["Brazil", "+5511987654321", "+551187654321"],
   ["Brazil", "+5599961234567", "+559961234567"],
@@ -16,7 +16,7 @@ const lines: ReadonlyArray<readonly [country: string, long: string, short: strin
   ["Argentina", "+5491123456789", "+541123456789"]
 ]
 
-/** A number of one of the countries that have variants, or of none. */
+/** Numbers of countries with and without variants. */
 const Number = Schema.Union([
   Schema.String.check(Schema.isPattern(/^\+55[1-9]{2}9?[2-9][0-9]{7}$/)),
   Schema.String.check(Schema.isPattern(/^\+521?[0-9]{10}$/)),
@@ -25,7 +25,7 @@ const Number = Schema.Union([
 ])
 
 describe("what a customer is kept and found by", () => {
-  it.each(lines)("is the same for both numbers of a line in %s: %s and %s", (_, long, short) => {
+  it.each(lines)("both forms of a line in %s have the same key: %s and %s", (_, long, short) => {
     assert.strictEqual(keyOf(long), keyOf(short))
   })
 
@@ -41,11 +41,11 @@ describe("what a customer is kept and found by", () => {
     assert.strictEqual(keyOf(number), number)
   })
 
-  it.prop("is its own key", { number: Number }, ({ number }) => {
+  it.prop("a key is its own key", { number: Number }, ({ number }) => {
     assert.strictEqual(keyOf(keyOf(number)), keyOf(number))
   }, checks)
 
-  it.prop("is nobody else's: it is the number itself, or that number with or without the one digit", {
+  it.prop("a key is the number itself, or that number with or without the one digit", {
     number: Number
   }, ({ number }) => {
     const key = keyOf(number)
@@ -57,7 +57,7 @@ describe("what a customer is kept and found by", () => {
     assert.include([key, ...others], number)
   }, checks)
 
-  it("is the provider's identifier where no number is known, and the number where it is", () => {
+  it("the key is the provider's user id if no number is known, else the number", () => {
     assert.strictEqual(keyFor({ phone: null, userId: "US.1" }), "US.1")
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: "BR.1" }), "+5511987654321")
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: null }), "+5511987654321")
@@ -80,7 +80,7 @@ describe("what a button that a customer chose says of being written to", () => {
 
 describe("what a customer's words say of being written to", () => {
   for (const preference of ["opt_out", "opt_in"] as const) {
-    it.each(words[preference])(`%s: ${preference}, in any case, with white space around it`, (word) => {
+    it.each(words[preference])(`%s means ${preference}, in any case, with white space around it`, (word) => {
       const capitalised = word.charAt(0) + word.slice(1).toLowerCase()
       for (
         const text of [word, word.toLowerCase(), capitalised, ` ${word}`, `${word}\n`, `\t${word.toLowerCase()} \r\n`]

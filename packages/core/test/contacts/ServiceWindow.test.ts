@@ -16,18 +16,18 @@ describe("a window", () => {
     assert.strictEqual(openUntil(start, now), open ? start + day : null)
   })
 
-  it("is never open when the customer never wrote", () => {
+  it("a window is never open if the customer never wrote", () => {
     for (const now of [0, start, start + day]) assert.isFalse(isOpen(null, now))
   })
 
-  it("can be opened at the epoch itself", () => {
+  it("a window can be opened at the epoch itself", () => {
     assert.isTrue(isOpen(0, 0))
     assert.isTrue(isOpen(0, day - 1))
     assert.isFalse(isOpen(0, day))
   })
 
   it.prop(
-    "is open for exactly 24 hours",
+    "a window is open for exactly 24 hours",
     { at: between(0, 4_000_000_000_000), after: between(-2 * day, 2 * day) },
     (_) => {
       assert.strictEqual(isOpen(_.at, _.at + _.after), _.after >= 0 && _.after < day)
@@ -46,7 +46,7 @@ describe("an inbound message's timestamp", () => {
     assert.strictEqual(openedAt(timestamp, start), opened)
   })
 
-  it.prop("never keeps a window open for more than 24 hours from now", {
+  it.prop("an inbound message never keeps a window open for more than 24 hours from now", {
     timestamp: between(start - 2 * day, start + 2 * day)
   }, ({ timestamp }) => {
     const opened = openedAt(timestamp, start)

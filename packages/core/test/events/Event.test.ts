@@ -151,13 +151,13 @@ const bodies: { readonly [type in EventType]: { readonly event: Event } & { read
 describe("the body of an event", () => {
   for (const type of EventType.literals) {
     for (const envelope of Envelope.literals) {
-      it(`${type} as ${envelope}`, () => {
+      it(`the body of ${type} as ${envelope} matches the specification`, () => {
         assert.strictEqual(body(bodies[type].event, envelope), bodies[type][envelope])
       })
     }
   }
 
-  it("has no reference when the request had none, and no error but in a failure", () => {
+  it("the body has no reference if the request had none, and an error only for a failure", () => {
     const { event } = {
       event: ofTransition(message(), { to: "sent", at }, { id: id("evt"), createdAt: start, sequence: 1 })
     }
@@ -179,13 +179,13 @@ describe("the body of an event", () => {
     })
   })
 
-  it("has an error without what is not known of it", () => {
+  it("an error omits unknown fields", () => {
     const failed = message({ error: { code: "server_error", message: "no" } })
     const { data } = ofTransition(failed, { to: "failed", at }, { id: id("evt"), createdAt: start, sequence: 1 })
     assert.deepStrictEqual(data.error, { code: "server_error", message: "no" })
   })
 
-  it("is the union of the two variants that the specification shows", () => {
+  it("the combined body is the union of the two variants of the specification", () => {
     const { a, b, combined } = progress("delivered")
     const [one, other, both] = [a, b, combined].map((text) => JSON.parse(text))
     assert.deepInclude(both, { ...one, ...other, data: both.data })
@@ -196,7 +196,7 @@ describe("the body of an event", () => {
     assert.hasAllKeys(other.data, ["message_id", "provider_message_id", "to", "delivered_at"])
   })
 
-  it.prop("is the same however often it is made, and the variants hold nothing beside the combined one", {
+  it.prop("the body is the same every time, and the variants hold nothing beyond the combined one", {
     data: Schema.Record(Schema.String, Schema.Json),
     envelope: Envelope,
     type: EventType
@@ -228,7 +228,7 @@ describe("the event of a customer's message", () => {
       { id: id("evt"), messageId: id("msg"), createdAt: start }
     ).data
 
-  it("names the customer by what is known of them", () => {
+  it("the event identifies the customer by what is known of them", () => {
     const keys = ["message_id", "provider_message_id", "from", "to", "type", "text", "received_at", "late"]
     assert.hasAllKeys(of({}), keys)
     const unnumbered = of({ customer: { phone: null, userId: "US.1" } })
@@ -238,7 +238,7 @@ describe("the event of a customer's message", () => {
     assert.deepStrictEqual([both["from"], both["from_user_id"]], ["+551187654321", "BR.1"])
   })
 
-  it("holds what the message answers, if it does, and content of any shape", () => {
+  it("the event holds the quoted message, if any, and content of any shape", () => {
     const context = { message_id: "wamid.1", forwarded: true }
     const data = of({ type: "contacts", content: [{ name: "Ana" }], context })
     assert.deepStrictEqual([data["context"], data["contacts"]], [context, [{ name: "Ana" }]])
@@ -246,7 +246,7 @@ describe("the event of a customer's message", () => {
 })
 
 describe("the events of a message's steps", () => {
-  it("are numbered on from those before, in order, each under the next identifier", () => {
+  it("events continue the numbering in order, each with the next identifier", () => {
     const before = message({ sequence: 4 })
     const moved = apply(before, report("read", at), start)
     const ids = [id("evt", 1), id("evt", 2), id("evt", 3), id("evt", 4)]
@@ -262,13 +262,13 @@ describe("the events of a message's steps", () => {
         [ids[2], "message.read", 7, 7, before.id, start]
       ]
     )
-    // even the skipped ones name the message as upstream does
+    // even the skipped ones carry the provider's id of the message
     assert.isTrue(events.every(({ data }) => data.provider_message_id === "wamid.1"))
     assert.deepStrictEqual({ ...after, sequence: 4 }, moved.message)
     assert.strictEqual(events.length, maxPerReport)
   })
 
-  it("are none when nothing moved", () => {
+  it("there are no events if nothing changed", () => {
     const given = message({ sequence: 4 })
     assert.deepStrictEqual(ofTransitions(given, [], [], start), { message: given, events: [] })
   })

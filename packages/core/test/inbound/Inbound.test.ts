@@ -40,7 +40,7 @@ const upstream = <E>(
     return Effect.andThen(TestClock.setTime(start), test(given).pipe(Effect.provide(given.layer)))
   })
 
-/** A message that was sent a moment ago. */
+/** A message that was just sent. */
 const sent = Effect.gen(function*() {
   const { number, workspace } = yield* world()
   const { key: apiKey } = yield* issueKey(workspace.id)
@@ -102,7 +102,7 @@ const told = (workspaceId: Parameters<EventStore["Service"]["list"]>[0]) =>
 
 describe("status reports", () => {
   it.effect(
-    "move the message, found by our reference or by upstream's name",
+    "a status report advances the message, found by our reference or by the provider's id",
     upstream(() =>
       Effect.gen(function*() {
         const { message, messageId, workspace } = yield* sent
@@ -117,7 +117,7 @@ describe("status reports", () => {
   )
 
   it.effect(
-    "in disorder and more than once tell every step once and in order",
+    "repeated reports in disorder record every step once and in order",
     upstream(() =>
       Effect.gen(function*() {
         const { message, messageId, workspace } = yield* sent
@@ -150,7 +150,7 @@ describe("status reports", () => {
   )
 
   it.effect(
-    "of a failure tell why",
+    "a failure report carries the reason",
     upstream(() =>
       Effect.gen(function*() {
         const { message, messageId, workspace } = yield* sent
@@ -167,7 +167,7 @@ describe("status reports", () => {
   )
 
   it.effect(
-    "of messages that are not ours are passed over, and do not stop what follows",
+    "reports about unknown messages are ignored, and do not stop later ones",
     upstream(() =>
       Effect.gen(function*() {
         const { message, messageId } = yield* sent
@@ -183,7 +183,7 @@ describe("status reports", () => {
   )
 
   it.effect(
-    "of another number than the message was sent from are passed over",
+    "reports about a number other than the message's sender are ignored",
     upstream(() =>
       Effect.gen(function*() {
         const { message, messageId, number } = yield* sent
@@ -204,7 +204,7 @@ describe("status reports", () => {
 })
 
 it.effect(
-  "what belongs to nothing that we know is told of in one line: quietly where it is usual",
+  "items about unknown things are logged in one line, at debug level if that is usual",
   upstream(() =>
     logged((lines) =>
       Effect.gen(function*() {
@@ -231,7 +231,7 @@ it.effect(
 
 describe("customers' messages", () => {
   it.effect(
-    "open the window of the number that was written to, and are told of",
+    "a customer's message opens the window of the number, and records an event",
     upstream(() =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -273,7 +273,7 @@ describe("customers' messages", () => {
   )
 
   it.effect(
-    "that come twice count once",
+    "a repeated message counts once",
     upstream(() =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -287,7 +287,7 @@ describe("customers' messages", () => {
   )
 
   it.effect(
-    "move a window only forward, and never into the future",
+    "a message moves the window only forward, and never into the future",
     upstream(() =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -306,7 +306,7 @@ describe("customers' messages", () => {
   )
 
   it.effect(
-    "opt out and in, and otherwise leave that as it is",
+    "messages opt out and in, and otherwise leave the preference",
     upstream(() =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -325,7 +325,7 @@ describe("customers' messages", () => {
   )
 
   it.effect(
-    "of 30 days ago are passed over, since nobody remembers whether they came before",
+    "messages of 30 days ago are ignored, since duplicates are no longer recognized",
     upstream(() =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -338,7 +338,7 @@ describe("customers' messages", () => {
   )
 
   it.effect(
-    "to numbers that are not ours are passed over",
+    "messages to unknown numbers are ignored",
     upstream(() =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -349,7 +349,7 @@ describe("customers' messages", () => {
   )
 
   it.effect(
-    "of any kind have their content under its name",
+    "messages of any kind have their content under the kind's name",
     upstream(() =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -372,7 +372,7 @@ describe("words about numbers", () => {
     Effect.map(PhoneNumberStore.use((store) => store.list(workspace.id)), ([number]) => number!)
 
   it.effect(
-    "are applied by their time, and block a number for the sends that come after",
+    "reports about a number are applied by their time, and a block stops later sends",
     upstream(() =>
       Effect.gen(function*() {
         const { number, workspace } = yield* sent
@@ -404,7 +404,7 @@ describe("words about numbers", () => {
   )
 
   it.effect(
-    "of an account are for all its numbers, and of numbers that are not ours for none",
+    "a report about an account applies to all its numbers, and one about unknown numbers to none",
     upstream(() =>
       Effect.gen(function*() {
         const one = yield* world()
@@ -420,7 +420,7 @@ describe("words about numbers", () => {
   )
 
   it.effect(
-    "of a time to come do not hold against later ones",
+    "a report from the future does not outrank later ones",
     upstream(() =>
       Effect.gen(function*() {
         const own = yield* world()
@@ -434,7 +434,7 @@ describe("words about numbers", () => {
 })
 
 it.effect(
-  "what failed in the storage can be received again, and the rest is not done twice",
+  "items that failed in the storage can be received again, and the others count once",
   upstream(() =>
     Effect.gen(function*() {
       const { number, workspace } = yield* world()
@@ -467,7 +467,7 @@ describe("what is told of customers beside their messages", () => {
     ContactStore.use((store) => store.get(workspace.id, number.id, key))
 
   it.effect(
-    "sets and clears the wish not to be written to, and older words undo no newer ones",
+    "preferences are set and cleared, and older ones undo no newer ones",
     upstream(() =>
       Effect.gen(function*() {
         const own = yield* world()
@@ -491,7 +491,7 @@ describe("what is told of customers beside their messages", () => {
   )
 
   it.effect(
-    "takes them along to another number",
+    "a moved customer is found at the new number",
     upstream(() =>
       Effect.gen(function*() {
         const own = yield* world()
@@ -509,7 +509,7 @@ describe("what is told of customers beside their messages", () => {
   )
 
   it.effect(
-    "is passed over where the number is not ours",
+    "items about customers of an unknown number are ignored",
     upstream(() =>
       Effect.gen(function*() {
         const own = yield* world()

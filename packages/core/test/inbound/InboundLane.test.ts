@@ -5,7 +5,7 @@ import type { InboundItem } from "../../src/inbound/InboundItem.ts"
 import * as InboundLane from "../../src/inbound/InboundLane.ts"
 import { message } from "../posting.ts"
 
-/** The items' places by lane, the lanes in the order of their first. */
+/** The items' indexes by lane, in the order of each lane's first. */
 const lanes = (...items: ReadonlyArray<InboundItem>) =>
   InboundLane.divide(items.map((item, i) => ({ item, i })), ({ item }) => item)
     .map((lane) => lane.map(({ i }) => i))
@@ -35,9 +35,9 @@ const moved = (from: Customer, to: Customer): InboundItem => ({
 })
 
 describe("lanes", () => {
-  it("of nothing are none", () => assert.deepStrictEqual(lanes(), []))
+  it("nothing has no lanes", () => assert.deepStrictEqual(lanes(), []))
 
-  it("hold what tells of one message, by whichever of its names", () => {
+  it("a lane holds the items about one message, by any of its names", () => {
     assert.deepStrictEqual(
       lanes(
         status("msg_1", null),
@@ -51,7 +51,7 @@ describe("lanes", () => {
     )
   })
 
-  it("hold what tells of one customer of one number, however they are named", () => {
+  it("a lane holds the items about one customer of one number, by any of their names", () => {
     const known = { phone: "+5511999990000", userId: "BR.1" }
     assert.deepStrictEqual(
       lanes(
@@ -66,7 +66,7 @@ describe("lanes", () => {
     )
   })
 
-  it("hold both numbers of a customer who moved", () => {
+  it("a lane holds both numbers of a moved customer", () => {
     const [a, b, c] = ["+12025550101", "+12025550102", "+12025550103"].map((phone) => ({ phone, userId: null }))
     assert.deepStrictEqual(
       lanes(message(1, a!.phone), message(2, c!.phone), moved(a!, b!), message(3, b!.phone), moved(b!, c!)),
@@ -74,7 +74,7 @@ describe("lanes", () => {
     )
   })
 
-  it("keep templates, numbers and what is passed over apart", () => {
+  it("templates, numbers and skipped items have lanes of their own", () => {
     const template = (name: string, language = "en"): InboundItem => ({
       _tag: "Template",
       providerAccountId: "account",
@@ -107,7 +107,7 @@ describe("lanes", () => {
     )
   })
 
-  it("of a thousand things are a thousand", () => {
+  it("a thousand unrelated items have a thousand lanes", () => {
     const items = Array.from({ length: 3000 }, (_, i) => status(null, `wamid.${i % 1000}`))
     assert.deepStrictEqual(lanes(...items), Array.from({ length: 1000 }, (_, i) => [i, i + 1000, i + 2000]))
   })

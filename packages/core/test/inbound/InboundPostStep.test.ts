@@ -6,7 +6,7 @@ import { start } from "../samples.ts"
 const claim = { provider: "sandbox", digest: "00", token: "t", now: start }
 
 describe("the end of a post's claim", () => {
-  it("a post that was processed is known for a week, and has no problem any more", () => {
+  it("a processed post is remembered for a week, and has no problem any more", () => {
     assert.deepStrictEqual(complete, {
       dueIn: null,
       isTry: false,
@@ -15,7 +15,7 @@ describe("the end of a post's claim", () => {
     })
   })
 
-  it("a post that failed is due again after its time, and kept for 30 days from its first problem", () => {
+  it("a failed post is due again after its delay, and kept for 30 days from its first problem", () => {
     assert.deepStrictEqual(release({ ...claim, problem: "storage", retryAt: start + minute }), {
       dueIn: minute,
       isTry: true,
@@ -24,11 +24,11 @@ describe("the end of a post's claim", () => {
     })
   })
 
-  it("a post that cannot be read is never due again", () => {
+  it("an unreadable post is never due again", () => {
     assert.isNull(release({ ...claim, problem: "unreadable", retryAt: null }).dueIn)
   })
 
-  it("a post that is given back has not been tried", () => {
+  it("a released post has not been tried", () => {
     assert.deepStrictEqual(release({ ...claim, problem: null, retryAt: start }), { dueIn: 0, isTry: false })
   })
 })

@@ -22,7 +22,7 @@ const claimAll = InboundPostStore.use((store) =>
 )
 
 describe("a post", () => {
-  it.effect("is kept to the byte under the digest of its bytes, and known when it comes again", () =>
+  it.effect("a post is stored byte for byte under its digest, and known when repeated", () =>
     posting(Effect.gen(function*() {
       yield* postBody(" {\"items\": [\"\\u00e4\"]}\n")
       yield* TestClock.adjust("1 second")
@@ -38,7 +38,7 @@ describe("a post", () => {
       ])
     })))
 
-  it.effect("with another signature, or none, is refused, and changes nothing", () =>
+  it.effect("a post with a wrong or missing signature is refused, and changes nothing", () =>
     posting(Effect.gen(function*() {
       for (const signature of ["", "x", StubProviderWebhook.sign("another")]) {
         const refused = yield* Effect.flip(postBody("{}", signature))
@@ -50,7 +50,7 @@ describe("a post", () => {
       assert.strictEqual((yield* backlog).waiting, 0)
     })))
 
-  it.effect("that is refused is told of in the log once a minute, and not what was in it", () =>
+  it.effect("refused posts are logged once a minute, without their content", () =>
     posting(logged((lines) =>
       Effect.gen(function*() {
         const refused = Effect.flip(postBody("{\"SECRET\":1}", "SECRET"))
@@ -66,7 +66,7 @@ describe("a post", () => {
       })
     )))
 
-  it.effect("that cannot be kept fails", () =>
+  it.effect("a post that cannot be stored fails", () =>
     posting(Effect.gen(function*() {
       const store = yield* InboundPostStore
       const away = InboundPostStore.of({
@@ -84,7 +84,7 @@ describe("a post", () => {
 })
 
 describe("retries of a post", () => {
-  it("come a second after the first failure, then each twice as late, and every ten minutes in the end", () => {
+  it("retries come a second after the first failure, then each after twice the delay, up to ten minutes", () => {
     const seconds = [1, 2, 3, 4, 9, 10, 11, 40, 4000].map((tries) => Duration.toSeconds(InboundPost.retryAfter(tries)))
     assert.deepStrictEqual(seconds, [1, 2, 4, 8, 256, 512, 600, 600, 600])
   })

@@ -1,7 +1,7 @@
 /**
- * The whole way of what upstream posts, under random interleavings of posts, duplicates, disorder, crashes and trouble of
- * the storage: no status moves back, nothing is lost, nothing is told twice. The model is the pure rule of core, folded
- * over what was applied, in the order in which it was.
+ * The whole path of provider posts, under random interleavings of posts, duplicates, disorder, crashes and storage
+ * failures: no status moves back, nothing is lost, and nothing is recorded twice. The model folds the core's pure rule
+ * over what was applied, in that order.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { SeededRandom, StubProviderWebhook } from "@wac/testkit"
@@ -34,13 +34,13 @@ const layer = Layer.mergeAll(Messages.layer, InboundPosts.layer).pipe(
 
 const customers = ["+12025550101", "+12025550102", "+12025550103"]
 
-/** How a step of the storage may go. */
+/** The outcome of a storage operation. */
 type Fate = "done" | "refused" | "done, but not said" | "silent"
 
 const settled: ReadonlyArray<Fate> = ["done"]
 const troubled: ReadonlyArray<Fate> = ["done", "done", "done", "done", "refused", "done, but not said", "silent"]
 
-/** A runner's storage, with the trouble that it has. */
+/** A runner's storage, with random failures. */
 const meeting = (random: SeededRandom.SeededRandom, isTroubled: () => boolean, isAlive: () => boolean) => {
   const fail = Effect.fail(new StoreError({ operation: "any" }))
   return <A, E>(step: Effect.Effect<A, E>, canBeSilent = true): Effect.Effect<A, E | StoreError> =>
@@ -88,7 +88,7 @@ const run = (seed: number, history: Array<string>) =>
       sent.push(yield* messageOf(messageId))
     }
 
-    // what upstream tells
+    // what the provider reports
 
     const reported: Array<{ readonly id: MessageId; readonly report: Message.Report }> = []
     const written = new Map<string, { readonly customer: string; readonly at: Instant }>()
@@ -140,7 +140,7 @@ const run = (seed: number, history: Array<string>) =>
       InboundPosts.use(({ receive }) =>
         receive(StubProviderWebhook.make(), new TextEncoder().encode(body), () => StubProviderWebhook.sign(body))
       )
-    /** Some new items, some told before, in any order. */
+    /** Some new items, some repeated, in any order. */
     const tell = Effect.fnUntraced(function*() {
       const items: Array<InboundItem> = []
       for (let n = random.below(6); n >= 0; n--) {
@@ -157,12 +157,12 @@ const run = (seed: number, history: Array<string>) =>
       yield* post(body)
     })
 
-    // those who process it
+    // the runners that process it
 
-    /** What was applied, in that order. */
+    /** The applied reports, in that order. */
     const applied: Array<{ readonly id: MessageId; readonly report: Message.Report; readonly now: Instant }> = []
     const noted = (command: Parameters<MessageStore["Service"]["applyReport"]>[0]) =>
-      // when it is applied is for the storage to say
+      // the storage decides when it is applied
       Effect.map(Clock.currentTimeMillis, (now) => {
         const { reference, report } = command
         const id = reference ?? sent.find(({ providerMessageId }) => providerMessageId === report.providerMessageId)!.id
@@ -193,7 +193,7 @@ const run = (seed: number, history: Array<string>) =>
           InboundPostStore,
           InboundPostStore.of({
             ...posts,
-            // a claim and a give-back are waited for, whatever becomes of the runner
+            // a claim and a release are always waited for, even if the runner stops
             claim: (command) => meet(posts.claim(command), false),
             complete: (command) => meet(posts.complete(command)),
             release: (command) => meet(posts.release(command), command.problem !== null)
@@ -233,7 +233,7 @@ const run = (seed: number, history: Array<string>) =>
       ["post again", () => bodies.length === 0 ? Effect.void : Effect.suspend(() => post(random.pick(bodies)))],
       ["stop", () => again("stop")],
       ["kill", () => again("kill")],
-      // a few turns of the runners, so that what comes next meets them anywhere
+      // a few turns of the runners, so that the next step meets them anywhere
       ["run", () => Effect.replicateEffect(Effect.yieldNow, random.below(40), { discard: true })],
       ["run", () => settle],
       ["wait", () => TestClock.adjust(random.pick([10, second, 5 * second, 15 * second]))]
@@ -252,7 +252,7 @@ const run = (seed: number, history: Array<string>) =>
       yield* step()
       yield* look
     }
-    // the trouble is over; leases end, and what failed is due again within ten minutes
+    // failures are over; leases end, and failed posts are due again within ten minutes
     isTroubled = false
     yield* settle
     yield* TestClock.adjust("11 minutes")
@@ -262,7 +262,7 @@ const run = (seed: number, history: Array<string>) =>
 
     const { items: all } = yield* events.list(workspace.id, {}, { limit: 10_000, after: null })
 
-    // nothing of our messages is lost, and each is where the rule leads
+    // no report about our messages is lost, and each message is where the rule leads
     for (const { id, report } of reported) {
       assert.isTrue(applied.some((one) => one.id === id && isSame(one.report, report)), `lost: ${report.status}`)
     }
@@ -278,13 +278,13 @@ const run = (seed: number, history: Array<string>) =>
       )
       assert.deepStrictEqual(yield* messageOf(before.id), model.message)
       assert.deepStrictEqual(
-        // the first told of the send itself
+        // the first event is the send's own
         all.filter(({ orderKey }) => orderKey === before.id).slice(1).map(withoutId),
         model.events.map(withoutId)
       )
     }
 
-    // nothing of customers' messages is lost, or told twice
+    // no customer's message is lost or recorded twice
     const received = all.filter(({ type }) => type === "message.received").map(({ data }) =>
       data["provider_message_id"]
     )
@@ -319,7 +319,7 @@ describe("what upstream posts", () => {
   const seeds = Array.from({ length: 20 }, (_, i) => i + 1)
 
   it.effect.each(seeds)(
-    "is applied wholly and once, whatever happens meanwhile: seed %i",
+    "every item is applied exactly once, whatever happens meanwhile: seed %i",
     (seed) =>
       Effect.suspend(() => {
         const history: Array<string> = []

@@ -15,7 +15,7 @@ import { start } from "../samples.ts"
 
 const away = Effect.fail(new StoreError({ operation: "MessageStore.applyReport" }))
 
-/** Notes what is applied, and when; `answer` says how that ends. */
+/** Records what is applied, and when. `answer` decides the outcome. */
 const noting = (answer: (name: string, call: number) => Effect.Effect<void, StoreError> = () => Effect.void) => {
   const applied: Array<string> = []
   const times: Array<number> = []
@@ -30,7 +30,7 @@ const noting = (answer: (name: string, call: number) => Effect.Effect<void, Stor
 const idle = { waiting: 0, oldestReceivedAt: null, failing: 0, unreadable: 0 }
 
 describe("the runner", () => {
-  it.effect("processes at once what is posted, and each post once", () =>
+  it.effect("a new post is processed immediately, and each post once", () =>
     posting(Effect.gen(function*() {
       const { applied, apply, times } = noting()
       yield* startRunner(apply)
@@ -49,7 +49,7 @@ describe("the runner", () => {
       assert.deepStrictEqual(yield* backlog, idle)
     })))
 
-  it.effect("takes up what came before it started, oldest first", () =>
+  it.effect("posts from before the start are processed, oldest first", () =>
     posting(Effect.gen(function*() {
       for (const n of [1, 2, 3]) {
         yield* post([message(n)])
@@ -60,7 +60,7 @@ describe("the runner", () => {
       assert.deepStrictEqual(applied, ["wamid.in.1", "wamid.in.2", "wamid.in.3"])
     })))
 
-  it.effect("looks every second by itself, where no hint comes", () =>
+  it.effect("without hints, the runner polls every second", () =>
     posting(Effect.gen(function*() {
       const { applied, apply } = noting()
       yield* startRunner(apply, { store: { awaitHint: Effect.never } })
@@ -71,7 +71,7 @@ describe("the runner", () => {
       assert.deepStrictEqual(applied, ["wamid.in.1"])
     })))
 
-  it.effect("has many items under way, and of one contact one, in the order of coming, over posts too", () =>
+  it.effect("many items are in flight, but for one contact one at a time, in order, across posts", () =>
     posting(Effect.gen(function*() {
       const customers = Array.from({ length: 200 }, (_, i) => `+1202555${String(i).padStart(4, "0")}`)
       for (let round = 0; round < 5; round++) {
@@ -92,7 +92,7 @@ describe("the runner", () => {
           underWay.delete(customer)
         })
       )
-      // five in a row of each, 64 contacts at a time: four rounds of that
+      // five in a row for each, 64 contacts at a time: four rounds
       yield* TestClock.adjust(Duration.millis(4 * 5 * 10))
       yield* settle
       assert.strictEqual(most, 64)
@@ -103,7 +103,7 @@ describe("the runner", () => {
       assert.deepStrictEqual(yield* backlog, idle)
     })))
 
-  it.effect("tries a post again whose items the storage could not take, later and later; others are not held up", () =>
+  it.effect("a post whose items the storage could not apply is retried with growing delays, and others are not held up", () =>
     posting(Effect.gen(function*() {
       const { applied, apply, times } = noting((name) => name === "wamid.in.2" ? away : Effect.void)
       yield* startRunner(apply)
@@ -129,7 +129,7 @@ describe("the runner", () => {
       assert.strictEqual(times.at(-1)! - times.at(-4)!, 10 * minute)
     })))
 
-  it.effect("has each item of a post tried by itself that has failed often", () =>
+  it.effect("the items of a post are tried separately once the post has failed often", () =>
     posting(Effect.gen(function*() {
       assert.strictEqual(separatesAfter, 3)
       const { applied, apply } = noting((name) => /[13579]$/.test(name) ? away : Effect.void)
@@ -143,7 +143,7 @@ describe("the runner", () => {
       assert.strictEqual((yield* backlog).failing, 1)
     })))
 
-  it.effect("is done with a post when its trouble is over", () =>
+  it.effect("a post completes when its trouble is over", () =>
     posting(Effect.gen(function*() {
       const { applied, apply } = noting((_, call) => call < 3 ? away : Effect.void)
       yield* startRunner(apply)
@@ -154,7 +154,7 @@ describe("the runner", () => {
       assert.deepStrictEqual(yield* backlog, idle)
     })))
 
-  it.effect("tells of a defect in the log, not of what it was about, and tries again", () =>
+  it.effect("a defect is logged without its content, and the post is retried", () =>
     posting(logged((lines) =>
       Effect.gen(function*() {
         const { applied, apply } = noting((_, call) =>
@@ -172,7 +172,7 @@ describe("the runner", () => {
       })
     )))
 
-  it.effect("sets a post aside that cannot be read, says so once and without its words, and goes on", () =>
+  it.effect("an unreadable post is set aside and logged once without its content, and the runner continues", () =>
     posting(logged((lines) =>
       Effect.gen(function*() {
         const { applied, apply } = noting()
@@ -191,7 +191,7 @@ describe("the runner", () => {
       })
     )))
 
-  it.effect("counts what it applied by kind, and what failed by why", () =>
+  it.effect("applied items are counted by kind, and failures by cause", () =>
     posting(Effect.gen(function*() {
       const { apply } = noting((name, call) => name === "wamid.in.1" && call < 6 ? away : Effect.void)
       yield* startRunner(apply)
@@ -221,7 +221,7 @@ describe("the runner", () => {
       ])
     })))
 
-  it.effect("reads a post as of when it came, however late and often", () =>
+  it.effect("a post is read with its arrival time, however late and often", () =>
     posting(Effect.gen(function*() {
       const seen: Array<number> = []
       const stub = StubProviderWebhook.make()
@@ -243,7 +243,7 @@ describe("the runner", () => {
       assert.deepStrictEqual(yield* backlog, idle)
     })))
 
-  it.effect("tells of what was passed over in one line for each post, in which nothing of it stands", () =>
+  it.effect("what was passed over is logged in one line for each post, without its content", () =>
     posting(
       logged((lines) =>
         Effect.gen(function*() {
@@ -264,7 +264,7 @@ describe("the runner", () => {
       ).pipe(Effect.provideService(References.MinimumLogLevel, "All"))
     ))
 
-  it.effect("tells of it once, when it is done with the post, however often it was tried", () =>
+  it.effect("what was passed over is logged once, when the post is complete, however often it was tried", () =>
     posting(logged((lines) =>
       Effect.gen(function*() {
         let calls = 0
@@ -284,7 +284,7 @@ describe("the runner", () => {
       })
     )))
 
-  it.effect("leaves another provider's posts alone", () =>
+  it.effect("another provider's posts are left alone", () =>
     posting(Effect.gen(function*() {
       const { applied, apply } = noting()
       yield* post([message(1)])
@@ -295,7 +295,7 @@ describe("the runner", () => {
       assert.strictEqual((yield* backlog).waiting, 1)
     })))
 
-  it.effect("forgets what is old, also for a provider that posts nothing, which it never claims for", () =>
+  it.effect("old posts are deleted even for a provider that posts nothing, for which nothing is claimed", () =>
     posting(Effect.gen(function*() {
       const { applied, apply } = noting()
       const first = yield* startRunner(apply)
@@ -306,7 +306,7 @@ describe("the runner", () => {
       yield* startRunner(apply, { webhook: Layer.succeed(ProviderWebhook, undefined) })
       const store = yield* InboundPostStore
       yield* TestClock.adjust(7 * day)
-      // whatever was to be forgotten by then is
+      // everything that was to be deleted by then is gone
       assert.strictEqual(yield* store.sweep(start + 7 * day, 10), 0)
       yield* post([message(1)])
       yield* post([message(2)])
@@ -314,7 +314,7 @@ describe("the runner", () => {
       assert.deepStrictEqual(applied, ["wamid.in.1"])
     })))
 
-  it.effect("goes on after a claim and a sweep have failed", () =>
+  it.effect("the runner continues after a claim and a sweep have failed", () =>
     posting(logged((lines) =>
       Effect.gen(function*() {
         const store = yield* InboundPostStore
@@ -338,7 +338,7 @@ describe("the runner", () => {
       })
     )))
 
-  it.effect("is done with each post when its own items are: what takes longer than the lease costs no others", () =>
+  it.effect("a post completes when its own items are done, even if another takes longer than the lease", () =>
     posting(Effect.gen(function*() {
       for (const n of [1, 2, 3]) yield* post([message(n, `+1202555010${n}`), status(n)])
       const first = noting((name) => name === "wamid.in.2" ? Effect.never : Effect.void)
@@ -359,7 +359,7 @@ describe("the runner", () => {
       assert.deepStrictEqual(yield* backlog, idle)
     })))
 
-  it.effect("has a post come again whose end could not be recorded", () =>
+  it.effect("a post whose completion could not be recorded is processed again", () =>
     posting(Effect.gen(function*() {
       const store = yield* InboundPostStore
       let ends = 0
@@ -381,7 +381,7 @@ describe("the runner", () => {
 })
 
 describe("a runner that stops", () => {
-  it.effect("gives back what it has not processed: another one goes on at once, with that post's every item", () =>
+  it.effect("a stopping runner releases unprocessed posts, and another one processes all their items immediately", () =>
     posting(Effect.gen(function*() {
       const reached = yield* Deferred.make<void>()
       const first = noting((name) =>
@@ -401,7 +401,7 @@ describe("a runner that stops", () => {
       assert.deepStrictEqual(yield* backlog, idle)
     })))
 
-  it.effect("while its claim is on the way gives that back too", () =>
+  it.effect("a runner that stops during a claim releases that too", () =>
     posting(Effect.gen(function*() {
       const store = yield* InboundPostStore
       const claimed = yield* Latch.make()
@@ -418,7 +418,7 @@ describe("a runner that stops", () => {
       assert.deepStrictEqual([first.applied, second.applied], [[], ["wamid.in.1"]])
     })))
 
-  it.effect("and cannot say so has its posts taken over when the lease ends, and not before", () =>
+  it.effect("if a stopping runner cannot release its posts, they are taken over when the lease ends", () =>
     posting(Effect.gen(function*() {
       const first = noting(() => Effect.never)
       const runner = yield* startRunner(first.apply, {

@@ -9,7 +9,7 @@ const ours = "wac_live_aZ09bY18cX27dW36eV45fU54gT63hS4ZRVgK"
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const visible = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i))
 
-/** The checksum written once more, by other means: long division of the CRC by 62. */
+/** The checksum computed in another way: long division of the CRC by 62. */
 const checksum = (entropy: string): string => {
   let rest = BigInt(crc32(entropy))
   const digits: Array<string> = []
@@ -31,7 +31,7 @@ describe("the format of a token", () => {
     assert.isTrue(isWellFormed(token))
   })
 
-  it("refuses every change of one character", () => {
+  it("a token with one character changed is refused", () => {
     for (let at = 0; at < ours.length; at++) {
       for (const other of visible) {
         if (other === ours[at]) continue
@@ -41,7 +41,7 @@ describe("the format of a token", () => {
     }
   })
 
-  it("refuses every character left out, doubled or swapped with its neighbour", () => {
+  it("a token with a character omitted, doubled or swapped is refused", () => {
     for (let at = 0; at < ours.length; at++) {
       const [before, after] = [ours.slice(0, at), ours.slice(at + 1)]
       assert.isFalse(isWellFormed(before + after), `without character ${at}`)
@@ -68,8 +68,8 @@ describe("the format of a token", () => {
     assert.isFalse(isWellFormed(token))
   })
 
-  it("pads a small checksum to six characters", () => {
-    // the first number whose CRC-32 needs only five base62 characters or fewer
+  it("a small checksum is padded to six characters", () => {
+    // the first number whose CRC-32 fits five base62 characters
     const small = Array.from({ length: 10_000 }, (_, i) => String(i).padStart(30, "0"))
       .filter((entropy) => crc32(entropy) < 62 ** 4)
     assert.isAbove(small.length, 0)
@@ -79,13 +79,13 @@ describe("the format of a token", () => {
     }
   })
 
-  it("shows only the prefix and four characters", () => {
+  it("only the prefix and four characters are shown", () => {
     assert.strictEqual(prefixOf(ours), "wac_live_aZ09")
   })
 })
 
 describe("a new token", () => {
-  it.effect("is well formed, with the checksum of its entropy, and never the same", () =>
+  it.effect("a new token is well formed, with the checksum of its entropy, and unique", () =>
     Effect.gen(function*() {
       const tokens = new Set<string>()
       for (let i = 0; i < 2000; i++) {
@@ -98,7 +98,7 @@ describe("a new token", () => {
       assert.strictEqual(tokens.size, 2000)
     }).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
 
-  it.effect("has every character equally often at every place", () =>
+  it.effect("a new token has every character equally often at every place", () =>
     Effect.gen(function*() {
       const rounds = 6200
       const counts = Array.from({ length: 30 }, () => new Map<string, number>())
@@ -107,7 +107,7 @@ describe("a new token", () => {
         counts.forEach((count, place) => count.set(entropy[place]!, (count.get(entropy[place]!) ?? 0) + 1))
       }
       for (const count of counts) {
-        // chi-squared with 61 degrees of freedom: beyond 150 once in 10^9
+        // chi-squared with 61 degrees of freedom: above 150 once in 10^9
         let chiSquared = 0
         for (const character of alphabet) chiSquared += ((count.get(character) ?? 0) - rounds / 62) ** 2 / (rounds / 62)
         assert.isBelow(chiSquared, 150)

@@ -16,11 +16,11 @@ import { foundation, issueKey, key, world } from "../world.ts"
 type Store = ApiKeyStore["Service"]
 
 interface Options {
-  /** What the store tells of revocations; what it really does when left out. */
+  /** What the store reports about revocations; by default what it really does. */
   readonly revocations?: Store["revocations"]
 }
 
-/** The service over a store that a test can count the calls of and interfere with. */
+/** The service over a store whose calls a test can count and intercept. */
 const setUp = ({ revocations }: Options) => {
   const looked: Array<number> = []
   const touched: Array<{ readonly at: number; readonly uses: ReadonlyMap<ApiKeyId, number> }> = []
@@ -50,7 +50,7 @@ const setUp = ({ revocations }: Options) => {
   return { looked, touched, interfere, layer }
 }
 
-/** A store that never tells of revocations. */
+/** A store that never reports revocations. */
 const deaf: Store["revocations"] = Effect.succeed(Effect.never)
 
 const keeping = <E>(
@@ -93,7 +93,7 @@ const authenticate = (token: string | undefined) =>
 
 const revoke = (workspaceId: WorkspaceId, keyId: string) => ApiKeys.use((keys) => keys.revoke(workspaceId, keyId))
 
-/** What another process, or nobody who would tell us, does. */
+/** Revokes like another process whose notification is lost. */
 const revokeBehindOurBack = (workspaceId: WorkspaceId, keyId: ApiKeyId) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => ApiKeyStore.use((store) => store.revoke(workspaceId, keyId, now)))
 
@@ -102,7 +102,7 @@ const lastUse = (workspaceId: WorkspaceId, keyId: ApiKeyId) =>
 
 describe("issuing", () => {
   it.effect(
-    "gives the two secrets once, and keeps neither",
+    "issuing returns the two secrets once, and stores neither",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -136,7 +136,7 @@ describe("issuing", () => {
   )
 
   it.effect(
-    "repeated gives the same key without its secrets",
+    "a repeated request returns the same key without its secrets",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -169,7 +169,7 @@ describe("issuing", () => {
     )())
 
   it.effect(
-    "at once, fifty times, makes one key and gives its secrets to one",
+    "fifty concurrent requests create one key, and one of them gets its secrets",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -184,7 +184,7 @@ describe("issuing", () => {
   )
 
   it.effect(
-    "under the same idempotency key in another workspace is another key",
+    "the same idempotency key in another workspace creates another key",
     keeping(() =>
       Effect.gen(function*() {
         const [one, other] = [yield* world(), yield* world()]
@@ -196,7 +196,7 @@ describe("issuing", () => {
   )
 
   it.effect(
-    "needs an end that lies ahead",
+    "the expiry must be in the future",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -212,7 +212,7 @@ describe("issuing", () => {
 
 describe("authenticating", () => {
   it.effect(
-    "gives the key and its workspace",
+    "authenticating returns the key and its workspace",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -226,7 +226,7 @@ describe("authenticating", () => {
   )
 
   it.effect(
-    "refuses each with its own reason, and garbage without a look-up",
+    "each refusal has its own reason, and garbage costs no lookup",
     keeping(({ looked }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -236,7 +236,7 @@ describe("authenticating", () => {
           assert.strictEqual(yield* authenticate(garbage), "unauthorized/invalid_key")
         }
         assert.deepStrictEqual(looked, [])
-        // well formed, but nobody's: the checksum is of these 30 characters
+        // well formed, but unknown: the checksum matches these 30 characters
         assert.strictEqual(
           yield* authenticate("wac_live_zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq17"),
           "unauthorized/invalid_key"
@@ -247,7 +247,7 @@ describe("authenticating", () => {
   )
 
   it.effect(
-    "refuses a key from the millisecond of its end on, also one that is remembered",
+    "a key is refused from the millisecond of its expiry, even if it is cached",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -264,7 +264,7 @@ describe("authenticating", () => {
   )
 
   it.effect(
-    "asks the storage every one and a half seconds, whatever the traffic",
+    "the storage is asked every one and a half seconds, whatever the traffic",
     keeping(({ looked }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -279,7 +279,7 @@ describe("authenticating", () => {
   )
 
   it.effect(
-    "does not remember that a token was unknown, or that the storage was away",
+    "unknown tokens and storage failures are not cached",
     keeping(({ interfere, looked }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -297,7 +297,7 @@ describe("authenticating", () => {
   )
 
   it.effect(
-    "shares one look-up, and a caller who hangs up does not spoil it for the others",
+    "concurrent callers share one lookup, and an interrupted caller does not spoil it for the others",
     keeping(({ interfere, looked }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -320,7 +320,7 @@ describe("authenticating", () => {
 
 describe("revoking", () => {
   it.effect(
-    "elsewhere is in force as soon as the store tells of it",
+    "a revocation elsewhere is in force as soon as the store reports it",
     keeping(({ looked }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -331,7 +331,7 @@ describe("revoking", () => {
         yield* settle
         assert.strictEqual(yield* authenticate(one.token), "unauthorized/revoked_key")
         assert.strictEqual(yield* authenticate(other.token), "ok")
-        // nobody had to ask the storage
+        // the storage was not asked
         assert.lengthOf(looked, 2)
         yield* advance("2 minutes")
         assert.strictEqual(yield* authenticate(one.token), "unauthorized/revoked_key")
@@ -340,7 +340,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "elsewhere is in force once the store says that it may have been missed",
+    "a revocation elsewhere is in force once the store reports that some may have been missed",
     () => {
       const missed = Latch.makeUnsafe()
       const revocations = Effect.succeed(Effect.as(Effect.tap(missed.await, missed.close), null))
@@ -360,7 +360,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "elsewhere is noticed within a second and a half, even if nobody tells",
+    "a revocation elsewhere is noticed within a second and a half without a report",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -376,7 +376,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "elsewhere is noticed in time although the clock was set back",
+    "a revocation elsewhere is noticed in time even if the clock was set back",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -392,7 +392,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "elsewhere is noticed in time although every use falls within the time to remember",
+    "a revocation elsewhere is noticed in time even if every use hits the cache",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -409,7 +409,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "elsewhere is noticed in time although the answer about the key was long on its way",
+    "a revocation elsewhere is noticed in time even if the lookup took long",
     keeping(({ interfere, looked }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -420,7 +420,7 @@ describe("revoking", () => {
         yield* settle
         yield* revokeBehindOurBack(workspace.id, issued.key.id)
         yield* advance("1400 millis")
-        // it was asked for before the revocation
+        // it was looked up before the revocation
         assert.strictEqual(yield* Fiber.join(first), "ok")
         delete interfere.findByTokenHash
         yield* advance("100 millis")
@@ -430,7 +430,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "elsewhere is noticed by who joins a question that was asked too long ago",
+    "a caller that joins a lookup started too long ago notices a revocation elsewhere",
     keeping(({ interfere }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -450,7 +450,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "here is in force at once",
+    "a revocation here is in force immediately",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -468,7 +468,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "here is in force for a look-up that read the key before it was revoked",
+    "a revocation here overrides a lookup that read the key before it",
     keeping(({ interfere }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -480,7 +480,7 @@ describe("revoking", () => {
         yield* revoke(workspace.id, issued.key.id)
         yield* advance(250)
         assert.strictEqual(yield* Fiber.join(fiber), "unauthorized/revoked_key")
-        // and what it read is not believed afterwards
+        // and what it read is not trusted afterwards
         delete interfere.findByTokenHash
         yield* advance(100)
         assert.strictEqual(yield* authenticate(issued.token), "unauthorized/revoked_key")
@@ -489,7 +489,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "keeps the first time, and is no error when it was done before",
+    "revoking keeps the first time, and is not an error when repeated",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -504,7 +504,7 @@ describe("revoking", () => {
   )
 
   it.effect(
-    "needs a key of the workspace",
+    "revoking requires a key of the workspace",
     keeping(() =>
       Effect.gen(function*() {
         const [one, other] = [yield* world(), yield* world()]
@@ -531,7 +531,7 @@ describe("revoking", () => {
 
 describe("the list", () => {
   it.effect(
-    "has the workspace's active keys, newest first",
+    "the list has the workspace's active keys, newest first",
     keeping(() =>
       Effect.gen(function*() {
         const [{ workspace }, other] = [yield* world(), yield* world()]
@@ -558,7 +558,7 @@ describe("the list", () => {
 
 describe("the time of last use", () => {
   it.effect(
-    "is written together every so often, at most 60 s late, and not without use",
+    "times of last use are written together, at most 60 s late, and only after use",
     keeping(({ touched }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -580,7 +580,7 @@ describe("the time of last use", () => {
   )
 
   it.effect(
-    "is not moved by a refused use",
+    "a refused use does not change the time of last use",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -594,7 +594,7 @@ describe("the time of last use", () => {
   )
 
   it.effect(
-    "is written at the end of the process too",
+    "the time of last use is written at the end of the process too",
     keeping(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -610,7 +610,7 @@ describe("the time of last use", () => {
   )
 
   it.effect(
-    "is at most 60 s late although the storage was away for a moment, or broke",
+    "the time of last use is at most 60 s late even if the storage was unavailable for a moment",
     keeping(({ interfere }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -628,7 +628,7 @@ describe("the time of last use", () => {
   )
 
   it.effect(
-    "is written at the end of the process although a writing was under way",
+    "the time of last use is written at the end of the process even during another write",
     keeping(({ interfere }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -646,7 +646,7 @@ describe("the time of last use", () => {
   )
 
   it.effect(
-    "never moves back: what failed to be written does not replace a later use",
+    "a failed write never replaces a later use",
     keeping(({ interfere }) =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
@@ -657,7 +657,7 @@ describe("the time of last use", () => {
           failures++ === 0
             ? Effect.andThen(Effect.sleep("5 seconds"), Effect.fail(new StoreError({ operation: "ApiKeyStore.touch" })))
             : real(uses)
-        // used again while the first writing is under way
+        // used again during the first write
         yield* advance("22 seconds")
         yield* authenticate(issued.token)
         yield* advance("60 seconds")
@@ -668,7 +668,7 @@ describe("the time of last use", () => {
 })
 
 it.effect(
-  "what is kept of a token is the HMAC of the whole of it",
+  "the HMAC of the whole token is stored",
   keeping(() =>
     Effect.gen(function*() {
       const { workspace } = yield* world()

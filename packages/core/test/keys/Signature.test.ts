@@ -9,7 +9,7 @@ const old = "whsec_zzzzyyyyxxxxwwwwvvvvuuuuttttssssrrrrqqqq"
 const at = 1_700_000_000
 const ascii = "{\"id\":\"evt_01HZX\",\"object\":\"event\",\"type\":\"message.delivered\"}"
 
-it.effect("a secret is whsec_ and 40 base62 characters, never the same", () =>
+it.effect("a secret is whsec_ and 40 base62 characters, and unique", () =>
   Effect.gen(function*() {
     const random = yield* SecureRandom.SecureRandom
     const secrets = yield* Effect.replicateEffect(generateSecret(random), 500)
@@ -21,7 +21,7 @@ describe("the headers of an attempt", () => {
   const headers = (fields: Partial<Parameters<typeof deliveryHeaders>[0]>) =>
     deliveryHeaders({ eventId: "evt_01HZX", body: ascii, secrets: [secret], now: at * 1000, ...fields })
 
-  it.effect("are of both families, with the attempt's time in whole seconds", () =>
+  it.effect("an attempt's headers are of both families, with its time in whole seconds", () =>
     Effect.gen(function*() {
       for (const now of [at * 1000, at * 1000 + 999]) {
         assert.deepStrictEqual(yield* headers({ now }), {
@@ -34,7 +34,7 @@ describe("the headers of an attempt", () => {
       }
     }))
 
-  it.effect("sign the bytes of the body", () =>
+  it.effect("the headers sign the bytes of the body", () =>
     Effect.gen(function*() {
       const given = yield* headers({ body: "{\"id\":\"evt_01HZX\",\"object\":\"event\",\"text\":\"olá 👋 é\"}" })
       assert.strictEqual(
@@ -44,7 +44,7 @@ describe("the headers of an attempt", () => {
       assert.strictEqual(given["webhook-signature"], "v1,CZL9CSixEqUrncYvvV/+zV/i01xTgomv1RVNNI2jOs4=")
     }))
 
-  it.effect("have a signature per secret, in their order, while a rotation overlaps", () =>
+  it.effect("the headers have a signature for each secret, in order, while a rotation overlaps", () =>
     Effect.gen(function*() {
       const given = yield* headers({ secrets: [secret, old] })
       assert.strictEqual(
@@ -78,13 +78,13 @@ describe("a signed request", () => {
       (error) => error?.reason
     )
 
-  it.effect("is right by the vector", () =>
+  it.effect("the test vector verifies", () =>
     Effect.gen(function*() {
       assert.isUndefined(yield* reason({}))
       assert.isUndefined(yield* reason({}, { required: true }))
     }))
 
-  it.effect("may go without a signature unless the key requires one", () =>
+  it.effect("a request may be unsigned unless the key requires a signature", () =>
     Effect.gen(function*() {
       assert.isUndefined(yield* reason({ signature: undefined }))
       assert.strictEqual(yield* reason({ signature: undefined }, { required: true }), "missing_signature")
@@ -107,12 +107,12 @@ describe("a signed request", () => {
     { signature: `${request.signature},t=${at}` }
   ])("with %o is wrong", (fields) =>
     Effect.gen(function*() {
-      // when there is one it must be right, required or not
+      // a signature that is present must be right, required or not
       assert.strictEqual(yield* reason(fields), "invalid_signature")
       assert.strictEqual(yield* reason(fields, { required: true }), "invalid_signature")
     }))
 
-  it.effect("holds for 300 seconds both ways", () =>
+  it.effect("a signature is valid for 300 seconds in both directions", () =>
     Effect.gen(function*() {
       const after = (seconds: number) => reason({}, { now: (at + seconds) * 1000 })
       assert.isUndefined(yield* after(300))
@@ -121,7 +121,7 @@ describe("a signed request", () => {
       assert.strictEqual(yield* after(-301), "stale_signature")
     }))
 
-  it.effect("without an Idempotency-Key signs an empty line", () =>
+  it.effect("without an Idempotency-Key the signature covers an empty line", () =>
     Effect.gen(function*() {
       const payload = requestPayload({
         method: "DELETE",
@@ -135,7 +135,7 @@ describe("a signed request", () => {
       assert.strictEqual(new TextDecoder().decode(payload), "DELETE\n/v1/x\n\n")
     }))
 
-  it.effect("names the header in every error, and never the secret", () =>
+  it.effect("every error names the header, and never the secret", () =>
     Effect.gen(function*() {
       for (const signature of [undefined, "x", `t=1,v1=${"0".repeat(64)}`]) {
         const error = yield* requestRefusal({ ...request, signature }, secret, { now: at * 1000, required: true })

@@ -8,7 +8,7 @@ const changed = (fields: object) => ({ ...Limits.standard, ...fields })
 const defaults = (fields: object) => changed({ defaults: { ...Limits.standard.defaults, ...fields } })
 
 describe("the figures of the contract", () => {
-  it("are the standard", () => {
+  it("the standard limits are the contract's", () => {
     assert.deepStrictEqual(Limits.standard, {
       workspaceTiers: { free: 10, standard: 100, scale: 1000 },
       phoneNumberTiers: { coexistence: 20, standard: 80, high: 1000 },
@@ -17,7 +17,7 @@ describe("the figures of the contract", () => {
     })
   })
 
-  it.effect("are in force unless the operator says otherwise, and can be written as JSON", () =>
+  it.effect("the standard limits are in force by default, and can be written as JSON", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* Limits.CurrentLimits, Limits.standard)
       assert.deepEqual(Result.getOrThrow(decode(JSON.parse(JSON.stringify(Limits.standard)))), Limits.standard)
@@ -87,7 +87,7 @@ describe("buckets", () => {
   })
 
   it.each<[string | null, number]>([["coexistence", 20], ["standard", 80], ["high", 1000], [null, 80], ["free", 80]])(
-    "a number of tier %s: %d per second",
+    "a number of tier %s sends %d per second",
     (tier, rate) => {
       assert.deepStrictEqual(Limits.phoneNumber(Limits.standard, tier), {
         name: "phone_number",
@@ -97,11 +97,11 @@ describe("buckets", () => {
     }
   )
 
-  it("a pair: one per six seconds, 45 at once", () => {
+  it("a pair may send one message every six seconds, and 45 at once", () => {
     assert.deepStrictEqual(Limits.pair(Limits.standard), { name: "pair", interval: 6000, capacity: 45 })
   })
 
-  it("have names that cannot be mistaken for one another", () => {
+  it("bucket keys cannot be confused with one another", () => {
     assert.deepStrictEqual(
       [Limits.workspaceBucket(id("ws")), Limits.phoneNumberBucket(id("pn")), Limits.pairBucket(id("pn"), customer)],
       [`workspace:${id("ws")}`, `phone_number:${id("pn")}`, `pair:${id("pn")}:${customer}`]

@@ -10,9 +10,9 @@ describe("a customer who was written to", () => {
     [start - day + 1, true],
     [start - day, false],
     [start - day - 1, false],
-    // another process's clock may be ahead
+    // another process's clock may be fast
     [start + 1, true]
-  ])("at %d counts: %s", (at, counted) => {
+  ])("a message at %d counts: %s", (at, counted) => {
     assert.strictEqual(counts(at, start), counted)
   })
 })

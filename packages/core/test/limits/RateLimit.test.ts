@@ -15,7 +15,7 @@ import { start } from "../samples.ts"
 
 const policy = (interval: number, capacity: number): Policy => ({ name: "workspace", interval, capacity })
 
-/** The textbook's bucket: a level that is topped up before every look. Counted in milliseconds of filling. */
+/** The textbook bucket: a level that is filled up before every use. Counted in milliseconds of filling. */
 class Bucket {
   private readonly policy: Policy
   private level: number
@@ -49,7 +49,7 @@ class Bucket {
   }
 }
 
-/** Takes as often as it can at one instant. */
+/** Takes as many tokens as possible at one instant. */
 const drain = (given: Policy, fullAt: number, now: number) => {
   const readings: Array<Reading> = []
   let state = fullAt
@@ -63,7 +63,7 @@ const drain = (given: Policy, fullAt: number, now: number) => {
 }
 
 describe("a bucket", () => {
-  it("never seen is full", () => {
+  it("a new bucket is full", () => {
     const { readings, taken } = drain(policy(100, 20), 0, start)
     assert.strictEqual(taken, 20)
     assert.deepStrictEqual(readings.map(({ remaining }) => remaining), [
@@ -77,7 +77,7 @@ describe("a bucket", () => {
     ])
   })
 
-  it("gives one token per interval after it was emptied, not a millisecond sooner", () => {
+  it("an emptied bucket gives one token per interval, and not a millisecond sooner", () => {
     const { state } = drain(policy(100, 20), 0, start)
     assert.isFalse(take(policy(100, 20), state, start + 99).reading.allowed)
     assert.strictEqual(take(policy(100, 20), state, start + 99).reading.resetAfter, 1)
@@ -87,21 +87,21 @@ describe("a bucket", () => {
     assert.strictEqual(drain(policy(100, 20), state, start + 500).taken, 5)
   })
 
-  it("is never fuller than full", () => {
+  it("a bucket never holds more than its capacity", () => {
     const { state } = drain(policy(100, 20), 0, start)
     assert.strictEqual(drain(policy(100, 20), state, start + 1999).taken, 19)
     assert.strictEqual(drain(policy(100, 20), state, start + 2000).taken, 20)
     assert.strictEqual(drain(policy(100, 20), state, start + 24 * hour).taken, 20)
   })
 
-  it("is as it was when it refuses", () => {
+  it("a refusal leaves the bucket unchanged", () => {
     const { state } = drain(policy(100, 20), 0, start)
     for (const now of [start, start + 1, start + 99]) {
       assert.deepStrictEqual(take(policy(100, 20), state, now).fullAt, state)
     }
   })
 
-  it("takes back a token that was taken from it", () => {
+  it("a token can be returned to its bucket", () => {
     const { state } = drain(policy(100, 20), 0, start)
     assert.strictEqual(drain(policy(100, 20), giveBack(policy(100, 20), state), start).taken, 1)
     const once = take(policy(100, 20), 0, start).fullAt
@@ -112,7 +112,7 @@ describe("a bucket", () => {
     )
   })
 
-  it("does not run dry when a clock was ahead for a moment", () => {
+  it("a clock that was fast for a moment does not drain a bucket", () => {
     const ahead = take(policy(100, 20), 0, start + 1000).fullAt
     assert.strictEqual(drain(policy(100, 20), ahead, start).taken, 9)
   })
@@ -130,11 +130,11 @@ describe("a rate per second", () => {
     assert.strictEqual(drain(perSecond("workspace", rate), 0, start).taken, capacity)
   })
 
-  it.each([10, 20, 80, 100, 1000])("%d allows the burst and then exactly the rate", (rate) => {
+  it.each([10, 20, 80, 100, 1000])("a rate of %d allows the burst and then exactly the rate", (rate) => {
     const given = perSecond("workspace", rate)
     let state = 0
     let allowed = 0
-    // asks twice as fast as allowed for ten seconds, and never beyond them
+    // requests at twice the rate for ten seconds, and no longer
     for (let i = 0; i < 20 * rate; i++) {
       const { fullAt, reading } = take(given, state, start + i * 500 / rate)
       state = fullAt
@@ -145,7 +145,7 @@ describe("a rate per second", () => {
 })
 
 describe("rates that an operator may set", () => {
-  it("every whole rate gives its burst of twice the rate, and counts it down one by one", () => {
+  it("every whole rate allows a burst of twice the rate, and counts it down one by one", () => {
     for (let rate = 1; rate <= 1000; rate++) {
       const { readings, taken } = drain(perSecond("workspace", rate), 0, start)
       assert.strictEqual(taken, 2 * rate, `${rate} per second`)
@@ -160,14 +160,14 @@ describe("rates that an operator may set", () => {
     assert.strictEqual(drain(perSecond("workspace", rate), 0, start).taken, 1)
   })
 
-  it("the fastest still has an interval", () => {
+  it("the fastest rate still has an interval", () => {
     assert.isAbove(perSecond("workspace", 1e9).interval, 0)
   })
 })
 
 describe("any sequence of requests", () => {
   const sequence = {
-    // quarters of a millisecond are exact in binary, so the two ways of counting must agree to the last bit
+    // quarters of a millisecond are exact in binary, so both ways of counting must agree to the last bit
     quarters: between(1, 40_000),
     capacity: between(1, 60),
     requests: upTo(
@@ -176,7 +176,7 @@ describe("any sequence of requests", () => {
     )
   }
 
-  it.prop("is answered as the textbook's bucket answers it", sequence, ({ capacity, quarters, requests }) => {
+  it.prop("requests match the textbook bucket's answers", sequence, ({ capacity, quarters, requests }) => {
     const given = policy(quarters / 4, capacity)
     const model = new Bucket(given, start)
     let [state, now] = [0, start]
@@ -194,7 +194,7 @@ describe("any sequence of requests", () => {
   }, checks)
 
   it.prop(
-    "waiting as long as a refusal said is enough, and less is not",
+    "waiting as long as a refusal states is enough, and less is not",
     sequence,
     ({ capacity, quarters, requests }) => {
       const given = policy(quarters / 4, capacity)
@@ -221,7 +221,7 @@ describe("the error of a refusal", () => {
     allowed
   })
 
-  it("is of the first limiter that refused, with the longest wait, in whole milliseconds", () => {
+  it("the error is the first refusing limiter's, with the longest wait, in whole milliseconds", () => {
     const error = refusal([
       reading("workspace", true, 9000),
       reading("phone_number", false, 12.5),
@@ -231,19 +231,19 @@ describe("the error of a refusal", () => {
     assert.strictEqual(Duration.toMillis(error!.retryAfter), 101)
   })
 
-  it("is nothing when nobody refused", () => {
+  it("without a refusal there is no error", () => {
     assert.isUndefined(refusal([]))
     assert.isUndefined(refusal([reading("workspace", true, 9000), reading("pair", true, 1)]))
   })
 
-  it("says something for every limiter", () => {
+  it("every limiter has a message", () => {
     const names = ["workspace", "phone_number", "pair", "provider", "login"] as const
     const messages = names.map((name) => refusal([reading(name, false, 1)])!.message)
     assert.strictEqual(new Set(messages).size, names.length)
   })
 })
 
-it.effect("readings go to the observer of the request, in order, and else nowhere", () =>
+it.effect("readings go to the request's observer, in order, and nowhere else", () =>
   Effect.gen(function*() {
     const { readings } = drain(policy(100, 2), 0, start)
     const observed: Array<Reading> = []

@@ -37,7 +37,7 @@ class World {
 }
 
 describe("spending tokens", () => {
-  it("takes one from each bucket or none, also of the same bucket twice", () => {
+  it("spending takes one from each bucket or none, even from the same bucket twice", () => {
     const world = new World()
     assert.deepStrictEqual(world.spend([tokens(["one", "one"]), tokens(["two", "one"]), tokens(["two", "one"])]), [
       [true, true],
@@ -47,7 +47,7 @@ describe("spending tokens", () => {
     assert.deepStrictEqual([...world.buckets], [["one", start + 3 * second], ["two", start + second]])
   })
 
-  it("writes a bucket that refuses only where a clock far ahead had written it", () => {
+  it("a bucket that refuses is written only if a clock far ahead had written it", () => {
     const world = new World()
     world.buckets.set("one", start + 3 * second)
     assert.deepStrictEqual(
@@ -59,14 +59,14 @@ describe("spending tokens", () => {
     assert.strictEqual(world.buckets.get("one"), start + 3 * second)
   })
 
-  it("is judged at the storage's time", () => {
+  it("spending is judged at the storage's time", () => {
     const { writes } = spend({ now: () => start + second, fullAt: () => undefined }, [tokens(["one"])])
     assert.deepStrictEqual(writes, [{ key: "one", fullAt: start + 2 * second }])
   })
 })
 
 describe("giving tokens back", () => {
-  it("gives back as many as are told, and none to a bucket that is not stored", () => {
+  it("giving back returns as many as requested, and none to a bucket that is not stored", () => {
     const world = new World()
     world.spend([tokens(["one"]), tokens(["one"])])
     world.giveBack([tokens(["one", "two"]), tokens(["one"])])
@@ -80,7 +80,7 @@ const command = Schema.Struct({
   at: between(-5, 5)
 })
 
-it.prop("what batches decide is what their commands decide one by one", { commands: upTo(command, 30), sizes }, (_) => {
+it.prop("batches decide the same as their commands one by one", { commands: upTo(command, 30), sizes }, (_) => {
   const play = (sizes: ReadonlyArray<number>) => {
     const world = new World()
     const answers = inBatches(_.commands, sizes, ({ kind }) => kind, (kind, batch): ReadonlyArray<unknown> => {

@@ -14,7 +14,7 @@ const customerOf = (n: number) => `+1202555${String(n).padStart(4, "0")}` as con
 
 const claimOf = (n: number) => `claim ${n}`
 
-/** The `n`th send, to a customer; its key is its message's id. */
+/** The `n`th send to a customer. Its key is its message's id. */
 const send = (n: number, customer = n): AcceptSend => ({
   now: start,
   request: {
@@ -32,7 +32,7 @@ const send = (n: number, customer = n): AcceptSend => ({
   provider: "sandbox"
 })
 
-/** As its first try left it, for which a customer was counted who was not counted before. */
+/** A send after its first try, which counted a customer who had not counted before. */
 const tried = (n: number, lastTry: Partial<Tried["lastTry"]> = {}): Tried => ({
   message: message({ id: id("msg", n) }),
   binding: binding({ messageId: id("msg", n), claim: { token: claimOf(n), leaseUntil: start + 30 * second } }),
@@ -40,7 +40,7 @@ const tried = (n: number, lastTry: Partial<Tried["lastTry"]> = {}): Tried => ({
   lastTry: { statusAtBefore: null, counted: { at: start, before: null }, ...lastTry }
 })
 
-/** What a storage keeps of one workspace with one number. Every bucket is an hour from full. */
+/** The storage of one workspace with one number. Every bucket is an hour from full. */
 class World {
   readonly sends: Map<string, Tried>
   workspaceFullAt = start + hour
@@ -96,7 +96,7 @@ const intervals = {
 }
 
 describe("abandoning a send", () => {
-  it("leaves nothing of its first try: message, quota, tokens and the customer's place are as before", () => {
+  it("abandoning a first try restores message, quota, tokens and the customer's place", () => {
     const world = worldOf(tried(1))
     world.abandon([send(1)])
     assert.strictEqual(world.sends.size, 0)
@@ -107,7 +107,7 @@ describe("abandoning a send", () => {
     assert.strictEqual(world.customers, 0)
   })
 
-  it("keeps a message that was tried before as it was then, and its quota", () => {
+  it("abandoning a later try restores the message's previous state, and keeps its quota", () => {
     const world = worldOf(tried(1, { statusAtBefore: start - minute, counted: null }))
     world.abandon([send(1)])
     const { binding, message } = world.sends.get(id("msg", 1))!
@@ -117,7 +117,7 @@ describe("abandoning a send", () => {
     assert.strictEqual(world.pairs.get(customerOf(1))!.countedAt, start)
   })
 
-  it("keeps what was reported of it meanwhile, whose key is remembered from now on", () => {
+  it("a message with later reports is kept, and so is its key from now on", () => {
     const sent = { ...tried(1), message: message({ id: id("msg", 1), status: "delivered", sequence: 2 }) }
     const world = worldOf(sent)
     world.abandon([send(1)])
@@ -127,7 +127,7 @@ describe("abandoning a send", () => {
     assert.strictEqual(world.quota, 1)
   })
 
-  it("gives a customer back the place that they had, unless they were written to again since", () => {
+  it("a customer gets their previous place back, unless they were messaged again since", () => {
     const before = start - hour
     const had = worldOf(tried(1, { counted: { at: start, before } }))
     had.abandon([send(1)])
@@ -137,7 +137,7 @@ describe("abandoning a send", () => {
     assert.deepStrictEqual([again.pairs.get(customerOf(1))!.countedAt, again.customers], [start, 1])
   })
 
-  it("is for the owner of the claim alone, and done once", () => {
+  it("only the claim's owner can abandon, once", () => {
     const world = worldOf(tried(1), tried(2))
     world.abandon([{ ...send(1), claimToken: claimOf(2) }, send(3), send(2), send(2)])
     assert.deepStrictEqual([...world.sends.keys()], [id("msg", 1)])
@@ -148,7 +148,7 @@ describe("abandoning a send", () => {
 
 const abandoned = Schema.Struct({ n: between(1, 5), customer: between(1, 2), isOwner: Schema.Boolean })
 
-it.prop("a batch gives back what its commands would have given back one by one", {
+it.prop("a batch returns the same as its commands one by one", {
   commands: upTo(abandoned, 12),
   sizes
 }, (_) => {

@@ -18,7 +18,7 @@ import { apiKey, binding, contact, id, message, sender, start, template, templat
 
 const nameOf = ({ request }: Pick<AcceptSend, "request">) => `${request.workspaceId} ${request.key}`
 
-/** What a storage keeps of the sends of some workspaces. */
+/** The storage of some workspaces' sends. */
 class World {
   readonly workspaces = new Map<WorkspaceId, Workspace>()
   readonly numbers: Array<PhoneNumber> = []
@@ -28,7 +28,7 @@ class World {
   readonly quotas = new Map<string, number>()
   /** When customers were counted, by number and customer. */
   readonly counted = new Map<string, number>()
-  /** Numbers of which some who have lapsed are counted with the others, and how many. */
+  /** Numbers whose count includes lapsed customers, and how many. */
   readonly lapsed = new Map<string, number>()
   readonly needed: Array<Need> = []
 
@@ -76,7 +76,7 @@ class World {
     return decided.answers
   }
 
-  /** The last try of a key sent nothing. */
+  /** Marks the last try of a key as not sent. */
   release(command: AcceptSend): void {
     const bound = this.bounds.get(nameOf(command))!
     this.bounds.set(nameOf(command), { ...bound, binding: { ...bound.binding, claim: null } })
@@ -127,7 +127,7 @@ interface Send {
   readonly limits?: AcceptSend["limits"]
 }
 
-/** The `n`th send; each has a key and a customer of its own, unless said otherwise. */
+/** The `n`th send, by default with its own key and customer. */
 const send = (
   { fingerprint = "one", key, limits = standard, message, n = 1, now = start, workspaceId = id("ws") }: Send = {}
 ): AcceptSend => ({
@@ -144,13 +144,13 @@ const send = (
 
 const customerOf = (n: number) => `+1202555${String(n).padStart(4, "0")}` as const
 
-/** What an answer says, in a word. */
+/** The answer in one word. */
 const said = (answer: Accepted): string => answer._tag === "Refused" ? reasonOf(answer.error)! : answer._tag
 
 const saidOf = (answers: ReadonlyArray<Accepted>) => answers.map(said)
 
 describe("accepting sends", () => {
-  it("a send is claimed with the storage's time, of which the lease keeps its length", () => {
+  it("a send is claimed at the storage's time, and its lease keeps its length", () => {
     const world = new World().add()
     const [answer] = world.accept([send()], () => start + day)
     assert(answer?._tag === "Claimed")
@@ -161,7 +161,7 @@ describe("accepting sends", () => {
     assert.lengthOf(answer.readings, 3)
   })
 
-  it("of sends with one key in a batch one is claimed; the others join or conflict", () => {
+  it("of sends with one key in a batch, one is claimed, and the others join or conflict", () => {
     const world = new World().add()
     const one = { key: "k" }
     assert.deepStrictEqual(
@@ -172,7 +172,7 @@ describe("accepting sends", () => {
     assert.deepStrictEqual([...world.quotas.values()], [1])
   })
 
-  it("each limit counts what those before it in the batch have spent", () => {
+  it("each limit counts what earlier sends in the batch have spent", () => {
     const limits = (fields: Partial<typeof standard.defaults>) => ({
       ...standard,
       defaults: { ...standard.defaults, ...fields }
@@ -200,7 +200,7 @@ describe("accepting sends", () => {
     )
   })
 
-  it("a customer who counts already, or wrote, costs nothing of the messaging limit", () => {
+  it("a customer who already counts, or has written, costs nothing of the messaging limit", () => {
     const limits = { ...standard, defaults: { ...standard.defaults, messagingLimit: 1 } }
     const world = new World().add()
     const phoneNumberId = world.numbers[0]!.id
@@ -216,7 +216,7 @@ describe("accepting sends", () => {
     assert.deepStrictEqual([...world.counted], [[idOf({ phoneNumberId, key: customerOf(1) }), start]])
   })
 
-  it("asks for an exact count only where the limit is reached, and decides again", () => {
+  it("an exact count is requested only if the limit is reached, and then decided again", () => {
     const limits = { ...standard, defaults: { ...standard.defaults, messagingLimit: 2 } }
     const world = new World().add()
     const { id: phoneNumberId } = world.numbers[0]!
@@ -259,7 +259,7 @@ describe("accepting sends", () => {
     })
   })
 
-  it("a send by a person needs no API key, and is limited as one with a key", () => {
+  it("a person's send needs no API key, and is limited like one with a key", () => {
     const world = new World().add()
     const [answer] = world.accept([{ ...send(), apiKeyId: null }])
     assert(answer?._tag === "Claimed")
@@ -306,19 +306,19 @@ describe("accepting under a key that was used before", () => {
     assert.strictEqual(world.quotas.size, 0)
   })
 
-  it("a message whose quota was given back spends it again", () => {
+  it("a message whose quota was returned spends it again", () => {
     const world = used({ quotaMonth: null })
     assert.deepStrictEqual(saidOf(world.accept([send()])), ["Claimed"])
     assert.deepStrictEqual([...world.quotas.values()], [1])
   })
 
-  it("a key that has expired is another's to take", () => {
+  it("an expired key can be taken by another message", () => {
     const world = used({ binding: binding({ messageId: id("msg", 9), expiresAt: start }) })
     assert.deepStrictEqual(saidOf(world.accept([send({ fingerprint: "two" })])), ["Claimed"])
     assert.strictEqual(world.bounds.get(nameOf(send()))?.message.id, id("msg"))
   })
 
-  it("what somebody else is at is theirs: it runs", () => {
+  it("a message that another transaction holds is running", () => {
     assert.deepStrictEqual(saidOf(used({ isBusy: true }).accept([send()])), ["Running"])
     assert.deepStrictEqual(saidOf(used({ isBusy: true }).accept([send({ fingerprint: "two" })])), ["Conflict"])
   })
@@ -341,7 +341,7 @@ const limits: AcceptSend["limits"] = {
   defaults: { workspaceTier: "standard", phoneNumberTier: "standard", monthlyQuota: 8, messagingLimit: 3 }
 }
 
-it.prop("what batches decide is what their commands decide one by one", { commands: upTo(command, 30), sizes }, (_) => {
+it.prop("batches decide the same as their commands one by one", { commands: upTo(command, 30), sizes }, (_) => {
   const play = (sizes: ReadonlyArray<number>) => {
     const world = new World()
       .add()

@@ -66,7 +66,7 @@ describe("the header's value", () => {
     "kéy",
     "🔑",
     "\"🔑\"",
-    // what Node makes of a header that came twice
+    // what Node makes of a repeated header
     "k, k",
     "k1, k2",
     "\"k\", \"k\"",
@@ -77,11 +77,11 @@ describe("the header's value", () => {
     assert.strictEqual(reasonOfKey(value), "invalid_idempotency_key")
   })
 
-  it("may not be missing", () => {
+  it("the header is required", () => {
     assert.strictEqual(reasonOfKey(undefined), "missing_idempotency_key")
   })
 
-  it("is named in the error", () => {
+  it("the error names the header", () => {
     for (const value of [undefined, "", "a b"]) {
       const error = Result.getOrThrow(Result.flip(parseKey(value)))
       assert.instanceOf(error, InvalidBody)
@@ -90,12 +90,12 @@ describe("the header's value", () => {
     }
   })
 
-  it.prop("quoted and bare are one key", { key: visible }, ({ key }) => {
+  it.prop("the quoted and the bare form are the same key", { key: visible }, ({ key }) => {
     if (!/^".*"$/.test(key)) assert.strictEqual(reasonOfKey(key), `key ${key}`)
     assert.strictEqual(reasonOfKey(quoted(key)), `key ${key}`)
   }, checks)
 
-  it.prop("anything at all is a key of visible ASCII or refused", { value: Schema.String }, ({ value }) => {
+  it.prop("any text is a key of visible ASCII or refused", { value: Schema.String }, ({ value }) => {
     const result = parseKey(value)
     if (Result.isSuccess(result)) assert.match(result.success, /^[\x21-\x7e]{1,255}$/)
     else assert.strictEqual(result.failure.reason, "invalid_idempotency_key")
@@ -134,25 +134,28 @@ describe("canonical JSON", () => {
     assert.strictEqual(canonicalJson(value), text)
   })
 
-  it("does not depend on the order of keys that look like numbers", () => {
+  it("canonical JSON does not depend on the order of keys that look like numbers", () => {
     assert.strictEqual(canonicalJson({ b: 1, 10: 2, 9: 3, a: 4 }), canonicalJson({ a: 4, 9: 3, b: 1, 10: 2 }))
   })
 
-  it("tells a change of order in an array, and of nesting, apart", () => {
+  it("canonical JSON distinguishes array orders and nesting", () => {
     const texts = [[1, 2], [2, 1], [[1], 2], [1, [2]], { a: { b: 1 } }, { a: 1, b: 1 }, { "a.b": 1 }, "1", 1].map(
       canonicalJson
     )
     assert.strictEqual(new Set(texts).size, texts.length)
   })
 
-  it.prop("means the same value, whatever the order of keys", { value: Schema.Json, turn: between(0, 7) }, (_) => {
+  it.prop("canonical JSON means the same value, whatever the order of keys", {
+    value: Schema.Json,
+    turn: between(0, 7)
+  }, (_) => {
     const canonical = canonicalJson(_.value)
     assert.strictEqual(canonicalJson(reordered(_.value, _.turn)), canonical)
     assert.deepEqual(JSON.parse(canonical), JSON.parse(JSON.stringify(_.value)))
     assert.strictEqual(canonicalJson(JSON.parse(canonical)), canonical)
   }, checks)
 
-  it.effect("is what the fingerprint is taken of", () =>
+  it.effect("the fingerprint is computed from canonical JSON", () =>
     Effect.gen(function*() {
       const body = { type: "text", to: "+12025550123", text: { previewUrl: true, body: "olá 👋" } }
       assert.strictEqual(
@@ -360,7 +363,7 @@ describe("judging a key", () => {
     })
   })
 
-  it.prop("another body is a conflict whatever became of the first, until the key is forgotten", found, (_) => {
+  it.prop("a different body is a conflict whatever happened to the first, until the key is forgotten", found, (_) => {
     const given = circumstances(_)
     assert.strictEqual(
       judge(given.binding, given.message, "two", start)._tag,
@@ -368,7 +371,7 @@ describe("judging a key", () => {
     )
   }, checks)
 
-  it.prop("a stored answer is given as it is", found, (_) => {
+  it.prop("a stored answer is returned as it is", found, (_) => {
     const given = circumstances(_)
     const verdict = judge(given.binding, given.message, "one", start)
     if (verdict._tag !== "Unbound" && given.binding.answer !== null) {
@@ -383,7 +386,7 @@ describe("judging a key", () => {
     if (verdict._tag === "Running") assert.strictEqual(_.claim, "running")
   }, checks)
 
-  it("may be tried again only when it is certain that nothing was sent", () => {
+  it("a send may be tried again only if it is certain that nothing was sent", () => {
     for (const status of statuses) {
       for (const name of [named, {}]) {
         const given = message({ status, ...name, error: status === "failed" ? refused : null })
@@ -407,11 +410,11 @@ describe("what upstream's own reports answer", () => {
     assert.isNull(settledByReport(message({ status })))
   })
 
-  it("is nothing while a failure is only our conclusion from silence", () => {
+  it("a failure that we concluded from silence gives no answer", () => {
     assert.isNull(settledByReport(message({ status: "failed", error: deliveryUnknown, ...named })))
   })
 
-  it("has the names of the message itself", () => {
+  it("the answer carries the message's own ids", () => {
     assert.deepStrictEqual(
       sent(message({ id: id("msg", 7), workspaceId: id("ws", 8), apiKeyId: id("key", 9) }), "wamid.7"),
       {
@@ -431,7 +434,7 @@ it.each(
     ["delivery_unknown", /^the provider never confirmed/]
   ] as const
 )(
-  "%s is a server's error without a time to retry, and says what is left to do",
+  "%s is a server error without a time to retry, and explains what to do",
   (reason, words) => {
     const error = unknown(reason)
     assert.match(error.message, words)
@@ -442,7 +445,7 @@ it.each(
 )
 
 describe("the observer of replays", () => {
-  it.effect("is told of the answer; without one nobody listens", () =>
+  it.effect("the observer gets a replayed answer, and is optional", () =>
     Effect.gen(function*() {
       const told: Array<Answer> = []
       yield* observeReplay(success)

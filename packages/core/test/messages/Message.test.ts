@@ -26,7 +26,7 @@ describe("one report", () => {
     readonly what: string
     readonly before: Partial<Message>
     readonly report: Report
-    /** What the message differs in afterwards. */
+    /** The changed fields of the message. */
     readonly changed: Partial<Message>
     readonly transitions: ReadonlyArray<Transition>
   }> = [
@@ -207,7 +207,7 @@ const statuses = Schema.Literals(["sent", "delivered", "read", "failed"])
 const reports = upTo(
   Schema.Struct({
     status: statuses,
-    // upstream's times are in whole seconds: earlier than ours of the same moment
+    // the provider's times are whole seconds, so they may precede ours of the same moment
     at: between(start - 10, start + 50),
     providerMessageId: Schema.NullOr(Schema.Literals(["wamid.1", "wamid.2"]))
   }),
@@ -234,7 +234,7 @@ const play = (from: Message, given: typeof reports.Type) => {
   return { steps, end: before, told: steps.flatMap(({ transitions }) => transitions) }
 }
 
-/** That of the report, but for one that is before the steps before it. */
+/** The report's time, but not before the previous steps'. */
 const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Report): number =>
   Math.max(
     ...[at, createdAt, status === "sent" ? null : sentAt, status === "read" ? deliveredAt : null]
@@ -252,7 +252,7 @@ describe("any reports in any order", () => {
     }
   }, checks)
 
-  it.prop("failed is reached only from below delivered, and left only when it was concluded from silence", {
+  it.prop("failed is reached only from below delivered, and left only if it was concluded from silence", {
     beginning,
     reports
   }, (_) => {
@@ -265,7 +265,7 @@ describe("any reports in any order", () => {
     }
   }, checks)
 
-  it.prop("every step is told once and in order", { beginning, reports }, (_) => {
+  it.prop("every step is recorded once and in order", { beginning, reports }, (_) => {
     const { end, told } = play(beginnings[_.beginning], _.reports)
     const names = told.map(({ to }) => to)
     assert.strictEqual(new Set(names).size, names.length)
@@ -290,14 +290,14 @@ describe("any reports in any order", () => {
     }
   }, checks)
 
-  it.prop("no step is told with a time before that of the step before it", { beginning, reports }, (_) => {
+  it.prop("no step has a time before the previous step's", { beginning, reports }, (_) => {
     const { createdAt, sentAt } = beginnings[_.beginning]
     const times = [createdAt, sentAt ?? createdAt, ...play(beginnings[_.beginning], _.reports).told.map(({ at }) => at)]
     assert.deepStrictEqual(times, [...times].sort((a, b) => a - b))
   }, checks)
 
   it.prop(
-    "a report that came before changes nothing and tells nothing",
+    "a repeated report changes nothing and records nothing",
     { beginning, reports, again: between(0, 11) },
     (_) => {
       const { end, steps } = play(beginnings[_.beginning], _.reports)
@@ -309,7 +309,7 @@ describe("any reports in any order", () => {
   )
 
   it.prop(
-    "a report that moves nothing at most fills a time and a name that were not known",
+    "a report that advances nothing fills at most an unknown time and id",
     { beginning, reports },
     (_) => {
       for (const { after, before, report, transitions } of play(beginnings[_.beginning], _.reports).steps) {
@@ -325,14 +325,14 @@ describe("any reports in any order", () => {
     checks
   )
 
-  it.prop("the status's own time moves exactly with the status", { beginning, reports }, (_) => {
+  it.prop("the status's own time changes exactly with the status", { beginning, reports }, (_) => {
     for (const { after, before, now } of play(beginnings[_.beginning], _.reports).steps) {
       const moved = after.status !== before.status || after.error !== before.error
       assert.strictEqual(after.statusAt, moved ? now : before.statusAt)
     }
   }, checks)
 
-  it.prop("the first name stays, and nothing else of the message is touched", { beginning, reports }, (_) => {
+  it.prop("the first provider id stays, and nothing else of the message changes", { beginning, reports }, (_) => {
     const from = beginnings[_.beginning]
     const { end } = play(from, _.reports)
     const names = [from.providerMessageId, ..._.reports.map((one) => one.providerMessageId)]
@@ -343,7 +343,7 @@ describe("any reports in any order", () => {
   }, checks)
 
   it.prop(
-    "without a failure the end does not depend on the order",
+    "without a failure the result does not depend on the order",
     { beginning, reports, turn: between(0, 11) },
     (_) => {
       const good = _.reports.filter(({ status }) => status !== "failed")
@@ -358,7 +358,7 @@ describe("any reports in any order", () => {
 })
 
 describe("silence", () => {
-  it("is waited for ten minutes when unknown, and 24 hours for a retry", () => {
+  it("an unknown outcome is awaited for ten minutes, and a retry for 24 hours", () => {
     assert.deepStrictEqual([unknownTimeout, retryTimeout].map((duration) => Duration.toMillis(duration)), [
       10 * minute,
       24 * hour

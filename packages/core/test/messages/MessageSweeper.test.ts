@@ -9,7 +9,7 @@ import { start } from "../samples.ts"
 
 const nothing: Swept = { unknown: 0, failed: 0, forgotten: 0 }
 
-/** The sweeper over a store that notes when it is swept. */
+/** The sweeper over a store that records sweeps. */
 const sweeping = (answer: (sweep: number) => Effect.Effect<Swept, StoreError> = () => Effect.succeed(nothing)) =>
   Effect.gen(function*() {
     yield* TestClock.setTime(start)
@@ -27,7 +27,7 @@ const sweeping = (answer: (sweep: number) => Effect.Effect<Swept, StoreError> = 
   })
 
 describe("the sweeper", () => {
-  it.effect("sweeps every second, with the time as it is then", () =>
+  it.effect("the sweeper runs every second, with the current time", () =>
     Effect.gen(function*() {
       const { stop, swept } = yield* sweeping()
       yield* TestClock.adjust(999)
@@ -37,7 +37,7 @@ describe("the sweeper", () => {
       yield* stop
     }))
 
-  it.effect("goes on after a failure and after a defect", () =>
+  it.effect("the sweeper continues after a failure and after a defect", () =>
     Effect.gen(function*() {
       const { stop, swept } = yield* sweeping((sweep) =>
         sweep === 1
@@ -51,7 +51,7 @@ describe("the sweeper", () => {
       yield* stop
     }))
 
-  it.effect("waits for a slow sweep before the next", () =>
+  it.effect("the sweeper waits for a slow sweep before the next", () =>
     Effect.gen(function*() {
       const { stop, swept } = yield* sweeping(() => Effect.as(Effect.sleep("10 seconds"), nothing))
       yield* TestClock.adjust(30 * second)
@@ -59,7 +59,7 @@ describe("the sweeper", () => {
       yield* stop
     }))
 
-  it.effect("stops with its scope, in the middle of a sweep too", () =>
+  it.effect("the sweeper stops with its scope, even during a sweep", () =>
     Effect.gen(function*() {
       const { stop, swept } = yield* sweeping(() => Effect.never)
       yield* TestClock.adjust(5 * second)

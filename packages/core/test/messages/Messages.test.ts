@@ -35,10 +35,10 @@ import { foundation, issueKey, key, newId, plain, stubProvider, text, world } fr
 
 type Store = MessageStore["Service"]
 
-/** Everything that sending needs, with a provider and a store that a test can interfere with. */
+/** Everything that sending needs, with a provider and a store that a test can intercept. */
 const setUp = () => {
   const provider = stubProvider()
-  /** What a test puts in front of the store's methods. */
+  /** Wrappers around the store's methods. */
   const interfere: { -readonly [method in keyof Store]?: (real: Store[method]) => Store[method] } = {}
   const store = Layer.effect(
     MessageStore,
@@ -93,7 +93,7 @@ const caller = (options: { readonly monthlyQuota?: number } = {}) =>
     return { ...made, apiKey, token, request, requestId }
   })
 
-/** Sends, and tells how it ended and what the observer of replays was told. */
+/** Sends, and returns the exit and what the replay observer got. */
 const send = (request: SendRequest) =>
   Effect.gen(function*() {
     const replays: Array<Idempotency.Answer> = []
@@ -125,7 +125,7 @@ const eventTypes = (workspaceId: SendRequest["workspaceId"]) =>
 const messageOf = (request: SendRequest, messageId: string) =>
   Messages.use((messages) => messages.get(request.workspaceId, messageId))
 
-/** What upstream reports of a message, by our reference. */
+/** Applies a provider report about a message, by our reference. */
 const reported = (
   reference: MessageId,
   status: Report["status"],
@@ -148,7 +148,7 @@ const accepted = (providerMessageId: string): ProviderOutcome => ({ _tag: "Accep
 
 describe("a send that the provider takes", () => {
   it.effect(
-    "is answered with its five names, stored, and told of",
+    "an accepted send is answered with its five ids, stored, and recorded as an event",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { apiKey, number, request, workspace } = yield* caller()
@@ -189,7 +189,7 @@ describe("a send that the provider takes", () => {
   )
 
   it.effect(
-    "is answered again under its key, without the provider, for 24 hours",
+    "an accepted send is replayed under its key for 24 hours, without the provider",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -210,7 +210,7 @@ describe("a send that the provider takes", () => {
   )
 
   it.effect(
-    "belongs to its workspace's key: another workspace's is another",
+    "a key belongs to its workspace: another workspace's is a different key",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const one = yield* caller()
@@ -231,7 +231,7 @@ describe("a send that the provider takes", () => {
   )
 
   it.effect(
-    "tells its limiters' readings to the observer",
+    "the observer gets the readings of a send's limiters",
     sending(() =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -250,7 +250,7 @@ describe("a send that the provider takes", () => {
 
 describe("the same send at once", () => {
   it.effect(
-    "a hundred times: one call, one message, a hundred equal answers, 99 of them replays",
+    "of a hundred concurrent equal sends, one calls the provider, and 99 get its answer as replays",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -276,7 +276,7 @@ describe("the same send at once", () => {
   )
 
   it.effect(
-    "all get the same failure, and one that sent nothing is marked as a replay too",
+    "concurrent sends all get the same failure, and a replayed one even if nothing was sent",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, requestId } = yield* caller()
@@ -299,7 +299,7 @@ describe("the same send at once", () => {
   )
 
   it.effect(
-    "all get outcome_unknown when nobody knows",
+    "concurrent sends all get outcome_unknown if the outcome is not known",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -318,7 +318,7 @@ describe("the same send at once", () => {
   )
 
   it.effect(
-    "with another body is a conflict at once, while the first still runs and after",
+    "a different body conflicts immediately, while the first still runs and afterwards",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -338,7 +338,7 @@ describe("the same send at once", () => {
   )
 })
 
-/** Another server process that owns the send: it accepted it and has not settled it. */
+/** Another process that owns the send: it accepted it and has not settled it. */
 const elsewhere = (request: SendRequest) =>
   Effect.gen(function*() {
     const store = yield* MessageStore
@@ -380,7 +380,7 @@ const elsewhere = (request: SendRequest) =>
 
 describe("a send that another process carries out", () => {
   it.effect(
-    "is joined, and its answer found within 100 ms",
+    "a send in another process is joined, and its answer found within 100 ms",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -402,7 +402,7 @@ describe("a send that another process carries out", () => {
   )
 
   it.effect(
-    "is joined when nobody knows its end either: the answer is another's, which a later question's is not",
+    "a joined send with an unknown outcome counts as a replay, and a later request's does not",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, requestId } = yield* caller()
@@ -421,7 +421,7 @@ describe("a send that another process carries out", () => {
   )
 
   it.effect(
-    "is waited for ten seconds, then in_progress with a second to wait",
+    "a send in another process is awaited for ten seconds, then in_progress with a second to wait",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -445,7 +445,7 @@ describe("a send that another process carries out", () => {
   )
 
   it.effect(
-    "and crashed is outcome_unknown from the end of its lease on, never sent again",
+    "a send of a crashed process is outcome_unknown from the end of its lease, and never sent again",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -467,7 +467,7 @@ describe("a send that another process carries out", () => {
 
 describe("a caller who hangs up", () => {
   it.effect(
-    "does not stop the send, and a retry gets its answer",
+    "a caller that disconnects does not stop the send, and a retry gets its answer",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -486,7 +486,7 @@ describe("a caller who hangs up", () => {
   )
 
   it.effect(
-    "at once does not stop it either",
+    "a caller that disconnects immediately does not stop the send",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -500,7 +500,7 @@ describe("a caller who hangs up", () => {
   )
 
   it.effect(
-    "from a joined send does not disturb the first",
+    "a caller that leaves a joined send does not disturb the first",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -518,7 +518,7 @@ describe("a caller who hangs up", () => {
 
 describe("a provider that does not answer", () => {
   it.effect(
-    "is interrupted after eight seconds, and the outcome is unknown",
+    "a provider that does not respond is interrupted after eight seconds, and the outcome is unknown",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -547,7 +547,7 @@ describe("a provider that does not answer", () => {
   )
 
   it.effect(
-    "and cannot be interrupted holds the caller, but is still unknown",
+    "an uninterruptible provider delays the caller, and the outcome is unknown too",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -584,7 +584,7 @@ describe("a provider that does not answer", () => {
     )())
 
   it.effect(
-    "because its adapter throws before there is an effect: the outcome is unknown",
+    "if the adapter throws before it returns an effect, the outcome is unknown",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -602,7 +602,7 @@ describe("a send that certainly sent nothing", () => {
   const unavailable = new ServerError({ reason: "provider_unavailable", message: "the provider is not reachable" })
 
   it.effect(
-    "is tried again under the same message, and nothing is told of the failure",
+    "a send that sent nothing is tried again with the same message, and records no event",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller({ monthlyQuota: 1 })
@@ -621,7 +621,7 @@ describe("a send that certainly sent nothing", () => {
         assert.deepStrictEqual([waiting.status, waiting.error], ["sending", null])
         yield* advance("1 hour")
         const second = yield* send(request("k"))
-        // its own failure, not the first one's again; its quota was spent once
+        // its own failure, not the first one's; its quota was spent once
         assert.deepStrictEqual([errorOf(second), second.replays], [unavailable, []])
         yield* advance("1 hour")
         const third = yield* send(request("k"))
@@ -635,7 +635,7 @@ describe("a send that certainly sent nothing", () => {
   )
 
   it.effect(
-    "is given up after 24 hours without a retry",
+    "a send that sent nothing is given up after 24 hours without a retry",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller({ monthlyQuota: 1 })
@@ -649,7 +649,7 @@ describe("a send that certainly sent nothing", () => {
         const message = yield* messageOf(request("k"), messageId)
         assert.deepStrictEqual([message.status, message.error?.reason], ["failed", "not_sent"])
         assert.deepStrictEqual(yield* eventTypes(workspace.id), ["message.failed"])
-        // the key is forgotten and the quota given back: it is a new send
+        // the key is forgotten and the quota returned, so it is a new send
         provider.answer = () => Effect.succeed({ _tag: "Accepted", providerMessageId: "wamid.1" })
         assert.notStrictEqual(answerOf(yield* send(request("k"))).messageId, messageId)
       })
@@ -657,7 +657,7 @@ describe("a send that certainly sent nothing", () => {
   )
 
   it.effect(
-    "may be refused when it is tried again, and then is as it was",
+    "a retry may be refused, which leaves the send as it was",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -684,7 +684,7 @@ describe("a send that the provider refuses for good", () => {
   })
 
   it.effect(
-    "is answered with the error, stored and replayed with the first request's id",
+    "a final refusal is stored, and replayed with the first request's id",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, requestId, workspace } = yield* caller({ monthlyQuota: 1 })
@@ -707,14 +707,14 @@ describe("a send that the provider refuses for good", () => {
           provider: { code: "131026", message: "Message undeliverable" }
         }])
         assert.deepStrictEqual(yield* eventTypes(workspace.id), ["message.failed"])
-        // the quota was given back
+        // the quota was returned
         answerOf(yield* send(request("another")))
       })
     )
   )
 
   it.effect(
-    "by policy is forbidden",
+    "a refusal by the provider's policy is forbidden",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -728,7 +728,7 @@ describe("a send that the provider refuses for good", () => {
 
 describe("a refusal of our own", () => {
   it.effect(
-    "leaves nothing behind: the key is free and the send judged anew",
+    "our own refusal leaves nothing behind: the key is free and the send is judged again",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { number, request, workspace } = yield* caller()
@@ -742,7 +742,7 @@ describe("a refusal of our own", () => {
   )
 
   it.effect(
-    "because the window closed between accepting and the provider's call",
+    "a send is refused if the window closes between accept and the provider's call",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { number, request, workspace } = yield* caller({ monthlyQuota: 1 })
@@ -764,7 +764,7 @@ describe("a refusal of our own", () => {
           start + day + 1
         ])
         assert.deepStrictEqual([provider.calls.length, (yield* events(workspace.id)).length], [0, told])
-        // neither the key nor the quota was spent, and the limits are as they were
+        // neither the key nor the quota was spent, and the limits are unchanged
         delete interfere.accept
         const readings: Array<string> = []
         const anew = yield* send(request("k")).pipe(
@@ -778,12 +778,12 @@ describe("a refusal of our own", () => {
   )
 
   it.effect(
-    "because the key was revoked after it was authenticated",
+    "a send is refused if the key was revoked after it was authenticated",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { apiKey, request, token, workspace } = yield* caller()
         const principal = yield* ApiKeys.use((keys) => keys.authenticate(token))
-        // by another process: this one's cache still believes the key
+        // by another process, so this one's cache still trusts the key
         yield* ApiKeyStore.use((store) => store.revoke(workspace.id, apiKey.id, start))
         assert.strictEqual(principal.key.revokedAt, null)
         const sent = yield* send({ ...request("k"), apiKeyId: principal.key.id })
@@ -794,7 +794,7 @@ describe("a refusal of our own", () => {
   )
 
   it.effect(
-    "because the key expired after it was authenticated",
+    "a send is refused if the key expired after it was authenticated",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -807,7 +807,7 @@ describe("a refusal of our own", () => {
   )
 
   it.effect(
-    "a joined send whose first was taken back is asked to come again",
+    "a send that joined an abandoned one is asked to retry",
     sending(({ interfere }) =>
       Effect.gen(function*() {
         const { number, request } = yield* caller()
@@ -847,7 +847,7 @@ const wrote = (providerNumberId: string, at: number) =>
 
 describe("an outcome that nobody knows", () => {
   it.effect(
-    "is settled by upstream's report, and the retry answered as sent",
+    "a provider report settles an unknown outcome, and a retry is answered as sent",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { apiKey, request, workspace } = yield* caller()
@@ -872,7 +872,7 @@ describe("an outcome that nobody knows", () => {
   )
 
   it.effect(
-    "becomes delivery_unknown after ten minutes, and yields to a report that comes even later",
+    "an unknown outcome becomes delivery_unknown after ten minutes, and yields to an even later report",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -904,7 +904,7 @@ describe("an outcome that nobody knows", () => {
   )
 
   it.effect(
-    "after a crash: the lease ends, ten minutes pass, then it failed",
+    "after a crash the lease ends, ten minutes pass, and the send fails",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -926,7 +926,7 @@ describe("an outcome that nobody knows", () => {
 
 describe("a report without upstream's name of the message", () => {
   it.effect.each(["sent", "delivered", "read", "failed"] as const)(
-    "settles nothing that could be answered (%s), but the message is not sent again and keeps its status",
+    "a report without the provider's id gives no answer (%s), but the message is not sent again and keeps its status",
     (status) =>
       sending(({ provider }) =>
         Effect.gen(function*() {
@@ -945,7 +945,7 @@ describe("a report without upstream's name of the message", () => {
 
 describe("a report that comes before the provider's answer", () => {
   it.effect(
-    "stays in force",
+    "a report before the provider's response stays in force",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
@@ -964,7 +964,7 @@ describe("a report that comes before the provider's answer", () => {
   )
 
   it.effect(
-    "settles a send whose answer was then lost",
+    "a report settles a send whose response was then lost",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -984,7 +984,7 @@ describe("a storage that fails", () => {
   const fault = new StoreError({ operation: "MessageStore.test" })
 
   it.effect(
-    "at accept: storage_unavailable, and nothing was sent",
+    "if the storage fails at accept, the error is storage_unavailable, and nothing was sent",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1002,7 +1002,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "after it accepted: the claim is taken back, and a retry is judged anew",
+    "if accept's answer is lost, the claim is abandoned, and a retry is judged again",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller({ monthlyQuota: 1 })
@@ -1017,7 +1017,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "after it accepted a further try: the same",
+    "if a later try's answer is lost, its claim is abandoned too",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1038,7 +1038,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "while it accepts, which it does later: what it did then is taken back too",
+    "if the storage carries out accept late, the claim is abandoned then",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1057,7 +1057,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "after it accepted, and it cannot be taken back: the claim is nobody's, and its end unknown",
+    "if a lost claim cannot be abandoned, its outcome is unknown",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1073,7 +1073,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "at settle: outcome_unknown, until a report tells",
+    "if the storage fails at settle, the outcome is unknown until a report comes",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1081,7 +1081,7 @@ describe("a storage that fails", () => {
         const sent = yield* send(request("k"))
         assert.strictEqual(reason(sent), "outcome_unknown")
         delete interfere.settle
-        // as long as the lease lasts the send counts as running
+        // the send counts as running until the lease ends
         const joined = yield* Effect.forkChild(send(request("k")))
         yield* advance("11 seconds")
         assert.strictEqual(reason(yield* Fiber.join(joined)), "in_progress")
@@ -1095,7 +1095,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "at settle once is no matter for who runs the service: it is recorded a second later",
+    "a single failure at settle is not logged as an error, and is recorded a second later",
     sending(({ interfere, provider }) =>
       logged((lines) =>
         Effect.gen(function*() {
@@ -1115,7 +1115,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "at settle again and again is logged as an error, once it can no longer be recorded",
+    "repeated failures at settle are logged as an error, once recording is no longer possible",
     sending(({ interfere, provider }) =>
       logged((lines) =>
         Effect.gen(function*() {
@@ -1144,7 +1144,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "at settle, but it was recorded: outcome_unknown, and a retry is answered",
+    "if settle's answer is lost, the outcome is unknown, and a retry is answered",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1157,7 +1157,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "at settle with a defect: outcome_unknown",
+    "a defect at settle leaves the outcome unknown",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1170,7 +1170,7 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "while one waits for another's send: storage_unavailable",
+    "if the storage fails while a caller waits for another's send, the error is storage_unavailable",
     sending(({ interfere }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1184,12 +1184,12 @@ describe("a storage that fails", () => {
   )
 
   it.effect(
-    "a claim that was lost to the end of its lease is not settled",
+    "a claim whose lease has ended is not settled",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request, workspace } = yield* caller()
         yield* Layer.build(MessageSweeper.layer)
-        // the process was paused for half a minute between the answer and its record
+        // the process was suspended for half a minute between the response and its record
         interfere.settle = (real) => (command) => Effect.andThen(Effect.sleep("31 seconds"), real(command))
         const fiber = yield* Effect.forkChild(send(request("k")))
         yield* advance("32 seconds")
@@ -1203,7 +1203,7 @@ describe("a storage that fails", () => {
 
 describe("stopping", () => {
   it.effect(
-    "waits for what is in flight",
+    "stopping waits for sends in flight",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1223,7 +1223,7 @@ describe("stopping", () => {
   )
 
   it.effect(
-    "leaves a send unknown that does not end in time",
+    "a send that does not end in time while stopping stays unknown",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1242,12 +1242,12 @@ describe("stopping", () => {
   )
 
   it.effect(
-    "cuts the provider's call short when it must, and that is recorded",
+    "stopping interrupts the provider's call in time, and that is recorded",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
         const { messages, scope } = yield* another
-        // so much time is lost before the call that its eight seconds go beyond what stopping waits for
+        // so late that the call's eight seconds exceed what stopping waits for
         interfere.accept = (real) => (command) => Effect.tap(real(command), Effect.sleep("4 seconds"))
         let interruptedAt: number | undefined
         provider.answer = () =>
@@ -1266,7 +1266,7 @@ describe("stopping", () => {
   )
 
   it.effect(
-    "leaves nothing to send with: a send afterwards ends, and nothing goes out",
+    "a send after stopping ends, and nothing is sent",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()
@@ -1282,7 +1282,7 @@ describe("stopping", () => {
 })
 
 it.effect(
-  "more sends in flight than the process bears are told to come again, and nothing of them is kept",
+  "sends beyond the process's limit are asked to retry, and nothing of them is stored",
   sending(({ provider }) =>
     Effect.gen(function*() {
       const { request } = yield* caller()
@@ -1309,7 +1309,7 @@ it.effect(
   )
 )
 
-/** The service once more, as of another process over the same storage, with its scope. */
+/** The service again, as another process over the same storage, with its scope. */
 const another = Effect.gen(function*() {
   const scope = yield* Scope.make()
   const context = yield* Layer.buildWithScope(Layer.fresh(Messages.layer), scope)
@@ -1318,7 +1318,7 @@ const another = Effect.gen(function*() {
 
 describe("two processes over one storage", () => {
   it.effect(
-    "send one message between them",
+    "two processes over one storage send one message",
     sending(({ provider }) =>
       Effect.gen(function*() {
         const { request } = yield* caller()

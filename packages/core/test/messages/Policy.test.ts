@@ -7,7 +7,7 @@ import type { Template } from "../../src/templates/Template.ts"
 import { day } from "../checks.ts"
 import { contact, sender, start, template, templated, text } from "../samples.ts"
 
-/** A template with the right values, to a customer who never wrote, with nothing in its way. */
+/** A template with the right values, to a customer who never wrote, without any obstacle. */
 const good: Circumstances = {
   now: start,
   message: templated(["7", "ready"]),
@@ -24,7 +24,7 @@ const good: Circumstances = {
 
 const blocked: SenderBlock = { reason: "quality", scope: "all", since: start - 1, until: start + 1, provider: null }
 
-/** Text inside a window, with nothing in its way. */
+/** Text inside a window, without any obstacle. */
 const goodText: Circumstances = {
   ...good,
   message: text(),
@@ -179,7 +179,9 @@ describe("one reason alone", () => {
   })
 })
 
-/** Each reason and how to bring it about, in the order of contract §3. Those of templates and of text exclude some. */
+/**
+ * Each reason and how to cause it, in the order of contract §3. Some of them exclude each other for templates and text.
+ */
 const ways: ReadonlyArray<{
   readonly reason: string
   readonly kinds: ReadonlyArray<OutboundMessage["type"]>
@@ -226,7 +228,7 @@ describe("of any reasons the earliest is given", () => {
 
     for (const [i, earlier] of possible.entries()) {
       for (const later of possible.slice(i + 1)) {
-        it(`${kind}: ${earlier.reason} before ${later.reason}`, () => {
+        it(`${kind}: ${earlier.reason} comes before ${later.reason}`, () => {
           assert.strictEqual(reason(earlier.spoil(from)), earlier.reason)
           assert.strictEqual(reason(later.spoil(from)), later.reason)
           assert.strictEqual(reason(later.spoil(earlier.spoil(from))), earlier.reason)
@@ -235,7 +237,7 @@ describe("of any reasons the earliest is given", () => {
       }
     }
 
-    it(`${kind}: whichever of all of them there are`, () => {
+    it(`${kind}: of all reasons at once, the earliest is given`, () => {
       for (let chosen = 0; chosen < 2 ** possible.length; chosen++) {
         const spoiled = possible.filter((_, i) => (chosen & (1 << i)) !== 0)
         assert.strictEqual(
@@ -247,20 +249,20 @@ describe("of any reasons the earliest is given", () => {
     })
   }
 
-  it("text: the messaging limit cannot be met, since outside a window nothing is sent", () => {
+  it("text: the messaging limit cannot apply, since nothing is sent outside a window", () => {
     const given = { ...goodText, contact: contact({ lastInboundAt: start - day }), messagingLimit: 0 }
     assert.strictEqual(reason(given), "outside_service_window")
   })
 })
 
 describe("the window, looked at once more before the provider is asked", () => {
-  it("is judged by that moment", () => {
+  it("the window is judged again just before the provider's call", () => {
     const given = { contact: contact({ lastInboundAt: start }), message: text() }
     assert.isUndefined(windowRefusal({ ...given, now: start + day - 1 }))
     assert.strictEqual(windowRefusal({ ...given, now: start + day })?.reason, "outside_service_window")
   })
 
-  it("does not matter to templates", () => {
+  it("templates need no window", () => {
     assert.isUndefined(windowRefusal({ contact: undefined, message: templated(), now: start }))
   })
 })

@@ -31,12 +31,12 @@ const ids = (n: number, count = 2): EventIds => ({
   deliveries: Array.from({ length: count }, (_, i) => id("dlv", 100 * n + i))
 })
 
-/** What a storage keeps of the sends of one workspace, each of which is claimed at first. */
+/** The storage of one workspace's sends, all claimed at first. */
 class World {
   readonly sends = new Map(Array.from({ length: messages }, (_, n) => [id("msg", n), claimed(n)]))
   readonly names = new Map<string, MessageId>()
   readonly events: Array<Recorded> = []
-  /** Messages that a sweep will look at, and when. */
+  /** The messages that a sweep will look at, and when. */
   readonly deadlines: Array<Writes["deadlines"][number]> = Array.from({ length: messages }, (_, n) => ({
     workspaceId: id("ws"),
     dueAt: start + 30 * second,
@@ -133,7 +133,7 @@ describe("the end of a send", () => {
     assert.strictEqual(world.quota, quota)
   })
 
-  it("is told by the owner of the claim alone, and once", () => {
+  it("only the claim's owner can settle a send, once", () => {
     const world = new World()
     const others = { ...ending(1, "Accepted"), claimToken: claimOf(2) }
     const elsewhere = { ...ending(1, "Accepted"), message: message({ id: id("msg", 1), workspaceId: id("ws", 2) }) }
@@ -144,7 +144,7 @@ describe("the end of a send", () => {
     assert.strictEqual(world.sends.get(id("msg", 1))!.message.status, "unknown")
   })
 
-  it("keeps what was reported before it, whose name answers for it", () => {
+  it("earlier reports stay in force, and their provider id answers", () => {
     const world = new World()
     world.applyReport([reporting(1, "delivered", { name: "wamid.first" })])
     world.settle([ending(1, "Accepted")])
@@ -154,7 +154,7 @@ describe("the end of a send", () => {
     assert.deepStrictEqual(typesOf(world.events), [["message.sent", 1], ["message.delivered", 2]])
   })
 
-  it("written outright is the same as decided from what is stored", () => {
+  it("a direct write equals the decision from what is stored", () => {
     const world = new World()
     const now = start + hour
     const command = ending(1, "Accepted", now)
@@ -177,7 +177,7 @@ describe("the end of a send", () => {
 })
 
 describe("a report", () => {
-  it("finds its message by our reference, then by the provider's name, and only of the number that it is about", () => {
+  it("a report finds its message by our reference, then by the provider's id, and only of its own number", () => {
     const world = new World()
     world.settle([ending(1, "Accepted")])
     assert.deepStrictEqual(
@@ -198,7 +198,7 @@ describe("a report", () => {
 })
 
 describe("what silence means", () => {
-  it("follows step by step: the lease ends, the outcome is awaited, the send failed, the key is forgotten", () => {
+  it("silence leads step by step from the ended lease to unknown, to failed, and to a forgotten key", () => {
     const world = new World()
     const one = { unknown: 0, failed: 0, forgotten: 0 }
     const all = (count: number) => ({ now: start + count, ids: ids(1, messages) })
@@ -212,7 +212,7 @@ describe("what silence means", () => {
     assert.isTrue([...world.sends.values()].every(({ binding }) => binding === null))
   })
 
-  it("concludes as many with an event as there are identifiers", () => {
+  it("as many conclusions with an event are drawn as there are identifiers", () => {
     const world = new World()
     world.sweep([{ now: start + hour, ids: ids(1, 0) }])
     const [first, second] = world.sweep([1, 2].map((n) => ({ now: start + day, ids: ids(n, messages - 1) })))
@@ -257,7 +257,7 @@ describe("whatever happens to sends", () => {
 
   const given = { commands: upTo(command, 24), sizes }
 
-  it.prop("a batch decides what its commands would have decided one by one", given, (_) => {
+  it.prop("a batch decides the same as its commands one by one", given, (_) => {
     const commands = timed(_.commands)
     const together = carriedOut(commands, _.sizes)
     const apart = carriedOut(commands, [])
@@ -267,7 +267,7 @@ describe("whatever happens to sends", () => {
     }
   }, checks)
 
-  it.prop("events are numbered without a gap, and a sweep will look at what awaits one in time", given, (_) => {
+  it.prop("events are numbered without a gap, and every deadline is swept in time", given, (_) => {
     const { world } = carriedOut(timed(_.commands), _.sizes)
     for (const send of world.sends.values()) {
       const { id, sequence } = send.message

@@ -8,7 +8,7 @@ import * as TemplateSlots from "../../src/templates/TemplateSlots.ts"
 import { checks } from "../checks.ts"
 import { template } from "../samples.ts"
 
-/** What does not fit a template of the fixtures, with a change of what fills it. */
+/** What does not fit a fixture's template after a change of its values. */
 const misfitOf = (name: string, change: Partial<TemplateContent> = {}) => {
   const { content, template: listed } = KindFixture.templates.find(({ template }) => template.name === name)!
   const known = template({
@@ -32,11 +32,11 @@ const image = { link: "https://files.example/a.jpg" }
 const card = { header: { video: image }, bodyParams: ["a"], buttons: [{ index: 1, urlSuffix: "a" }] }
 
 describe("what fills a template", () => {
-  it.each(KindFixture.templates.map(({ template: { name } }) => name))("fits %s", (name) => {
+  it.each(KindFixture.templates.map(({ template: { name } }) => name))("the values of %s fit", (name) => {
     assert.isUndefined(misfitOf(name))
   })
 
-  it("need not say what the template says itself", () => {
+  it("values that the template itself contains may be omitted", () => {
     const buttons = [{ index: 1, urlSuffix: "sale" }, { index: 2, code: "SALE10" }]
     assert.isUndefined(misfitOf("picture_and_buttons", { buttons }))
     assert.isUndefined(misfitOf("code", { buttons: [{ index: 0, code: "4711" }] }))
@@ -82,7 +82,7 @@ describe("what fills a template", () => {
     assert.strictEqual(misfitOf(name, change)?.param, param)
   })
 
-  it("is nothing for a template with what no send can say", () => {
+  it("a template with content that no send can fill is a misfit", () => {
     const components = [{ type: "BODY", text: "Ours" }, { type: "BUTTONS", buttons: [{ type: "MPM" }] }]
     const unfillable = TemplateSlots.unfillableOf({ category: "utility", components })
     const found = misfit(template({ components, variables: [], unfillable }), { name: "a", language: "en" })
@@ -90,7 +90,7 @@ describe("what fills a template", () => {
     assert.match(found?.message ?? "", /mpm/)
   })
 
-  it.prop("is judged whatever the components are", { components: Schema.Array(Schema.Json) }, ({ components }) => {
+  it.prop("any components are judged without an error", { components: Schema.Array(Schema.Json) }, ({ components }) => {
     const slots = TemplateSlots.of({ category: "utility", components })
     assert.isTrue(Array.isArray(slots.buttons))
   }, checks)

@@ -46,13 +46,13 @@ describe("a phone number in E.164", () => {
     "+1",
     "+5",
     "+1234567890123456",
-    // no country has it
+    // not assigned to a country
     "+999123456789"
-  ])("not %j", (text) => {
+  ])("%j is refused", (text) => {
     assert.isFalse(is(text))
   })
 
-  it.prop("is a plus and digits, whatever is given", { text: Schema.String }, ({ text }) => {
+  it.prop("any accepted text is a plus and digits", { text: Schema.String }, ({ text }) => {
     if (is(text)) assert.match(text, /^\+[1-9][0-9]{1,14}$/)
   }, checks)
 
@@ -63,8 +63,8 @@ describe("a phone number in E.164", () => {
     assert.isFalse(is(`+1202${rest.slice(1)}`))
   }, checks)
 
-  it("is what libphonenumber calls possible, after every calling code", () => {
-    // digits that begin with what is a national prefix, an area code or a carrier's code somewhere
+  it("possible numbers are those of libphonenumber, after every calling code", () => {
+    // digits that begin with a national prefix, an area code or a carrier code somewhere
     const beginnings = ["", "0", "00", "0111", "1", "11", "15", "2", "268", "34", "39", "5", "6", "7", "8", "9"]
     const codes = new Set([...getCountries().map((country) => getCountryCallingCode(country)), "800", "883", "999"])
     for (const code of codes) {
@@ -77,13 +77,13 @@ describe("a phone number in E.164", () => {
     }
   })
 
-  it.prop("is what libphonenumber calls possible", {
+  it.prop("possible numbers are those of libphonenumber", {
     digits: Schema.String.check(Schema.isPattern(/^[1-9][0-9]{6,14}$/))
   }, ({ digits }) => {
     assert.strictEqual(is(`+${digits}`), isPossiblePhoneNumber(`+${digits}`))
   }, checks)
 
-  it("says what is expected and not what was given", () => {
+  it("the error states what is expected and not what was given", () => {
     try {
       Schema.decodeSync(E164)("+1 555 secret")
       assert.fail("it was taken")

@@ -29,7 +29,7 @@ const number = (n: number, fields: Partial<PhoneNumber> = {}): PhoneNumber => ({
   ...fields
 })
 
-/** What a storage keeps. */
+/** The stored numbers. */
 class World {
   readonly numbers: Map<PhoneNumberId, Observed>
   readonly credentials = new Map<PhoneNumberId, string | null>()
@@ -112,7 +112,7 @@ const credentials = (version: string) => ({
 })
 
 describe("adding numbers", () => {
-  it("the first of a provider is its default one, and a further one when it says so", () => {
+  it("a provider's first number is its default, and a further one if it is added as such", () => {
     const world = new World()
     assert.deepStrictEqual(
       world.add([number(1), number(2), number(3, { isDefault: true }), number(4, { provider: "other" })]),
@@ -121,7 +121,7 @@ describe("adding numbers", () => {
     assert.deepStrictEqual(world.defaults(), [id("pn", 3), id("pn", 4)])
   })
 
-  it("a known name with the provider, or a number that the workspace has, is not added", () => {
+  it("a known provider id, or a number that the workspace already has, is not added", () => {
     const world = new World(number(1, { isDefault: true }))
     assert.deepStrictEqual(
       world.add([
@@ -136,7 +136,7 @@ describe("adding numbers", () => {
 })
 
 describe("assigning and removing numbers", () => {
-  it("a provider that loses its default one gets the oldest other one, and the number yields to a default one", () => {
+  it("a provider that loses its default gets the oldest other number, and an assigned number yields to an existing default", () => {
     const world = new World(
       number(1, { isDefault: true }),
       number(2),
@@ -150,13 +150,13 @@ describe("assigning and removing numbers", () => {
     assert.deepStrictEqual(world.defaults(), [id("pn", 1), id("pn", 3)])
   })
 
-  it("the last number of an account takes the account along", () => {
+  it("removing an account's last number removes the account's templates", () => {
     const world = new World(number(1), number(2), number(3, { providerAccountId: "2" }))
     assert.deepStrictEqual(world.remove([id("pn", 1), id("pn", 1), id("pn", 3)]), [true, false, true])
     assert.deepStrictEqual(world.left, [`${id("ws")} 2`])
   })
 
-  it("a number that does not exist changes nothing", () => {
+  it("an unknown number changes nothing", () => {
     const world = new World(number(1))
     assert.deepStrictEqual(world.remove([id("pn", 9)]), [false])
     assert.deepStrictEqual(world.assign([{ id: id("pn", 9), provider: "other", providerAccountId: "2" }]), [false])
@@ -165,14 +165,14 @@ describe("assigning and removing numbers", () => {
 })
 
 describe("observations and credentials", () => {
-  it("a word reaches every number of the name", () => {
+  it("a report reaches every number that its name selects", () => {
     const world = new World(number(1), number(2, { workspaceId: id("ws", 2) }), number(3, { providerAccountId: "2" }))
     const word = { name: { providerAccountId: "1" }, at: start, change: { quality: "green" } }
     assert.deepStrictEqual(world.observe([word]), [2])
     assert.deepStrictEqual(world.all().map((one) => one.learned.quality), ["green", "green", null])
   })
 
-  it.each(["credentials", "payment"] as const)("new credentials lift a block for credentials alone: %s", (reason) => {
+  it.each(["credentials", "payment"] as const)("new credentials lift a block for credentials only: %s", (reason) => {
     const block = { reason, scope: "all", since: start, until: null, provider: null } as const
     const world = new World(number(1, { block }))
     const given = { now: start, id: id("pn", 1), credentials: credentials("v1") }
@@ -198,7 +198,7 @@ const command = Schema.Struct({
   block: Schema.Literals(["credentials", "payment", "none"])
 })
 
-it.prop("what batches decide is what their commands decide one by one", { commands: upTo(command, 40), sizes }, (_) => {
+it.prop("batches decide the same as their commands one by one", { commands: upTo(command, 40), sizes }, (_) => {
   const play = (sizes: ReadonlyArray<number>) => {
     const world = new World()
     let made = 0

@@ -32,7 +32,7 @@ describe("what is in force of a number", () => {
   }
   const learned = { tier: "high", messagingLimit: 250, quality: null }
 
-  it("is the default, what was learned, or the operator's setting before both", () => {
+  it("the effective value is the operator's setting, else the reported one, else the default", () => {
     assert.deepStrictEqual(state({}), usual)
     assert.deepStrictEqual(state({ learned }), { ...usual, tier: "high", messagesPerSecond: 1000, messagingLimit: 250 })
     assert.deepStrictEqual(state({ learned, tier: "coexistence", messagingLimit: 0 }), {
@@ -50,7 +50,7 @@ describe("what is in force of a number", () => {
     assert.strictEqual(state({ learned }, limits).messagingLimit, 250)
   })
 
-  it("is a block until it ends, and the operator's switch before it", () => {
+  it("the status follows a block until it ends, and the operator's switch before it", () => {
     const block = SenderBlock.of("credentials", start, detail)
     assert.deepStrictEqual(state({ block }), { ...usual, status: "blocked", block })
     assert.deepStrictEqual(state({ block: { ...block, until: start } }), usual)
@@ -96,7 +96,7 @@ const named = PhoneNumberStore.use((store) => store.named(configured))
 
 describe("the number that the configuration names", () => {
   it.effect(
-    "is added to the first workspace as its default, once, by however many processes",
+    "the configured number is added to the first workspace as its default, once, by any number of processes",
     numbers(() =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -120,7 +120,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "is left as the operator has set it when it is known, but for its account and what the provider tells",
+    "a known number keeps the operator's settings, and gets its account and reported values updated",
     numbers((provider) =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -134,7 +134,7 @@ describe("the number that the configuration names", () => {
         yield* ensure
         const expected = { ...number, tier: "high", available: false, block, learned, providerAccountId: "account-1" }
         assert.deepStrictEqual(yield* list(workspace.id), [expected])
-        // what it does not tell is not forgotten
+        // values that are not reported are kept
         provider.firstNumber = Effect.succeed({ ...configured, providerNumberId })
         yield* ensure
         assert.deepStrictEqual(yield* list(workspace.id), [expected])
@@ -143,7 +143,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "has the templates of its account when it is new there, as soon as the provider tells them",
+    "a new number's templates are listed as soon as the provider returns them",
     numbers((provider) =>
       Effect.gen(function*() {
         yield* world()
@@ -165,7 +165,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "has its templates listed again where storage has none of them, as after a start that ended too early",
+    "templates are listed again if storage has none, as after an interrupted start",
     numbers((provider) =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -188,7 +188,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "stands beside those of another provider, each with a default of its own, and is there when that runs again",
+    "numbers of several providers coexist, each with a default, and are used again when their provider runs",
     numbers((provider) =>
       Effect.gen(function*() {
         const { number, workspace } = yield* world()
@@ -198,13 +198,13 @@ describe("the number that the configuration names", () => {
         const [added] = yield* named
         assert.sameDeepMembers([...yield* list(workspace.id)], [added!, before])
         assert.isTrue(added!.isDefault)
-        // the one that runs has the say of which is used
+        // the running provider's default is shown
         const shown = yield* PhoneNumbers.use((_) => _.list(workspace.id, { limit: 10, after: null }))
         assert.deepStrictEqual(shown.items.map(({ number }) => [number.provider, number.isDefault]), [
           ["stub", true],
           ["another", false]
         ])
-        // one that was known under another provider belongs to this one from then on
+        // a number known under another provider belongs to this one from then on
         provider.firstNumber = Effect.succeed({ ...configured, providerNumberId: number.providerNumberId })
         yield* ensure
         const [moved] = (yield* list(workspace.id)).filter(({ id }) => id === number.id)
@@ -218,7 +218,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "keeps a start from being ready until its templates are there",
+    "the process is not ready until the templates are there",
     numbers((provider) =>
       Effect.gen(function*() {
         yield* world()
@@ -236,7 +236,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "holds no start up for longer than a while, though the provider never answers",
+    "a provider that never responds delays a start only for a limited time",
     numbers((provider) =>
       Effect.gen(function*() {
         provider.firstNumber = Effect.never
@@ -250,7 +250,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "is unblocked when only its credentials were at fault, since the provider has taken them",
+    "a block for credentials is lifted, since the provider has accepted them",
     numbers(() =>
       Effect.gen(function*() {
         yield* world()
@@ -264,7 +264,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "is not added, and that is said, where the workspace has its digits under another name",
+    "a number whose digits the workspace has under another provider id is not added, and that is logged",
     numbers((provider) =>
       logged((lines) =>
         Effect.gen(function*() {
@@ -281,7 +281,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "is asked for before there is a workspace, so that a wrong configuration is known, and added to none",
+    "the number is requested even without a workspace, to detect a wrong configuration, and added to none",
     numbers((provider) =>
       Effect.gen(function*() {
         yield* ensure
@@ -294,7 +294,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "is looked after at the start, and again every minute until the provider has answered",
+    "ensure runs at start, and again every minute until the provider has responded",
     numbers((provider) =>
       logged((lines) =>
         Effect.gen(function*() {
@@ -328,7 +328,7 @@ describe("the number that the configuration names", () => {
   )
 
   it.effect(
-    "is there when the start has succeeded",
+    "the number exists once the start has succeeded",
     numbers(() =>
       Effect.gen(function*() {
         yield* world()
@@ -340,7 +340,7 @@ describe("the number that the configuration names", () => {
 })
 
 it.effect(
-  "numbers are listed newest first, page after page, with what is in force at the time",
+  "numbers are listed newest first, in pages, with their current state",
   numbers(() =>
     Effect.gen(function*() {
       const { number, workspace } = yield* world()

@@ -8,7 +8,7 @@ const detail = { code: "131042", message: "Business eligibility payment issue" }
 const reasons = SenderBlock.SenderBlockReason.literals
 
 describe("a block", () => {
-  it("is in force until its end, or for good", () => {
+  it("a block is in force until its end, or indefinitely", () => {
     const until = start + hour
     assert.isTrue(SenderBlock.inForce({ until }, start))
     assert.isTrue(SenderBlock.inForce({ until }, until - 1))
@@ -16,7 +16,7 @@ describe("a block", () => {
     assert.isTrue(SenderBlock.inForce({ until: null }, Number.MAX_SAFE_INTEGER))
   })
 
-  it("stops messages of its scope only", () => {
+  it("a block stops only messages of its scope", () => {
     const [all, outside] = (["all", "outside_window"] as const).map((scope) => ({ scope, until: start + hour }))
     for (const isOpen of [true, false]) {
       assert.isTrue(SenderBlock.stops(all!, isOpen, start))
@@ -25,7 +25,7 @@ describe("a block", () => {
     }
   })
 
-  it.each(reasons)("for %s that upstream has not dated is tried again after a while", (reason) => {
+  it.each(reasons)("a block for %s without an end is tried again after a while", (reason) => {
     const block = SenderBlock.of(reason, start, detail)
     assert.deepStrictEqual(block, {
       reason,
@@ -38,7 +38,7 @@ describe("a block", () => {
     assert.isAtMost(block.until! - start, hour)
   })
 
-  it("of the same reason goes on, of another begins", () => {
+  it("a block for the same reason continues, and one for another reason begins", () => {
     const before = SenderBlock.of("payment", start, detail)
     const next = SenderBlock.of("payment", start + hour, null)
     assert.deepStrictEqual(SenderBlock.renewed(before, next), { ...next, since: start })
@@ -50,7 +50,7 @@ describe("a block", () => {
 })
 
 describe("the error for a send from a blocked number", () => {
-  it.each(reasons)("says in words that it is %s, and what upstream said", (reason) => {
+  it.each(reasons)("the error describes %s, with the provider's words", (reason) => {
     const error = SenderBlock.refusal(SenderBlock.of(reason, start, detail), "from")
     assert.deepStrictEqual(
       [error.code, error.reason, error.param],
@@ -62,13 +62,13 @@ describe("the error for a send from a blocked number", () => {
     assert.deepStrictEqual(error.provider, detail)
   })
 
-  it("names no field and no words of upstream where there are none", () => {
+  it("the error omits the field and the provider's words if there are none", () => {
     const error = SenderBlock.refusal(SenderBlock.of("quality", start, null))
     assert.notProperty(error, "param")
     assert.notProperty(error, "provider")
   })
 
-  it("says something else for every reason", () => {
+  it("every reason has its own description", () => {
     assert.strictEqual(
       new Set(reasons.map((reason) => SenderBlock.describe({ reason, scope: "all" }))).size,
       reasons.length

@@ -13,7 +13,7 @@ import { crypto, type World, world } from "../world.ts"
 
 const storage = Layer.merge(MemoryStorage.layer, crypto)
 
-/** A process over the storage at hand. `asked` counts what it asks of the storage. */
+/** A process over the storage at hand. `asked` counts its queries. */
 const process = Effect.fnUntraced(function*() {
   const store = yield* PhoneNumberStore
   const asked = { count: 0, fails: false }
@@ -36,7 +36,7 @@ const process = Effect.fnUntraced(function*() {
   return Object.assign(Context.get(context, SenderCredentials), { asked })
 })
 
-/** A number as *accept* hands it over now. */
+/** A number as *accept* returns it now. */
 const senderOf = ({ workspace }: World) =>
   Effect.map(PhoneNumberStore.use((store) => store.list(workspace.id)), ([number]) => number!)
 
@@ -48,14 +48,14 @@ const given = (token: string, others: Omit<Credentials, "accessToken"> = {}): Cr
 const shown = (credentials: Credentials | undefined) =>
   credentials && { ...credentials, accessToken: Redacted.value(credentials.accessToken) }
 
-it.effect("a number without credentials of its own has none, and nobody asks for them", () =>
+it.effect("a number without its own credentials has none, and the storage is not asked", () =>
   Effect.gen(function*() {
     const { asked, of } = yield* process()
     assert.isUndefined(yield* of(yield* senderOf(yield* world())))
     assert.strictEqual(asked.count, 0)
   }).pipe(Effect.scoped, Effect.provide(storage)))
 
-it.effect("a change counts at once in every process, which asks once for it", () =>
+it.effect("a change takes effect immediately in every process, which asks once for it", () =>
   Effect.gen(function*() {
     const own = yield* world()
     const [one, two] = [yield* process(), yield* process()]
@@ -75,7 +75,7 @@ it.effect("a change counts at once in every process, which asks once for it", ()
     assert.isFalse(yield* one.set(`pn_${"0".repeat(26)}` as typeof own.number.id, given("token")))
   }).pipe(Effect.scoped, Effect.provide(storage)))
 
-it.effect("a sender from before a change gets what there is now", () =>
+it.effect("a sender from before a change gets the present credentials", () =>
   Effect.gen(function*() {
     const own = yield* world()
     const { of, set } = yield* process()
@@ -88,7 +88,7 @@ it.effect("a sender from before a change gets what there is now", () =>
     assert.isUndefined(yield* later(before))
   }).pipe(Effect.scoped, Effect.provide(storage)))
 
-it.effect("what cannot be read is an error that sent nothing, and is asked for again", () =>
+it.effect("unreadable credentials are an error that sent nothing, and are requested again", () =>
   Effect.gen(function*() {
     const own = yield* world()
     const { asked, of, set } = yield* process()
@@ -101,7 +101,7 @@ it.effect("what cannot be read is an error that sent nothing, and is asked for a
     assert.deepStrictEqual(shown(yield* of(sender)), { accessToken: "token 1" })
   }).pipe(Effect.scoped, Effect.provide(storage)))
 
-it.effect("credentials that belong to another number, do not open", () =>
+it.effect("credentials sealed for another number cannot be opened", () =>
   Effect.gen(function*() {
     const [own, other] = [yield* world(), yield* world()]
     const { of, set } = yield* process()
@@ -114,7 +114,7 @@ it.effect("credentials that belong to another number, do not open", () =>
     assert.notInclude(JSON.stringify(error), "the token")
   }).pipe(Effect.scoped, Effect.provide(storage)))
 
-it.effect("setting them lifts a block for credentials", () =>
+it.effect("setting credentials lifts a block for credentials", () =>
   Effect.gen(function*() {
     yield* TestClock.setTime(start)
     const own = yield* world()

@@ -26,7 +26,7 @@ const owner: Owner = {
 const setUp = () => {
   const provider = stubProvider()
   const verified = { count: 0 }
-  // how often a password was really looked at
+  // counts real password checks
   const counted = Layer.effect(
     Passwords,
     Effect.map(Passwords, (real) =>
@@ -82,7 +82,7 @@ const attempt = (
     })
   )
 
-/** `ok`, or why not. */
+/** `ok`, or the reason of the refusal. */
 const signIn = (...given: Parameters<typeof attempt>) =>
   attempt(...given).pipe(
     Effect.match({ onSuccess: () => "ok", onFailure: (error) => "reason" in error ? error.reason : error._tag })
@@ -95,7 +95,7 @@ const isLive = (token: Redacted.Redacted) => Effect.map(session(token), Option.i
 
 describe("signing in", () => {
   it.effect(
-    "opens a session, whatever the case of the address and the space around it",
+    "signing in opens a session, whatever the case of the address and the space around it",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -117,7 +117,7 @@ describe("signing in", () => {
   )
 
   it.effect(
-    "gives a new token every time, and keeps only its hash",
+    "every sign-in gets a new token, of which only the hash is stored",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -132,7 +132,7 @@ describe("signing in", () => {
   )
 
   it.effect(
-    "over a session ends that one, and no other; failing to sign in ends none",
+    "a sign-in ends the request's previous session only, and a failed one ends none",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -148,7 +148,7 @@ describe("signing in", () => {
   )
 
   it.effect(
-    "is refused alike for a wrong password and for nobody",
+    "a wrong password and an unknown person are refused alike",
     dashboard(({ verified }) =>
       Effect.gen(function*() {
         yield* create
@@ -158,7 +158,7 @@ describe("signing in", () => {
         ]
         assert.deepStrictEqual(nobody, password)
         assert.strictEqual("reason" in nobody && nobody.reason, "invalid_credentials")
-        // and costs the same
+        // and cost the same
         assert.strictEqual(verified.count, 2)
       })
     )
@@ -167,7 +167,7 @@ describe("signing in", () => {
 
 describe("failures to sign in", () => {
   it.effect(
-    "are ten per account, then one a minute; the right password must wait too",
+    "ten failures per account are allowed, then one a minute, even with the right password",
     dashboard(({ verified }) =>
       Effect.gen(function*() {
         yield* create
@@ -177,7 +177,7 @@ describe("failures to sign in", () => {
         const limited = yield* Effect.flip(attempt({ address: "203.0.113.99" }))
         assert.strictEqual("reason" in limited && limited.reason, "login")
         assert.strictEqual("retryAfter" in limited && Duration.toMillis(limited.retryAfter!), minute)
-        // the limited one's password was not looked at
+        // the limited attempt's password was not checked
         assert.strictEqual(verified.count, 10)
         yield* TestClock.adjust(minute - 1)
         assert.strictEqual(yield* signIn(), "login")
@@ -191,7 +191,7 @@ describe("failures to sign in", () => {
   )
 
   it.effect(
-    "are counted for accounts that do not exist too, and each apart",
+    "failures are counted for accounts that do not exist too, each separately",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -204,7 +204,7 @@ describe("failures to sign in", () => {
   )
 
   it.effect(
-    "of strangers keep nobody out on a device where they signed in before, whatever the address",
+    "strangers' failures do not lock out a device that signed in before, whatever the address",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -220,7 +220,7 @@ describe("failures to sign in", () => {
   )
 
   it.effect(
-    "on such a device are ten, then one a minute, and leave the account's and the address's alone",
+    "failures on a known device are limited separately from the account and the address",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -230,7 +230,7 @@ describe("failures to sign in", () => {
         assert.strictEqual(yield* signIn({ device }), "login")
         assert.strictEqual(yield* signIn(), "ok")
         yield* TestClock.adjust(minute)
-        // a sign-in keeps the device's bucket: cookies cannot be collected to guess faster
+        // a sign-in keeps the device's bucket, so cookies cannot be collected to guess faster
         const again = yield* attempt({ device })
         for (let i = 0; i < 2; i++) yield* wrong({ device: again.device })
         assert.strictEqual(yield* wrong({ device }), "login")
@@ -239,7 +239,7 @@ describe("failures to sign in", () => {
   )
 
   it.effect(
-    "count as a stranger's with a device cookie that is forged, of another account, or from before the password changed",
+    "a device cookie that is forged, of another account, or from before a password change is ignored",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -261,7 +261,7 @@ describe("failures to sign in", () => {
   )
 
   it.effect(
-    "are fifty per address, over all accounts, then one every six seconds",
+    "fifty failures per address are allowed over all accounts, then one every six seconds",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -278,7 +278,7 @@ describe("failures to sign in", () => {
   )
 
   it.effect(
-    "are not spent by a refusal: an account that is limited does not use up the address",
+    "a refused attempt of a limited account does not spend from the address",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -290,7 +290,7 @@ describe("failures to sign in", () => {
   )
 
   it.effect(
-    "are not counted when the password was right",
+    "attempts with the right password are not counted",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -302,7 +302,7 @@ describe("failures to sign in", () => {
   )
 
   it.effect(
-    "cannot be multiplied by guessing at once",
+    "concurrent guesses cannot exceed the limit",
     dashboard(({ verified }) =>
       Effect.gen(function*() {
         yield* create
@@ -317,7 +317,7 @@ describe("failures to sign in", () => {
 
 describe("a session", () => {
   it.effect(
-    "ends after twelve hours without use",
+    "a session ends after twelve hours without use",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -334,7 +334,7 @@ describe("a session", () => {
   )
 
   it.effect(
-    "ends after seven days however much it is used",
+    "a session ends after seven days, however much it is used",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -352,14 +352,14 @@ describe("a session", () => {
   )
 
   it.effect(
-    "ends when its owner signs out, and no other one does",
+    "signing out ends that session only",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
         const [one, other] = [yield* attempt(), yield* attempt()]
         yield* Authenticator.use((authenticator) => authenticator.signOut(one.token))
         assert.deepStrictEqual([yield* isLive(one.token), yield* isLive(other.token)], [false, true])
-        // unknown ones are passed over
+        // unknown ones are ignored
         yield* Authenticator.use((authenticator) => authenticator.signOut(one.token))
         yield* Authenticator.use((authenticator) => authenticator.signOut(Redacted.make("nonsense")))
       })
@@ -367,7 +367,7 @@ describe("a session", () => {
   )
 
   it.effect(
-    "is nobody's without its token",
+    "without its token there is no session",
     dashboard(() =>
       Effect.gen(function*() {
         yield* create
@@ -395,7 +395,7 @@ describe("setting up", () => {
   )
 
   it.effect(
-    "by the link makes the first workspace, its owner, its number and its templates, once",
+    "the set-up link creates the first workspace with its owner, number and templates, once",
     dashboard(() =>
       Effect.gen(function*() {
         const own = (yield* token)!
@@ -430,7 +430,7 @@ describe("setting up", () => {
         const { items } = yield* Templates.use((_) => _.list(workspace!.id, {}, { limit: 10, after: null }))
         assert.deepStrictEqual(items.map(({ name }) => name).sort(), ["order", "plain", "promo"])
         assert.strictEqual(yield* signIn(), "ok")
-        // the token is of no use any more, and is not shown
+        // the token is invalid now, and no longer shown
         assert.isUndefined(yield* token)
         assert.strictEqual(yield* redeem(own, { ...owner, email: "eve@example.com" }), "invalid_credentials")
         assert.strictEqual(yield* signIn({ email: "eve@example.com" }), "invalid_credentials")
@@ -439,7 +439,7 @@ describe("setting up", () => {
   )
 
   it.effect(
-    "by two at once serves one",
+    "of two concurrent uses of the link, one succeeds",
     dashboard(() =>
       Effect.gen(function*() {
         const own = (yield* token)!
@@ -461,7 +461,7 @@ describe("setting up", () => {
   )
 
   it.effect(
-    "from the environment is done once, and takes the link away",
+    "set-up from the environment happens once, and disables the link",
     dashboard(() =>
       Effect.gen(function*() {
         const own = (yield* token)!
@@ -475,13 +475,13 @@ describe("setting up", () => {
   )
 
   it.effect(
-    "is limited per address for wrong tokens, and never for the right one",
+    "wrong set-up tokens are limited per address, and the right one never is",
     dashboard(() =>
       Effect.gen(function*() {
         const own = (yield* token)!
         for (let i = 0; i < 50; i++) assert.strictEqual(yield* redeem(`wrong${i}`), "invalid_credentials")
         assert.strictEqual(yield* redeem("wrong"), "RateLimited")
-        // wrong passwords from there spend the same
+        // wrong passwords from there spend from the same bucket
         assert.strictEqual(yield* wrong(), "login")
         assert.strictEqual(yield* redeem(own), "ok")
         assert.strictEqual(yield* redeem("wrong"), "RateLimited")
@@ -491,7 +491,7 @@ describe("setting up", () => {
   )
 
   it.effect(
-    "needs the provider to say which number it begins with, and makes nothing before it has",
+    "set-up requires the provider's first number, and creates nothing before",
     dashboard(({ provider }) =>
       Effect.gen(function*() {
         const own = (yield* token)!
@@ -504,7 +504,7 @@ describe("setting up", () => {
         assert.strictEqual(yield* Effect.flip(create), error)
         assert.deepStrictEqual(yield* WorkspaceStore.use((store) => store.list), [])
         assert.strictEqual(yield* signIn(), "invalid_credentials")
-        // the link is still good
+        // the link is still valid
         provider.firstNumber = Effect.succeed(providerNumber)
         assert.strictEqual(yield* redeem(own), "ok")
         assert.strictEqual(yield* signIn(), "ok")
@@ -513,7 +513,7 @@ describe("setting up", () => {
   )
 
   it.effect(
-    "does not depend on the provider's templates",
+    "set-up does not depend on the provider's templates",
     dashboard(({ provider }) =>
       Effect.gen(function*() {
         provider.templates = Effect.fail(new TemplatesUnavailable({ message: "upstream is down" }))

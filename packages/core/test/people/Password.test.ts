@@ -17,7 +17,7 @@ const verify = (password: string, stored: string | undefined) =>
   Passwords.use((_) => _.verify(Redacted.make(password), stored))
 
 describe("a password", () => {
-  it.effect("is kept as argon2id with its parameters and a salt of its own", () =>
+  it.effect("a password is stored as argon2id with its parameters and its own salt", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* hash("correct horse"), yield* hash("correct horse")]
       assert.match(one, /^\$argon2id\$v=19\$m=32,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
@@ -26,7 +26,7 @@ describe("a password", () => {
       assert.isTrue(yield* verify("correct horse", other))
     }).pipe(Effect.provide(passwords())))
 
-  it.effect("is told from any other", () =>
+  it.effect("only the right password verifies", () =>
     Effect.gen(function*() {
       const stored = yield* hash("correct horse")
       for (const wrong of ["", "correct hors", "correct horse ", "Correct horse", "correct horsé", stored]) {
@@ -35,7 +35,7 @@ describe("a password", () => {
       assert.isTrue(yield* verify("olá 👋 senha", yield* hash("olá 👋 senha")))
     }).pipe(Effect.provide(passwords())))
 
-  it.effect("is verified with the parameters that it was hashed with, whatever the cost is now", () =>
+  it.effect("a password is verified with the parameters of its hash, whatever the present cost", () =>
     Effect.gen(function*() {
       const stored = yield* Effect.provide(hash("correct horse"), passwords())
       assert.isTrue(
@@ -43,7 +43,7 @@ describe("a password", () => {
       )
     }))
 
-  it.effect("of nobody, or of a hash that is none, is never right", () =>
+  it.effect("verification fails for a missing hash and for a malformed or unsupported one", () =>
     Effect.gen(function*() {
       for (const stored of [undefined, "", "plain", "$argon2i$v=19$m=32,t=1,p=1$AAAA$AAAA", "$2b$10$abc"]) {
         assert.isFalse(yield* verify("plain", stored), stored)

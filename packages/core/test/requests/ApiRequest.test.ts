@@ -14,7 +14,7 @@ const tally = (fields: Partial<Tally>): Tally => ({
 })
 
 describe("requests", () => {
-  it("are counted by the hour in which they arrived", () => {
+  it("requests are counted by the hour of their arrival", () => {
     assert.deepStrictEqual(
       [0, 1, hour - 1].map((n) => hourOf(500 * hour + n)),
       Array.from({ length: 3 }, () => 500 * hour)
@@ -22,13 +22,13 @@ describe("requests", () => {
     assert.strictEqual(hourOf(501 * hour), 501 * hour)
   })
 
-  it("are refused for the error's reason, or its code where it has none", () => {
+  it("a refused request has the error's reason, or its code if it has none", () => {
     assert.strictEqual(wordOf({ code: "forbidden", reason: "opted_out" }), "opted_out")
     assert.strictEqual(wordOf({ code: "not_found", reason: null }), "not_found")
     assert.isNull(wordOf({ code: null, reason: null }))
   })
 
-  it("are added up by reason, with the keys that made them, most first", () => {
+  it("requests are summed by reason, with the keys that made them, most first", () => {
     const other = id("key", 2) as ApiKeyId
     const summary = summarize([
       tally({ code: null, reason: null, count: 40 }),

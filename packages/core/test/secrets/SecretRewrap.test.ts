@@ -23,7 +23,7 @@ type Shared = Layer.Success<typeof storage>
 
 const guard = Layer.succeed(ReceiverGuard, ReceiverGuard.of({ allowInsecure: false, check: () => Effect.void }))
 
-/** A process with its keys over the storage at hand; `stop` ends it. */
+/** A process with its keys over the storage at hand. `stop` ends it. */
 const process = Effect.fnUntraced(function*(keys: MasterKeys, options: { readonly rewrapping: boolean }) {
   const scope = yield* Scope.make()
   const background = options.rewrapping ? SecretRewrap.layer : Layer.empty
@@ -37,7 +37,7 @@ const process = Effect.fnUntraced(function*(keys: MasterKeys, options: { readonl
 
 const run = <A, E>(test: Effect.Effect<A, E, Shared>) => Effect.provide(test, storage)
 
-/** Workspaces with API keys, and webhooks, made by a process. */
+/** Workspaces with API keys and webhooks, created by a process. */
 const made = (by: { readonly context: Context.Context<ApiKeys | Webhooks> }, workspaces: number, keys: number) =>
   Effect.forEach(
     Array.from({ length: workspaces }),
@@ -64,7 +64,7 @@ const under = (keyId: string) =>
 
 const lastLine = "no secret is under master key"
 
-it.effect("after it the previous master key can be taken away: every key and secret is still good", () =>
+it.effect("after a rewrap the previous master key can be removed, and every key and secret is still valid", () =>
   run(logged((lines) =>
     Effect.gen(function*() {
       const before = yield* process({ current: one }, { rewrapping: true })
@@ -107,7 +107,7 @@ it.effect("after it the previous master key can be taken away: every key and sec
     })
   )))
 
-it.effect("goes on while other processes still seal under the previous key, and then says so once", () =>
+it.effect("rewrapping continues while other processes seal under the previous key, and then reports its end once", () =>
   run(logged((lines) =>
     Effect.gen(function*() {
       const old = yield* process({ current: one, previous: two }, { rewrapping: false })
@@ -128,7 +128,7 @@ it.effect("goes on while other processes still seal under the previous key, and 
     })
   )))
 
-it.effect("processes may do it at once, be broken off and begin again", () =>
+it.effect("processes may rewrap concurrently, be interrupted and start again", () =>
   run(Effect.gen(function*() {
     const old = yield* process({ current: one }, { rewrapping: false })
     yield* made(old, 2, 150)
@@ -146,7 +146,7 @@ it.effect("processes may do it at once, be broken off and begin again", () =>
     for (const { stop } of several) yield* stop
   })))
 
-it.effect("leaves what does not open as it is, tells of it, and goes on with the rest", () =>
+it.effect("a secret that cannot be opened stays as it is and is logged, and the rest is rewrapped", () =>
   run(logged((lines) =>
     Effect.gen(function*() {
       const old = yield* process({ current: one }, { rewrapping: false })
@@ -169,7 +169,7 @@ it.effect("leaves what does not open as it is, tells of it, and goes on with the
     })
   )))
 
-it.effect("a storage that is away for a while only delays it", () =>
+it.effect("an unavailable storage only delays rewrapping", () =>
   run(Effect.gen(function*() {
     const old = yield* process({ current: one }, { rewrapping: false })
     yield* made(old, 1, 3)

@@ -1,5 +1,5 @@
 /**
- * Rotations of a webhook's secret, as receivers see them who verify with the libraries that they have.
+ * Rotations of a webhook's secret, as seen by receivers that verify with common libraries.
  */
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import type { StubTransport } from "@wac/testkit"
@@ -20,7 +20,7 @@ type Posted = StubTransport.PostedRequest
 
 const { webhooks: stripe } = new Stripe("sk_test_unused")
 
-/** What each library makes of a delivery at the moment it comes: the event, or an exception. */
+/** What each library returns for a delivery when it arrives: the event, or an exception. */
 const libraries: { readonly [name: string]: (sent: Posted, secret: string) => Promise<unknown> } = {
   stripe: async ({ body, headers }, secret) => stripe.constructEvent(body, headers["x-service-signature"]!, secret),
   "stripe, asynchronously": ({ body, headers }, secret) =>
@@ -39,7 +39,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** With which of the secrets a delivery verifies; the libraries must agree. */
+/** The secrets with which a delivery verifies. The libraries must agree. */
 const verifiesWith = (sent: Posted, secrets: { readonly [name: string]: string }) =>
   Effect.promise(async () => {
     // they read the machine's clock
@@ -63,7 +63,7 @@ const verifiesWith = (sent: Posted, secrets: { readonly [name: string]: string }
     return taken
   })
 
-/** A delivery as a server hands it on: names of headers are in lower case. */
+/** A delivery as a server passes it on, with header names in lower case. */
 const received = <P extends Posted>(request: P): P => ({
   ...request,
   headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]))
@@ -75,7 +75,7 @@ const rotate = (workspaceId: WorkspaceId, overlap: Duration.Input) =>
     (rotated) => ({ ...rotated, secret: Redacted.value(rotated.signingSecret) })
   )
 
-/** A receiver, and the delivery of what happens next at it. */
+/** A receiver, and the delivery of its next event. */
 const following = Effect.gen(function*() {
   const { happens, secret, workspace } = yield* receiver()
   yield* startScheduler
@@ -89,7 +89,7 @@ const following = Effect.gen(function*() {
 
 describe("a rotation of the secret", () => {
   it.effect(
-    "with an overlap: deliveries verify with the old and the new secret, and then with the new one only",
+    "with an overlap, deliveries verify with the old and the new secret, and then with the new one only",
     scheduling(() =>
       Effect.gen(function*() {
         const { next, secret: old, workspaceId } = yield* following
@@ -114,7 +114,7 @@ describe("a rotation of the secret", () => {
   )
 
   it.effect(
-    "without an overlap: the old secret ends at once",
+    "without an overlap, the old secret ends immediately",
     scheduling(() =>
       Effect.gen(function*() {
         const { next, secret: old, workspaceId } = yield* following
@@ -127,7 +127,7 @@ describe("a rotation of the secret", () => {
   )
 
   it.effect(
-    "within the overlap of another keeps all three, each for its own time",
+    "a rotation within the overlap of another keeps all three secrets, each for its own time",
     scheduling(() =>
       Effect.gen(function*() {
         const { next, secret: first, workspaceId } = yield* following
@@ -144,7 +144,7 @@ describe("a rotation of the secret", () => {
   )
 
   it.effect(
-    "counts for retries too, whose bodies stay the same",
+    "a rotation applies to retries too, whose bodies stay the same",
     scheduling(() =>
       Effect.gen(function*() {
         const { next, secret: old, workspaceId } = yield* following
@@ -162,7 +162,7 @@ describe("a rotation of the secret", () => {
   )
 
   it.effect(
-    "of a workspace without a webhook is refused",
+    "a rotation without a webhook is refused",
     scheduling(() =>
       Effect.gen(function*() {
         const { workspace } = yield* receiver()
@@ -181,7 +181,7 @@ describe("rotateSecrets", () => {
     ciphertext: new Uint8Array([mark])
   })
 
-  it("keeps the newest eight, and none that has expired", () => {
+  it("the newest eight secrets are kept, and none that has expired", () => {
     let secrets: ReadonlyArray<Webhook.WebhookSecret> = [{ sealed: sealed(0), expiresAt: null }]
     for (let i = 1; i <= 20; i++) {
       secrets = Webhook.rotateSecrets(secrets, { secret: sealed(i), previousExpiresAt: start + day, now: start + i })

@@ -11,7 +11,7 @@ import { crypto } from "../world.ts"
 const masterKey = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 const [one, two] = [masterKey(1), masterKey(2)]
 
-/** A vault as of a process of its own, over the storage at hand. */
+/** A vault of another process over the storage at hand. */
 const vault = (keys: MasterKeys) =>
   Effect.map(Layer.build(Layer.fresh(Vault.layer(keys))), (context) => Context.get(context, Vault))
 
@@ -20,7 +20,7 @@ const run = <A, E>(test: Effect.Effect<A, E, Layer.Success<typeof storage> | Sco
   Effect.provide(test, storage)
 
 describe("a sealed secret", () => {
-  it.effect("opens again for its row, and looks different every time", () =>
+  it.effect("a sealed secret opens for its row, and looks different every time", () =>
     run(Effect.gen(function*() {
       const { open, seal } = yield* vault({ current: one })
       for (const secret of ["", "whsec_abc", "olá 👋", "x".repeat(10_000)]) {
@@ -36,7 +36,7 @@ describe("a sealed secret", () => {
       }
     })))
 
-  it.effect("does not open for another row", () =>
+  it.effect("a sealed secret does not open for another row", () =>
     run(Effect.gen(function*() {
       const { open, seal } = yield* vault({ current: one })
       const sealed = yield* seal("secret", "key_1")
@@ -47,7 +47,7 @@ describe("a sealed secret", () => {
       }
     })))
 
-  it.effect("does not open when a bit of it was changed", () =>
+  it.effect("a sealed secret does not open if a bit was changed", () =>
     run(Effect.gen(function*() {
       const { open, seal } = yield* vault({ current: one })
       const sealed = yield* seal("secret", "key_1")
@@ -62,7 +62,7 @@ describe("a sealed secret", () => {
     })))
 })
 
-/** A vault, and how often it has decrypted. */
+/** A vault that counts its decryptions. */
 const counting = Effect.gen(function*() {
   const aead = yield* Aead.Aead
   let decrypted = 0
@@ -79,11 +79,11 @@ const counting = Effect.gen(function*() {
 })
 
 describe("an opened secret", () => {
-  it.effect("is decrypted once, however often it is asked for, until it is forgotten", () =>
+  it.effect("a secret is decrypted once, until the cache forgets it", () =>
     run(Effect.gen(function*() {
       const { decrypted, open, seal } = yield* counting
       const sealed = yield* seal("secret", "key_1")
-      // as read again from a storage
+      // as if read again from a storage
       const again = () =>
         open({ ...sealed, nonce: sealed.nonce.slice(), ciphertext: sealed.ciphertext.slice() }, "key_1")
       for (let i = 0; i < 10; i++) assert.strictEqual(yield* again(), "secret")
@@ -93,7 +93,7 @@ describe("an opened secret", () => {
       assert.strictEqual(decrypted(), 2)
     })))
 
-  it.effect("is no help with another row, nor with what is sealed otherwise", () =>
+  it.effect("a cached secret is not returned for another row or ciphertext", () =>
     run(Effect.gen(function*() {
       const { open, seal } = yield* counting
       const sealed = yield* seal("secret", "key_1")
@@ -105,7 +105,7 @@ describe("an opened secret", () => {
       assert.strictEqual(yield* open(yield* seal("another", "key_1"), "key_1"), "another")
     })))
 
-  it.effect("is one of a bounded number: the ones opened longest ago are forgotten", () =>
+  it.effect("the number of cached secrets is bounded, and the oldest are evicted", () =>
     Effect.gen(function*() {
       const kept = yield* OpenedSecrets.make({ maxCount: 10, maxAge: openedFor })
       const sealed = { keyId: "0", nonce: new Uint8Array(12), ciphertext: new Uint8Array(16) }
@@ -121,7 +121,7 @@ describe("an opened secret", () => {
 })
 
 describe("a change of the master key", () => {
-  it.effect("leaves what was sealed under the previous one readable, and seals under the new one", () =>
+  it.effect("after a change of the master key, old secrets can be opened, and new ones use the new key", () =>
     run(Effect.gen(function*() {
       const before = yield* vault({ current: one })
       const sealed = yield* before.seal("secret", "key_1")
@@ -132,7 +132,7 @@ describe("a change of the master key", () => {
       assert.strictEqual((yield* Effect.flip(before.open(again, "key_1")))._tag, "UnreadableSecret")
     })))
 
-  it.effect("kills no API key: fingerprints stay", () =>
+  it.effect("a change of the master key keeps the fingerprints of API keys", () =>
     run(Effect.gen(function*() {
       const before = yield* (yield* vault({ current: one })).fingerprint("wac_live_x")
       const after = yield* (yield* vault({ current: two, previous: one })).fingerprint("wac_live_x")
@@ -140,7 +140,7 @@ describe("a change of the master key", () => {
       assert.match(before, /^[0-9a-f]{64}$/)
     })))
 
-  it.effect("to a wrong one stops the start", () =>
+  it.effect("a change to a wrong master key stops the start", () =>
     run(Effect.gen(function*() {
       yield* vault({ current: one })
       const exit = yield* Effect.exit(vault({ current: two }))
@@ -148,7 +148,7 @@ describe("a change of the master key", () => {
       assert.include(String(Exit.isFailure(exit) && exit.cause), "pepper")
     })))
 
-  it.effect("from a wrong one to the right one works", () =>
+  it.effect("a change from a wrong master key to the right one works", () =>
     run(Effect.gen(function*() {
       const before = yield* (yield* vault({ current: one })).fingerprint("x")
       yield* Effect.exit(vault({ current: two }))
@@ -158,7 +158,7 @@ describe("a change of the master key", () => {
 })
 
 describe("the pepper", () => {
-  it.effect("is the same for all who start at once, and another in another storage", () =>
+  it.effect("all processes that start concurrently get the same pepper, and another storage has another", () =>
     run(Effect.gen(function*() {
       const vaults = yield* Effect.all(Array.from({ length: 10 }, () => vault({ current: one })), {
         concurrency: "unbounded"
@@ -172,14 +172,14 @@ describe("the pepper", () => {
       assert.notStrictEqual(yield* vaults[0]!.fingerprint("y"), prints[0])
     })))
 
-  it.effect("is never stored in the clear", () =>
+  it.effect("the pepper is never stored in the clear", () =>
     run(Effect.gen(function*() {
       const { open } = yield* vault({ current: one })
       const kept = yield* PepperStore.use((store) =>
         store.adopt({ keyId: "x", nonce: new Uint8Array(12), ciphertext: new Uint8Array(0) })
       )
       assert.strictEqual(kept.ciphertext.length, 48)
-      // and cannot be asked for as if it were a secret of a row
+      // and cannot be read as if it were a secret of a row
       assert.strictEqual((yield* Effect.flip(open(kept, "key_1")))._tag, "UnreadableSecret")
     })))
 })

@@ -48,7 +48,7 @@ describe("the placeholders of a body", () => {
     assert.deepStrictEqual(variablesOf([body(text)]), variables)
   })
 
-  it("are those of the body alone", () => {
+  it("only the body's placeholders are found", () => {
     assert.deepStrictEqual(
       variablesOf([
         { type: "HEADER", format: "TEXT", text: "For {{9}}" },
@@ -70,12 +70,12 @@ describe("the placeholders of a body", () => {
     assert.deepStrictEqual(variablesOf(components), [])
   })
 
-  it("are found whatever the case of the word BODY", () => {
+  it("the body is found whatever the case of the word BODY", () => {
     for (const type of ["BODY", "body", "Body"]) assert.deepStrictEqual(variablesOf([{ type, text: "{{1}}" }]), ["1"])
   })
 
   it.prop(
-    "numbered ones are each found once, in the order of their numbers",
+    "numbered placeholders are each found once, in the order of their numbers",
     { numbers: upTo(between(1, 30), 20) },
     (_) => {
       const text = _.numbers.map((number) => `{{${number}}}`).join(" and ")
@@ -84,7 +84,7 @@ describe("the placeholders of a body", () => {
     checks
   )
 
-  it.prop("anything at all as components is no error", { components: Schema.Array(Schema.Json) }, ({ components }) => {
+  it.prop("any components are valid input", { components: Schema.Array(Schema.Json) }, ({ components }) => {
     assert.isTrue(Array.isArray(variablesOf(components)))
   }, checks)
 })
@@ -131,7 +131,7 @@ describe("what a send cannot fill", () => {
     assert.isNull(utility(components))
   })
 
-  it.prop("anything at all as components is no error", { components: Schema.Array(Schema.Json) }, ({ components }) => {
+  it.prop("any components are valid input", { components: Schema.Array(Schema.Json) }, ({ components }) => {
     for (const category of ["utility", "authentication"]) {
       const words = unfillableOf({ category, components })
       assert.isTrue(words === null || words.length > 0)
@@ -154,7 +154,7 @@ describe("the button that hands over a code", () => {
     assert.isNull(unfillableOf(template))
   })
 
-  it("is the only one that is", () => {
+  it("a template has only one such button", () => {
     const [one, two] = [{ type: "BUTTONS", buttons: [copied] }, { type: "BUTTONS", buttons: [copied, copied] }]
     assert.match(unfillableOf(authentication(code, two)) ?? "", /button 2/)
     for (const category of ["utility", "marketing"]) {
@@ -163,7 +163,7 @@ describe("the button that hands over a code", () => {
     }
   })
 
-  it("needs a body with one value, which is the code", () => {
+  it("the button requires a body with one value, which is the code", () => {
     for (const text of ["Your code.", "{{1}} is the code of {{2}}."]) {
       const template = authentication(body(text), { type: "BUTTONS", buttons: [copied] })
       assert.isUndefined(codeButtonOf(template))
@@ -171,7 +171,7 @@ describe("the button that hands over a code", () => {
     }
   })
 
-  it("is none where no button takes a value", () => {
+  it("there is none if no button takes a value", () => {
     for (const buttons of [[], [{ type: "URL", url: "https://a.example/" }], "OTP", null]) {
       assert.isUndefined(codeButtonOf(authentication(code, { type: "BUTTONS", buttons })))
     }
@@ -195,7 +195,7 @@ describe("what upstream tells of a template", () => {
   }
 
   it.prop(
-    "leaves each field as the newest word of it says, unless a listing is newer",
+    "each field has its newest reported value, unless a listing is newer",
     { words: upTo(Word, 12) },
     ({ words }) => {
       const { template, told } = apply(words)
@@ -209,7 +209,7 @@ describe("what upstream tells of a template", () => {
     checks
   )
 
-  it.prop("holds against a list that began before it, and against no other", {
+  it.prop("a report outranks a listing that began before it, and no other", {
     words: upTo(Word, 8),
     listedAt: between(1, 20)
   }, ({ words, ...given }) => {
@@ -224,7 +224,7 @@ describe("what upstream tells of a template", () => {
     }
   }, checks)
 
-  it("may be of the second in which the listing began", () => {
+  it("a report may be of the second in which the listing began", () => {
     const during = observe(template({ syncedAt: start + 999 }), {}, { status: "paused" }, start)
     assert.strictEqual(during.template.status, "paused")
     assert.strictEqual(
@@ -233,7 +233,7 @@ describe("what upstream tells of a template", () => {
     )
   })
 
-  it("can take a rating or a reason away", () => {
+  it("a report can remove a rating or a reason", () => {
     const change = { quality: null, rejectionReason: null }
     const { template: after } = observe(template({ quality: "red", rejectionReason: "scam" }), {}, change, start)
     assert.deepStrictEqual([after.quality, after.rejectionReason], [null, null])
@@ -241,7 +241,7 @@ describe("what upstream tells of a template", () => {
 })
 
 describe("a language", () => {
-  it.each(["en", "en_US", "pt_BR", "fil", "zh_HK"])("%s", (text) => {
+  it.each(["en", "en_US", "pt_BR", "fil", "zh_HK"])("%s is a language", (text) => {
     assert.isTrue(Schema.is(Language)(text))
   })
   it.each([
@@ -260,7 +260,7 @@ describe("a language", () => {
     "en_US\n",
     "zh_Hant_TW"
   ])(
-    "not %j",
+    "%j is not a language",
     (text) => {
       assert.isFalse(Schema.is(Language)(text))
     }

@@ -7,7 +7,7 @@ import { inBatches, sizes } from "../batches.ts"
 import { between, checks, minute, upTo } from "../checks.ts"
 import { id, start, template } from "../samples.ts"
 
-/** What a storage keeps. Workspaces have the numbers of these accounts. */
+/** The stored templates. Workspaces have numbers of these accounts. */
 class World {
   readonly kept: Map<TemplateId, Kept>
   private readonly accounts: ReadonlySet<string>
@@ -96,7 +96,7 @@ const word = (fields: Partial<Update> = {}): Update => ({
 })
 
 describe("a listing", () => {
-  it("keeps the ids of known ones and gives them to new ones; what it leaves out goes", () => {
+  it("a listing keeps the ids of known templates, gives new ones ids, and removes the others", () => {
     const world = new World(["account-1"], { template: template(), told: {} }, {
       template: template({ id: id("tpl", 2), name: "gone" }),
       told: {}
@@ -108,7 +108,7 @@ describe("a listing", () => {
     ])
   })
 
-  it("takes the templates of accounts along that the workspace has no number of", () => {
+  it("a listing removes templates of accounts in which the workspace has no number", () => {
     const others = ["account-2", "account-3"].map((providerAccountId, i) => ({
       template: template({ id: id("tpl", i + 2), providerAccountId }),
       told: {}
@@ -118,14 +118,14 @@ describe("a listing", () => {
     assert.deepStrictEqual(world.all(), [others[0]!])
   })
 
-  it("of an account without a number, or that is older than the one before, changes nothing", () => {
+  it("a listing of an account without a number, or older than the previous one, changes nothing", () => {
     const kept = { template: template({ syncedAt: start + 2 * minute }), told: {} }
     const world = new World(["account-1"], kept)
     world.replaceAll([listing(), listing({ providerAccountId: "account-2", listed: [listed()] })])
     assert.deepStrictEqual(world.all(), [kept])
   })
 
-  it("of a template that it has twice the first gets the id, and the last says what it is", () => {
+  it("if a template is listed twice, the first entry gets the id and the last one sets the content", () => {
     const world = new World(["account-1"])
     world.replaceAll([listing({ listed: [listed(), listed({ status: "paused" })] })])
     assert.deepStrictEqual(world.all().map((one) => [one.template.id, one.template.status]), [[
@@ -134,7 +134,7 @@ describe("a listing", () => {
     ]])
   })
 
-  it("leaves what was reported after it had begun", () => {
+  it("a listing leaves what was reported after it began", () => {
     const world = new World(["account-1"], {
       template: template({ status: "paused" }),
       told: { status: start + 2 * minute, quality: start }
@@ -148,7 +148,7 @@ describe("a listing", () => {
 })
 
 describe("upstream's word", () => {
-  it("reaches the template in every workspace; a time to come counts as the storage's now", () => {
+  it("a report reaches the template in every workspace, and a time in the future counts as the storage's now", () => {
     const world = new World([], { template: template(), told: {} }, {
       template: template({ id: id("tpl", 2), workspaceId: id("ws", 2) }),
       told: {}
@@ -170,7 +170,7 @@ const command = Schema.Struct({
   minutes: between(0, 4)
 })
 
-it.prop("what batches decide is what their commands decide one by one", { commands: upTo(command, 30), sizes }, (_) => {
+it.prop("batches decide the same as their commands one by one", { commands: upTo(command, 30), sizes }, (_) => {
   const play = (sizes: ReadonlyArray<number>) => {
     const world = new World(["account-1", "account-2"])
     let made = 0

@@ -14,14 +14,14 @@ import { logged } from "../logged.ts"
 import { start } from "../samples.ts"
 import { foundation, stubProvider, templates, type World, world } from "../world.ts"
 
-/** Two workspaces whose templates are looked after, and when each was listed, in seconds since the start. */
+/** Two workspaces whose templates are synchronized, and when each was listed, in seconds since the start. */
 const looked = <E>(
   test: (given: {
     readonly one: World
     readonly other: World
     readonly provider: ReturnType<typeof stubProvider>
     readonly listings: Map<WorkspaceId, Array<number>>
-    /** Whether the storage of numbers is. */
+    /** Whether the storage of numbers is unavailable. */
     readonly isAway: { current: boolean }
   }) => Effect.Effect<void, E, TemplateRequests | Inbound>
 ) =>
@@ -51,7 +51,7 @@ const unavailable = new TemplatesUnavailable({ message: "upstream is down" })
 
 describe("the templates of every workspace", () => {
   it.effect(
-    "are listed at the start and every hour",
+    "templates are listed at start and every hour",
     looked(({ listings, one, other }) =>
       Effect.gen(function*() {
         yield* TestClock.adjust(2 * hour)
@@ -64,7 +64,7 @@ describe("the templates of every workspace", () => {
   )
 
   it.effect(
-    "are listed soon after they changed, at most once a minute, of the account's workspaces alone",
+    "templates are listed soon after a change, at most once a minute, and only for the account's workspaces",
     looked(({ listings, one, other }) =>
       Effect.gen(function*() {
         const { number: { providerAccountId }, workspace } = one
@@ -84,7 +84,7 @@ describe("the templates of every workspace", () => {
   )
 
   it.effect(
-    "are listed after they changed, also when the storage was away just then",
+    "templates are listed after a change even if the storage was unavailable just then",
     looked(({ isAway, listings, one }) =>
       Effect.gen(function*() {
         const { number: { providerAccountId }, workspace } = one
@@ -100,7 +100,7 @@ describe("the templates of every workspace", () => {
   )
 
   it.effect(
-    "are listed when upstream tells of one that nobody knows, and not for one that is known",
+    "a report about an unknown template causes a listing, and one about a known template does not",
     looked(({ listings, one: { number: { providerAccountId }, workspace } }) =>
       Effect.gen(function*() {
         yield* TestClock.adjust(2 * minute)
@@ -126,7 +126,7 @@ describe("the templates of every workspace", () => {
   )
 
   it.effect(
-    "are listed though those of another workspace take for ever, which is given up after a while",
+    "templates are listed even if another workspace's listing hangs, which is given up after a while",
     looked(({ listings, one, other, provider }) =>
       Effect.gen(function*() {
         provider.templatesOf = ({ workspaceId }) =>
@@ -140,7 +140,7 @@ describe("the templates of every workspace", () => {
   )
 
   it.effect(
-    "are listed though listing another workspace's meets a defect, which is told of without its words",
+    "templates are listed even if another workspace's listing has a defect, which is logged without its content",
     () =>
       logged((lines) =>
         looked(({ listings, one, other, provider }) =>
@@ -160,7 +160,7 @@ describe("the templates of every workspace", () => {
   )
 
   it.effect(
-    "are listed again when they changed while they were being listed",
+    "templates are listed again if they changed during their listing",
     looked(({ listings, one, provider }) =>
       Effect.gen(function*() {
         provider.templates = Effect.delay(Effect.succeed(templates), 90 * second)
@@ -177,14 +177,14 @@ describe("the templates of every workspace", () => {
   )
 
   it.effect(
-    "are listed again after a failure, later with each, and the log names the workspace",
+    "templates are listed again after a failure, with growing delays, and the log names the workspace",
     () =>
       logged((lines) =>
         looked(({ listings, one, other, provider }) =>
           Effect.gen(function*() {
             provider.templates = Effect.fail(unavailable)
             yield* TestClock.adjust(hour)
-            // 60, 120, 240, … and no more than an hour apart
+            // 60, 120, 240, … and at most an hour apart
             yield* TestClock.adjust(4 * hour)
             assert.deepStrictEqual(
               listings.get(one.workspace.id),
@@ -204,7 +204,7 @@ describe("the templates of every workspace", () => {
 })
 
 describe("the turns of a workspace", () => {
-  it("come an hour after a success, and no later after any number of failures", () => {
+  it("a listing is due an hour after a success, and after any number of failures at most that late", () => {
     let turn = begun(first(start), start)
     assert.deepStrictEqual(turn, { dueAt: Infinity, startedAt: start, failures: 0 })
     for (let i = 0; i < 2000; i++) turn = begun(next(turn, start, false), start)
@@ -212,13 +212,13 @@ describe("the turns of a workspace", () => {
     assert.deepStrictEqual(next(turn, start, true), { dueAt: start + hour, startedAt: start, failures: 0 })
   })
 
-  it("come as they were asked for while the templates were being listed", () => {
+  it("a change reported during a listing sets the next one", () => {
     const turn = asked(begun(first(start), start), start + second)
     assert.strictEqual(turn.dueAt, start + minute)
     assert.strictEqual(next(turn, start + 2 * second, true).dueAt, start + minute)
   })
 
-  it("come at once when something has changed, or a minute after the last one began, never later than they would", () => {
+  it("after a change a listing is due immediately, or a minute after the last one began, but never later than planned", () => {
     const after = (startedAt: number | null, dueAt: number, now: number) =>
       asked({ dueAt, startedAt, failures: 0 }, now).dueAt
     assert.strictEqual(after(null, start + hour, start), start)

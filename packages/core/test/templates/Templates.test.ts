@@ -20,7 +20,7 @@ const list = (workspaceId: Parameters<Templates["Service"]["sync"]>[0]) =>
     ({ items }) => [...items].sort((a, b) => a.name < b.name ? -1 : 1)
   )
 
-it.effect("a sync makes the workspace's templates those of the provider; known ones keep their id", () => {
+it.effect("a sync makes the workspace's templates equal to the provider's, and known ones keep their id", () => {
   const { layer, provider } = setUp()
   return Effect.gen(function*() {
     yield* TestClock.setTime(start)
@@ -56,7 +56,7 @@ it.effect("a sync makes the workspace's templates those of the provider; known o
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("a sync that fails leaves the templates as they are", () => {
+it.effect("a failed sync leaves the templates as they are", () => {
   const { layer, provider } = setUp()
   return Effect.gen(function*() {
     yield* TestClock.setTime(start)
@@ -68,7 +68,7 @@ it.effect("a sync that fails leaves the templates as they are", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("a sync lists each account of the workspace's numbers once, and one that fails keeps no other from it", () => {
+it.effect("a sync lists each account of the workspace's numbers once, and a failed one does not stop the others", () => {
   const { layer, provider } = setUp()
   return Effect.gen(function*() {
     yield* TestClock.setTime(start)
@@ -101,7 +101,7 @@ it.effect("a sync lists each account of the workspace's numbers once, and one th
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("what upstream tells while it lists holds against the list", () => {
+it.effect("a report during a listing outranks the listing", () => {
   const { layer, provider } = setUp()
   return Effect.gen(function*() {
     yield* TestClock.setTime(start)

@@ -13,7 +13,7 @@ const happened = (at: number, activity: Happened["activity"] = "sendsAccepted"):
 })
 
 describe("usage", () => {
-  it("is counted by workspace, hour and activity", () => {
+  it("activity is counted by workspace, hour and activity", () => {
     const other = { ...happened(midnight), workspaceId: id("ws", 2) }
     const counts = counted([
       happened(midnight),
@@ -33,7 +33,7 @@ describe("usage", () => {
     )
   })
 
-  it("of up to a week is told by hours, without gaps, the last one under way", () => {
+  it("up to a week is reported by hours, without gaps, including the current one", () => {
     const now = midnight + 12 * hour + 5 * minute
     const { since, step, steps } = series(counted([happened(now), happened(now - 2 * hour)]), now, "day")
     assert.deepStrictEqual([since, step, steps.length], [midnight - 11 * hour, hour, 24])
@@ -42,7 +42,7 @@ describe("usage", () => {
     assert.strictEqual(series([], now, "week").steps.length, 7 * 24)
   })
 
-  it("of more than a week is told by days", () => {
+  it("more than a week is reported by days", () => {
     const now = midnight + 12 * hour
     const { steps } = series(counted([happened(now), happened(midnight), happened(midnight - 1)]), now, "quarter")
     assert.strictEqual(steps.length, 90)
@@ -52,7 +52,7 @@ describe("usage", () => {
     ])
   })
 
-  it("leaves out what happened before", () => {
+  it("earlier activity is left out", () => {
     const { steps } = series(counted([happened(midnight - 9 * day)]), midnight, "week")
     assert.deepStrictEqual(steps.filter(({ sendsAccepted }) => sendsAccepted > 0), [])
   })

@@ -19,7 +19,7 @@ const bodies = [
 
 describe("a curl command", () => {
   for (const body of bodies) {
-    it.live(`posts exactly ${JSON.stringify(body.slice(0, 40))}`, () =>
+    it.live(`the command posts exactly ${JSON.stringify(body.slice(0, 40))}`, () =>
       Effect.gen(function*() {
         const receiver = yield* RecordingReceiver.make
         const url = `${receiver.url}a'b/[1-3]/{x,y}?q=$(id)&r='%20;echo`

@@ -16,7 +16,7 @@ const get = (workspaceId: WorkspaceId, id: string) =>
 
 describe("deliveries", () => {
   it.effect(
-    "are attempted again when they are asked for: the same body under the same id",
+    "a retried delivery is attempted again with the same body and id",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver({ envelope: "b" })
@@ -25,7 +25,7 @@ describe("deliveries", () => {
         yield* advance(minute)
         const { delivery } = yield* deliveryOf(workspace.id, eventId)
         assert.strictEqual(delivery.status, "delivered")
-        // what is set later counts for later events
+        // later settings apply to later events only
         yield* Webhooks.use((webhooks) =>
           webhooks.put({
             workspaceId: workspace.id,
@@ -51,7 +51,7 @@ describe("deliveries", () => {
   )
 
   it.effect(
-    "of others are not found; tests and those of a removed webhook are refused",
+    "deliveries of others are not found, and tests and those of a removed webhook are refused",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()

@@ -25,7 +25,7 @@ const failures: ReadonlyArray<AttemptOutcome> = [
   "blocked_address"
 ]
 
-/** One whose first attempt began a day ago and whose thirteenth, the last, begins now. */
+/** A delivery whose first attempt began a day ago and whose thirteenth, the last, begins now. */
 const last = {
   delivery: delivery({
     attemptCount: 12,
@@ -39,7 +39,7 @@ const last = {
 const ended = start + second
 
 describe("a delivery after an attempt", () => {
-  it("that was answered 200 is delivered", () => {
+  it("a delivery that got 200 is delivered", () => {
     const after = afterAttempt(delivery(), webhook(), good, 0)
     assert.deepStrictEqual(after, {
       delivery: delivery({
@@ -55,7 +55,7 @@ describe("a delivery after an attempt", () => {
     })
   })
 
-  it.each(failures)("that failed (%s) is tried again a second after its end", (outcome) => {
+  it.each(failures)("a delivery that failed (%s) is retried a second after its end", (outcome) => {
     const after = afterAttempt(delivery(), webhook(), attempt({ outcome }), 0)
     assert.deepStrictEqual(after, {
       delivery: delivery({
@@ -76,7 +76,7 @@ describe("a delivery after an attempt", () => {
     })
   })
 
-  it("keeps T0 and counts on", () => {
+  it("a retry keeps T0 and increases the count", () => {
     const before = delivery({
       attemptCount: 3,
       roundAttempts: 3,
@@ -90,7 +90,7 @@ describe("a delivery after an attempt", () => {
     )
   })
 
-  it("takes jitter and Retry-After into account", () => {
+  it("the delay includes jitter and Retry-After", () => {
     const next = (jitter: number, retryAfter: Duration.Duration | null) =>
       afterAttempt(delivery(), webhook(), attempt({ retryAfter }), jitter).delivery.nextAttemptAt! - ended
     assert.deepStrictEqual(
@@ -99,7 +99,7 @@ describe("a delivery after an attempt", () => {
     )
   })
 
-  it("that failed last pauses the webhook and is held, when nothing was answered 200 since T0", () => {
+  it("the last failure pauses the webhook and holds the delivery if nothing got 200 since T0", () => {
     for (const lastSuccessAt of [null, start - day - 1]) {
       const before = webhook({ health: health({ lastSuccessAt }) })
       const after = afterAttempt(last.delivery, before, last.attempt, 0.5)
@@ -115,7 +115,7 @@ describe("a delivery after an attempt", () => {
     }
   })
 
-  it("that failed last is exhausted alone, when something else was answered 200 since T0", () => {
+  it("the last failure exhausts only the delivery if something else got 200 since T0", () => {
     for (const lastSuccessAt of [start - day, start - hour, start]) {
       const before = webhook({ health: health({ lastSuccessAt }) })
       const after = afterAttempt(last.delivery, before, last.attempt, 0.5)
@@ -132,19 +132,19 @@ describe("a delivery after an attempt", () => {
     }
   })
 
-  it("does not move the moment at which a person paused the webhook", () => {
+  it("a failure does not change when a person paused the webhook", () => {
     const paused = webhook({ pausedAt: start - hour })
     assert.strictEqual(afterAttempt(last.delivery, paused, last.attempt, 0).webhook.pausedAt, start - hour)
     assert.strictEqual(afterAttempt(delivery(), paused, good, 0).webhook.pausedAt, start - hour)
     assert.strictEqual(afterAttempt(delivery(), paused, attempt(), 0).webhook.pausedAt, start - hour)
   })
 
-  it("that was delivered at the very last neither pauses nor is held", () => {
+  it("a delivery that succeeds at the last attempt neither pauses nor is held", () => {
     const after = afterAttempt(last.delivery, webhook(), { ...good, number: 13 }, 0)
     assert.deepStrictEqual([after.delivery.status, after.webhook.pausedAt], ["delivered", null])
   })
 
-  it("of a later round is planned by the attempts of that round", () => {
+  it("a later round is scheduled by its own attempts", () => {
     const before = delivery({
       trigger: "manual",
       attemptCount: 13,
@@ -162,7 +162,7 @@ describe("a delivery after an attempt", () => {
     })
   })
 
-  it("is tried a last time when the attempt before began less than 24 hours after T0", () => {
+  it("there is a last attempt if the previous one began less than 24 hours after T0", () => {
     const startedAt = start + day - 1
     const before = delivery({ attemptCount: 12, roundAttempts: 12, firstAttemptAt: start })
     const after = afterAttempt(before, webhook(), attempt({ number: 13, startedAt, durationMs: 5000 }), 0)
@@ -214,17 +214,17 @@ describe("a new round of a delivery", () => {
     completedAt: null
   } as const
 
-  it.each(["delivered", "exhausted", "skipped"] as const)("that is %s begins now, and out of its order", (status) => {
+  it.each(["delivered", "exhausted", "skipped"] as const)("a %s delivery starts over, out of its order", (status) => {
     const before = delivery({ ...tried, status, nextAttemptAt: null, completedAt: start - hour })
     assert.deepStrictEqual(newRound(before, "manual", start), { ...before, ...anew, orderKey: null, sequence: null })
   })
 
-  it("that is the first of its order keeps its place", () => {
+  it("a new round of the first delivery of an order keeps its place", () => {
     const before = delivery({ ...tried, nextAttemptAt: start + hour })
     assert.deepStrictEqual(newRound(before, "replay", start), { ...before, ...anew, trigger: "replay" })
   })
 
-  it("that waits behind another leaves its order", () => {
+  it("a new round of a delivery that waits for another leaves its order", () => {
     const before = delivery({ nextAttemptAt: null, sequence: 2 })
     assert.deepStrictEqual(newRound(before, "manual", start), { ...before, ...anew, orderKey: null, sequence: null })
   })
@@ -233,7 +233,7 @@ describe("a new round of a delivery", () => {
 describe("a test", () => {
   const test = delivery({ trigger: "test", orderKey: null, sequence: null, nextAttemptAt: null })
 
-  it.each(failures)("that failed (%s) is over, and leaves the webhook as it was", (outcome) => {
+  it.each(failures)("a test that failed (%s) is over, and leaves the webhook as it was", (outcome) => {
     const before = webhook({ health: health({ consecutiveFailures: 4, failuresSince: start }) })
     const after = afterAttempt(test, before, attempt({ trigger: "test", outcome }), 0)
     assert.deepStrictEqual(after, {
@@ -250,7 +250,7 @@ describe("a test", () => {
     })
   })
 
-  it("that was answered 200 counts as any success, and does not end a pause", () => {
+  it("a test that got 200 counts like any success, and does not end a pause", () => {
     const before = webhook({ pausedAt: start, health: health({ consecutiveFailures: 7, failuresSince: start }) })
     const after = afterAttempt({ ...test, trigger: "probe" }, before, { ...good, trigger: "probe" }, 0)
     assert.strictEqual(after.delivery.status, "delivered")
@@ -260,7 +260,7 @@ describe("a test", () => {
     })
   })
 
-  it("is never held", () => {
+  it("a test is never held", () => {
     assert.strictEqual(statusShown(test, { pausedAt: start }), "pending")
   })
 })
@@ -301,7 +301,7 @@ describe("the line in which a delivery waits", () => {
     assert.strictEqual(place(delivery(fields), of), at)
   })
 
-  it("what was tried before a resume is due with it, and begins a round with its next attempt", () => {
+  it("a delivery tried before a resume is due with it, and its next attempt begins a round", () => {
     const of = webhook({ resumedAt: start + 2 * minute })
     assert.strictEqual(dueAt(delivery(retry), of), start + minute)
     const after = afterAttempt(delivery(retry), of, attempt({ number: 3, startedAt: start + 3 * minute }), 0)
@@ -339,7 +339,7 @@ describe("when a delivery may be claimed", () => {
     assert.strictEqual(dueAt(delivery(fields), webhook({ health: health({ recoveredAt }) })), due)
   })
 
-  it.prop("a recovery never puts it off", {
+  it.prop("a recovery never delays a delivery", {
     lastAttemptAt: Schema.NullOr(between(start, start + hour)),
     nextAttemptAt: between(start, start + 5 * hour),
     recoveredAt: between(start, start + 5 * hour),

@@ -17,7 +17,7 @@ import { inBatches, sizes } from "../batches.ts"
 import { between, checks, day, hour, minute, second, upTo } from "../checks.ts"
 import { attempt, delivery, event, health, id, start, webhook } from "../samples.ts"
 
-/** What a storage keeps, with every claim that commands may name. */
+/** The stored deliveries, with every claim that commands may name. */
 class World {
   readonly webhooks: Map<string, Webhook>
   readonly deliveries: Map<DeliveryId, Delivery>
@@ -87,7 +87,7 @@ const second_ = delivery({ id: id("dlv", 2), sequence: 2, nextAttemptAt: null })
 const third = delivery({ id: id("dlv", 3), sequence: 3, nextAttemptAt: null })
 
 describe("recording attempts", () => {
-  it("an attempt under a lost claim, or to a webhook that was removed, changes nothing", () => {
+  it("an attempt with a lost claim, or to a removed webhook, changes nothing", () => {
     const lost = new World([webhook()], [first])
     assert.deepStrictEqual(lost.complete([completion(first)]), [true])
     assert.deepStrictEqual(lost.complete([completion(first)]), [false])
@@ -97,13 +97,13 @@ describe("recording attempts", () => {
     assert.deepStrictEqual(removed.deliveries.get(first.id), first)
   })
 
-  it("a claim ends with its first record, also within a batch", () => {
+  it("a claim ends with its first record, even within a batch", () => {
     const world = new World([webhook()], [first])
     assert.deepStrictEqual(world.complete([completion(first), completion(first, good)]), [true, false])
     assert.strictEqual(world.deliveries.get(first.id)?.status, "pending")
   })
 
-  it("the next of an order is due once the one before it has ended, and no other", () => {
+  it("the next delivery of an order is due once the previous one has ended, and no other", () => {
     const world = new World([webhook()], [third, second_, first])
     world.complete([completion(first)])
     assert.isNull(world.deliveries.get(second_.id)?.nextAttemptAt)
@@ -116,7 +116,7 @@ describe("recording attempts", () => {
 describe("asking for a delivery again", () => {
   const ask = { now: start + hour, workspaceId: id("ws"), id: first.id }
 
-  it("answers with its new round and its webhook", () => {
+  it("a retry returns the delivery's new round and its webhook", () => {
     const world = new World([webhook()], [delivery({ status: "exhausted", completedAt: start, nextAttemptAt: null })])
     assert.deepStrictEqual(world.retry([ask]), [{
       delivery: delivery({ trigger: "manual", orderKey: null, sequence: null, nextAttemptAt: start + hour }),
@@ -136,7 +136,7 @@ describe("asking for a delivery again", () => {
     assert.deepStrictEqual([...world.deliveries.values()], found === undefined ? [] : [found])
   })
 
-  it("one that waits leaves its order, and others go on waiting for the first", () => {
+  it("a retried delivery that waits leaves its order, and others still wait for the first", () => {
     const world = new World([webhook()], [first, second_, third])
     world.retry([{ ...ask, id: second_.id }])
     assert.strictEqual(world.deliveries.get(second_.id)?.nextAttemptAt, start + hour)
@@ -145,7 +145,7 @@ describe("asking for a delivery again", () => {
     assert.strictEqual(world.deliveries.get(third.id)?.nextAttemptAt, start + minute)
   })
 
-  it("one that was skipped while others waited for it frees the next of its order", () => {
+  it("a retried delivery that was skipped frees the next of its order", () => {
     const skipped = delivery({ status: "skipped", completedAt: start, nextAttemptAt: null })
     const world = new World([webhook()], [skipped, second_, third])
     world.retry([ask])
@@ -155,7 +155,7 @@ describe("asking for a delivery again", () => {
 })
 
 describe("skipping deliveries", () => {
-  it("ends them, and frees the first of each order that is left", () => {
+  it("skipping ends deliveries, and frees the first of each remaining order", () => {
     const world = new World([webhook()], [first, second_, third])
     assert.deepStrictEqual(skip(world.loaded(), [first], start + hour).deliveries, [
       { ...first, status: "skipped", nextAttemptAt: null, completedAt: start + hour },
@@ -175,7 +175,7 @@ describe("beginning a test", () => {
     leaseUntil: start + 20 * second
   } as const
 
-  it("dates event and delivery by the storage's time, of which the lease keeps its length", () => {
+  it("event and delivery carry the storage's time, and the lease keeps its length", () => {
     const { answers: [begun], writes } = beginTest({ now: () => start + day, present: () => webhook() }, [command])
     assert.deepStrictEqual(writes.tests, [begun!])
     assert.strictEqual(begun?.event.createdAt, start + day)
@@ -184,7 +184,7 @@ describe("beginning a test", () => {
     assert.isNull(begun?.delivery.nextAttemptAt)
   })
 
-  it("is nothing without a webhook", () => {
+  it("there is no test without a webhook", () => {
     const nothing = beginTest({ now: (asked) => asked, present: () => undefined }, [command])
     assert.deepStrictEqual(nothing, { answers: [undefined], writes: { tests: [] } })
   })
@@ -239,7 +239,7 @@ const world = () =>
     )
   ])
 
-it.prop("what batches decide is what their commands decide one by one", { commands: upTo(kind, 30), sizes }, (_) => {
+it.prop("batches decide the same as their commands one by one", { commands: upTo(kind, 30), sizes }, (_) => {
   const play = (sizes: ReadonlyArray<number>) => {
     const own = world()
     const answers = inBatches(_.commands, sizes, (command) => command.kind, (kind, batch): ReadonlyArray<unknown> => {
@@ -274,7 +274,7 @@ const success = Schema.Struct({
   isRetried: Schema.Boolean
 })
 
-it.prop("a success that is decided outright is what is decided of all that is stored, if the webhook is healthy", {
+it.prop("a success decided from its claim equals the decision from everything stored, if the webhook is healthy", {
   success
 }, ({ success: given }) => {
   const { attemptCount, lastSuccessAt, resumedAt, slowAgo, trigger } = given
@@ -304,7 +304,7 @@ it.prop("a success that is decided outright is what is decided of all that is st
   const decided = outright(command)
   assert.strictEqual(decided === undefined, given.durationMs >= second)
   if (decided === undefined) return
-  // a person may have asked for it again meanwhile
+  // a person may have retried it meanwhile
   const stored = given.isRetried && trigger !== "test" ? { ...claimed, trigger: "manual" as const } : claimed
   const world = new World([healthy], [stored])
   world.complete([command])

@@ -7,7 +7,7 @@ import * as DeliveryTidier from "../../src/webhooks/DeliveryTidier.ts"
 import { second } from "../checks.ts"
 import { start } from "../samples.ts"
 
-/** The tidier over a store that notes when it tidies, and how much at most. */
+/** The tidier over a store that records calls and their limits. */
 const tidying = (answer: (call: number) => Effect.Effect<number, StoreError>) =>
   Effect.gen(function*() {
     yield* TestClock.setTime(start)
@@ -25,7 +25,7 @@ const tidying = (answer: (call: number) => Effect.Effect<number, StoreError>) =>
   })
 
 describe("the tidier", () => {
-  it.effect("looks every second, and goes on at once while there is something to write", () =>
+  it.effect("the tidier runs every second, and continues immediately while there is something to write", () =>
     Effect.gen(function*() {
       const { calls, stop } = yield* tidying((call) => Effect.succeed(call === 2 ? 1000 : call === 3 ? 17 : 0))
       yield* TestClock.adjust(3 * second)
@@ -38,7 +38,7 @@ describe("the tidier", () => {
       assert.lengthOf(calls, 5)
     }))
 
-  it.effect("goes on after a failure and after a defect", () =>
+  it.effect("the tidier continues after a failure and after a defect", () =>
     Effect.gen(function*() {
       const { calls, stop } = yield* tidying((call) =>
         call === 1

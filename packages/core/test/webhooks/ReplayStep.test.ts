@@ -36,7 +36,7 @@ const ended = (n: number, fields: Parameters<typeof delivery>[0] = {}) =>
 describe("making a job", () => {
   const command = { id: id("job"), workspaceId: id("ws"), since: start, until: start + hour, status: null, now: start }
 
-  it("without a webhook makes none", () => {
+  it("without a webhook no job is created", () => {
     const made = create({ now: (asked) => asked, present: () => undefined, covered: () => 0 }, [command])
     assert.deepStrictEqual(made, { answers: [undefined], writes: { jobs: [] } })
   })
@@ -61,7 +61,7 @@ describe("making a job", () => {
 })
 
 describe("cancelling a job", () => {
-  it("ends it once", () => {
+  it("cancelling ends a job once", () => {
     const loaded = { now: (asked: number) => asked, job: () => job() }
     const of = { workspaceId: id("ws"), id: id("job") }
     const { answers, writes } = cancel(loaded, [{ ...of, now }, { ...of, now: now + day }])
@@ -70,7 +70,7 @@ describe("cancelling a job", () => {
     assert.deepStrictEqual(writes.jobs, [job({ replay: cancelled })])
   })
 
-  it("is nothing for one that does not exist", () => {
+  it("cancelling an unknown job returns nothing", () => {
     const of = { workspaceId: id("ws"), id: id("job"), now }
     assert.deepStrictEqual(cancel({ now: () => now, job: () => undefined }, [of]), {
       answers: [undefined],
@@ -92,7 +92,7 @@ describe("a step of a job", () => {
   })
   const command = { now, limit: 3 }
 
-  it("begins a new round of what it covers, and goes on behind what it has looked at", () => {
+  it("a step starts a new round of each covered delivery, and continues after what it has scanned", () => {
     const { begun, jobs } = step(loaded(), command)
     assert.deepStrictEqual(begun.map((one) => one.id), [id("dlv", 1), id("dlv", 3)])
     for (const one of begun) {
@@ -103,12 +103,12 @@ describe("a step of a job", () => {
     ])
   })
 
-  it("that finds less than it may look at completes it", () => {
+  it("a step that finds less than its limit completes the job", () => {
     const { jobs: [after] } = step(loaded({ job: job({ replay: replay({ replayed: 5 }) }) }), { now, limit: 4 })
     assert.deepStrictEqual(after?.replay, replay({ state: "completed", total: 7, replayed: 7, completedAt: now }))
   })
 
-  it("goes on a second later when as many wait as may, at the first that has no room", () => {
+  it("a step pauses for a second when the maximum waits, before the first delivery without room", () => {
     const { begun, jobs } = step(loaded({ waiting: maxWaiting - 1 }), command)
     assert.deepStrictEqual(begun.map((one) => one.id), [id("dlv", 1)])
     assert.deepStrictEqual(jobs, [
@@ -120,12 +120,12 @@ describe("a step of a job", () => {
     ])
   })
 
-  it("waits for what is still to be written as skipped", () => {
+  it("a step waits until skipped deliveries are written", () => {
     const { begun, jobs } = step(loaded({ isWritten: false }), command)
     assert.deepStrictEqual([begun, jobs], [[], [job({ stepAt: now + second })]])
   })
 
-  it("whose webhook was removed cancels it", () => {
+  it("a step of a job whose webhook was removed cancels it", () => {
     const { begun, jobs } = step(loaded({ isPresent: false }), command)
     assert.deepStrictEqual([begun, jobs], [[], [
       job({ replay: replay({ state: "cancelled", completedAt: now }) })

@@ -20,7 +20,7 @@ const create = (workspaceId: WorkspaceId, fields: Partial<CreateReplay> = {}) =>
     (service) => service.create({ workspaceId, since: start, until: undefined, status: undefined, ...fields })
   )
 
-/** Starts the runner, as a process does; `stop` closes its scope. */
+/** Starts the runner like a process. `stop` closes its scope. */
 const startRunner = Effect.gen(function*() {
   const scope = yield* Scope.make()
   yield* Layer.buildWithScope(Layer.fresh(ReplayRunner.layer), scope)
@@ -29,7 +29,7 @@ const startRunner = Effect.gen(function*() {
 
 describe("replays", () => {
   it.effect(
-    "have what was delivered posted again, byte for byte and in the order of recording, while new events flow",
+    "a replay posts delivered events again, byte for byte and in the order of recording, while new events flow",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
@@ -61,7 +61,7 @@ describe("replays", () => {
   )
 
   it.effect(
-    "can be cancelled, and listed; what is recorded after a job is not in it",
+    "a replay can be listed and cancelled, and does not cover later events",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
@@ -91,7 +91,7 @@ describe("replays", () => {
   )
 
   it.effect(
-    "are refused for an empty range, without a webhook, and to others",
+    "a replay is refused for an empty range, without a webhook, and for other workspaces",
     scheduling(() =>
       Effect.gen(function*() {
         const { workspace } = yield* receiver()
@@ -118,7 +118,7 @@ describe("replays", () => {
 
 describe("the runner", () => {
   it.effect(
-    "takes steps until none is due, goes on after a failure, and stops with its scope",
+    "the runner takes steps until none is due, continues after a failure, and stops with its scope",
     scheduling(() =>
       Effect.gen(function*() {
         const steps: Array<number> = []

@@ -25,7 +25,7 @@ const history = (options: { readonly takes: number; readonly jitter: number; rea
 }
 
 describe("the delays", () => {
-  it("are 1 s, 5 s, 25 s, 2 min, 10 min, 50 min, then 4 h 10 min for ever", () => {
+  it("the delays are 1 s, 5 s, 25 s, 2 min, 10 min, 50 min, then always 4 h 10 min", () => {
     assert.deepStrictEqual(delays.map((one) => Duration.toMillis(one)), own)
     assert.deepStrictEqual(
       Array.from({ length: 12 }, (_, i) => Duration.toMillis(delay(i + 1))),
@@ -34,7 +34,7 @@ describe("the delays", () => {
     assert.strictEqual(Duration.toMillis(duration), day)
   })
 
-  it("make thirteen attempts at a receiver that refuses at once", () => {
+  it("a receiver that refuses immediately gets thirteen attempts", () => {
     const at = (hours: number, minutes: number, seconds: number) => hours * hour + minutes * minute + seconds * second
     assert.deepStrictEqual(history({ takes: 0, jitter: 0 }), [
       0,
@@ -53,7 +53,7 @@ describe("the delays", () => {
     ])
   })
 
-  it("are counted from the end of an attempt", () => {
+  it("delays are counted from the end of an attempt", () => {
     const at = (hours: number, minutes: number, seconds: number) => hours * hour + minutes * minute + seconds * second
     assert.deepStrictEqual(history({ takes: 5 * second, jitter: 0 }), [
       0,
@@ -72,7 +72,7 @@ describe("the delays", () => {
     ])
   })
 
-  it("are 10 % longer at most, which saves one attempt in the extreme", () => {
+  it("jitter lengthens delays by at most 10 %, which saves one attempt in the extreme", () => {
     const longest = history({ takes: 0, jitter: 0.999_999_9 })
     assert.deepStrictEqual(longest.slice(0, 7), [0, 1_100, 6_600, 34_100, 166_100, 826_100, 4_126_100])
     assert.strictEqual(longest.at(-1), day)
@@ -101,21 +101,21 @@ describe("the last attempt", () => {
     assert.strictEqual(next(failed({ startedAt, endedAt: startedAt }), 0), due)
   })
 
-  it("is at 24 hours without jitter", () => {
+  it("the last attempt is at 24 hours without jitter", () => {
     const startedAt = start + day - 250 * minute
     for (const jitter of [0, 0.5, 0.999]) {
       assert.strictEqual(next(failed({ startedAt, endedAt: startedAt }), jitter), start + day)
     }
   })
 
-  it("is due at once when the one before ended after the 24 hours", () => {
+  it("the last attempt is due immediately if the previous one ended after the 24 hours", () => {
     assert.strictEqual(
       next(failed({ startedAt: start + day - second, endedAt: start + day + 4 * second }), 0.5),
       start + day
     )
   })
 
-  it("takes place even if the second attempt came only after days", () => {
+  it("the last attempt takes place even if the second attempt came only after days", () => {
     assert.strictEqual(next(failed({ number: 1, startedAt: start, endedAt: start + 2 * day }), 0), start + day)
     assert.isNull(next(failed({ number: 2, startedAt: start + 2 * day, endedAt: start + 2 * day }), 0))
   })
@@ -148,12 +148,12 @@ describe("Retry-After", () => {
     assert.strictEqual(asked(seconds, number), delay)
   })
 
-  it("never passes the last attempt", () => {
+  it("Retry-After never passes the last attempt", () => {
     const endedAt = start + day - 10 * minute
     assert.strictEqual(asked(3600, 1, endedAt), 10 * minute)
   })
 
-  it("is not lengthened by jitter, and does not shorten what jitter lengthened", () => {
+  it("Retry-After is not lengthened by jitter, and does not shorten a jittered delay", () => {
     const at = (retryAfter: number) =>
       next({
         number: 2,
@@ -187,12 +187,12 @@ describe("any failed attempt", () => {
     }, jitter / 10_000)
   }
 
-  it.prop("has a next one exactly until 24 hours after the first began", given, (_) => {
+  it.prop("there is a next attempt exactly until 24 hours after the first one began", given, (_) => {
     assert.strictEqual(play(_) === null, _.started >= day)
   }, checks)
 
   it.prop(
-    "the next is in whole milliseconds, never past 24 hours, and else at least its own delay away",
+    "the next attempt is in whole milliseconds, never past 24 hours, and otherwise at least its own delay away",
     given,
     (_) => {
       const due = play(_)

@@ -37,7 +37,7 @@ const wrong = (evidence: Partial<Evidence>) =>
 const signature = (reason: string) => [`signature: ${reason}`]
 
 describe("a delivery that is right", () => {
-  it.effect("is found right, in either family", () =>
+  it.effect("a correct delivery is accepted in either family", () =>
     Effect.gen(function*() {
       const ours = yield* Effect.promise(() => sign(body, [other, secret], t))
       const report = yield* judge({ header: ours })
@@ -56,7 +56,7 @@ describe("a delivery that is right", () => {
       assert.deepStrictEqual([judged.ok, judged.scheme, judged.checks.length], [true, "standard", 3])
     }))
 
-  it.effect("is found right in every way that people copy it", () =>
+  it.effect("a correct delivery is accepted in every way that people copy it", () =>
     Effect.gen(function*() {
       const header = `t=${t},v1=${v1()}`
       for (
@@ -71,7 +71,7 @@ describe("a delivery that is right", () => {
       ) assert.deepStrictEqual(yield* wrong({ header: pasted }), [], pasted)
     }))
 
-  it.effect("is right to the second of its tolerance, with any live secret, and the new one of a rotation", () =>
+  it.effect("a delivery is accepted to the second of its tolerance, with any live secret and a rotation's new one", () =>
     Effect.gen(function*() {
       const header = `t=${t},v1=${v1()}`
       assert.deepStrictEqual(yield* wrong({ header, now: start + 300_000 }), [])
@@ -155,7 +155,7 @@ describe("a signature made in a known wrong way", () => {
     })
   }
 
-  it.effect("two mistakes at once are both told", () =>
+  it.effect("two combined mistakes are both reported", () =>
     Effect.gen(function*() {
       const header = `t=${t},v1=${hmac(part, body).digest("base64")}`
       const { checks } = yield* judge({ header })
@@ -190,7 +190,7 @@ describe("a body that is not what was sent", () => {
       ))
   }
 
-  it.effect("is judged in a bounded time, however long it is", () =>
+  it.effect("a body is judged in a bounded time, however long it is", () =>
     Effect.gen(function*() {
       const secrets = Array.from(
         { length: 8 },
@@ -207,11 +207,11 @@ describe("a body that is not what was sent", () => {
     ["a string without an end", { header: `t=${t},v1=${v1()}`, body: `"${"\\\"".repeat(32_000)}` }]
   ]
   for (const [what, evidence] of endless) {
-    it.effect(`is gone over once: ${what}`, () =>
+    it.effect(`a body is scanned once: ${what}`, () =>
       Effect.gen(function*() {
         const begun = performance.now()
         assert.isFalse((yield* judge(evidence)).ok)
-        // who goes over it again from every place needs several seconds
+        // a repeated scan from every position would take several seconds
         assert.isBelow(performance.now() - begun, 1000)
       }), 60_000)
   }

@@ -38,12 +38,12 @@ describe("a receiver's URL", () => {
     }
   })
 
-  it("may be http only when the operator allows it", () => {
+  it("a receiver's URL may be http only if the operator allows it", () => {
     assert.instanceOf(parseUrl("http://localhost:9000/", lax), URL)
     assert.instanceOf(parseUrl("http://localhost:9000/", strict), InvalidBody)
   })
 
-  it("has at most 2048 characters", () => {
+  it("a receiver's URL has at most 2048 characters", () => {
     const ofLength = (length: number) => `https://receiver.example/${"x".repeat(length - 25)}`
     assert.strictEqual(ofLength(2048).length, 2048)
     assert.instanceOf(parseUrl(ofLength(2048), strict), URL)
@@ -100,7 +100,7 @@ const failed = (times: number, before = unknownHealth) =>
   Array.from({ length: times }, (_, i) => start + i).reduce(fail, before)
 
 describe("health after an attempt", () => {
-  it("the first failure", () => {
+  it("the first failure is recorded with its time", () => {
     assert.deepStrictEqual(fail(unknownHealth, start), {
       consecutiveFailures: 1,
       failuresSince: start,
@@ -112,7 +112,7 @@ describe("health after an attempt", () => {
     })
   })
 
-  it("the fifth failure in a row makes it failing, since the first", () => {
+  it("the fifth failure in a row makes a webhook failing, since the first", () => {
     assert.deepStrictEqual([0, 1, 4, 5, 6].map((times) => isFailing(failed(times))), [false, false, false, true, true])
     assert.deepStrictEqual(failed(5), {
       consecutiveFailures: 5,
@@ -125,7 +125,7 @@ describe("health after an attempt", () => {
     })
   })
 
-  it("a success between begins the count anew", () => {
+  it("a success between failures restarts the count", () => {
     const after = failed(4, succeed(failed(4), start + 10))
     assert.strictEqual(after.consecutiveFailures, 4)
     assert.isFalse(isFailing(after))
@@ -143,17 +143,17 @@ describe("health after an attempt", () => {
     })
   })
 
-  it("a success of one that was not failing brings nothing forward", () => {
+  it("a success of a webhook that was not failing brings nothing forward", () => {
     assert.isNull(succeed(unknownHealth, start).recoveredAt)
     assert.isNull(succeed(failed(4), start).recoveredAt)
     assert.strictEqual(succeed(health({ recoveredAt: start }), start + 5).recoveredAt, start)
   })
 
-  it("the last success stays the latest when attempts end out of order", () => {
+  it("the last success stays the latest if attempts end out of order", () => {
     assert.strictEqual(succeed(health({ lastSuccessAt: start + 5 }), start).lastSuccessAt, start + 5)
   })
 
-  it.prop("counts the failures since the last success", { outcomes: upTo(Schema.Boolean, 30) }, ({ outcomes }) => {
+  it.prop("failures count since the last success", { outcomes: upTo(Schema.Boolean, 30) }, ({ outcomes }) => {
     const after = outcomes.reduce((before, good, i) => (good ? succeed : fail)(before, start + i), unknownHealth)
     const lastGood = outcomes.lastIndexOf(true)
     const streak = outcomes.length - 1 - lastGood
@@ -187,7 +187,7 @@ describe("what is to be expected of a receiver", () => {
     assert.strictEqual(standing(given), expected)
   })
 
-  it("a success that took a second is slow, a failure never is", () => {
+  it("a success that took a second is slow, and a failure never is", () => {
     assert.deepStrictEqual(
       [succeed(unknownHealth, start), succeed(unknownHealth, start, 1000), fail(unknownHealth, start)]
         .map(({ slowAt }) => slowAt),
@@ -197,7 +197,7 @@ describe("what is to be expected of a receiver", () => {
 
   const successes = upTo(Schema.Struct({ at: between(0, 40_000), isSlow: Schema.Boolean }), 12)
 
-  it.prop("whoever was slow has to be quick for ten seconds, in whichever order that is told", { successes }, ({
+  it.prop("a slow webhook must be fast for ten seconds, whatever the order of attempts", { successes }, ({
     successes
   }) => {
     const told = (given: typeof successes) =>
@@ -224,14 +224,14 @@ describe("a backlog", () => {
     assert.strictEqual(drainSlots(drain, free, start), slots)
   })
 
-  it("goes on 10 ms after each, and saves nothing up", () => {
+  it("a backlog continues 10 ms after each attempt, and saves nothing up", () => {
     assert.strictEqual(nextDrainAt({ nextAt: start - 10_000 }, 8, start), start + 80)
     assert.strictEqual(nextDrainAt({ nextAt: start }, 1, start), start + 10)
   })
 })
 
 describe("pausing and resuming", () => {
-  it("keep the first pause, and everything else", () => {
+  it("pausing again keeps the first pause and everything else", () => {
     const active = webhook()
     const paused = { ...active, pausedAt: start }
     assert.deepStrictEqual(pause(active, start), paused)
@@ -240,7 +240,7 @@ describe("pausing and resuming", () => {
     assert.deepStrictEqual(resume(active, start + 5), active)
   })
 
-  it("a resume lies after the last attempt and the resume before, whatever the clocks say", () => {
+  it("a resume comes after the last attempt and the previous resume, whatever the clocks", () => {
     const paused = webhook({ pausedAt: start, resumedAt: start + 7, health: health({ lastAttemptAt: start + 3 }) })
     assert.strictEqual(resume(paused, start).resumedAt, start + 8)
     assert.strictEqual(resume({ ...paused, resumedAt: null }, start).resumedAt, start + 4)
@@ -277,13 +277,13 @@ describe("how many attempts may begin", () => {
     assert.strictEqual(freeSlots({ pausedAt: 0, health: given }, inFlight, now), 0)
   })
 
-  it("tells when a failing one may be tried again", () => {
+  it("a failing webhook has a time for its next attempt", () => {
     assert.strictEqual(nextSlotAt(failing), start + 1000)
     assert.isNull(nextSlotAt(health({ consecutiveFailures: 4, lastAttemptAt: start })))
     assert.isNull(nextSlotAt(health({ consecutiveFailures: 5 })))
   })
 
-  it.prop("a failing one has a slot exactly from then on", { after: between(-3000, 3000) }, ({ after }) => {
+  it.prop("a failing webhook has a slot only from then", { after: between(-3000, 3000) }, ({ after }) => {
     const now = start + after
     assert.strictEqual(freeSlots({ pausedAt: null, health: failing }, 0, now), now >= nextSlotAt(failing)! ? 1 : 0)
   }, checks)

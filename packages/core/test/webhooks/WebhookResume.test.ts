@@ -26,7 +26,7 @@ const resume = ({ workspace }: Receiver, replay: Replay, force = false) =>
 
 const pause = ({ workspace }: Receiver) => Webhooks.use((webhooks) => webhooks.pause(workspace.id))
 
-/** How many deliveries of each status a person is shown, tests left out. */
+/** How many deliveries have each status, without tests. */
 const counts = ({ workspace }: Receiver) =>
   Effect.map(deliveries(workspace.id), (shown) => {
     const counts: Record<string, number> = {}
@@ -46,7 +46,7 @@ describe("a receiver that is dead for a day", () => {
     ["none", "none", 0],
     ["those since a time", { since: start + day + 10 * hour }, 30]
   ])(
-    "is paused; its events are held, and %s are attempted when it is resumed",
+    "a dead receiver is paused and its events are held, and %s are attempted when it is resumed",
     ([, replay, replayed]) =>
       scheduling(() =>
         Effect.gen(function*() {
@@ -64,7 +64,7 @@ describe("a receiver that is dead for a day", () => {
           assert.isAtLeast(dead.webhook.pausedAt!, start + day)
           assert.deepStrictEqual([dead.heldCount, dead.oldestHeldAt, dead.pausesAt], [2, start, null])
 
-          // nothing is attempted, nothing is lost
+          // nothing is attempted, and nothing is lost
           const before = (yield* posted).length
           const held = yield* Effect.replicateEffect(own.happens, 30)
           yield* advance("10 hours")
@@ -73,7 +73,7 @@ describe("a receiver that is dead for a day", () => {
           assert.strictEqual((yield* posted).length, before)
           assert.deepStrictEqual(yield* counts(own), { held: 62 })
 
-          // it is asked first, and stays paused while it does not answer well
+          // it is probed first, and stays paused while the probe fails
           const refused = yield* resume(own, replay)
           assert.deepStrictEqual([refused.probe?.outcome, refused.probe?.trigger], ["status", "probe"])
           assert.deepStrictEqual(refused.webhook.pausedAt, dead.webhook.pausedAt)
@@ -95,7 +95,7 @@ describe("a receiver that is dead for a day", () => {
           )
           const drained = yield* postedFrom(resumedAt)
           assert.strictEqual(drained.length, replayed)
-          // oldest first, but for those that are signed side by side
+          // oldest first, except for those that are signed concurrently
           const oldest = [first, second_, ...held, ...late].slice(62 - replayed)
           assert.sameMembers(drained.map(({ eventId }) => eventId), oldest)
           for (const [i, { eventId }] of drained.entries()) {
@@ -103,7 +103,7 @@ describe("a receiver that is dead for a day", () => {
           }
           // at most a hundred a second
           for (const [i, { at }] of drained.entries()) assert.isAtLeast(at - resumedAt, (i - 8) * 10)
-          // and it is as healthy as any
+          // and it is fully healthy
           const fresh = yield* own.happens
           yield* advance(1)
           assert.lengthOf(yield* startsOf(fresh), 1)
@@ -111,7 +111,7 @@ describe("a receiver that is dead for a day", () => {
   )
 
   it.effect(
-    "is resumed by force: every event has its 24 hours once more",
+    "a forced resume gives every event 24 hours again",
     scheduling(() =>
       Effect.gen(function*() {
         const own = yield* receiver()
@@ -130,7 +130,7 @@ describe("a receiver that is dead for a day", () => {
         assert.isNull((yield* own.health).webhook.pausedAt)
         yield* advance(second + 20)
         assert.isNotNull((yield* own.health).webhook.pausedAt)
-        // the same attempts at the same distances
+        // the same attempts at the same intervals
         const starts = yield* startsOf(eventId)
         const shifted = (round: ReadonlyArray<number>) => round.map((at) => at - round[0]!)
         assert.strictEqual(starts.length, 2 * before)
@@ -141,7 +141,7 @@ describe("a receiver that is dead for a day", () => {
 
 describe("a person's pause", () => {
   it.effect(
-    "lets what is under way end, and lasts until a person resumes",
+    "a manual pause lets attempts in flight end, and lasts until a person resumes",
     scheduling(() =>
       Effect.gen(function*() {
         const own = yield* receiver()
@@ -154,7 +154,7 @@ describe("a person's pause", () => {
         yield* own.happens
         yield* advance(3 * day)
         assert.deepStrictEqual(yield* counts(own), { delivered: 1, held: 1 })
-        // a test that is answered well resumes nothing
+        // a successful test does not resume it
         yield* answerWith(ok)
         yield* Webhooks.use((webhooks) => webhooks.test(own.workspace.id))
         yield* advance("1 minute")
@@ -162,7 +162,7 @@ describe("a person's pause", () => {
         yield* resume(own, "all")
         yield* advance(10)
         assert.deepStrictEqual(yield* counts(own), { delivered: 2 })
-        // it is active already: nothing is asked
+        // it is already active, so there is no probe
         assert.isNull((yield* resume(own, "none")).probe)
       })
     )
@@ -171,7 +171,7 @@ describe("a person's pause", () => {
 
 describe("a backlog", () => {
   it.effect(
-    "drains beside what is new, which does not wait for it",
+    "a backlog drains beside new events, which do not wait for it",
     scheduling(() =>
       Effect.gen(function*() {
         const own = yield* receiver()

@@ -43,7 +43,7 @@ import { issueKey, key, newId, plain } from "../world.ts"
 
 describe("an attempt", () => {
   it.effect(
-    "is a span of its own where spans are collected",
+    "an attempt is a span of its own if spans are collected",
     scheduling(() => {
       const spans: Array<string> = []
       const collecting = Tracer.make({
@@ -70,7 +70,7 @@ describe("an attempt", () => {
   )
 
   it.effect(
-    "is made at once, with the event's body, and recorded",
+    "an attempt is made immediately, with the event's body, and recorded",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, secret, url, workspace } = yield* receiver()
@@ -124,7 +124,7 @@ describe("an attempt", () => {
   )
 
   it.effect(
-    "carries headers that every library verifies, made afresh every time",
+    "an attempt has headers that every library verifies, signed anew each time",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, secret, workspace } = yield* receiver()
@@ -154,7 +154,7 @@ describe("an attempt", () => {
             standard.sign(eventId, DateTime.toDateUtc(DateTime.makeUnsafe(seconds * 1000)), body)
           )
         }
-        // id and body are the same at every attempt, the signature is not
+        // id and body are the same at every attempt, and the signature is not
         assert.strictEqual(new Set(requests.map((request) => request.body)).size, 1)
         assert.strictEqual(new Set(requests.map(({ headers }) => headers["X-Service-Signature"])).size, 6)
         assert.strictEqual(JSON.parse(requests[0]!.body).tenant_id, workspace.id)
@@ -163,7 +163,7 @@ describe("an attempt", () => {
   )
 
   it.effect(
-    "has five seconds, then is cut off and counts as failed",
+    "an attempt is cut off after five seconds and counts as failed",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
@@ -186,7 +186,7 @@ describe("an attempt", () => {
   )
 
   it.effect(
-    "that is answered in the last millisecond is in time",
+    "a response in the last millisecond is in time",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
@@ -200,17 +200,17 @@ describe("an attempt", () => {
   )
 
   it.effect(
-    "is counted with its event's wait, unless something held that back",
+    "an attempt is counted with its event's wait, unless the wait was deliberate",
     scheduling(() =>
       Effect.gen(function*() {
-        /** How many waits were counted, and seconds of them all. */
+        /** The number of counted waits, and their sum in seconds. */
         const waits = Effect.map(Metric.snapshot, (snapshot) => {
           const counted = snapshot.find(({ id }) => id === "wac_webhook_first_attempt_delay_seconds")
           return counted?.type === "Histogram" ? [counted.state.count, counted.state.sum] : [0, 0]
         })
         const { happens, workspace } = yield* receiver()
         const { stop } = yield* startScheduler
-        // nothing is known of it yet: an event may have to wait for another's attempt
+        // the webhook is unproven, so an event may have to wait for another attempt
         yield* happens
         yield* advance(second)
         assert.deepStrictEqual(yield* waits, [0, 0])
@@ -230,7 +230,7 @@ describe("an attempt", () => {
         yield* answerWith(failing)
         yield* startScheduler
         yield* advance(minute)
-        // its retries are no first attempts
+        // retries are not first attempts
         assert.isAbove((yield* posted).length, 5)
         assert.deepStrictEqual(yield* waits, [2, 3])
       }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
@@ -238,7 +238,7 @@ describe("an attempt", () => {
   )
 
   it.effect.each(["combined", "a", "b"] as const)(
-    "is made in the webhook's variant, %s",
+    "an attempt is made in the webhook's variant, %s",
     (envelope) =>
       scheduling(() =>
         Effect.gen(function*() {
@@ -247,7 +247,7 @@ describe("an attempt", () => {
           yield* answerWith(failing)
           const eventId = yield* happens
           yield* advance(100)
-          // a change of the variant is for later events
+          // a change of the variant applies to later events
           yield* Webhooks.use((webhooks) =>
             webhooks.put({
               workspaceId: workspace.id,
@@ -266,7 +266,7 @@ describe("an attempt", () => {
   )
 
   it.effect(
-    "goes to the URL that the webhook has by then",
+    "an attempt goes to the webhook's present URL",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, url, workspace } = yield* receiver()
@@ -289,7 +289,7 @@ describe("an attempt", () => {
   )
 
   it.effect(
-    "is not made for types that the webhook does not want, nor for what happened before there was one",
+    "no attempt is made for unsubscribed types, nor for events before the webhook was set",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, url, workspace } = yield* receiver({ eventTypes: ["message.failed"] })
@@ -309,7 +309,7 @@ describe("an attempt", () => {
   )
 
   it.effect(
-    "is signed with every live secret, newest first, while a rotation overlaps",
+    "an attempt is signed with every live secret, newest first, while a rotation overlaps",
     scheduling(() =>
       Effect.gen(function*() {
         const made = yield* receiver()
@@ -350,12 +350,12 @@ describe("an attempt", () => {
 
 const at = (hours: number, minutes: number, seconds: number) => hours * hour + minutes * minute + seconds * second
 
-/** The delays of the contract, after which an attempt follows the end of the one before. */
+/** The delays of the contract, counted from the end of the previous attempt. */
 const delays = [1, 5, 25, 120, 600, 3000, 15_000, 15_000, 15_000, 15_000, 15_000].map((seconds) => seconds * second)
 
 describe("the 24 hours of a dead receiver", () => {
   it.effect(
-    "that refuses at once: thirteen attempts, the last one at 24 hours; then the webhook is paused",
+    "a receiver that refuses immediately gets thirteen attempts within 24 hours, and is then paused",
     scheduling(() =>
       Effect.gen(function*() {
         const dead = yield* receiver()
@@ -364,7 +364,7 @@ describe("the 24 hours of a dead receiver", () => {
         yield* answerWith((request) => request.url === dead.url ? failing(request) : ok(request))
         const eventId = yield* dead.happens
 
-        // another webhook's events are delivered at once all the while
+        // another webhook's events are delivered immediately all the while
         const others: Array<number> = []
         for (let hours = 0; hours < 24; hours++) {
           yield* healthy.happens
@@ -394,7 +394,7 @@ describe("the 24 hours of a dead receiver", () => {
           (yield* startsOf(eventId)).map((startedAt, i) => [i + 1, "status", startedAt])
         )
 
-        // the webhook is paused, the event held, not exhausted
+        // the webhook is paused, and the event is held, not exhausted
         const state = yield* dead.health
         assert.deepStrictEqual(
           [state.webhook.pausedAt, state.heldCount, state.oldestHeldAt, state.failingSince, state.pausesAt],
@@ -405,7 +405,7 @@ describe("the 24 hours of a dead receiver", () => {
           ["held", "pending", 13, null]
         )
 
-        // later events are recorded and held, and none of them is attempted
+        // later events are recorded and held, and not attempted
         for (let i = 0; i < 5; i++) {
           yield* advance("1 hour")
           yield* dead.happens
@@ -420,14 +420,14 @@ describe("the 24 hours of a dead receiver", () => {
         const all = yield* posted
         assert.strictEqual(all.filter(({ url }) => url === dead.url).length, 13)
 
-        // nothing of all this touched the other webhook
+        // the other webhook is not affected
         assert.deepStrictEqual(all.filter(({ url }) => url === healthy.url).map((request) => request.at), others)
         assert.isNull((yield* healthy.health).webhook.pausedAt)
       }), { jitter: 0 })
   )
 
   it.effect(
-    "that refuses at once, with chance at work: each delay, at most 10 % more, and the very end",
+    "with jitter, each delay is at most 10 % longer, and the last attempt is at 24 hours",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, health, workspace } = yield* receiver()
@@ -451,7 +451,7 @@ describe("the 24 hours of a dead receiver", () => {
   )
 
   it.effect(
-    "that never answers: the delays are counted from the end of each attempt",
+    "for a receiver that never responds, delays are counted from the end of each attempt",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, health, workspace } = yield* receiver()
@@ -480,7 +480,7 @@ describe("the 24 hours of a dead receiver", () => {
   )
 
   it.effect(
-    "for one event only: it alone is exhausted, and the webhook stays active",
+    "if a receiver refuses one event only, that is exhausted, and the webhook stays active",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, health, workspace } = yield* receiver()
@@ -493,7 +493,7 @@ describe("the 24 hours of a dead receiver", () => {
         const good = yield* happens
         yield* advance(12 * hour + 10)
         const { attempts, delivery, status } = yield* deliveryOf(workspace.id, poison)
-        // the other's success brought one of them forward, to 12 hours
+        // the other event's success brought one of them forward, to 12 hours
         assert.deepStrictEqual([status, attempts.length, delivery.completedAt], ["exhausted", 13, start + day + 10])
         assert.include(attempts.map(({ startedAt }) => startedAt - start), 12 * hour)
         assert.strictEqual((yield* deliveryOf(workspace.id, good)).status, "delivered")
@@ -506,7 +506,7 @@ describe("the 24 hours of a dead receiver", () => {
   )
 
   it.effect(
-    "through which we were down: the last attempt takes place when we are back",
+    "if the service was down for 24 hours, the last attempt takes place when it is back",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, health, workspace } = yield* receiver()
@@ -525,7 +525,7 @@ describe("the 24 hours of a dead receiver", () => {
   )
 
   it.effect(
-    "that comes back at the last attempt: the event is delivered and nothing paused",
+    "a receiver that recovers at the last attempt gets the event, and nothing is paused",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, health, workspace } = yield* receiver()
@@ -545,7 +545,7 @@ describe("the 24 hours of a dead receiver", () => {
 
 describe("Retry-After", () => {
   it.effect.each<[number, number]>([[60, 60], [7200, 3600], [0, 1]])(
-    "of %d seconds makes the next attempt wait %d",
+    "Retry-After of %d seconds makes the next attempt wait %d",
     ([asked, waited]) =>
       scheduling(() =>
         Effect.gen(function*() {
@@ -563,14 +563,14 @@ describe("Retry-After", () => {
 
 describe("a failing webhook", () => {
   it.effect(
-    "gets one attempt at a time, a second apart, first attempts before retries",
+    "a failing webhook gets one attempt at a time, a second apart, first attempts before retries",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, health, proveItself } = yield* receiver()
         yield* proveItself
         yield* startScheduler
         yield* answerWith(after(300, answered(500)))
-        // five failures in a row, of whatever events
+        // five failures in a row, of any events
         const first = yield* Effect.replicateEffect(happens, 5)
         yield* advance(300)
         const state = yield* health
@@ -581,24 +581,24 @@ describe("a failing webhook", () => {
         yield* advance("20 seconds")
         const attempts = (yield* posted).slice(before)
         for (const [i, request] of attempts.entries()) {
-          // a second from the end of the one before, that one having taken 300 ms
+          // a second after the end of the previous one, which took 300 ms
           const previous = i === 0 ? 0 : attempts[i - 1]!.at
           assert.isAtLeast(request.at - previous, 1300)
         }
-        // those never tried come first, oldest first, though the retries were due long before
+        // untried deliveries come first, oldest first, although the retries were due long before
         assert.deepStrictEqual(attempts.slice(0, 8).map(({ eventId }) => eventId), later)
         assert.deepStrictEqual(
           attempts.slice(0, 8).map((request) => request.at),
           [1, 2, 3, 4, 5, 6, 7, 8].map((n) => 1300 * n)
         )
         assert.include(first as ReadonlyArray<string>, attempts[8]!.eventId)
-        // a turn that had to be waited for is not counted as an attempt
+        // waiting for a turn does not count as an attempt
         assert.strictEqual((yield* posted).length, (yield* health).webhook.health.consecutiveFailures)
       }), { jitter: 0 })
   )
 
   it.effect(
-    "recovers with its first 200, and all that waits is delivered at once",
+    "a failing webhook recovers with its first 200, and everything that waits is delivered immediately",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, health, workspace } = yield* receiver()
@@ -623,7 +623,7 @@ describe("a failing webhook", () => {
   )
 
   it.effect(
-    "brings a waiting retry forward once, even if it fails again within the millisecond",
+    "a recovery brings a waiting retry forward once, even if it fails again within the millisecond",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens } = yield* receiver()
@@ -640,7 +640,7 @@ describe("a failing webhook", () => {
   )
 
   it.effect(
-    "that falls back after its recovery gives the brought forward ones their next delay",
+    "if a webhook fails again after its recovery, retries brought forward get their next delay",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
@@ -649,14 +649,14 @@ describe("a failing webhook", () => {
         const waiting = yield* Effect.replicateEffect(happens, 5)
         yield* advance("5 minutes")
         const counts = yield* Effect.forEach(waiting, (eventId) => startsOf(eventId))
-        // one good answer, to a new event, and none after
+        // one success, for a new event, and none after
         const fresh = yield* happens
         yield* answerWith((request) => request.headers["webhook-id"] === fresh ? ok(request) : failing(request))
         yield* advance("1 minute")
         for (const [i, eventId] of waiting.entries()) {
           const { delivery } = yield* deliveryOf(workspace.id, eventId)
           assert.strictEqual(delivery.attemptCount, counts[i]!.length + 1)
-          // T0 is as it was
+          // T0 is unchanged
           assert.strictEqual(delivery.firstAttemptAt, start + counts[i]![0]!)
         }
       }), { jitter: 0 })
@@ -685,7 +685,7 @@ describe("isolation", () => {
         yield* settle
         for (const eventId of ids) assert.deepStrictEqual(yield* startsOf(eventId), [0])
         yield* advance("21 seconds")
-        // sixteen every three seconds; those that end together are followed by one in 3 ms, once it is known to be slow
+        // sixteen every three seconds; of those that end together, one follows every 3 ms once it is known to be slow
         const slots = (yield* posted).filter(({ url }) => url === slow.url).map((request) => request.at)
         assert.strictEqual(slots.length, 100)
         assert.deepStrictEqual(
@@ -721,7 +721,7 @@ describe("isolation", () => {
   )
 
   it.effect(
-    "more slow receivers than there are places delay a quick one by one attempt of theirs, until they are known",
+    "more slow receivers than slots delay a fast one by one of their attempts, until they are known to be slow",
     scheduling(() =>
       Effect.gen(function*() {
         const slow = yield* Effect.replicateEffect(receiver(), 50)
@@ -739,14 +739,14 @@ describe("isolation", () => {
           ids.push(yield* quick.happens)
           yield* advance(200)
         }
-        // they have work enough for all places of the doubtful
+        // they have enough work for all doubtful slots
         assert.strictEqual((yield* inFlight).now, 768)
         const starts = (yield* posted).filter(({ url }) => url === quick.url)
         assert.deepStrictEqual(
           ids.map((id) => starts.filter(({ eventId }) => eventId === id).map((request) => request.at)),
           ids.map((_, i) => [Math.max(4000, i * 200)])
         )
-        // and they are as quick as they can be: 40 events each, 16 at once, are three times four seconds
+        // and they are as fast as they can be: 40 events each, 16 at once, take three times four seconds
         yield* advance(8000)
         for (const one of slow) {
           assert.isTrue((yield* deliveries(one.workspace.id)).every(({ status }) => status === "delivered"))
@@ -756,7 +756,7 @@ describe("isolation", () => {
   )
 
   it.effect(
-    "a slow receiver with no more at once than its slots has each event at once",
+    "a slow receiver with no more events than its slots gets each event immediately",
     scheduling(() =>
       Effect.gen(function*() {
         const own = yield* receiver()
@@ -777,7 +777,7 @@ describe("isolation", () => {
   )
 
   it.effect(
-    "receivers in doubt are begun one in 3 ms, and however many of them hang, a healthy one waits for none",
+    "attempts at doubtful receivers begin every 3 ms, and however many hang, a healthy one waits for none",
     scheduling(() =>
       Effect.gen(function*() {
         const dead = yield* Effect.replicateEffect(receiver(), 800)
@@ -797,7 +797,7 @@ describe("isolation", () => {
           seen.push(...(yield* startsOf(eventId)))
         }
         assert.deepStrictEqual(seen, Array.from({ length: 100 }, (_, i) => i * 25))
-        // all places of the doubtful are taken in the end
+        // all doubtful slots are taken in the end
         assert.strictEqual((yield* inFlight).now, 768)
       })
     )
@@ -806,7 +806,7 @@ describe("isolation", () => {
 
 describe("more that is due than there is place for", () => {
   it.effect(
-    "is claimed when half of the places are free, or 20 ms later, and never beyond the places",
+    "if more is due than there are slots, the next claim comes when half are free, or 20 ms later",
     scheduling(({ interfere }) =>
       Effect.gen(function*() {
         const claims: Array<{ readonly at: number; readonly limit: number; readonly taken: number }> = []
@@ -831,7 +831,7 @@ describe("more that is due than there is place for", () => {
         const worthwhile = claims.filter(({ taken }) => taken > 0)
         assert.deepStrictEqual(worthwhile[0], { at: 0, limit: 512, taken: 512 })
         assert.isAtMost((yield* inFlight).most, 512)
-        // what was left after the first claim came in bunches
+        // the rest was claimed in batches
         const later = worthwhile.slice(1)
         assert.strictEqual(later.reduce((sum, { taken }) => sum + taken, 0), 800 - 512)
         assert.isAtMost(later.length, 288 / 20 + 2)
@@ -845,7 +845,7 @@ describe("more that is due than there is place for", () => {
 
 describe("a standing that has no place left", () => {
   it.effect(
-    "has its next attempts begin when one has ended, though no hint comes",
+    "a standing without free slots continues when an attempt has ended, even without a hint",
     scheduling(({ interfere }) =>
       Effect.gen(function*() {
         interfere.awaitHint = Effect.never
@@ -867,7 +867,7 @@ describe("a standing that has no place left", () => {
 
 describe("a webhook whose secret does not open", () => {
   it.effect(
-    "has its deliveries wait, at no attempt's cost, with one line in the log, and go on once it opens",
+    "a webhook whose secret cannot be opened loses no attempts, is logged once, and continues once it opens",
     scheduling(() =>
       logged((lines) =>
         Effect.gen(function*() {
@@ -909,7 +909,7 @@ describe("a webhook whose secret does not open", () => {
   )
 
   it.effect(
-    "is told of again after a while",
+    "a secret that cannot be opened is logged again after a while",
     scheduling(() =>
       logged((lines) =>
         Effect.gen(function*() {
@@ -929,7 +929,7 @@ describe("a webhook whose secret does not open", () => {
 })
 
 describe("the events of one message", () => {
-  /** A message of a workspace that is sent now, and what upstream reports of it. */
+  /** A message of a workspace that is sent now, and provider reports about it. */
   const sent = (workspaceId: Parameters<typeof issueKey>[0]) =>
     Effect.gen(function*() {
       const { key: apiKey } = yield* issueKey(workspaceId)
@@ -954,7 +954,7 @@ describe("the events of one message", () => {
   )
 
   it.effect(
-    "wait for their predecessor; then their own 24 hours begin",
+    "a message's events wait for their predecessor, and then their own 24 hours begin",
     scheduling(() =>
       Effect.gen(function*() {
         const { workspace } = yield* receiver()
@@ -986,7 +986,7 @@ describe("the events of one message", () => {
   )
 
   it.effect(
-    "go on behind one that is exhausted",
+    "a message's events continue after an exhausted one",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
@@ -1017,7 +1017,7 @@ describe("the events of one message", () => {
   )
 
   it.effect(
-    "do not hold up other messages' events",
+    "a message's events do not delay other messages' events",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
@@ -1036,7 +1036,7 @@ describe("the events of one message", () => {
 
 describe("stopping and starting", () => {
   it.effect(
-    "gives what is in flight back without counting it, and another scheduler takes it at once",
+    "stopping releases attempts in flight without counting them, and another scheduler takes them immediately",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, proveItself, workspace } = yield* receiver()
@@ -1067,7 +1067,7 @@ describe("stopping and starting", () => {
   )
 
   it.effect(
-    "gives back too what was claimed and not yet answered when it stops",
+    "stopping also releases a claim whose answer was still outstanding",
     scheduling(({ interfere }) =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
@@ -1097,7 +1097,7 @@ describe("stopping and starting", () => {
   )
 
   it.effect(
-    "two processes deliver every event once between them",
+    "two processes deliver every event once in total",
     scheduling(() =>
       Effect.gen(function*() {
         const made = yield* Effect.replicateEffect(receiver(), 5)
@@ -1116,11 +1116,11 @@ describe("stopping and starting", () => {
   )
 
   it.effect(
-    "what a crashed process had claimed is attempted again when its lease has ended",
+    "deliveries claimed by a crashed process are attempted again when its lease has ended",
     scheduling(({ interfere }) =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
-        // the process dies with the claim in hand
+        // the process dies while it holds the claim
         interfere.claimDue = (real) => (command) =>
           Effect.as(real(command), { deliveries: [], at: start, nextDueAt: null })
         const eventId = yield* happens
@@ -1141,7 +1141,7 @@ describe("stopping and starting", () => {
 
 describe("our own faults", () => {
   it.effect(
-    "where no hint comes it looks every second by itself",
+    "without hints, the scheduler polls every second",
     scheduling(({ interfere }) =>
       Effect.gen(function*() {
         interfere.awaitHint = Effect.never
@@ -1163,7 +1163,7 @@ describe("our own faults", () => {
   )
 
   it.effect(
-    "a clock that is set back holds nobody up, whatever was begun before",
+    "a clock that is set back delays nothing",
     scheduling(() =>
       Effect.gen(function*() {
         const [one, other] = [yield* receiver(), yield* receiver()]
@@ -1208,7 +1208,7 @@ describe("our own faults", () => {
   const unavailable = () => Effect.fail(new StoreError({ operation: "DeliveryStore.complete" }))
 
   it.effect(
-    "an attempt that the storage fails to record for a while is recorded once it can, and not made again",
+    "an attempt that the storage cannot record for a while is recorded later, and not repeated",
     scheduling(({ interfere }) =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
@@ -1231,7 +1231,7 @@ describe("our own faults", () => {
     ["fails", unavailable],
     ["dies", () => Effect.die(new Error("a bug in the storage's adapter"))]
   ])(
-    "an attempt that the storage %s to record until the lease ends is not counted, and made again",
+    "an attempt that the storage %s to record until the lease ends is not counted, and repeated",
     ([, fault]) =>
       scheduling(({ interfere }) =>
         Effect.gen(function*() {
@@ -1254,7 +1254,7 @@ describe("our own faults", () => {
   )
 
   it.effect(
-    "a defect of the transport costs the receiver no attempt",
+    "a defect of the transport uses up no attempt",
     scheduling(() =>
       Effect.gen(function*() {
         const { happens, health, workspace } = yield* receiver()
@@ -1272,7 +1272,7 @@ describe("our own faults", () => {
   )
 
   it.effect(
-    "a secret that cannot be opened costs the receiver no attempt, and disturbs nobody else",
+    "a secret that cannot be opened uses up no attempt, and affects no other webhook",
     scheduling(() =>
       Effect.gen(function*() {
         const broken = yield* receiver()
@@ -1290,13 +1290,13 @@ describe("our own faults", () => {
   )
 
   it.effect(
-    "an attempt that outlived its lease does not count beside the one that followed",
+    "an attempt that outlives its lease does not count beside its successor",
     scheduling(({ interfere }) =>
       Effect.gen(function*() {
         const { happens, workspace } = yield* receiver()
         yield* startScheduler
         let calls = 0
-        // the first record is held up for longer than the lease
+        // the first record is delayed for longer than the lease
         interfere.complete = (real) => (command) =>
           ++calls === 1 ? Effect.andThen(Effect.sleep("20 seconds"), real(command)) : real(command)
         yield* answerWith(failing)

@@ -32,7 +32,7 @@ const put = ({ workspace }: World, url: string) =>
     ({ signingSecret }) => Redacted.value(signingSecret!)
   )
 
-/** Makes a test delivery; its identifier, and what was posted. */
+/** Makes a test delivery. Returns its identifier and the request. */
 const delivered = ({ workspace }: World) =>
   Effect.gen(function*() {
     yield* Webhooks.use((webhooks) => webhooks.test(workspace.id))
@@ -51,7 +51,7 @@ const rotate = ({ workspace }: World, overlap: Duration.Input) =>
 
 describe("the curl command of a delivery", () => {
   it.effect(
-    "run by a shell, brings the receiver the same event, signed now with every live secret",
+    "the curl command, run by a shell, sends the same event, signed now with every live secret",
     signing(
       Effect.gen(function*() {
         const own = yield* world()
@@ -78,7 +78,7 @@ describe("the curl command of a delivery", () => {
           request.body
         )
         assert.include(headers["webhook-signature"]!.split(" "), standard)
-        // the old secret has ended
+        // the old secret has expired
         yield* TestClock.adjust("30 minutes")
         const later = yield* Webhooks.use((webhooks) => webhooks.curl({ workspaceId: own.workspace.id, deliveryId }))
         assert.lengthOf(later.match(/v1=/g)!, 1)
@@ -87,7 +87,7 @@ describe("the curl command of a delivery", () => {
   )
 
   it.effect(
-    "is not given for what is not the workspace's, or whose webhook is gone",
+    "no curl command is given for other workspaces' deliveries, nor without the webhook",
     signing(Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world()
@@ -106,7 +106,7 @@ describe("the curl command of a delivery", () => {
   )
 })
 
-/** Gives the webhook a secret under a master key that nobody has; the one before ends in an hour. */
+/** Gives the webhook a secret under an unknown master key. The previous one expires in an hour. */
 const loseSecret = ({ workspace }: World) =>
   WebhookStore.use((store) =>
     Effect.gen(function*() {
@@ -123,7 +123,7 @@ const loseSecret = ({ workspace }: World) =>
 
 describe("a secret that does not open", () => {
   it.effect(
-    "is an error of the service, and signs nothing more once it has ended",
+    "a secret that cannot be opened is a server error, and has no effect once it has expired",
     signing(Effect.gen(function*() {
       const own = yield* world()
       yield* put(own, "https://receiver.example/")
@@ -153,7 +153,7 @@ describe("a secret that does not open", () => {
 
 describe("the signature self-test", () => {
   it.effect(
-    "accepts what we post, and knows the secret that a rotation ended",
+    "the self-test accepts what we post, and recognizes a secret that a rotation ended",
     signing(Effect.gen(function*() {
       const own = yield* world()
       yield* put(own, "https://receiver.example/")
@@ -175,7 +175,7 @@ describe("the signature self-test", () => {
   )
 
   it.effect(
-    "knows no other workspace's secret",
+    "the self-test does not use another workspace's secret",
     signing(Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world()

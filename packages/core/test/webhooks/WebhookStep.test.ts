@@ -27,13 +27,13 @@ const workspaceId = id("ws")
 const paused = webhook({ pausedAt: start })
 
 describe("setting a webhook", () => {
-  it("creates the candidate where there is none", () => {
+  it("put creates the candidate if there is no webhook", () => {
     const { answers, writes } = put(loaded(undefined), [webhook()])
     assert.deepStrictEqual(answers, [{ webhook: webhook(), created: true }])
     assert.deepStrictEqual(writes.webhooks, [webhook()])
   })
 
-  it("of two that create within a batch the first does", () => {
+  it("of two creators within a batch, the first one creates the webhook", () => {
     const other = webhook({ id: id("whk", 2), url: "https://other.example/", updatedAt: start + 1 })
     const { answers, writes } = put(loaded(undefined), [webhook(), other])
     const after = webhook({ url: other.url, updatedAt: other.updatedAt })
@@ -41,7 +41,7 @@ describe("setting a webhook", () => {
     assert.deepStrictEqual(writes.webhooks, [after])
   })
 
-  it("leaves id, secrets, state and health of the present one", () => {
+  it("put keeps id, secrets, state and health of the present webhook", () => {
     const present = webhook({
       pausedAt: start,
       resumedAt: start,
@@ -62,7 +62,7 @@ describe("setting a webhook", () => {
 describe("rotating a secret", () => {
   const rotation = { workspaceId, webhookId: id("whk"), secret: sealed(2), previousExpiresAt: start + hour, now: start }
 
-  it("puts the new one first, and has those before expire by the storage's time", () => {
+  it("a rotation puts the new secret first, and previous ones expire by the storage's time", () => {
     const present = webhook({ secrets: [{ sealed: sealed(1), expiresAt: null }] })
     const { answers: [rotated] } = rotateSecret(loaded(present, start + day), [rotation])
     assert.deepStrictEqual(rotated?.secrets, [
@@ -71,7 +71,7 @@ describe("rotating a secret", () => {
     ])
   })
 
-  it("is of no webhook but the present one", () => {
+  it("a rotation applies to the present webhook only", () => {
     for (const present of [undefined, webhook({ id: id("whk", 2) })]) {
       assert.deepStrictEqual(rotateSecret(loaded(present), [rotation]), {
         answers: [undefined],
@@ -93,7 +93,7 @@ describe("pausing, resuming and removing", () => {
     assert.deepStrictEqual(remove(loaded(undefined), [at]), { answers: [false], writes: { removed: [] } })
   })
 
-  it("a pause of a paused webhook keeps its time", () => {
+  it("pausing a paused webhook keeps its time", () => {
     assert.deepStrictEqual(pause(loaded(webhook()), [at, { ...at, now: start + day }]).answers, [
       webhook({ pausedAt: start + hour }),
       webhook({ pausedAt: start + hour })
@@ -112,14 +112,14 @@ describe("pausing, resuming and removing", () => {
     })
   })
 
-  it("an active webhook is not resumed, and nothing of it is skipped", () => {
+  it("an active webhook is not resumed, and nothing is skipped", () => {
     assert.deepStrictEqual(resume(loaded(webhook()), [{ ...at, replay: "none" }]), {
       answers: [webhook()],
       writes: { resumed: [] }
     })
   })
 
-  it("a webhook that was removed is paused no more, and removed once", () => {
+  it("a removed webhook is no longer paused, and removed once", () => {
     assert.deepStrictEqual(remove(loaded(paused), [at, at]), {
       answers: [true, false],
       writes: { removed: [{ webhook: webhook(), at: start + hour }] }
@@ -135,7 +135,7 @@ const command = Schema.Struct({
   replay: Schema.Literals(["all", "none"])
 })
 
-it.prop("what batches decide is what their commands decide one by one", {
+it.prop("batches decide the same as their commands one by one", {
   commands: upTo(command, 30),
   sizes
 }, (_) => {

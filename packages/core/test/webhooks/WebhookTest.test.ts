@@ -26,7 +26,7 @@ const test = (workspaceId: Parameters<Webhooks["Service"]["test"]>[0]) =>
 
 describe("a test of the webhook", () => {
   it.effect(
-    "posts a webhook.test event and answers with the attempt, which is in the log",
+    "a test posts a webhook.test event and returns the attempt, which is recorded",
     scheduling(() =>
       Effect.gen(function*() {
         const { url, webhook, workspace } = yield* receiver({ envelope: "a", eventTypes: ["message.sent"] })
@@ -60,7 +60,7 @@ describe("a test of the webhook", () => {
   )
 
   it.effect(
-    "that fails is attempted once, and leaves the webhook's health as it is",
+    "a failed test is attempted once, and leaves the webhook's health",
     scheduling(() =>
       Effect.gen(function*() {
         const { health, workspace } = yield* receiver()
@@ -83,7 +83,7 @@ describe("a test of the webhook", () => {
   )
 
   it.effect(
-    "has the deadline of every attempt",
+    "a test has the same deadline as every attempt",
     scheduling(() =>
       Effect.gen(function*() {
         const { workspace } = yield* receiver()
@@ -97,7 +97,7 @@ describe("a test of the webhook", () => {
   )
 
   it.effect(
-    "whose caller leaves is over, without an attempt",
+    "a test whose caller disconnects is over, without an attempt",
     scheduling(() =>
       Effect.gen(function*() {
         const { health, workspace } = yield* receiver()
@@ -118,7 +118,7 @@ describe("a test of the webhook", () => {
   )
 
   it.effect(
-    "of a workspace without a webhook is refused",
+    "a test without a webhook is refused",
     scheduling(() =>
       Effect.gen(function*() {
         const { workspace } = yield* receiver()

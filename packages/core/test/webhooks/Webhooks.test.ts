@@ -46,7 +46,7 @@ const get = (workspaceId: PutWebhook["workspaceId"]) => Webhooks.use((webhooks) 
 
 describe("setting the webhook", () => {
   it.effect(
-    "makes it with everything by default, and gives its secret once",
+    "setting a webhook uses the defaults, and returns its secret once",
     configuring(Effect.gen(function*() {
       const { workspace } = yield* world()
       const set = yield* put(workspace.id)
@@ -74,7 +74,7 @@ describe("setting the webhook", () => {
   )
 
   it.effect(
-    "again changes URL, variant and types, and leaves id, secret and state",
+    "setting it again changes URL, variant and types, and keeps id, secret and state",
     configuring(Effect.gen(function*() {
       const { workspace } = yield* world()
       const first = yield* put(workspace.id, { envelope: "b", eventTypes: ["message.failed"] })
@@ -92,14 +92,14 @@ describe("setting the webhook", () => {
         eventTypes: ["message.sent"],
         updatedAt: start + hour
       })
-      // it is set as a whole: what is left out is as by default
+      // it is set as a whole, so omitted fields get their defaults
       const third = yield* put(workspace.id)
       assert.deepStrictEqual([third.webhook.envelope, third.webhook.eventTypes], ["combined", EventType.literals])
     }))
   )
 
   it.effect(
-    "at once, twenty times, makes one and gives one secret",
+    "twenty concurrent requests create one webhook, and one of them gets its secret",
     configuring(Effect.gen(function*() {
       const { workspace } = yield* world()
       const all = yield* Effect.all(Array.from({ length: 20 }, () => put(workspace.id)), { concurrency: "unbounded" })
@@ -116,7 +116,7 @@ describe("setting the webhook", () => {
   )
 
   it.effect(
-    "refuses a URL by its form, then by its address, and changes nothing",
+    "a URL is checked by its form, then by its address, and a refusal changes nothing",
     configuring(Effect.gen(function*() {
       const { workspace } = yield* world()
       for (
@@ -138,7 +138,7 @@ describe("setting the webhook", () => {
   )
 
   it.effect(
-    "is each workspace's own",
+    "each workspace has its own webhook",
     configuring(Effect.gen(function*() {
       const [one, other] = [yield* world(), yield* world()]
       yield* put(one.workspace.id)
@@ -151,7 +151,7 @@ describe("setting the webhook", () => {
 
 describe("removing it", () => {
   it.effect(
-    "skips what still waited, and is not found afterwards",
+    "removing skips waiting deliveries, and the webhook is not found afterwards",
     configuring(Effect.gen(function*() {
       const { number, workspace } = yield* world()
       yield* put(workspace.id)
@@ -181,7 +181,7 @@ describe("removing it", () => {
         (yield* Effect.flip(Webhooks.use((webhooks) => webhooks.remove(workspace.id))))._tag,
         "NotFound"
       )
-      // a new one has an id and a secret of its own
+      // a new one has its own id and secret
       assert.isNotNull((yield* put(workspace.id)).signingSecret)
       assert.isTrue(Option.isSome(yield* WebhookStore.use((store) => store.get(workspace.id))))
     }))

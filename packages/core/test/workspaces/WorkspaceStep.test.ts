@@ -33,7 +33,7 @@ const loaded = (isAny: boolean, ...known: ReadonlyArray<string>): Loaded => ({
 })
 
 describe("making workspaces", () => {
-  it("the number of a workspace is its default one", () => {
+  it("a workspace's number is its default", () => {
     const { answers, writes } = create(loaded(true), [made(1), made(2)])
     assert.deepStrictEqual(answers, ["created", "created"])
     assert.deepStrictEqual(writes.workspaces, [workspace(1), workspace(2)])
@@ -41,13 +41,13 @@ describe("making workspaces", () => {
     assert.deepStrictEqual(writes.owners, [])
   })
 
-  it("a number that belongs to a workspace already makes no other, also within a batch", () => {
+  it("a number that already belongs to a workspace creates no other, even within a batch", () => {
     const { answers, writes } = create(loaded(true, "1"), [made(1), made(2), made(3, "2")])
     assert.deepStrictEqual(answers, ["number_known", "created", "number_known"])
     assert.deepStrictEqual(writes.workspaces, [workspace(2)])
   })
 
-  it("the first one is made once, with its owner", () => {
+  it("the first workspace is created once, with its owner", () => {
     const first = { ...made(1), owner }
     const { answers, writes } = create(loaded(false), [first, { ...made(2), owner }, made(3)])
     assert.deepStrictEqual(answers, ["created", "not_first", "created"])
