@@ -21,5 +21,9 @@ export default defineConfig(({ command }) => ({
     // "use client" is for servers that render
     rolldownOptions: { checks: { moduleLevelDirective: false } }
   },
-  server: { proxy: Object.fromEntries(["/internal", "/v1", "/docs", "/openapi.json"].map((path) => [path, service])) }
+  server: {
+    proxy: Object.fromEntries(
+      ["/internal", "/v1", "/docs", "/openapi.json", "/favicon.svg", "/setup"].map((path) => [path, service])
+    )
+  }
 }))

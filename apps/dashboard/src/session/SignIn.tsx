@@ -1,11 +1,12 @@
 /** Signing in, with a password or at an issuer: as a page, and in the dialog that asks for it again. */
 import { queryOptions, useMutation, useQuery } from "@tanstack/react-query"
 import type { Session } from "@wac/client/internal"
-import { type ReactNode, useEffect } from "react"
+import { type ReactNode, useEffect, useState } from "react"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { refusalOfLink } from "./Link.ts"
 import { api, isSetUp, root, version } from "./Service.ts"
 
 /** The frame of the pages before the sign-in. */
@@ -125,6 +126,25 @@ const SignInForm = (
   )
 }
 
+const refusals: { readonly [reason: string]: string } = {
+  role_not_allowed: "You were signed in, but you have no role in this service. Ask its admin for one.",
+  invalid_credentials: "Signing in took too long, or was begun in another browser. Begin again.",
+  provider_unavailable: "The identity provider cannot be reached at the moment. Try again later."
+}
+
+/** What went wrong at the issuer. */
+const Refused = () => {
+  const [refusal] = useState(refusalOfLink)
+  return refusal === undefined ? null : (
+    <Notice tone="bad" role="alert">
+      {refusals[refusal.reason] ?? "The identity provider did not sign you in."}
+      <span className="block text-[13px]">
+        Request <code className="font-mono">{refusal.requestId}</code>
+      </span>
+    </Notice>
+  )
+}
+
 export const SignInPage = (
   { lostPassword, onDone }: { readonly lostPassword: ReactNode; readonly onDone: (session: Session) => void }
 ) => (
@@ -137,6 +157,7 @@ export const SignInPage = (
         method === "oidc"
           ? (
             <>
+              <Refused />
               <p className="text-muted">People sign in to this service at its identity provider.</p>
               <a href={issuer} className={`${buttonClass("primary")} w-full`}>Sign in</a>
             </>

@@ -19,10 +19,11 @@ const passIssuer = async (page: Page, name: string): Promise<void> => {
   await page.getByRole("button", { name: "Continue" }).click()
 }
 
-it("a person signs in at the issuer with the role that it gives, and again in another tab without losing a form", () =>
+it("a person signs in at the issuer, and again in another tab without losing a form; one without a role learns why not", () =>
   Effect.gen(function*() {
     const { redirectUris, url: issuerUrl } = yield* issuer({
-      ada: { email: "ada@example.com", email_verified: true, wac_roles: "developer" }
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "developer" },
+      eve: { email: "eve@example.com", email_verified: true }
     })
     const { url } = yield* start({ environment: { ...checks.unlimited, ...environmentFor(issuerUrl) } })
     redirectUris.push(`${url}/internal/oidc/callback`)
@@ -66,5 +67,18 @@ it("a person signs in at the issuer with the role that it gives, and again in an
       assert.strictEqual(await page.getByRole("region", { name: "Password" }).count(), 0)
       person.assertSound()
       await person.end()
+
+      const stranger = await visit(browser, url, { others: [issuerUrl, fonts] })
+      await stranger.page.context().route(
+        `${fonts}/**`,
+        (route) => route.fulfill({ contentType: "text/css", body: "" })
+      )
+      await stranger.open("")
+      await stranger.page.getByRole("link", { name: "Sign in" }).click()
+      await passIssuer(stranger.page, "eve")
+      const told = await stranger.page.getByRole("alert").innerText()
+      assert.match(told, /^You were signed in, but you have no role in this service\..*\s*Request req_/)
+      stranger.assertSound()
+      await stranger.end()
     })
   }).pipe(Effect.scoped, Effect.runPromise))

@@ -34,6 +34,17 @@ const expired = () =>
     message: "the sign-in took too long or was started in another browser: start again"
   })
 
+/** A refusal: a person comes back to the dashboard, which tells them why, and a program gets the error. */
+const refused = (error: Errors.DomainError) =>
+  Effect.gen(function*() {
+    const { headers } = yield* HttpServerRequest.HttpServerRequest
+    const answer = yield* ErrorResponse.of(error)
+    if (headers["accept"]?.includes("text/html") !== true) return answer
+    const { requestId } = yield* Exchange
+    const fragment = new URLSearchParams({ refused: "reason" in error ? error.reason : "", request: requestId })
+    return HttpServerResponse.redirect(`${yield* MountPath}/dashboard#${fragment}`, { status: 302 })
+  })
+
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     if ((yield* Issuer.CurrentIssuer) === undefined) return
@@ -64,7 +75,7 @@ export const layer = HttpRouter.use((router) =>
         const { kept, url } = yield* signIn.begin(yield* redirectUri)
         yield* cookie.keep(encodeURIComponent(encodeKept(kept)))
         return HttpServerResponse.redirect(url, { status: 302 })
-      }).pipe(Effect.catch(ErrorResponse.of))
+      }).pipe(Effect.catch((error) => refused(error)))
     )
     yield* router.add(
       "GET",
@@ -82,7 +93,7 @@ export const layer = HttpRouter.use((router) =>
       }).pipe(
         Effect.provideService(SessionCookie, cookie),
         StoreError.orUnavailable,
-        Effect.catch(ErrorResponse.of)
+        Effect.catch((error) => refused(error))
       )
     )
   })
