@@ -2,8 +2,9 @@
  * Alerts (contract §12): one for a matter, told by mail and by a signed post, and once more when it is over.
  */
 import { assert, it } from "@effect/vitest"
+import { AlertStore } from "@wac/core"
 import { verify } from "@wac/verifier"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import * as checks from "../checks.ts"
 import { call, ready, receiver, setWebhook } from "../harness.ts"
 import { moving } from "../movable.ts"
@@ -59,4 +60,35 @@ it.live("settings refuse what is no address, and places where nothing may be pos
     checks.assertInvalid(yield* set({ emails: [], url: "http://10.0.0.1/" }), "invalid_field", "url")
     const emails = Array.from({ length: 21 }, (_, n) => `a${n}@example.com`)
     checks.assertInvalid(yield* set({ emails, url: null }), "invalid_field", "emails")
+  }).pipe(Effect.scoped))
+
+it.live("nothing is posted to a private address, even if it was public when it was set; the mail comes all the same", () =>
+  Effect.gen(function*() {
+    const mail = yield* mailbox
+    const { pass, services, session, url } = yield* moving(ready({
+      environment: { ...checks.unlimited, SMTP_URL: mail.url, WEBHOOK_ALLOW_CIDRS: "", LOG_LEVEL: "error" }
+    }))
+    const inside = yield* receiver
+    yield* setWebhook({ session, url }, { url: "https://receiver.invalid/" })
+    const { workspaceId } = (yield* call(`${url}/internal/session`, { headers: session })).body
+    const refused = yield* call(`${url}/internal/alerts/settings`, {
+      method: "PUT",
+      headers: session,
+      body: { emails: [], url: inside.url }
+    })
+    checks.assertInvalid(refused, "invalid_field", "url")
+    // as if its name had another address then
+    yield* Effect.orDie(
+      Context.get(services, AlertStore.AlertStore).configure(workspaceId, {
+        emails: ["ops@example.com"],
+        url: inside.url
+      })
+    )
+    yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
+    // the mail follows the last of the attempts to post
+    yield* checks.until(
+      Effect.andThen(pass("1 minute"), Effect.sync(() => mail.received.length)),
+      (count) => count === 1
+    )
+    assert.deepStrictEqual(yield* inside.requests, [])
   }).pipe(Effect.scoped))

@@ -39,14 +39,18 @@ export const roleRefusal = (role: Role, needed: Role): Forbidden | undefined =>
 
 /**
  * The error for changing a member's role or, with `null`, removing them; `undefined` if allowed. Only owners manage
- * owners, and the last owner stays one. `owners` is the number of owners in the workspace. Pure.
+ * owners, and the last owner stays one. `by` is the role of the person who asks, `null` if they are not a member (any
+ * more). `owners` is the number of owners in the workspace. Pure.
  */
 export const changeRefusal = (
-  by: Role,
+  by: Role | null,
   member: Pick<Member, "role">,
   role: Role | null,
   owners: number
 ): Forbidden | undefined => {
+  if (by === null) return new Forbidden({ reason: "role_not_allowed", message: "you are not a member any more" })
+  const refusal = roleRefusal(by, "admin")
+  if (refusal !== undefined) return refusal
   if (by !== "owner" && (member.role === "owner" || role === "owner")) {
     return new Forbidden({ reason: "role_not_allowed", message: "only an owner can manage owners" })
   }

@@ -12,8 +12,8 @@ export interface Change {
   readonly userId: UserId
   /** `null` removes the member and ends their sessions in the workspace. */
   readonly role: Role | null
-  /** The acting person. The role counts if they are not a member, such as a host's person. */
-  readonly by: { readonly userId: UserId; readonly role: Role }
+  /** The acting person. `role` is that of a host's person, who is not a member; `null` for people who must be members. */
+  readonly by: { readonly userId: UserId; readonly role: Role | null }
 }
 
 /** What came of changing or removing a member. */

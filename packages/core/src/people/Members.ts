@@ -122,7 +122,13 @@ export class Members extends Context.Service<Members, {
       })
 
       const change = Effect.fnUntraced(function*(by: Session, userId: Id.UserId, role: Member.Role | null) {
-        const changed = yield* members.change({ workspaceId: by.workspaceId, userId, role, by })
+        const changed = yield* members.change({
+          workspaceId: by.workspaceId,
+          userId,
+          role,
+          // who has a session of ours is a member, or was removed since the request began
+          by: { userId: by.userId, role: by.id === null ? by.role : null }
+        })
         switch (changed._tag) {
           case "Unknown":
             return yield* unknown()

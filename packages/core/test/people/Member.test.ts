@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { issued, missing } from "../../src/keys/ApiScope.ts"
-import { Role, roleRefusal } from "../../src/people/Member.ts"
+import { changeRefusal, Role, roleRefusal } from "../../src/people/Member.ts"
 
 it("a role may do what lower roles may, and nothing that needs a higher one", () => {
   const order = ["member", "developer", "admin", "owner"] as const
@@ -12,6 +12,29 @@ it("a role may do what lower roles may, and nothing that needs a higher one", ()
       if (error !== undefined) assert.strictEqual(error.code, "forbidden")
     }
   }
+})
+
+it("members are managed from admin on, owners by owners, and the last owner stays", () => {
+  const refused = (by: Role | null, member: Role, role: Role | null, owners = 2) =>
+    changeRefusal(by, { role: member }, role, owners) !== undefined
+  for (const by of [null, "member", "developer"] as const) {
+    for (const member of Role.literals) {
+      for (const role of [null, ...Role.literals]) assert.isTrue(refused(by, member, role), `${by} ${member} ${role}`)
+    }
+  }
+  for (const member of ["member", "developer", "admin"] as const) {
+    for (const role of [null, "member", "developer", "admin"] as const) {
+      assert.isFalse(refused("admin", member, role), `${member} ${role}`)
+      assert.isTrue(refused("admin", "owner", role), `owner ${role}`)
+    }
+    assert.isTrue(refused("admin", member, "owner"), member)
+    assert.isFalse(refused("owner", member, "owner"), member)
+  }
+  for (const role of [null, "member", "admin"] as const) {
+    assert.isFalse(refused("owner", "owner", role), `${role}`)
+    assert.isTrue(refused("owner", "owner", role, 1), `${role}`)
+  }
+  assert.isFalse(refused("owner", "owner", "owner", 1))
 })
 
 it("every key is issued with messages:send, and lacks it only if it was taken away", () => {

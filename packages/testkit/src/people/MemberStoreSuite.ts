@@ -2,7 +2,7 @@
  * Conformance of `MemberStore`. `SessionStoreSuite` tests what a new password does to sessions.
  */
 import { assert } from "@effect/vitest"
-import { type Member, MemberStore, SessionStore, WorkspaceStore } from "@wac/core"
+import { type Id, type Member, MemberStore, SessionStore, WorkspaceStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import { type Founded, founder } from "../workspaces/WorkspaceStoreSuite.ts"
@@ -154,6 +154,32 @@ export const tests = (it: Fixture.It): void => {
       }
       assert.strictEqual((yield* change(admin.userId, "owner", admin))._tag, "Refused")
       assert.strictEqual((yield* change(admin.userId, "owner", owners[0]!))._tag, "Changed")
+    }))
+
+  it.effect("somebody who was removed or lowered while their request was under way changes nobody", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const owner = yield* People.joined(own, { role: "owner" })
+      const [admin, gone, member] = [
+        yield* People.joined(own, { role: "admin" }),
+        yield* People.joined(own, { role: "admin" }),
+        yield* People.joined(own)
+      ]
+      const change = (userId: Id.UserId, role: Member.Role | null, by: Id.UserId, ofHost: Member.Role | null = null) =>
+        Effect.map(
+          members.change({ workspaceId: own.workspace.id, userId, role, by: { userId: by, role: ofHost } }),
+          ({ _tag }) => _tag
+        )
+      assert.strictEqual(yield* change(member.userId, "member", admin.userId), "Changed")
+      assert.strictEqual(yield* change(admin.userId, "developer", owner.userId), "Changed")
+      assert.strictEqual(yield* change(gone.userId, null, owner.userId), "Changed")
+      for (const by of [admin, gone]) {
+        assert.strictEqual(yield* change(member.userId, "admin", by.userId), "Refused")
+        assert.strictEqual(yield* change(member.userId, null, by.userId), "Refused")
+      }
+      // a host's person is no member of ours
+      assert.strictEqual(yield* change(member.userId, "admin", yield* Fixture.id("usr"), "admin"), "Changed")
     }))
 
   it.effect("the last owner is neither demoted nor removed, however many requests race", () =>
