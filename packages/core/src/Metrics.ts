@@ -117,7 +117,7 @@ const dropped = Metric.counter("wac_records_dropped_total", {
   incremental: true
 })
 
-/** The kinds of records that {@link Recorder} writes in the background. */
+/** The kinds of records that `Recorder` writes in the background. */
 export type RecordKind = "requests" | "usage" | "changes"
 
 /** Returns a function that counts dropped records of a kind. */

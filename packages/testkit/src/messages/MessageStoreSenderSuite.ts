@@ -54,7 +54,7 @@ export const tests = (it: Fixture.It): void => {
         )
       const refused = "forbidden/sender_not_available"
       const foreign = (provider: string, running: string) =>
-        `this phone number belongs to the provider ${provider}, and ${running} is the one that runs`
+        `this phone number belongs to the provider ${provider}, but this service runs with ${running}`
       assert.deepStrictEqual(yield* told("sandbox"), ["Claimed"])
       for (const from of [whatsapp.id, whatsapp.phoneNumber]) {
         assert.deepStrictEqual(yield* told("sandbox", from), [refused, "from", foreign("whatsapp", "sandbox")])
