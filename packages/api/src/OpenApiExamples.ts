@@ -194,6 +194,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     response: { ...message, status: "sent" }
   },
   "messages.list": { response: { data: [storedMessage], ...page } },
+  "messages.read": { request: { typing: true }, response: { message_id: message.message_id, status: "read" } },
   "messages.get": { response: storedMessage },
   "messagesDashboard.send": {
     request: {

@@ -108,7 +108,7 @@ const routesCalled = async (
       const [name, method] of Object.entries(group) as Array<[string, (...args: ReadonlyArray<unknown>) => unknown]>
     ) {
       const isOfMembers = group === client["members"]
-      const takesId = /^(get|revoke|retry|cancel|endSession)$/.test(name) &&
+      const takesId = /^(get|markRead|revoke|retry|cancel|endSession)$/.test(name) &&
           !["session", "webhook", "usage"].some((one) => group === client[one]) ||
         isOfMembers && (name === "change" || name === "remove")
       if (name === "list") await (method() as Client.List<unknown, unknown>).toArray()

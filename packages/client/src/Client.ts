@@ -9,7 +9,7 @@ import { type List, listOf } from "./List.ts"
 import { signatureOf } from "./RequestSignature.ts"
 import type { EventQuery, MessageQuery, Routes, TemplateQuery } from "./Routes.ts"
 import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
-import type { Message, Page, SendMessage, SentMessage, Template } from "./Wire.ts"
+import type { MarkRead, Message, Page, ReadMessage, SendMessage, SentMessage, Template } from "./Wire.ts"
 
 /** How a client calls, and as whom. */
 export interface ClientOptions extends TransportOptions {
@@ -40,6 +40,8 @@ export interface Client {
      * the call later with the error's `idempotencyKey` to learn the outcome; nothing is sent a second time.
      */
     readonly send: (message: SendMessage, options?: SendOptions) => Promise<Answered<SentMessage>>
+    /** Marks a customer's message as read by its `message_id`, and may show that somebody types. */
+    readonly markRead: (id: string, mark?: MarkRead, options?: SendOptions) => Promise<Answered<ReadMessage>>
     /** A message as it stands now. */
     readonly get: (id: string, options?: CallOptions) => Promise<Answered<Message>>
     /** Sent messages, newest first. */
@@ -56,6 +58,13 @@ export interface Client {
 }
 
 const visibleAscii = /^[\x21-\x7e]+$/
+
+const checked = (idempotencyKey: string): string => {
+  if (!visibleAscii.test(idempotencyKey) || idempotencyKey.length > 255) {
+    throw new TypeError("idempotencyKey must be 1 to 255 visible ASCII characters")
+  }
+  return idempotencyKey
+}
 
 /**
  * Makes a client. Throws a `TypeError` for options that cannot be right, and in a browser.
@@ -95,12 +104,10 @@ export const createClient = (options: ClientOptions): Client => {
 
   return {
     messages: {
-      send: async (message, { idempotencyKey = crypto.randomUUID(), ...options } = {}) => {
-        if (!visibleAscii.test(idempotencyKey) || idempotencyKey.length > 255) {
-          throw new TypeError("idempotencyKey must be 1 to 255 visible ASCII characters")
-        }
-        return call("POST /v1/messages", { body: message, idempotencyKey }, options)
-      },
+      send: async (message, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
+        call("POST /v1/messages", { body: message, idempotencyKey: checked(idempotencyKey) }, options),
+      markRead: async (id, mark = {}, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
+        call("POST /v1/messages/:id/read", { id, body: mark, idempotencyKey: checked(idempotencyKey) }, options),
       get: (id, options) => call("GET /v1/messages/:id", { id }, options),
       list: list((query?: MessageQuery, options?) => call("GET /v1/messages", { query }, options))
     },

@@ -3,7 +3,7 @@
  * type test holds it to the API definition, so an endpoint or a field can neither be missing nor differ.
  */
 import type { Event, EventType } from "./Event.ts"
-import type { Message, MessageStatus, Page, SendMessage, SentMessage, Template } from "./Wire.ts"
+import type { MarkRead, Message, MessageStatus, Page, ReadMessage, SendMessage, SentMessage, Template } from "./Wire.ts"
 
 /** Query parameters of every list. */
 export interface ListQuery {
@@ -45,6 +45,7 @@ export interface EventQuery extends ListQuery {
 /** The endpoints by method and path. */
 export interface Routes {
   readonly "POST /v1/messages": { readonly body: SendMessage; readonly response: SentMessage }
+  readonly "POST /v1/messages/:id/read": { readonly body: MarkRead; readonly response: ReadMessage }
   readonly "GET /v1/messages": { readonly query: MessageQuery; readonly response: Page<Message> }
   readonly "GET /v1/messages/:id": { readonly response: Message }
   readonly "GET /v1/templates": { readonly query: TemplateQuery; readonly response: Page<Template> }

@@ -50,6 +50,18 @@ export interface SentMessage {
   readonly api_key_id: string
 }
 
+/** How a customer's message is marked as read (contract §9). */
+export interface MarkRead {
+  /** Whether the customer sees that somebody types. */
+  readonly typing?: boolean
+}
+
+/** A customer's message that was marked as read. */
+export interface ReadMessage {
+  readonly message_id: string
+  readonly status: "read"
+}
+
 /** What the upstream provider said. */
 export interface ProviderDetail {
   readonly code: string

@@ -130,6 +130,8 @@ export interface Memory {
   /** Posts that are to be processed. */
   readonly waitingPosts: Set<KeptPost>
   readonly inboundPostHint: Hint
+  /** Fingerprints of requests that marked a message as read, by workspace, message and key. */
+  readonly readMarks: ForgetfulMap<string, { readonly fingerprint: string; readonly expiresAt: Time.Instant }>
   readonly messages: Table<Message.Message>
   readonly messageByProviderId: Map<string, Id.MessageId>
   readonly sends: Map<string, Send>
@@ -220,6 +222,7 @@ const make = (now: Memory["now"]): Memory => ({
   contactByUser: new Map(),
   inbound: new ForgetfulMap(({ until }, now) => until <= now),
   inboundById: new ForgetfulMap(({ until }, now) => until <= now),
+  readMarks: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
   inboundPosts: new Map(),
   waitingPosts: new Set(),
   inboundPostHint: new Hint(),

@@ -28,7 +28,7 @@ import {
   type Workspace,
   WorkspaceStore
 } from "@wac/core"
-import { Context, DateTime, Effect, Layer, Option, type Scope } from "effect"
+import { type Clock, Context, DateTime, Effect, Layer, Option, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 
 /** Provides the starts of workspaces, each a month before the previous one. */
@@ -80,6 +80,17 @@ export const layer: Layer.Layer<SecureRandom.SecureRandom | Starts> = Layer.effe
 
 /** Makes storages use the time of each command, so that tests control it. */
 export const timeOfAsker: Layer.Layer<never> = Layer.succeed(StorageTime.JudgedBy, "asker")
+
+/** A clock whose time of day a test sets, and whose waits are real. */
+export const clockAt = (real: Clock.Clock, now: () => Time.Instant): Clock.Clock => ({
+  currentTimeMillisUnsafe: now,
+  currentTimeMillis: Effect.sync(now),
+  currentTimeNanosUnsafe: () => BigInt(now()) * 1_000_000n,
+  currentTimeNanos: Effect.sync(() => BigInt(now()) * 1_000_000n),
+  monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: real.monotonicTimeNanos,
+  sleep: (duration) => real.sleep(duration)
+})
 
 /** The first instant of the month after `at`. */
 export const nextMonth = (at: Time.Instant): Time.Instant =>

@@ -25,6 +25,7 @@ import * as MessageStoreReportSuite from "./messages/MessageStoreReportSuite.ts"
 import * as MessageStoreSenderSuite from "./messages/MessageStoreSenderSuite.ts"
 import * as MessageStoreSettleSuite from "./messages/MessageStoreSettleSuite.ts"
 import * as MessageStoreSweepSuite from "./messages/MessageStoreSweepSuite.ts"
+import * as ReadMarksSuite from "./messages/ReadMarksSuite.ts"
 import * as PhoneNumberStoreObserveSuite from "./numbers/PhoneNumberStoreObserveSuite.ts"
 import * as PhoneNumberStoreSuite from "./numbers/PhoneNumberStoreSuite.ts"
 import * as InvitationStoreSuite from "./people/InvitationStoreSuite.ts"
@@ -94,6 +95,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "reports", tests: MessageStoreReportSuite.tests },
     { topic: "sweep", tests: MessageStoreSweepSuite.tests },
     { topic: "kinds", tests: MessagesKindsSuite.tests },
+    { topic: "read marks", tests: ReadMarksSuite.tests },
     { topic: "lists", tests: MessageStoreListSuite.tests },
     { topic: "random commands", tests: MessageStoreModelSuite.tests }
   ],

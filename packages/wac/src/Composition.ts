@@ -30,6 +30,7 @@ import {
   type Ports,
   type Provider,
   Readiness,
+  ReadMarks,
   ReplayRunner,
   Replays,
   RequestRecorder,
@@ -197,6 +198,7 @@ const services = <E, EAdapters, EInFront>(
   Layer.mergeAll(
     ApiKeys.ApiKeys.layer,
     Messages.Messages.layer,
+    ReadMarks.ReadMarks.layer,
     Webhooks.Webhooks.layer,
     Deliveries.Deliveries.layer,
     Replays.Replays.layer,

@@ -44,6 +44,7 @@ export type {
   MessageStatus,
   NewMessage,
   Pricing,
+  ReadOptions,
   SendOptions,
   SentMessage,
   TemplateMessage

@@ -16,6 +16,7 @@ import * as CloudApi from "./CloudApi.ts"
 import * as Consequences from "./Consequences.ts"
 import type { GraphError } from "./GraphError.ts"
 import * as NumberInfo from "./NumberInfo.ts"
+import * as ReadRequest from "./ReadRequest.ts"
 import * as SenderAccess from "./SenderAccess.ts"
 import * as SendRequest from "./SendRequest.ts"
 import * as SendResponse from "./SendResponse.ts"
@@ -153,6 +154,28 @@ export const layer = (
           Effect.withSpan("WhatsAppProvider.send", {}, { captureStackTrace: false })
         )
 
+      const markRead: NonNullable<Provider.Provider["Service"]["markRead"]> = Effect.fn("WhatsAppProvider.markRead")(
+        function*({ isTyping, providerMessageId, sender }) {
+          const access = yield* accessOf(sender)
+          const answer = yield* api.call(access, {
+            method: "POST",
+            path: [sender.providerNumberId, "messages"],
+            body: ReadRequest.bodyOf(providerMessageId, isTyping),
+            timeout: options.sendTimeout ?? sendTimeout,
+            maxBytes: sendMaxBytes
+          })
+          const error = errorOf(answer, access)
+          if (jsonOf(answer, error) !== undefined) return
+          const outcome = answer._tag === "Answered" ? SendResponse.outcomeOf(answer, error) : undefined
+          return yield* outcome?._tag === "Refused" || outcome?._tag === "NotSent"
+            ? outcome.error
+            : new Errors.ServerError({
+              reason: failureOf(answer),
+              message: `the provider did not mark the message as read: ${reasonOf(answer, error)}`
+            })
+        }
+      )
+
       /** The JSON of an answer without an error. */
       const jsonOf = (answer: CloudApi.Answer, error: GraphError | undefined) =>
         answer._tag === "Answered" && error === undefined && answer.status >= 200 && answer.status <= 299
@@ -213,7 +236,7 @@ export const layer = (
         }
       }).pipe(Effect.withSpan("WhatsAppProvider.firstNumber"))
 
-      return Provider.Provider.of({ name: providerName, send, templates, firstNumber })
+      return Provider.Provider.of({ name: providerName, send, markRead, templates, firstNumber })
     })
   )
 

@@ -243,7 +243,11 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
     const taking = endpoints.filter(({ method, payload }) => payload.size > 0 && method !== "GET")
 
     /** Those all of whose fields may be left out. */
-    const mayBeEmpty = new Set(["/internal/webhook/resume", "/internal/webhook/rotate-secret"])
+    const mayBeEmpty = new Set([
+      "/v1/messages/:id/read",
+      "/internal/webhook/resume",
+      "/internal/webhook/rotate-secret"
+    ])
 
     const callerOf = ({ key, session }: checks.Ready, path: string): { readonly [name: string]: string } => ({
       ...(path.startsWith("/v1") ? { authorization: `Bearer ${key.apiKey}` } : session),

@@ -116,6 +116,7 @@ describe("the API definition", () => {
     assert.deepStrictEqual(Object.fromEntries(routes.map((route) => [route.name, wordOf(route)])), {
       "POST /v1/messages": "key: messages:send",
       "GET /v1/messages": "key: messages:send",
+      "POST /v1/messages/:id/read": "key: messages:send",
       "GET /v1/messages/:id": "key: messages:send",
       "POST /internal/messages": "session: developer",
       "GET /internal/messages": "session: member",

@@ -29,6 +29,8 @@ export const byPath = (
   }
 ): { readonly [path: string]: string } => ({
   "/v1/messages/:id": ids.message,
+  // to be read are customers' messages; for one of its own it is answered as for none
+  "/v1/messages/:id/read": ids.message,
   "/internal/messages/:id": ids.message,
   "/internal/contacts/:id": ids.contact,
   "/internal/api-keys/:id": ids.key,

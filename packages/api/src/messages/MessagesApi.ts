@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
-import { reading, sending } from "../ErrorBody.ts"
+import { asking, reading, sending } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -47,6 +47,17 @@ export const SentMessage = Schema.Struct({
   tenant_id: Schema.String,
   api_key_id: Schema.String
 }).annotate({ identifier: "SentMessage" })
+
+/** The body of a request to mark a customer's message as read. */
+export const MarkRead = Schema.Struct({ typing: Schema.optionalKey(Schema.Boolean) }).annotate({
+  identifier: "MarkRead"
+})
+
+/** The answer to it. */
+export const ReadMessage = Schema.Struct({
+  message_id: Schema.String,
+  status: Schema.Literal("read")
+}).annotate({ identifier: "ReadMessage" })
 
 const Failure = Schema.Struct({
   code: Schema.String,
@@ -157,6 +168,20 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
       description:
         "Sends an approved template, or a message of any other kind within 24 hours after the recipient last wrote. " +
         `A retry with the same ${Idempotency.header} is never sent twice.`
+    })
+  ),
+  HttpApiEndpoint.post("read", "/v1/messages/:id/read", {
+    params: byId,
+    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again for a retry of the same request"),
+    payload: MarkRead,
+    success: ReadMessage,
+    error: asking
+  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Mark a customer's message as read",
+      description:
+        "The customer sees that it was read, and for up to 25 seconds that somebody types if `typing` says " +
+        "so. Counts against neither the quota nor the messaging limit. If the provider fails, a retry asks it again."
     })
   ),
   HttpApiEndpoint.get("list", "/v1/messages", {

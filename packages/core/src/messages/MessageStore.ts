@@ -148,6 +148,13 @@ export interface ApplyReport {
   readonly ids: EventIds
 }
 
+/** An idempotency key of a request to mark a customer's message as read. */
+export interface ReadMarkKey {
+  readonly workspaceId: WorkspaceId
+  readonly messageId: MessageId
+  readonly key: IdempotencyKey
+}
+
 /** What a sweep did. */
 export interface Swept {
   /** Ended leases that became `unknown`. */
@@ -240,6 +247,15 @@ export class MessageStore extends Context.Service<MessageStore, {
     providerNumberId: string,
     providerMessageId: string
   ) => Effect.Effect<Option.Option<MessageId>, StoreError>
+  /** The fingerprint that marking a message as read is bound to under a key; none if there is none, or it has expired. */
+  readonly recallReadMark: (key: ReadMarkKey, now: Instant) => Effect.Effect<Option.Option<string>, StoreError>
+  /**
+   * Binds a key to a fingerprint until `expiresAt`. Returns the fingerprint that it is bound to afterwards: another one if
+   * somebody else came first. Safe to repeat.
+   */
+  readonly keepReadMark: (
+    command: ReadMarkKey & { readonly fingerprint: string; readonly now: Instant; readonly expiresAt: Instant }
+  ) => Effect.Effect<string, StoreError>
   /** A message of the workspace. */
   readonly get: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Message>, StoreError>
   /**

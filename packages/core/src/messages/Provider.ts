@@ -58,6 +58,15 @@ export class Provider extends Context.Service<Provider, {
    * count as `Unknown`. It must not send again by itself.
    */
   readonly send: (command: ProviderSend) => Effect.Effect<ProviderOutcome>
+  /**
+   * Marks a customer's message as read, and may show that somebody types. Marking it again does no harm. Left out by a
+   * provider that has no such thing.
+   */
+  readonly markRead?: (command: {
+    readonly sender: PhoneNumber
+    readonly providerMessageId: string
+    readonly isTyping: boolean
+  }) => Effect.Effect<void, InvalidBody | Forbidden | RateLimited | ServerError>
   /** The number that the configuration names, as the provider has it now: what the first workspace begins with. Takes 8 s at most. */
   readonly firstNumber: Effect.Effect<ProviderNumber, ProviderError>
   /** Every template of the account that the number belongs to, of every status. */

@@ -2,7 +2,7 @@
  * `/v1/messages` and `/internal/messages`.
  */
 import { Api, Caller } from "@wac/api"
-import { Idempotency, type Message, Messages, StoreError, Time } from "@wac/core"
+import { Idempotency, type Message, Messages, ReadMarks, StoreError, Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
@@ -55,8 +55,19 @@ const detail = (message: Message.Message) => ({
 const publicLayer = HandlerGroup.layer(
   Effect.gen(function*() {
     const messages = yield* Messages.Messages
+    const readMarks = yield* ReadMarks.ReadMarks
     return HttpApiBuilder.group(Api, "messages", (handlers) =>
       handlers.handleAll({
+        read: Effect.fnUntraced(function*({ headers, params, payload }) {
+          const { workspace } = yield* Caller.Caller
+          const messageId = yield* readMarks.mark({
+            workspaceId: workspace.id,
+            key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
+            id: params.id,
+            isTyping: payload.typing ?? false
+          })
+          return { message_id: messageId, status: "read" as const }
+        }),
         send: Effect.fnUntraced(function*({ headers, payload }) {
           const { key, workspace } = yield* Caller.Caller
           const { requestId } = yield* Exchange

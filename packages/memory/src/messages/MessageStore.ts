@@ -67,6 +67,14 @@ const idOf = (memory: Memory, providerNumberId: string, providerMessageId: strin
     : memory.inbound.get(inboundName(number, providerMessageId))?.messageId
 }
 
+const readMarkName = ({ key, messageId, workspaceId }: MessageStore.ReadMarkKey): string =>
+  `${workspaceId} ${messageId} ${key}`
+
+const readMarkOf = (memory: Memory, key: MessageStore.ReadMarkKey, now: Time.Instant): string | undefined => {
+  const mark = memory.readMarks.get(readMarkName(key))
+  return mark === undefined || mark.expiresAt <= now ? undefined : mark.fingerprint
+}
+
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
@@ -87,6 +95,15 @@ export const layer = Layer.effect(
       named: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(named(memory, workspaceId, id))),
       idOf: (providerNumberId, providerMessageId) =>
         Effect.sync(() => Option.fromUndefinedOr(idOf(memory, providerNumberId, providerMessageId))),
+      recallReadMark: (key, now) => Effect.sync(() => Option.fromUndefinedOr(readMarkOf(memory, key, memory.now(now)))),
+      keepReadMark: ({ expiresAt, fingerprint, now: asked, ...key }) =>
+        Effect.sync(() => {
+          const now = memory.now(asked)
+          const known = readMarkOf(memory, key, now)
+          if (known !== undefined) return known
+          memory.readMarks.set(readMarkName(key), { fingerprint, expiresAt: now + (expiresAt - asked) }, now)
+          return fingerprint
+        }),
       get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.messages.of(workspaceId, id))),
       list: (workspaceId, filter, page) =>
         Effect.sync(() => {

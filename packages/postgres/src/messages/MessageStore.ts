@@ -41,6 +41,31 @@ const namedOf = (messageId: Id.MessageId, row: Row): Referred.Named => {
   }
 }
 
+/** $4 is a test's own time. Without it PostgreSQL's counts. */
+const recallText = `select r.fingerprint from read_marks r
+  where r.workspace_id = $1 and r.message_id = $2 and r.key = $3
+    and r.expires_at > coalesce($4::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)`
+
+/** Expired marks deleted with each new one, so that they need no sweep. */
+const goneAtOnce = 4
+
+/** $6 is a test's own time. Without it PostgreSQL's counts. An expired mark counts as absent. */
+const keepMarkText = `with judged as (
+    select coalesce($6::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint) as now
+  ), gone as (
+    delete from read_marks r where (r.workspace_id, r.message_id, r.key) in (
+      select o.workspace_id, o.message_id, o.key from read_marks o
+      where o.expires_at <= (select j.now from judged j) and (o.workspace_id, o.message_id, o.key) <> ($1, $2, $3)
+      order by o.expires_at limit ${goneAtOnce} for update skip locked
+    )
+  )
+  insert into read_marks as r (workspace_id, message_id, key, fingerprint, expires_at)
+  select $1, $2, $3, $4, j.now + $5::bigint from judged j
+  on conflict (workspace_id, message_id, key) do update set
+    fingerprint = case when r.expires_at > excluded.expires_at - $5::bigint then r.fingerprint else excluded.fingerprint end,
+    expires_at = case when r.expires_at > excluded.expires_at - $5::bigint then r.expires_at else excluded.expires_at end
+  returning r.fingerprint`
+
 /** Each part looks up one row, besides the number's. */
 const idOfText = `select m.id as message_id from phone_numbers p
     cross join lateral (
@@ -171,6 +196,23 @@ export const layer = Layer.effect(
         Effect.map(
           query("MessageStore.idOf", idOfText, [providerNumberId, providerMessageId]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Id.MessageId>(row, "message_id"))
+        ),
+      recallReadMark: ({ key, messageId, workspaceId }, now) =>
+        Effect.map(
+          query("MessageStore.recallReadMark", recallText, [workspaceId, messageId, key, asked(now) ?? null]),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<string>(row, "fingerprint"))
+        ),
+      keepReadMark: ({ expiresAt, fingerprint, key, messageId, now, workspaceId }) =>
+        Effect.map(
+          query("MessageStore.keepReadMark", keepMarkText, [
+            workspaceId,
+            messageId,
+            key,
+            fingerprint,
+            expiresAt - now,
+            asked(now) ?? null
+          ]),
+          ([row]) => plain<string>(row!, "fingerprint")
         ),
       get: (workspaceId, id) =>
         Effect.map(

@@ -42,17 +42,6 @@ interface Play {
   ) => Effect.Effect<Exit.Exit<Idempotency.Sent, Errors.DomainError>, never, Fixture.Services | Scope.Scope>
 }
 
-/** A clock whose time of day a test sets, and whose waits are real. */
-const clockAt = (real: Clock.Clock, now: () => Time.Instant): Clock.Clock => ({
-  currentTimeMillisUnsafe: now,
-  currentTimeMillis: Effect.sync(now),
-  currentTimeNanosUnsafe: () => BigInt(now()) * 1_000_000n,
-  currentTimeNanos: Effect.sync(() => BigInt(now()) * 1_000_000n),
-  monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-  monotonicTimeNanos: real.monotonicTimeNanos,
-  sleep: (duration) => real.sleep(duration)
-})
-
 /** A workspace with the templates of {@link KindFixture}, and a service that is made anew for each send: a process of its own. */
 const play = Effect.gen(function*() {
   const own = yield* world()
@@ -66,7 +55,7 @@ const play = Effect.gen(function*() {
       ids
     })
   )
-  const clock = clockAt(yield* Clock.Clock, () => playing.now)
+  const clock = Fixture.clockAt(yield* Clock.Clock, () => playing.now)
   const provider = Layer.succeed(
     Provider.Provider,
     Provider.Provider.of({

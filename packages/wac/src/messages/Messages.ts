@@ -2,7 +2,7 @@
  * Sending and reading messages (specification §4, contract §3), for the host.
  */
 import { MessagesApi } from "@wac/api"
-import { Id, Idempotency, Message as Core, Messages as Service, Time } from "@wac/core"
+import { Id, Idempotency, Message as Core, Messages as Service, ReadMarks, Time } from "@wac/core"
 import { Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Input from "../Input.ts"
@@ -54,6 +54,12 @@ export interface SendOptions {
    * a generated key would differ at every try, and the message could be sent twice.
    */
   readonly idempotencyKey: string
+}
+
+/** The options of marking a message as read. */
+export interface ReadOptions extends SendOptions {
+  /** Whether the customer sees that somebody types. */
+  readonly typing?: boolean
 }
 
 /** A message that the provider accepted. */
@@ -133,6 +139,11 @@ export interface Messages {
   readonly send: (message: NewMessage, options: SendOptions) => Promise<SentMessage>
   /** Gets a message by its `messageId`. */
   readonly get: (messageId: string) => Promise<Message>
+  /**
+   * Marks a customer's message as read, by the `message_id` of its event, and may show that somebody types. Rejects with
+   * `not_found` for a message of your own.
+   */
+  readonly markRead: (messageId: string, options: ReadOptions) => Promise<void>
   /** Newest first. A filtered page may have fewer items than its limit, or none, before the end of the list. */
   readonly list: (filter?: MessageFilter) => Listing.Listing<Message>
 }
@@ -162,6 +173,7 @@ const shown = (message: Core.Message): Message => ({
 
 export const make = Effect.gen(function*() {
   const messages = yield* Service.Messages
+  const readMarks = yield* ReadMarks.ReadMarks
   const hostKeys = yield* HostKeys
   const random = yield* SecureRandom.SecureRandom
 
@@ -200,6 +212,16 @@ export const make = Effect.gen(function*() {
           })
         ),
         () => named
+      )
+    },
+    markRead: (messageId, options) => {
+      const key = Input.idempotencyKey(options?.idempotencyKey)
+      return running.run(
+        Result.isFailure(key)
+          ? Effect.fail(key.failure)
+          : Effect.asVoid(
+            readMarks.mark({ workspaceId, key: key.success, id: `${messageId}`, isTyping: options.typing === true })
+          )
       )
     },
     get: (messageId) => running.run(Effect.map(messages.get(workspaceId, messageId), shown)),

@@ -124,6 +124,10 @@ export interface CustomProvider {
   readonly send: (message: OutboundMessage) => Promise<ProviderOutcome>
   /** Every template of the number's account, of every status. */
   readonly templates: (sender: Sender) => Promise<ReadonlyArray<ProviderTemplate>>
+  /** Marks a customer's message as read, by your own id of it. Omit it if you have no read receipts. */
+  readonly markRead?: (
+    command: { readonly sender: Sender; readonly providerMessageId: string; readonly typing: boolean }
+  ) => Promise<void>
 }
 
 /**
@@ -244,6 +248,21 @@ export const layerCustom = (provider: CustomProvider, during: During): Layer.Lay
     Port.Provider.of({
       name: provider.name ?? "custom",
       send: (command) => Effect.map(Effect.promise(() => during(provider.send(outboundOf(command)))), outcomeOf),
+      ...(provider.markRead === undefined ? {} : {
+        markRead: ({ isTyping, providerMessageId, sender }) =>
+          Effect.asVoid(
+            Effect.tryPromise(() =>
+              during(provider.markRead!({ sender: senderOf(sender), providerMessageId, typing: isTyping }))
+            )
+          ).pipe(
+            Effect.mapError(() =>
+              new Errors.ServerError({
+                reason: "provider_error",
+                message: "the provider did not mark the message as read"
+              })
+            )
+          )
+      }),
       firstNumber: Effect.succeed({
         phoneNumber,
         providerNumberId: provider.providerNumberId ?? phoneNumber,

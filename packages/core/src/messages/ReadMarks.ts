@@ -1,0 +1,107 @@
+/**
+ * Marking customers' messages as read, and showing that somebody types (contract §9).
+ */
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import { Digest } from "effect/crypto"
+import { type DomainError, Forbidden, IdempotencyConflict, ServerError } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import * as Lookup from "../Lookup.ts"
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
+import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
+import { orUnavailable } from "../StoreError.ts"
+import * as Idempotency from "./Idempotency.ts"
+import { MessageStore } from "./MessageStore.ts"
+import { Provider } from "./Provider.ts"
+
+/** How long the provider may take. */
+export const timeout = Duration.seconds(8)
+
+/** A request to mark a message as read. */
+export interface ReadMark {
+  readonly workspaceId: Id.WorkspaceId
+  readonly key: Idempotency.IdempotencyKey
+  /** The message's id, as the caller gives it. */
+  readonly id: string
+  /** Whether the customer is to see that somebody types. */
+  readonly isTyping: boolean
+}
+
+const notInTime = () =>
+  new ServerError({
+    reason: "provider_unavailable",
+    message: "the provider did not answer in time; repeat the request with the same Idempotency-Key"
+  })
+
+const notAvailable = (message: string) => new Forbidden({ reason: "sender_not_available", message })
+
+export class ReadMarks extends Context.Service<ReadMarks, {
+  /**
+   * Marks a customer's message as read, once per idempotency key. Fails with `not_found` for a message of the workspace's
+   * own and for one that is not remembered. If the provider fails nothing is kept, so a retry asks it again: to mark a
+   * message twice does no harm. Spends neither quota nor messaging limit.
+   */
+  readonly mark: (request: ReadMark) => Effect.Effect<Id.MessageId, DomainError>
+}>()("@wac/core/messages/ReadMarks") {
+  static readonly layer = Layer.effect(
+    ReadMarks,
+    Effect.gen(function*() {
+      const store = yield* MessageStore
+      const numbers = yield* PhoneNumberStore
+      const provider = yield* Provider
+      const digest = yield* Digest.Digest
+
+      const find = (workspaceId: Id.WorkspaceId, id: string) =>
+        Lookup.find("customer's message", Id.parse(Id.MessageId, id), (messageId) =>
+          Effect.map(
+            Effect.all([store.named(workspaceId, messageId), store.get(workspaceId, messageId)]),
+            ([named, own]) => Option.filter(named, () => Option.isNone(own))
+          )).pipe(orUnavailable)
+
+      const senderOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: Id.PhoneNumberId) {
+        const all = yield* numbers.list(workspaceId).pipe(orUnavailable)
+        const number = all.find((one) => one.id === id)
+        if (number === undefined || number.provider !== provider.name) {
+          return yield* notAvailable("the phone number that the customer wrote to is not with the provider that runs")
+        }
+        if (!number.available) return yield* notAvailable("the operator has switched this phone number off")
+        return number
+      })
+
+      const ask = (sender: PhoneNumber, providerMessageId: string, isTyping: boolean) =>
+        (provider.markRead?.({ sender, providerMessageId, isTyping }) ?? Effect.void).pipe(
+          Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(notInTime()) })
+        )
+
+      return ReadMarks.of({
+        mark: Effect.fn("ReadMarks.mark")(function*({ id, isTyping, key, workspaceId }) {
+          const { messageId, phoneNumberId, providerMessageId } = yield* find(workspaceId, id)
+          const fingerprint = yield* Idempotency.fingerprint(digest, { typing: isTyping })
+          const request = { workspaceId, messageId, key }
+          const conflict = () =>
+            new IdempotencyConflict({
+              reason: "payload_mismatch",
+              message: "the Idempotency-Key was used before with another body"
+            })
+          const known = yield* store.recallReadMark(request, yield* Clock.currentTimeMillis).pipe(orUnavailable)
+          if (Option.isSome(known)) {
+            if (known.value !== fingerprint) return yield* conflict()
+            yield* Idempotency.observeReplay(
+              Idempotency.sent({ id: messageId, workspaceId, apiKeyId: null }, providerMessageId!)
+            )
+            return messageId
+          }
+          // only messages of the workspace's own may lack the provider's name
+          yield* ask(yield* senderOf(workspaceId, phoneNumberId), providerMessageId!, isTyping)
+          const now = yield* Clock.currentTimeMillis
+          const kept = yield* store.keepReadMark({
+            ...request,
+            fingerprint,
+            now,
+            expiresAt: now + Duration.toMillis(Idempotency.retention)
+          }).pipe(orUnavailable)
+          return kept === fingerprint ? messageId : yield* conflict()
+        })
+      })
+    })
+  )
+}
