@@ -88,7 +88,7 @@ export const AuditPage = () => {
                                   </span>
                                 )}
                             </Cell>
-                            <Cell className="break-words">{entry.by?.email ?? "The operator"}</Cell>
+                            <Cell className="break-words max-sm:break-all">{entry.by?.email ?? "The operator"}</Cell>
                             <Cell className="hidden text-muted tabular-nums md:table-cell">{entry.address ?? "–"}</Cell>
                             <Cell className="text-muted">
                               <Time at={entry.at} />

@@ -160,7 +160,7 @@ export const MembersPage = () => {
                 >
                   {data.map((member) => (
                     <Row key={member.id}>
-                      <Cell className="font-medium break-words">
+                      <Cell className="font-medium break-words max-sm:break-all">
                         {member.email}
                         {member.id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
                         {member.status === "invited"

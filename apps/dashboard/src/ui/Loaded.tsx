@@ -1,8 +1,10 @@
 /** What a query gave: its data, or that it loads, failed, or is old. */
 import type { UseQueryResult } from "@tanstack/react-query"
+import { WacApiError } from "@wac/client/internal"
 import type { ReactNode } from "react"
+import { isSignedOut } from "../session/Service.ts"
 import { Button } from "./Button.tsx"
-import { Failure, Notice } from "./Failure.tsx"
+import { Failure, messageOf, Notice } from "./Failure.tsx"
 import { Time } from "./Time.tsx"
 
 /** Grey lines in the place of what comes. */
@@ -35,10 +37,12 @@ export function Loaded<Data>(
   }
   return (
     <>
-      {query.error === null ? null : (
+      {query.error === null || isSignedOut(query.error) ? null : (
         <div className="p-3">
           <Notice tone="warn" role="status" actions={again}>
-            This is from <Time at={new Date(query.dataUpdatedAt).toISOString()} />: the service does not respond now.
+            This is from <Time at={new Date(query.dataUpdatedAt).toISOString()} />: {query.error instanceof WacApiError
+              ? messageOf(query.error)
+              : "the service does not respond now."}
           </Notice>
         </div>
       )}

@@ -100,7 +100,7 @@ export const filled = Effect.gen(function*() {
   yield* sent(template("+15005550009", "promo", "20 %"))
   yield* send({ key, url }, template("+15005550001", "hello_world"))
   yield* send({ key, url }, { to: "+15551234567", type: "text", text: { body: "The window is closed." } })
-  yield* reached("/messages?status=failed", ({ data }) => data.length === 1)
+  yield* reached("/messages?status=failed", ({ data }) => data.length === 2)
   yield* reached("/contacts", ({ data }) =>
     data.some(({ optedOut }: { readonly optedOut: boolean }) => optedOut) &&
     data.some(({ windowOpenUntil }: { readonly windowOpenUntil: string | null }) => windowOpenUntil !== null))
