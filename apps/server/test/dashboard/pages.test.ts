@@ -315,6 +315,58 @@ describe.concurrent("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
+  it("shows text of customers, receivers and the provider as text, whatever it is", async () => {
+    const person = await signedIn(browser, filled)
+    const { page } = person
+    const hostile = `<img src="/x" onerror="window.harmed = true"><script>window.harmed = true</script>{{1}}`
+    // what others than the workspace's own people have written, wherever it is in a response
+    const foreign = new Set([
+      "agent",
+      "body",
+      "clientReference",
+      "content-type",
+      "email",
+      "message",
+      "name",
+      "phone",
+      "quality",
+      "rejectionReason",
+      "text",
+      "title",
+      "unfillable",
+      "url",
+      "userId",
+      "workspaceName"
+    ])
+    const spoil = (value: unknown, field = ""): unknown =>
+      typeof value === "string"
+        ? foreign.has(field) ? hostile : value
+        : Array.isArray(value)
+        ? value.map((each: unknown) => spoil(each, field))
+        : typeof value === "object" && value !== null
+        ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, spoil(each, name)]))
+        : value
+    await page.route(/\/internal\/(?!stream)/, async (route) => {
+      const response = await route.fetch()
+      const text = await response.text()
+      await route.fulfill({ response, ...(text === "" ? {} : { json: spoil(JSON.parse(text)) }) })
+    })
+    let shown = 0
+    for (const [name, path] of Object.entries(pages())) {
+      await person.open(path)
+      await settled(page)
+      const harm = await page.evaluate(() => ({
+        isHarmed: "harmed" in window,
+        elements: document.querySelectorAll("img[src='/x'], main script").length
+      }))
+      assert.deepStrictEqual(harm, { isHarmed: false, elements: 0 }, name)
+      if ((await page.locator("main").innerText()).includes(hostile)) shown++
+    }
+    assert.isAbove(shown, 10)
+    person.assertSound()
+    await person.end()
+  })
+
   it("is sound and accessible in what people come to on their way: results, secrets, mistakes and menus", async () => {
     const ways = await inScope(workspace.filled)
     const person = await signedIn(browser, ways)
