@@ -78,7 +78,10 @@ export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
       return of(phone ?? contact?.wa_id, userId ?? contact?.user_id)
     },
     profileOf: ({ phone, userId }) => {
-      const contact = contactOf(phone ?? undefined, userId ?? undefined)
+      const [only, ...others] = profiles
+      // one that is named in no way is whoever writes
+      const isNameless = others.length === 0 && only?.wa_id === undefined && only?.user_id === undefined
+      const contact = isNameless ? only : contactOf(phone ?? undefined, userId ?? undefined)
       return contact && wordsOf(contact)
     }
   }
