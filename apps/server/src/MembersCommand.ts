@@ -1,12 +1,13 @@
 /**
- * The command `members list | reset-password`: who may sign in, for the operator; and the way back for a person who has
+ * The command `members list | reset-password | portal-link`: who may sign in, for the operator; and the way back for a person who has
  * lost their password. It works on `DATABASE_URL` directly, beside servers that run on it.
  */
-import { Base62, LocalAuthenticator, MemberStore, Password } from "@wac/core"
+import { Base62, LocalAuthenticator, MemberStore, Password, Portals } from "@wac/core"
 import { Console, Effect, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
+import { portalLink } from "./PortalLinkCommand.ts"
 import type { Environment } from "./ServerConfig.ts"
 
 /** 20 base62 characters: 119 bits. */
@@ -100,7 +101,8 @@ const command = Command.make("members").pipe(
   Command.withDescription("Who may sign in to the workspaces in the storage of DATABASE_URL"),
   Command.withSubcommands([
     Command.provide(list, OperatorCommand.unopened),
-    Command.provide(Command.provide(resetPassword, Password.Passwords.layer), OperatorCommand.unopened)
+    Command.provide(Command.provide(resetPassword, Password.Passwords.layer), OperatorCommand.unopened),
+    Command.provide(Command.provide(portalLink, Portals.Portals.layer), OperatorCommand.unopened)
   ])
 )
 

@@ -362,17 +362,29 @@ const kept = Effect.gen(function*() {
   } satisfies Kept
 })
 
-const config = Effect.gen(function*() {
-  const opened = yield* kept
+/** The address that people use, if it is configured. */
+const publicAddress = optional("PUBLIC_URL", PublicAddress, "an http or https URL, without a user or a query")
+
+/** The address that people use; otherwise a guess from where the server listens. */
+const addressFor = (publicUrl: URL | undefined, host: string, port: number): URL =>
+  publicUrl ?? new URL(`http://${authorityOf(host)}:${port}`)
+
+const listening = Effect.gen(function*() {
   const host = yield* read("HOST", HostName, "a host name or an address", "127.0.0.1")
   const port = yield* read("PORT", PortNumber, "a port number, 0 to 65535", 8080)
+  return { host, port }
+})
+
+const config = Effect.gen(function*() {
+  const opened = yield* kept
+  const { host, port } = yield* listening
   const otlpEndpoint = yield* optional("OTEL_EXPORTER_OTLP_ENDPOINT", WebAddress, "an http or https URL")
-  const publicUrl = yield* optional("PUBLIC_URL", PublicAddress, "an http or https URL, without a user or a query")
+  const publicUrl = yield* publicAddress
   const level = yield* read("LOG_LEVEL", LogLevel, LogLevel.literals.join(", "), "info")
   return {
     host,
     port,
-    publicUrl: publicUrl ?? new URL(`http://${authorityOf(host)}:${port}`),
+    publicUrl: addressFor(publicUrl, host, port),
     isPublicUrlGiven: publicUrl !== undefined,
     trustedProxies: yield* trustedProxies,
     ...opened,
@@ -419,3 +431,12 @@ export const keptFromEnvironment = (environment: Environment): Effect.Effect<Kep
 export const storageFromEnvironment = (
   environment: Environment
 ): Effect.Effect<ServerConfig["storage"], BadVariable> => given(environment)(storage)
+
+/** Reads the address that people use, for links that an operator's command makes: `PUBLIC_URL`, `HOST` and `PORT`. */
+export const publicUrlFromEnvironment = (environment: Environment): Effect.Effect<URL, BadVariable> =>
+  given(environment)(
+    Effect.map(
+      Effect.all([publicAddress, listening]),
+      ([publicUrl, { host, port }]) => addressFor(publicUrl, host, port)
+    )
+  )

@@ -10,12 +10,21 @@ import * as NumbersCommand from "../../src/NumbersCommand.ts"
 import { call, environment, ownPage, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
 
-const runs = { numbers: NumbersCommand.run, members: MembersCommand.run }
+/** A command line of one of the operator's commands. */
+type Run = (
+  ...given: Parameters<typeof MembersCommand.run>
+) => Effect.Effect<
+  number,
+  Effect.Error<ReturnType<typeof MembersCommand.run | typeof NumbersCommand.run>>,
+  Effect.Services<ReturnType<typeof MembersCommand.run>>
+>
+
+const runs: { readonly [name: string]: Run } = { numbers: NumbersCommand.run, members: MembersCommand.run }
 
 /** Carries out a command line in this process, which must succeed. */
 const carryOut = Effect.fnUntraced(function*(variables: Record<string, string>, line: string, input: string) {
   const [name, ...words] = line.split(" ")
-  const ended = yield* Effect.result(runs[name as keyof typeof runs](variables, words)).pipe(
+  const ended = yield* Effect.result(runs[name!]!(variables, words)).pipe(
     Effect.scoped,
     Effect.provide([
       Layer.fresh(TestConsole.layer),

@@ -13,26 +13,33 @@ import * as NumbersCommand from "../../src/NumbersCommand.ts"
 import { call, environment, ownPage, signIn, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
 
+/** A command line of one of the operator's commands. */
+type Run = (
+  ...given: Parameters<typeof MembersCommand.run>
+) => Effect.Effect<
+  number,
+  Effect.Error<ReturnType<typeof MembersCommand.run | typeof NumbersCommand.run>>,
+  Effect.Services<ReturnType<typeof MembersCommand.run>>
+>
+
 /** Carries out a command line in this process. */
-const commandOf =
-  (run: typeof MembersCommand.run | typeof NumbersCommand.run, variables: Record<string, string>) =>
-  (line: string, input = "") =>
-    Effect.gen(function*() {
-      const end = yield* Effect.result(run(variables, line.split(" ").filter((word) => word !== "")))
-      return {
-        code: Result.isSuccess(end) ? end.success : (end.failure as Error).message,
-        stdout: (yield* TestConsole.logLines).join("\n"),
-        stderr: (yield* TestConsole.errorLines).join("\n")
-      }
-    }).pipe(
-      Effect.scoped,
-      Effect.provide([
-        Layer.fresh(TestConsole.layer),
-        Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(input)) }).pipe(
-          Layer.provideMerge(NodeServices.layer)
-        )
-      ])
-    )
+const commandOf = (run: Run, variables: Record<string, string>) => (line: string, input = "") =>
+  Effect.gen(function*() {
+    const end = yield* Effect.result(run(variables, line.split(" ").filter((word) => word !== "")))
+    return {
+      code: Result.isSuccess(end) ? end.success : (end.failure as Error).message,
+      stdout: (yield* TestConsole.logLines).join("\n"),
+      stderr: (yield* TestConsole.errorLines).join("\n")
+    }
+  }).pipe(
+    Effect.scoped,
+    Effect.provide([
+      Layer.fresh(TestConsole.layer),
+      Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(input)) }).pipe(
+        Layer.provideMerge(NodeServices.layer)
+      )
+    ])
+  )
 
 const owner = environment.WAC_OWNER_EMAIL
 
@@ -113,3 +120,32 @@ it.live("a password is reset in an embedded database whose server is stopped; wh
     const memory = yield* commandOf(MembersCommand.run, { DATABASE_URL: "memory:" })("reset-password")
     assert.match(String(memory.code), /^DATABASE_URL: [^\n]*memory is of one process$/)
   }).pipe(Effect.scoped))
+
+it.live("a link to the portal is made beside a running server, and opens what it says", () =>
+  Effect.gen(function*() {
+    const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
+    const { url } = yield* start({ environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } })
+    const members = commandOf(MembersCommand.run, { DATABASE_URL, PUBLIC_URL: "https://wac.example.com/" })
+    const made = yield* members("portal-link --role developer --path /deliveries --expires-in 60 --visitor Ana")
+    assert.strictEqual(made.code, 0, made.stderr)
+    const [, path, token] = /^https:\/\/wac\.example\.com(\/portal\/ws_\w+\/deliveries)#token=(\w{32})$/.exec(
+      made.stdout
+    )!
+    assert.match(made.stderr, /^works once, until \S+Z: whoever opens it first is let in$/)
+    assert.strictEqual((yield* call(url + path!)).status, 200)
+    const opened = yield* call(`${url}/internal/portal`, { headers: ownPage, body: { token } })
+    assert.deepInclude(opened.body, { role: "developer", email: "Ana" })
+    assert.match((yield* members("portal-link")).stdout, /\/portal\/ws_\w+#token=\w{32}$/)
+    for (
+      const [line, words] of [
+        ["portal-link --workspace ws_nothing", /^there is no workspace ws_nothing$/],
+        ["portal-link --path /../dashboard", /1/],
+        ["portal-link --expires-in 604801", /1/],
+        ["portal-link --role guest", /1/]
+      ] as const
+    ) {
+      const refused = yield* members(line)
+      assert.match(String(refused.code), words)
+      assert.notInclude(refused.stdout, "#token=")
+    }
+  }).pipe(Effect.scoped, Effect.orDie))
