@@ -9,7 +9,7 @@ import { Id } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { DeliveryState } from "../webhooks/DeliveryWords.tsx"
 import { lifeQuery } from "../webhooks/Life.ts"
-import { subjectOf } from "./EventWords.ts"
+import { messageOf, subjectOf } from "./EventWords.ts"
 
 /** Where the event stands on its way to the webhook. */
 const Delivered = ({ eventId, messageId }: { readonly eventId: string; readonly messageId: string }) => (
@@ -33,6 +33,7 @@ export const EventPage = () => {
   const { id } = useParams({ from: "/events/$id" })
   const query = useQuery({ queryKey: ["event", id], queryFn: ({ signal }) => api.events.get(id, { signal }) })
   const { data: event } = query
+  const messageId = event === undefined ? undefined : messageOf(event)
   return (
     <Page title={event === undefined ? "Event" : event.type} lead={<Id>{id}</Id>}>
       <div className="card">
@@ -44,26 +45,18 @@ export const EventPage = () => {
                   <Time at={event.created_at} />
                 </Fact>
                 <Fact name="About">{subjectOf(event) || <span className="text-muted">The webhook</span>}</Fact>
-                {"message_id" in event.data && event.type !== "message.received"
-                  ? (
+                {messageId === undefined ? null : (
+                  <>
                     <Fact name="Message">
-                      <Link
-                        to="/messages/$id"
-                        params={{ id: String(event.data.message_id) }}
-                        className="text-accent underline"
-                      >
-                        <Id>{String(event.data.message_id)}</Id>
+                      <Link to="/messages/$id" params={{ id: messageId }} className="text-accent underline">
+                        <Id>{messageId}</Id>
                       </Link>
                     </Fact>
-                  )
-                  : null}
-                {"message_id" in event.data && event.type !== "message.received"
-                  ? (
                     <Fact name="Delivery">
-                      <Delivered eventId={id} messageId={String(event.data.message_id)} />
+                      <Delivered eventId={id} messageId={messageId} />
                     </Fact>
-                  )
-                  : null}
+                  </>
+                )}
               </Facts>
             </div>
           )}

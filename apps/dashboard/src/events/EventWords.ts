@@ -1,21 +1,34 @@
 /** What the types of events are called, and whom they are about. Pure. */
-import type { Event } from "@wac/client/internal"
+import type { Event, EventType } from "@wac/client/internal"
 
-export const eventTypes = [
-  ["message.sent", "Message sent"],
-  ["message.delivered", "Message delivered"],
-  ["message.read", "Message read"],
-  ["message.failed", "Message failed"],
-  ["message.received", "Customer reply"],
-  ["message.echoed", "Written on the phone"],
-  ["campaign.completed", "Campaign completed"],
-  ["webhook.test", "Webhook test"]
-] as const satisfies ReadonlyArray<readonly [Event["type"], string]>
+const words: { readonly [Type in EventType]: readonly [name: string, meaning: string] } = {
+  "message.sent": ["Message sent", "The provider accepted a message"],
+  "message.delivered": ["Message delivered", "A message arrived at the phone"],
+  "message.read": ["Message read", "A message was read"],
+  "message.failed": ["Message failed", "A message will not arrive"],
+  "message.received": ["Customer reply", "A customer wrote"],
+  "message.echoed": ["Message echoed", "A person wrote to a customer from the phone itself"],
+  "campaign.completed": ["Campaign completed", "A campaign ended"],
+  "webhook.test": ["Webhook test", "A test event, or the probe before a resume"]
+}
+
+/** Every type of event with its name. */
+export const eventTypes: ReadonlyArray<readonly [EventType, string]> = Object.entries(words)
+  .map(([type, [name]]) => [type as EventType, name])
+
+/** What an event of a type reports. */
+export const meaningOf = (type: EventType): string => words[type][1]
 
 /** The customer or the thing that an event is about. */
 export const subjectOf = ({ data, type }: Event): string => {
   if (type === "message.received") return "from" in data ? `from ${data.from ?? data.from_user_id ?? "a customer"}` : ""
-  if ("to" in data) return `to ${data.to}`
+  if ("to" in data) return `to ${data.to ?? "a customer"}`
   if ("name" in data) return String(data.name)
   return ""
 }
+
+/** The id of the sent message of whose life an event is a part, if it is of one. */
+export const messageOf = ({ data, type }: Event): string | undefined =>
+  type === "message.received" || type === "message.echoed" || !("message_id" in data)
+    ? undefined
+    : String(data.message_id)

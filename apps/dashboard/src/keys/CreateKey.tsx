@@ -9,6 +9,7 @@ import { Code, Secret } from "../ui/Copy.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Check, elsewhere, Field } from "../ui/Field.tsx"
+import { timeZone } from "../ui/Time.tsx"
 import { sendCurl } from "./SendCurl.ts"
 
 const day = 24 * 60 * 60 * 1000
@@ -84,7 +85,7 @@ const Form = (
       </Field>
       {lifetime === "at"
         ? (
-          <Field label="Expires at" hint={`Time zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}`}>
+          <Field label="Expires at" hint={`Time zone: ${timeZone}`}>
             {(control) => (
               <input
                 {...control}

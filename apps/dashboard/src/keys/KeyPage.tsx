@@ -11,6 +11,7 @@ import { Status } from "../ui/Status.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr, useNow } from "../ui/Time.tsx"
 import { RevokeKey } from "./RevokeKey.tsx"
+import { scopesInWords } from "./ScopeWords.ts"
 
 export const KeyPage = () => {
   const { id } = useParams({ from: "/api-keys/$id" })
@@ -47,7 +48,7 @@ export const KeyPage = () => {
                   <Id>{`${key.prefix}…`}</Id>
                 </Fact>
                 <Fact name="May">
-                  {key.scopes.map((scope) => scope === "messages:send" ? "Send messages" : scope).join(", ")}
+                  {scopesInWords(key.scopes)}
                 </Fact>
                 <Fact name="Last used">
                   <TimeOr at={key.lastUsedAt} none="Never" />

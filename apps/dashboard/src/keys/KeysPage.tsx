@@ -13,6 +13,7 @@ import { TimeOr } from "../ui/Time.tsx"
 import { CreateKeyDialog } from "./CreateKey.tsx"
 import { activeKeysQuery } from "./Queries.ts"
 import { RevokeKey } from "./RevokeKey.tsx"
+import { scopesInWords } from "./ScopeWords.ts"
 
 export const KeysPage = () => {
   const refusal = useRefusal("developer")
@@ -48,7 +49,7 @@ export const KeysPage = () => {
                         <Link to="/api-keys/$id" params={{ id: key.id }} className={rowLink}>{key.name}</Link>
                       </Cell>
                       <Cell className="hidden text-muted sm:table-cell">
-                        {key.scopes.map((scope) => scope === "messages:send" ? "Send messages" : scope).join(", ")}
+                        {scopesInWords(key.scopes)}
                       </Cell>
                       <Cell className="text-muted">
                         <TimeOr at={key.lastUsedAt} none="Never" />

@@ -29,6 +29,9 @@ const subscribe = (listener: () => void) => {
 export const useNow = <A extends string | number | boolean>(read: (now: number) => A): A =>
   useSyncExternalStore(subscribe, () => read(now))
 
+/** The reader's time zone, in which fields for times are read. */
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
 /** The exact time in words. */
 export const exactly = (at: string): string => exact.format(new Date(at))
 

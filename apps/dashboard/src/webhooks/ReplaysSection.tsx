@@ -13,7 +13,7 @@ import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Cell, Row, Table } from "../ui/Table.tsx"
-import { exactly, Time } from "../ui/Time.tsx"
+import { exactly, Time, timeZone } from "../ui/Time.tsx"
 import { capitalized, grouped } from "../ui/Words.ts"
 
 const statuses: ReadonlyArray<ReplayedStatus> = ["delivered", "exhausted", "skipped"]
@@ -53,7 +53,6 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
     onSettled: () => client.invalidateQueries()
   })
   const { error } = create
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   return (
     <Dialog title="Replay events" isOpen onClose={onClose}>
       <form
@@ -68,7 +67,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
           events have the same ids as before, so a receiver that remembers ids handles each once.
         </p>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="From" hint={`Time zone: ${zone}`} error={error} param="since">
+          <Field label="From" hint={`Time zone: ${timeZone}`} error={error} param="since">
             {(control) => (
               <input
                 {...control}

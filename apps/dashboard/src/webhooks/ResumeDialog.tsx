@@ -8,6 +8,7 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Check, Choices, Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { timeZone } from "../ui/Time.tsx"
 import { asSentence, counted } from "../ui/Words.ts"
 import { AttemptView } from "./AttemptView.tsx"
 
@@ -74,7 +75,7 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
         />
         {replay === "since"
           ? (
-            <Field label="Since" hint={`In your time zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`}>
+            <Field label="Since" hint={`Time zone: ${timeZone}`}>
               {(control) => (
                 <input
                   {...control}

@@ -1,23 +1,10 @@
 /** The webhook's URL, envelope and events. */
-import type { Envelope, PutWebhook, Webhook } from "@wac/client/internal"
+import type { Envelope, EventType, PutWebhook, Webhook } from "@wac/client/internal"
 import { useState } from "react"
+import { eventTypes, meaningOf } from "../events/EventWords.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Check, Choices, elsewhere, Field } from "../ui/Field.tsx"
-
-/** Every type of event, with what it reports. */
-export const eventTypes = [
-  ["message.sent", "The provider accepted a message"],
-  ["message.delivered", "A message arrived at the phone"],
-  ["message.read", "A message was read"],
-  ["message.failed", "A message will not arrive"],
-  ["message.received", "A customer replied"],
-  ["message.echoed", "The business wrote on its own phone"],
-  ["campaign.completed", "A campaign ended"],
-  ["webhook.test", "A test event, or the probe before a resume"]
-] as const
-
-type EventType = typeof eventTypes[number][0]
 
 const envelopes: ReadonlyArray<readonly [Envelope, string]> = [
   ["combined", "Combined: every field of both variants (recommended)"],
@@ -39,9 +26,7 @@ export const WebhookForm = (
   const [envelope, setEnvelope] = useState<Envelope>(webhook?.envelope ?? "combined")
   const all = eventTypes.map(([type]) => type)
   const chosenBefore = webhook === null || webhook.eventTypes.length >= all.length ? undefined : webhook.eventTypes
-  const [types, setTypes] = useState<ReadonlyArray<EventType> | undefined>(
-    chosenBefore?.filter((type): type is EventType => all.some((known) => known === type))
-  )
+  const [types, setTypes] = useState<ReadonlyArray<EventType> | undefined>(chosenBefore)
   return (
     <form
       className="space-y-5"
@@ -75,14 +60,14 @@ export const WebhookForm = (
       />
       {types === undefined ? null : (
         <div className="grid gap-2 pl-6 sm:grid-cols-2">
-          {eventTypes.map(([type, meaning]) => (
+          {all.map((type) => (
             <Check
               key={type}
               checked={types.includes(type)}
               onChange={(checked) => setTypes(all.filter((each) => each === type ? checked : types.includes(each)))}
             >
               <code className="font-mono text-[13px]">{type}</code>
-              <span className="block text-[13px] text-muted">{meaning}</span>
+              <span className="block text-[13px] text-muted">{meaningOf(type)}</span>
             </Check>
           ))}
         </div>
