@@ -1,15 +1,15 @@
 /**
- * The whole HTTP API. Server, clients, the OpenAPI document and the tests that walk over all routes come from here.
+ * The whole HTTP API. The server, clients, the OpenAPI document and the tests over all routes are derived from it.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { ErrorBoundary } from "./Caller.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { complete } from "./OpenApiDocument.ts"
 
-/** Unknown fields are refused: a misspelt `bodyparams` must not send a message with holes (contract §2). */
+/** Refuses unknown fields: a misspelt `bodyparams` must not send an incomplete message (contract §2). */
 const strict = { onExcessProperty: "error" } as const
 
-/** All groups of endpoints; a request's body with a field that nobody knows is refused. */
+/** All groups of endpoints. Request bodies with unknown fields are refused. */
 export class Api extends Endpoints
   .annotate(HttpApi.PayloadParseOptions, strict)
   .annotate(HttpApi.QueryParseOptions, strict)
@@ -17,9 +17,10 @@ export class Api extends Endpoints
   .annotateMerge(OpenApi.annotations({
     title: "wac",
     version: "1",
-    description: "Sends template and free-form messages for a workspace, issues API keys, and tells your server what " +
-      "happened through signed webhooks. Every error is explained at [docs/errors](docs/errors). A path that is here, " +
-      "asked by a method that is not, answers 405 with `Allow`, and the code `not_found`.",
+    description:
+      "Sends template and free-form messages for a workspace, issues API keys, and reports to your server what " +
+      "happened through signed webhooks. Every error is explained at [docs/errors](docs/errors). If a path exists but " +
+      "does not support the request's method, the response is 405 with `Allow` and the code `not_found`.",
     transform: (document) => complete(document as OpenApi.OpenAPISpec)
   }))
 {}

@@ -1,12 +1,12 @@
 /**
- * Authentication, as the contract sees it (specification §5): the two kinds of caller and how they show who they are.
+ * Authentication in the contract (specification §5): the two kinds of caller and their credentials.
  */
 import type { ApiKeys, Session } from "@wac/core"
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { always, authenticated } from "./ErrorBody.ts"
 
-/** The API key that calls, and its workspace. */
+/** The calling API key and its workspace. */
 export class Caller extends Context.Service<Caller, ApiKeys.Principal>()("@wac/api/Caller") {}
 
 /** `Authorization: Bearer wac_live_…` on everything under `/v1`. */
@@ -18,19 +18,19 @@ export class ApiKeyAuthentication extends HttpApiMiddleware.Service<ApiKeyAuthen
       apiKey: HttpApiSecurity.bearer.pipe(
         HttpApiSecurity.annotate(
           OpenApi.Description,
-          "An API key: `Authorization: Bearer wac_live_…`. Server-side only."
+          "An API key: `Authorization: Bearer wac_live_…`. For server-side use only."
         )
       )
     }
   }
 ) {}
 
-/** The dashboard session that calls. */
+/** The calling dashboard session. */
 export class CurrentSession
   extends Context.Service<CurrentSession, Session.Session>()("@wac/api/Caller/CurrentSession")
 {}
 
-/** A dashboard session on everything under `/internal` that is not public; an API key does not open it. */
+/** A dashboard session, for every endpoint under `/internal` that is not public. An API key is not enough. */
 export class SessionAuthentication
   extends HttpApiMiddleware.Service<SessionAuthentication, { provides: CurrentSession }>()(
     "@wac/api/Caller/SessionAuthentication",
@@ -40,7 +40,7 @@ export class SessionAuthentication
         session: HttpApiSecurity.apiKey({ in: "cookie", key: "wac_session" }).pipe(
           HttpApiSecurity.annotate(
             OpenApi.Description,
-            "The cookie of a dashboard session; `__Host-wac_session` over https."
+            "The cookie of a dashboard session, named `__Host-wac_session` over https."
           )
         )
       }
@@ -48,7 +48,7 @@ export class SessionAuthentication
   )
 {}
 
-/** What every endpoint passes, whoever calls: a body in bounds, and errors in their one shape. */
+/** Middleware of every endpoint: limits the body and renders errors in their common form. */
 export class ErrorBoundary extends HttpApiMiddleware.Service<ErrorBoundary>()("@wac/api/Caller/ErrorBoundary", {
   error: always
 }) {}

@@ -1,5 +1,5 @@
 /**
- * Every endpoint, by groups.
+ * Every endpoint, by group.
  */
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { AlertsApi } from "./alerts/AlertsApi.ts"
@@ -22,7 +22,7 @@ import { DeliveriesApi } from "./webhooks/DeliveriesApi.ts"
 import { ReplaysApi } from "./webhooks/ReplaysApi.ts"
 import { WebhookApi } from "./webhooks/WebhookApi.ts"
 
-/** All groups of endpoints. A group that is added here needs handlers and examples, or it does not compile. */
+/** All groups of endpoints. A new group does not compile without handlers and examples. */
 export class Endpoints extends HttpApi.make("wac")
   .add(
     MessagesApi,
@@ -60,10 +60,10 @@ type IdIn<Group> = Group extends HttpApiGroup.Constraint
   ? `${HttpApiGroup.Identifier<Group>}.${HttpApiEndpoint.Identifier<HttpApiGroup.Endpoints<Group>>}`
   : never
 
-/** The id of an endpoint's operation: `messages.send`. */
+/** The operation id of an endpoint, such as `messages.send`. */
 export type OperationId = IdIn<Groups>
 
-/** Each endpoint, by the id of its operation. */
+/** Each endpoint by its operation id. */
 export const byOperation: ReadonlyMap<string, HttpApiEndpoint.Top> = new Map(
   Object.values(Endpoints.groups).flatMap((group) =>
     Object.values(group.endpoints).map((endpoint) => [`${group.identifier}.${endpoint.identifier}`, endpoint] as const)

@@ -1,11 +1,11 @@
 /**
- * Where an error is explained (contract §2 `doc_url`): each has an anchor on the page of errors. Pure.
+ * The address at which an error is explained (contract §2 `doc_url`): each has an anchor on the page of errors. Pure.
  */
 
 /** The path of the page of errors on every server. */
 export const path = "/docs/errors"
 
-/** What tells errors apart on that page; `not_found` has no reason. */
+/** What identifies an error on that page; `not_found` has no reason. */
 export interface Named {
   readonly code: string
   readonly reason: string | undefined
@@ -14,9 +14,9 @@ export interface Named {
 /** The anchor of an error on the page, and in `docs/errors.md`: `forbidden-outside_service_window`. */
 export const anchorOf = ({ code, reason }: Named): string => reason === undefined ? code : `${code}-${reason}`
 
-/** The page of errors of a service that people reach at `publicUrl`, behind the path `mount` where a host has one. */
+/** The page of errors of a service at `publicUrl`, below the path `mount` if a host mounts it there. */
 export const pageOf = (publicUrl: URL, mount: string): string => {
-  // a name that by RFC 2606 nobody has: the service does not know its address, and callers resolve what they know
+  // a reserved name (RFC 2606): the service does not know its address, so callers resolve a relative one
   if (publicUrl.hostname.endsWith(".invalid")) return `${mount}${path}`
   const base = `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, "")}`
   return `${mount !== "" && base.endsWith(mount) ? base : `${base}${mount}`}${path}`

@@ -1,5 +1,5 @@
 /**
- * Errors on the wire (contract §2): the one place where a domain error meets a status, a body and headers.
+ * Errors on the wire (contract §2): the only mapping from domain errors to statuses, bodies and headers.
  */
 import { Errors } from "@wac/core"
 import { Duration, Schema, SchemaTransformation } from "effect"
@@ -9,7 +9,7 @@ import * as ErrorAddress from "./ErrorAddress.ts"
 /** The body of every error. */
 export const ErrorBody = Schema.Struct({
   error: Schema.Struct({
-    /** What kind of error: one of the specification's six codes, or `not_found`. */
+    /** The kind of error: one of the specification's six codes, or `not_found`. */
     code: Schema.Literals([
       "invalid_body",
       "unauthorized",
@@ -21,20 +21,20 @@ export const ErrorBody = Schema.Struct({
     ]),
     /** For people. May change. */
     message: Schema.String,
-    /** Which condition of the code applied. Stable. */
+    /** The condition under the code that applied. Stable. */
     reason: Schema.optionalKey(Schema.String),
     /** JSON path of the first offending field, or the header's name. */
     param: Schema.optionalKey(Schema.String),
-    /** The same as the header `Request-Id` of the answer. */
+    /** Equal to the response's `Request-Id` header. */
     request_id: Schema.String,
-    /** Where this error is explained: an absolute URL, or one relative to this server where its address is unknown. */
+    /** The explanation of this error: an absolute URL, or a URL relative to this server if its address is unknown. */
     doc_url: Schema.String,
-    /** What the upstream provider said. */
+    /** The provider's own error. */
     provider: Schema.optionalKey(Errors.ProviderDetail)
   })
 }).annotate({
   identifier: "Error",
-  description: "An error: its code, and the reason that says which condition applied"
+  description: "An error: its code, and its reason, which names the condition that applied"
 })
 export type ErrorBody = typeof ErrorBody.Type
 
@@ -88,14 +88,14 @@ export const bodyOf = (error: Errors.DomainError, requestId: string, errorsPage:
   }
 }
 
-/** What is asked of a caller who is told to wait and not for how long. */
+/** The wait for errors that ask for one without a duration. */
 const defaultRetryAfter = Duration.seconds(1)
 
-/** Whole seconds, rounded up, never 0: a client that waits so long is not refused for the same reason again. */
+/** Whole seconds, rounded up, never 0: a client that waits this long is not refused again for the same reason. */
 const retryAfterSeconds = (wait: Duration.Duration): string =>
   `${Math.max(1, Math.ceil(Duration.toMillis(wait) / 1000))}`
 
-/** The headers that an error has beside those of every answer: `Retry-After`, `WWW-Authenticate`. */
+/** The headers that an error adds to those of every response: `Retry-After`, `WWW-Authenticate`. */
 export const headersOf = (error: Errors.DomainError): { readonly [name: string]: string } => {
   const status = statusOf(error)
   const wait = Errors.retryAfterOf(error) ?? (status === 503 ? defaultRetryAfter : undefined)
@@ -111,7 +111,7 @@ const described = (body: ErrorBody["error"]) => ({
   ...(body.provider === undefined ? {} : { provider: body.provider })
 })
 
-/** Reads an error back, for clients. How long to wait stands in the header, not in the body. */
+/** Reads an error back, for clients. The wait is in the header, not in the body. */
 const fromBody = ({ error }: ErrorBody): unknown => {
   const fields = { ...described(error), reason: error.reason }
   switch (error.code) {
@@ -158,22 +158,22 @@ const badGateway = at(502, Errors.ServerError)
 const unavailable = at(503, Errors.ServerError)
 const gatewayTimeout = at(504, Errors.ServerError)
 
-/** What every endpoint can answer with. */
+/** The errors of every endpoint. */
 export const always = [invalidBody, internal, unavailable] as const
 
-/** What an endpoint with a caller can answer with. */
+/** The errors of an endpoint that requires authentication. */
 export const authenticated = [...always, unauthorized, forbidden, rateLimited] as const
 
 /** Errors of an endpoint that reads no body. */
 export const reading = [...authenticated, notFound] as const
 
-/** Errors of an endpoint that asks the provider and reads no body. */
+/** Errors of an endpoint that calls the provider and reads no body. */
 export const readingProvider = [...reading, badGateway] as const
 
 /** Errors of an endpoint that reads a body. */
 export const writing = [...reading, conflict, tooLarge, unsupportedMediaType] as const
 
-/** Errors of an endpoint that asks the provider. */
+/** Errors of an endpoint that calls the provider. */
 export const asking = [...writing, badGateway] as const
 
 /** Errors of sending. */

@@ -11,7 +11,7 @@ export const retries = {
   changed: "Only once the cause is gone; if the error has `provider`, use a new Idempotency-Key."
 } as const
 
-/** One reason. */
+/** The description of one reason. */
 export interface Entry {
   readonly when: string
   readonly remedy: string
@@ -20,7 +20,7 @@ export interface Entry {
   readonly example: { readonly message: string; readonly param?: string; readonly provider?: Errors.ProviderDetail }
 }
 
-/** The reasons of each code that has some. */
+/** The reasons of each code that has reasons. */
 export interface Reasons {
   readonly invalid_body: Errors.InvalidBody["reason"]
   readonly unauthorized: Errors.Unauthorized["reason"]

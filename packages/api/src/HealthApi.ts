@@ -12,17 +12,17 @@ export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("alive", "/healthz", { success: Healthy, error: always })
     .annotate(Access, anybody).annotateMerge(
       OpenApi.annotations({
-        summary: "Whether the process is up",
-        description: "Asks nothing of the storage: restart the process when this fails."
+        summary: "Check that the process is up",
+        description: "Does not use the storage. If this fails, restart the process."
       })
     ),
   HttpApiEndpoint.get("ready", "/readyz", { success: Healthy, error: always })
     .annotate(Access, anybody).annotateMerge(
       OpenApi.annotations({
-        summary: "Whether requests should be sent here",
+        summary: "Check that the process is ready for requests",
         description:
-          "An error until everything is there that the configuration asks for, the storage first of all: it can be " +
-          "reached and written to."
+          "Returns an error until everything that the configuration requires is available. In particular, the storage " +
+          "must be reachable and accept writes."
       })
     )
 ).annotateMerge(OpenApi.annotations({ title: "Health", description: "For load balancers and supervisors." })) {}

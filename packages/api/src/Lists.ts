@@ -1,20 +1,20 @@
 /**
- * Lists on the wire (contract §1), and what queries may hold.
+ * Lists on the wire (contract §1) and their query parameters.
  */
 import { Page } from "@wac/core"
 import { Schema, SchemaIssue } from "effect"
 
-/** `limit` and `cursor`, for the query of a list; `Page.defaultLimit` items when it names no limit. */
+/** `limit` and `cursor`, for the query of a list; `limit` defaults to `Page.defaultLimit` items. */
 export const pageQuery = {
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit }))
   ),
-  cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the page before" }))
+  cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the previous page" }))
 }
 
 const nothing = Schema.Struct({})
 
-/** The query of an endpoint that has no parameters: an empty struct alone would take any. */
+/** The query of an endpoint without parameters: an empty struct alone would accept any. */
 export const noQuery = nothing.check(Schema.makeFilter((query) => {
   const [name] = Object.keys(query)
   return name === undefined || { path: [name], issue: new SchemaIssue.UnexpectedKey(nothing.ast) }

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document as it is served: what is generated from the endpoints, completed with what their schemas do not
- * say. Pure.
+ * The OpenAPI document as it is served: generated from the endpoints and completed with what their schemas do not
+ * contain. Pure.
  */
 import { Predicate } from "effect"
 import type { OpenApi } from "effect/http-api"
@@ -10,7 +10,7 @@ import * as Examples from "./OpenApiExamples.ts"
 import * as OpenApiOperation from "./OpenApiOperation.ts"
 import { webhooks } from "./webhooks/OpenApiWebhooks.ts"
 
-/** Schemas as linters and generators of clients like them: widths of integers, items of every list, no union of one. */
+/** Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one. */
 const tidied = (part: unknown): unknown => {
   if (Array.isArray(part)) return part.map(tidied)
   if (!Predicate.isObject(part)) return part
@@ -26,7 +26,7 @@ const tidied = (part: unknown): unknown => {
   }
 }
 
-/** HTTP's schemes are registered in lower case; tools that know `bearer` take `Bearer` for one that they do not know. */
+/** HTTP's schemes are registered in lower case; some tools know `bearer` but not `Bearer`. */
 const withRegisteredName = (scheme: OpenApi.OpenAPISecurityScheme): OpenApi.OpenAPISecurityScheme =>
   scheme.type === "http" ? { ...scheme, scheme: scheme.scheme.toLowerCase() } : scheme
 
@@ -47,7 +47,7 @@ export const complete = (generated: OpenApi.OpenAPISpec) => {
     },
     servers: [{
       url: "/",
-      description: "The server that this document comes from, be it local, staging or production",
+      description: "The server that serves this document, whether local, staging or production",
       "x-internal": false
     }],
     paths: Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * The errors of the OpenAPI document: which of them requests to an endpoint can end in, with an example of each. Endpoints
- * share lists of errors; one that an endpoint cannot meet is not promised. Pure.
+ * The errors of the OpenAPI document: those that requests to an endpoint can get, with an example of each. Endpoints
+ * share lists of errors; the document omits errors that an endpoint cannot return. Pure.
  */
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -13,7 +13,7 @@ import * as Traits from "./Traits.ts"
 
 type Endpoint = HttpApiEndpoint.Top
 
-/** Whether requests to an endpoint can end in an error, given that it has the error's status. */
+/** Whether requests to an endpoint can get an error, given that the endpoint has the error's status. */
 const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
   const caller = Context.getOrUndefined(endpoint.annotations, Access)?._tag
   const hasBody = endpoint.payload.size > 0
@@ -66,7 +66,7 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         ? caller === "ApiKey"
         : reason === "login" && checksSecret
     case "server_error":
-      // only a send waits for another, or is turned away before it has begun
+      // only a send waits for another send, or is refused before it starts
       return status !== 503 || reason === "storage_unavailable" || sends ||
         (reason === "overloaded" && Traits.has(endpoint, Traits.Streams))
     case "idempotency_conflict":
@@ -77,7 +77,7 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
   }
 }
 
-/** The body of an answer with this error. */
+/** The body of a response with this error. */
 const bodyOf = ({ code, entry, reason }: Item): ErrorBody => ({
   error: {
     code,
@@ -91,8 +91,8 @@ const bodyOf = ({ code, entry, reason }: Item): ErrorBody => ({
 })
 
 /**
- * Reasons that no operation of the document meets: the address that the provider posts to is not part of it; no operation
- * takes media or a customer's user id yet, and recipients of campaigns are no requests.
+ * Reasons that no operation of the document returns: the address for provider posts is not part of it; no operation
+ * accepts media or a customer's user id yet, and recipients of campaigns are not requests.
  */
 const elsewhere = new Set(["failed_handshake", "phone_number_required", "media_quota", "frequency_cap", "holdout"])
 
@@ -105,7 +105,7 @@ export const examples = Object.fromEntries(
   ) => [anchorOf(item), { summary: item.entry.when, description: item.entry.remedy, value: bodyOf(item) }])
 )
 
-/** The answer with a status, without its headers; nothing where the endpoint has no such error. */
+/** The response with a status, without its headers; `undefined` if the endpoint has no such error. */
 export const answerOf = (endpoint: Endpoint, status: number) => {
   const met = documented.filter((item) => item.status === status && meets(endpoint, item))
   const [first] = met

@@ -1,6 +1,6 @@
 /**
- * What the OpenAPI document says of an operation beyond its endpoint's schemas: the headers of answers, the errors that it
- * can meet, and examples, as the endpoint's annotations have it (`Access`, `Traits`). Pure.
+ * What the OpenAPI document adds to an endpoint's schemas: the headers of responses, the possible errors, and examples,
+ * according to the endpoint's annotations (`Access`, `Traits`). Pure.
  */
 import { Idempotency, Page } from "@wac/core"
 import { Context, Predicate } from "effect"
@@ -11,7 +11,7 @@ import * as Examples from "./OpenApiExamples.ts"
 import { idempotencyKeyJsonSchema } from "./Parameters.ts"
 import * as Traits from "./Traits.ts"
 
-/** The headers of answers. */
+/** The headers of responses. */
 export const headers = {
   "Request-Id": {
     description: "The request's id, as in an error's body and in the log.",
@@ -27,24 +27,24 @@ export const headers = {
   },
   "RateLimit-Policy": {
     description:
-      "Every limiter that was consulted: its name, how much it holds (`q`) and the seconds in which it fills (`w`). " +
+      "Every limiter that the request spent: its name, its capacity (`q`) and the seconds in which it fills up (`w`). " +
       "A structured field (IETF draft RateLimit header fields).",
     schema: { type: "string" },
     example: "\"workspace\";q=200;w=2"
   },
   RateLimit: {
     description:
-      "What is left of each (`r`), and the seconds until it is full, or has one again after a refusal (`t`).",
+      "What is left of each limiter (`r`), and the seconds until it is full or, after a refusal, has a token again (`t`).",
     schema: { type: "string" },
     example: "\"workspace\";r=199;t=1"
   },
   "Idempotent-Replayed": {
-    description: "There, and `true`, when this is the answer that an earlier request with the same key got.",
+    description: "Present, and `true`, if this repeats the response of an earlier request with the same key.",
     schema: { type: "string", const: "true" },
     example: "true"
   },
   "WWW-Authenticate": {
-    description: "How to show who you are.",
+    description: "The scheme with which to authenticate.",
     required: true,
     schema: { type: "string", const: "Bearer" },
     example: "Bearer"
@@ -73,19 +73,19 @@ const headersOf = (endpoint: HttpApiEndpoint.Top, status: number) => {
   }
 }
 
-/** Of a POST that needs none: clients that send one with every POST may (specification §4). */
+/** For a POST that does not require the header: clients may send one with every POST (specification §4). */
 const spareIdempotencyKey = {
   name: Idempotency.header.toLowerCase(),
   in: "header",
   required: false,
-  description: "Accepted, as with every POST, and not needed: nothing is kept under it.",
+  description: "Accepted as with every POST, but not required and not stored.",
   schema: idempotencyKeyJsonSchema
 } as const
 
-/** Numbers of queries, though an address is text: what is generated from the schema says how text is read as one. */
+/** Numbers in queries. The generated schema describes how text is read as a number, which readers do not need. */
 const numbers: { readonly [parameter: string]: object } = {
   limit: {
-    description: "How many items at most",
+    description: "The maximum number of items",
     type: "integer",
     format: "int32",
     minimum: 1,
@@ -93,7 +93,7 @@ const numbers: { readonly [parameter: string]: object } = {
     default: Page.defaultLimit
   },
   statusCode: {
-    description: "That the last attempt was answered with",
+    description: "Only deliveries whose last attempt got this status",
     type: "integer",
     format: "int32",
     minimum: 100,
@@ -105,8 +105,8 @@ const signature = {
   name: "x-service-signature",
   in: "header",
   required: false,
-  description: "`t=<unix seconds>,v1=<hex>`: the request's signature with the key's signing secret. Needed where the " +
-    "key has `requireSignature`, and never wrong where it is there.",
+  description: "`t=<unix seconds>,v1=<hex>`: the request's signature with the key's signing secret. Required if the " +
+    "key has `requireSignature`; if present, it must be valid.",
   schema: { type: "string", maxLength: 4096, pattern: "^t=[0-9]+,v1=[0-9a-f]{64}$" }
 } as const
 
@@ -115,7 +115,7 @@ const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: unkn
     ? {}
     : { content: Object.fromEntries(Object.entries(content).map(([type, media]) => [type, { ...media, example }])) }
 
-/** What is said of a value is said of the parameter that has it: that is where pages and generators look. */
+/** Copies a value's description to its parameter, where pages and generators look for it. */
 const describedBy = (schema: object) =>
   Predicate.hasProperty(schema, "description") ? { description: schema.description } : {}
 

@@ -1,7 +1,7 @@
 /**
- * Parameters outside of bodies and queries: identifiers in paths, and the header `Idempotency-Key`. What the schemas say
- * of their form is for readers of the OpenAPI document: a path without such an identifier is one where nothing is (404),
- * and the key has checks of its own (`Idempotency.parseKey`).
+ * Parameters outside of bodies and queries: identifiers in paths, and the header `Idempotency-Key`. Their patterns are
+ * only for readers of the OpenAPI document: a path with a malformed identifier is not found (404), and the key has its
+ * own checks (`Idempotency.parseKey`).
  */
 import { Schema } from "effect"
 
@@ -12,24 +12,24 @@ const shown = (form: Form, description?: string) =>
     Schema.makeFilter((_: string) => true, { toJsonSchema: () => form })
   )
 
-/** A prefix and a ULID; a contact's has the customer's key after it. */
+/** A prefix and a ULID; a contact's id has the customer's key after them. */
 const pattern = "^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}(:.+)?$"
 
 /** The parameter `:id` of a path. */
 export const byId = { id: shown({ maxLength: 200, pattern }) }
 
-/** That of a contact: the id of the phone number, and the customer's number or the provider's identifier of them. */
+/** The id of a contact: the id of the phone number, and the customer's number or user id at the provider. */
 export const byContactId = { id: shown({ maxLength: 255, pattern: pattern.replace("$", ":.+$") }) }
 
 const keyForm = {
   minLength: 1,
   maxLength: 255,
-  // visible ASCII; the quoted form is unquoted, and of two quotes nothing is left
+  // visible ASCII; the quoted form is unquoted, so two quotes alone would be empty
   pattern: "^(?:[!#-~][!-~]*|\"(?:[!#-~][!-~]*)?|\"\"[!-~]+)$"
 } as const
 
 /** The form of an Idempotency-Key. */
 export const idempotencyKeyJsonSchema = { type: "string", ...keyForm } as const
 
-/** The header of an endpoint that needs an Idempotency-Key (`Traits.NeedsIdempotencyKey`). */
+/** The header of an endpoint that requires an Idempotency-Key (`Traits.NeedsIdempotencyKey`). */
 export const idempotencyKey = (description: string) => ({ "idempotency-key": shown(keyForm, description) })

@@ -11,7 +11,7 @@ export const Timestamp = Schema.String.annotate({
   examples: ["2026-01-02T03:04:05.678Z"]
 })
 
-/** Days that there are: parsers take the 30th of February for one of March. */
+/** Existing days only: parsers read the 30th of February as a day in March. */
 const day = [
   String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
   String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
@@ -21,7 +21,7 @@ const day = [
 
 const minutes = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`
 
-// in each of our stores a time is in milliseconds; of what is finer, no more than programs write
+// every store keeps milliseconds; finer fractions are accepted as far as programs write them
 const iso8601 = new RegExp(
   String.raw`^(?:${day})(?:T${minutes}(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]${minutes})?)?$`,
   "u"
@@ -30,9 +30,9 @@ const iso8601 = new RegExp(
 /** The longest form: to the nanosecond, with an offset. */
 const maxLength = "2026-01-02T03:04:05.678901234+00:00".length
 
-/** A time that a caller gives: ISO 8601, in UTC where it names no offset, to the day or finer. */
+/** A time in a request: ISO 8601, to the day or finer, in UTC if it has no offset. */
 export const TimeGiven = Schema.String.annotate({
-  description: "ISO 8601, to the day or finer; UTC where it names no offset",
+  description: "ISO 8601, to the day or finer; UTC if it has no offset",
   examples: ["2026-01-02T03:04:05.678Z"]
 }).check(
   Schema.isPattern(iso8601, {

@@ -1,44 +1,49 @@
 /**
- * What an endpoint is like beyond its schemas and beyond who may call it: annotations, read by the server, by the OpenAPI
- * document and by tests, so that nothing is guessed from an endpoint's name.
+ * Traits of endpoints besides their schemas and access: annotations for the server, the OpenAPI document and tests, so
+ * that nothing is guessed from an endpoint's name.
  */
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Access } from "./Access.ts"
 
-/** Its requests must bring an Idempotency-Key, whose syntax is checked before the body is looked into. */
+/** Requests require an Idempotency-Key, whose syntax is checked before the body is read. */
 export const NeedsIdempotencyKey = Context.Reference<boolean>("@wac/api/Traits/NeedsIdempotencyKey", {
   defaultValue: () => false
 })
 
 /**
- * It sends: *accept* spends the workspace's token together with the limits of the number and the recipient, so
- * authentication spends none before it.
+ * The endpoint sends a message: *accept* spends the workspace's token together with the limits of the number and the
+ * recipient, so authentication does not spend one.
  */
 export const Sends = Context.Reference<boolean>("@wac/api/Traits/Sends", { defaultValue: () => false })
 
-/** It signs somebody in: its answer sets the session's cookie, and failures are limited per account and address. */
+/**
+ * The endpoint signs a person in: the response sets the session's cookie; failures are limited per account and address.
+ */
 export const SignsIn = Context.Reference<boolean>("@wac/api/Traits/SignsIn", { defaultValue: () => false })
 
-/** It takes a password or a one-time token, or is limited like one that does; failures are limited as in signing in. */
+/**
+ * The endpoint checks a password or a one-time token, or is limited as if it did; failures are limited as in signing
+ * in.
+ */
 export const ChecksSecret = Context.Reference<boolean>("@wac/api/Traits/ChecksSecret", { defaultValue: () => false })
 
-/** It is a list that is read page by page: `limit` and `cursor`. */
+/** The endpoint is a list that is read page by page: `limit` and `cursor`. */
 export const IsPaged = Context.Reference<boolean>("@wac/api/Traits/IsPaged", { defaultValue: () => false })
 
-/** It answers 404 while the workspace has no webhook. */
+/** The endpoint returns 404 while the workspace has no webhook. */
 export const NeedsWebhook = Context.Reference<boolean>("@wac/api/Traits/NeedsWebhook", { defaultValue: () => false })
 
-/** Its body names a thing of the caller's by id: 404 for one that is not theirs. */
+/** The body refers to something of the caller's by id; the response is 404 if it does not belong to the caller. */
 export const NamesThing = Context.Reference<boolean>("@wac/api/Traits/NamesThing", { defaultValue: () => false })
 
-/** Its response goes on for as long as its caller listens. */
+/** The response continues until the caller disconnects. */
 export const Streams = Context.Reference<boolean>("@wac/api/Traits/Streams", { defaultValue: () => false })
 
-/** Whether it changes something. */
+/** Whether the endpoint changes something. */
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"
 
-/** Whether its requests can be signed (specification §5): those of API keys that change something. */
+/** Whether requests can be signed (specification §5): those with API keys that change something. */
 export const takesSignature = (endpoint: HttpApiEndpoint.Top): boolean =>
   mutates(endpoint) && Context.getOrUndefined(endpoint.annotations, Access)?._tag === "ApiKey"
 

@@ -1,5 +1,5 @@
 /**
- * The HTTP contract (specification §2 to §7): the routes, what is sent on them, and the OpenAPI document.
+ * The HTTP contract (specification §2 to §7): the routes, their requests and responses, and the OpenAPI document.
  */
 export * as Access from "./Access.ts"
 export * from "./Api.ts"

@@ -11,9 +11,9 @@ import type { EventQuery, MessageQuery, Routes, TemplateQuery } from "./Routes.t
 import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
 import type { MarkRead, Message, Page, ReadMessage, SendMessage, SentMessage, Template } from "./Wire.ts"
 
-/** How a client calls, and as whom. */
+/** The client's address, credentials and settings. */
 export interface ClientOptions extends TransportOptions {
-  /** Where the API is; its path ends in `/v1`. */
+  /** The API's address; its path ends in `/v1`. */
   readonly baseUrl: string | URL
   /** `wac_live_…` */
   readonly apiKey: string
@@ -21,12 +21,12 @@ export interface ClientOptions extends TransportOptions {
   readonly signingSecret?: string
 }
 
-/** What a send takes. */
+/** Options of a send. */
 export interface SendOptions extends CallOptions {
   /**
    * Unique per send, 1 to 255 visible ASCII characters. Use one that you can derive again (an order's id) and store
-   * with your own data: then even a crash of your process cannot send twice. By default one is made; the call's own
-   * retries keep it, and errors carry it.
+   * with your own data: then even a crash of your process cannot send twice. By default the client makes one; the
+   * call's own retries keep it, and errors carry it.
    */
   readonly idempotencyKey?: string
 }
@@ -40,11 +40,11 @@ export interface Client {
      * the call later with the error's `idempotencyKey` to learn the outcome; nothing is sent a second time.
      */
     readonly send: (message: SendMessage, options?: SendOptions) => Promise<Answered<SentMessage>>
-    /** Marks a customer's message as read by its `message_id`, and may show that somebody types. */
+    /** Marks a customer's message as read by its `message_id`, and can show a typing indicator. */
     readonly markRead: (id: string, mark?: MarkRead, options?: SendOptions) => Promise<Answered<ReadMessage>>
-    /** A message as it stands now. */
+    /** A message in its current state. */
     readonly get: (id: string, options?: CallOptions) => Promise<Answered<Message>>
-    /** Sent messages, newest first. */
+    /** The workspace's messages, newest first. */
     readonly list: (query?: MessageQuery, options?: CallOptions) => List<Message, Page<Message>>
   }
   readonly templates: {
@@ -52,7 +52,7 @@ export interface Client {
     readonly list: (query?: TemplateQuery, options?: CallOptions) => List<Template, Page<Template>>
   }
   readonly events: {
-    /** What happened, oldest first by default. Continue later from the last page's cursor: no event is skipped. */
+    /** The recorded events, oldest first by default. Continue later from the last page's cursor: no event is skipped. */
     readonly list: (query?: EventQuery, options?: CallOptions) => List<Event, Page<Event>>
   }
 }
@@ -67,7 +67,7 @@ const checked = (idempotencyKey: string): string => {
 }
 
 /**
- * Makes a client. Throws a `TypeError` for options that cannot be right, and in a browser.
+ * Makes a client. Throws a `TypeError` for invalid options, and in a browser.
  */
 export const createClient = (options: ClientOptions): Client => {
   if ("document" in globalThis) {

@@ -1,12 +1,12 @@
 /**
- * What a call of the {@link file://./Client.ts client} fails with.
+ * The errors of calls of the {@link file://./Client.ts client}.
  */
 import type { LastResponse } from "./LastResponse.ts"
 import type { ProviderDetail } from "./Wire.ts"
 
 /**
- * The reasons of each code: which condition of the code applied (contract §2). A service newer than this client can
- * have newer reasons: give a `switch` a `default`.
+ * The reasons of each code: the condition under the code that applied (contract §2). A service newer than this client can
+ * return newer reasons: give a `switch` a `default`.
  */
 export interface ErrorReasons {
   readonly invalid_body:
@@ -82,7 +82,7 @@ export interface ErrorBody {
   }
 }
 
-/** What an error carries beside its code and reason. */
+/** The details of an error besides its code and reason. */
 interface WacApiErrorFields extends Error {
   readonly name: "WacApiError"
   readonly status: number
@@ -106,7 +106,7 @@ interface WacApiErrorFields extends Error {
 export type WacApiError = {
   readonly [Code in ErrorCode]: WacApiErrorFields & {
     readonly code: Code
-    /** Which condition of the code applied: `outside_service_window`, `pair`, `outcome_unknown`, … */
+    /** The condition under the code that applied: `outside_service_window`, `pair`, `outcome_unknown`, … */
     readonly reason: ErrorReasons[Code]
   }
 }[ErrorCode]

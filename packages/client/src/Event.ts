@@ -1,12 +1,12 @@
 /**
  * Events as `GET /v1/events` lists them and as webhooks in combined form deliver them (specification §6, contract §6).
- * A type test holds them to the API definition and to the events that `@wac/verifier` receives.
+ * A type test compares them with the API definition and with the events that `@wac/verifier` receives.
  */
 import type { Json } from "./Json.ts"
 import type { ReceivedContent } from "./ReceivedContent.ts"
 import type { MessageFailure } from "./Wire.ts"
 
-/** What the events of a sent message have in common. */
+/** The fields that all events of a sent message have. */
 export interface MessageData {
   /** As in the response to the send: `msg_…`. */
   readonly message_id: string
@@ -18,7 +18,7 @@ export interface MessageData {
   readonly client_reference?: string
   /** Grows by one with each event of the message. */
   readonly sequence: number
-  /** In the event that brought it: what the provider says of the message's price, in its own words. */
+  /** The message's price as the provider reports it, only in the event of the report that contained it. */
   readonly pricing?: {
     readonly billable: boolean
     readonly model: string
@@ -52,11 +52,11 @@ export interface MessageFailedData extends MessageData {
   readonly error: MessageFailure
 }
 
-/** What a customer's message answers or quotes. */
+/** The message that a customer's message replies to or quotes. */
 export interface ReceivedContext {
-  /** Our identifier of the other message, where it is known here, else the upstream provider's. */
+  /** The service's identifier of the other message if the service knows it, otherwise the provider's. */
   readonly message_id?: string
-  /** The upstream provider's identifier of it. */
+  /** The provider's identifier of the other message. */
   readonly provider_message_id?: string
   readonly from?: string
   readonly forwarded?: boolean
@@ -69,36 +69,36 @@ export type MessageReceivedData = ReceivedContent & {
   readonly provider_message_id: string
   /** The customer's number, E.164; `null` if the provider reports only `from_user_id`. */
   readonly from: string | null
-  /** The provider's name for the customer towards this business, if there is one. */
+  /** The provider's id of the customer for this business, if it gives one. */
   readonly from_user_id?: string
   /** The workspace's number that they wrote to, E.164. */
   readonly to: string
   /** The message's own time. */
   readonly received_at: string
   readonly context?: ReceivedContext
-  /** What the provider says of the customer; nobody has checked it. */
+  /** What the provider reports about the customer, unchecked. */
   readonly profile?: { readonly name?: string; readonly username?: string; readonly parent_user_id?: string }
   /** Reported so long after its own time that a reply in conversation may be out of place. */
   readonly late: boolean
 }
 
-/** The business wrote to a customer on its own phone. `type` tells which further field holds what it wrote. */
+/** The business wrote to a customer on its own phone. `type` names the further field that holds what it wrote. */
 export type MessageEchoedData = ReceivedContent & {
   readonly message_id: string
   readonly provider_message_id: string
-  /** The number of ours that it was written from, E.164. */
+  /** The workspace's number that the message was sent from, E.164. */
   readonly from: string
-  /** The customer's number, E.164; `null` when the provider tells only `to_user_id`. */
+  /** The customer's number, E.164; `null` if the provider reports only `to_user_id`. */
   readonly to: string | null
   readonly to_user_id?: string
   /** The message's own time. */
   readonly sent_at: string
   readonly context?: ReceivedContext
-  /** Told so long after its own time that a reaction may be out of place. */
+  /** Reported so long after its own time that a reaction may be out of place. */
   readonly late: boolean
 }
 
-/** A campaign ended; beside its name, how many messages had which outcome. */
+/** A campaign ended: its name, and how many messages had which outcome. */
 export interface CampaignCompletedData {
   readonly campaign_id: string
   readonly name: string

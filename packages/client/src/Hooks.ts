@@ -1,5 +1,5 @@
 /**
- * What a client tells its user about each request: for logs, metrics and traces. No secret is in any of it.
+ * What a client reports about each request: for logs, metrics and traces. Nothing here contains a secret.
  */
 import type { WacApiError, WacConnectionError } from "./ClientError.ts"
 import type { LastResponse } from "./LastResponse.ts"
@@ -14,15 +14,15 @@ export interface RequestSummary {
 }
 
 /**
- * Functions that a client calls, each at once and without waiting. What one throws is printed by `console.error` and
- * has no effect on the call.
+ * Functions that a client calls immediately, without waiting for them. If one throws, the error is printed by
+ * `console.error` and has no effect on the call.
  */
 export interface Hooks {
-  /** Before each request. `headers` are sent: add a `traceparent` of yours here. It never holds the credentials. */
+  /** Before each request. `headers` are sent: add your own `traceparent` here. They never contain the credentials. */
   readonly onRequest?: (request: RequestSummary & { readonly headers: Headers }) => void
-  /** After each response of the service, errors included; `durationMs` is from the request to the end of the body. */
+  /** After each response of the service, errors included; `durationMs` lasts from the request to the end of the body. */
   readonly onResponse?: (response: RequestSummary & LastResponse & { readonly durationMs: number }) => void
-  /** Before each wait for another attempt, which begins after `waitMs`. */
+  /** Before each wait for another attempt, which starts after `waitMs`. */
   readonly onRetry?: (
     retry: RequestSummary & { readonly error: WacApiError | WacConnectionError; readonly waitMs: number }
   ) => void
@@ -30,7 +30,7 @@ export interface Hooks {
   readonly onError?: (failure: RequestSummary & { readonly error: unknown }) => void
 }
 
-/** Calls a hook; what it throws must neither fail a send that went out nor end the process. */
+/** Calls a hook. An error that the hook throws must neither fail a send that went out nor end the process. */
 export const tell = <Report>(hook: ((report: Report) => void) | undefined, report: Report): void => {
   try {
     hook?.(report)

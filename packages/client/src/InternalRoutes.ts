@@ -1,20 +1,20 @@
 /**
- * Every endpoint of the dashboard, with what is sent and what is returned. The methods of the client are typed by this
- * table, and a type test holds it to the API definition.
+ * Every endpoint of the dashboard with its request and response. This table types the methods of the client, and a type
+ * test compares it with the API definition.
  */
 import type { Event, EventType } from "./Event.ts"
 import type * as Wire from "./InternalWire.ts"
 import type { EventQuery, ListQuery, TemplateQuery } from "./Routes.ts"
 import type { MessageStatus, Page, SendMessage } from "./Wire.ts"
 
-/** Which messages a list holds. */
+/** The filters of the list of messages. */
 export interface InternalMessageQuery extends ListQuery {
   readonly status?: MessageStatus
-  /** Exactly as given to the send. */
+  /** Exactly as given in the send. */
   readonly to?: string
-  /** Exactly as given to the send. */
+  /** Exactly as given in the send. */
   readonly clientReference?: string
-  /** The provider's name for the message. */
+  /** The provider's id of the message. */
   readonly providerMessageId?: string
   /** Only messages created at or after this time. */
   readonly since?: string | Date
@@ -22,26 +22,26 @@ export interface InternalMessageQuery extends ListQuery {
   readonly until?: string | Date
 }
 
-/** Which events a list holds. */
+/** The filters of the list under `/v1`. */
 export interface InternalEventQuery extends Omit<EventQuery, "order"> {
-  /** Only events of the life of this message. */
+  /** Only events about this message. */
   readonly messageId?: string
 }
 
-/** Which contacts a list holds. */
+/** The filters of the list. */
 export interface ContactQuery extends ListQuery {
   readonly phoneNumberId?: string
 }
 
-/** Which deliveries a list holds. */
+/** The filters of the list. */
 export interface DeliveryQuery extends ListQuery {
   readonly status?: Wire.DeliveryStatus
   readonly eventType?: EventType
-  /** Only those of events of the life of this message. */
+  /** Only deliveries of events about this message. */
   readonly messageId?: string
-  /** Of the last attempt. */
+  /** Only deliveries whose last attempt had this outcome. */
   readonly outcome?: Wire.Attempt["outcome"]
-  /** That the last attempt was answered with. */
+  /** Only deliveries whose last attempt got this status. */
   readonly statusCode?: number
   /** Only deliveries created at or after this time. */
   readonly since?: string | Date
@@ -49,7 +49,7 @@ export interface DeliveryQuery extends ListQuery {
   readonly until?: string | Date
 }
 
-/** Which requests a list holds. */
+/** The filters of the list of requests. */
 export interface RequestQuery extends ListQuery {
   /** Only requests that were refused. */
   readonly refused?: boolean
@@ -57,21 +57,21 @@ export interface RequestQuery extends ListQuery {
   readonly reason?: string
 }
 
-/** Which alerts a list holds. */
+/** The filters of the list of alerts. */
 export interface AlertQuery extends ListQuery {
-  /** Only those that go on. */
+  /** Only alerts that are still open. */
   readonly open?: boolean
 }
 
-/** Which entries of the audit a list holds. */
+/** The filters of the audit. */
 export interface AuditQuery extends ListQuery {
-  /** Only what this person changed. */
+  /** Only changes by this person. */
   readonly userId?: string
-  /** Only changes of the thing with this id. */
+  /** Only changes of the resource with this id. */
   readonly target?: string
 }
 
-/** How much of the past a report of usage covers. */
+/** The period of a usage report. */
 export interface UsageQuery {
   /** 1, 7, 30 or 90 days up to now; a week if omitted. */
   readonly period?: "day" | "week" | "month" | "quarter"

@@ -1,6 +1,6 @@
 /**
- * What the dashboard's endpoints under `/internal` take and return, in plain types. The API definition of `@wac/api` is
- * what the server goes by; a type test holds these types to it. Times are ISO 8601 in UTC.
+ * The requests and responses of the dashboard's endpoints under `/internal`, in plain types. The server follows the API
+ * definition of `@wac/api`; a type test compares these types with it. Times are ISO 8601 in UTC.
  */
 import type { EventType } from "./Event.ts"
 import type { Json } from "./Json.ts"
@@ -10,14 +10,14 @@ import type { MessageFailure, MessageStatus, MessageType, ProviderDetail } from 
 export interface InternalPage<Item> {
   readonly data: ReadonlyArray<Item>
   readonly hasMore: boolean
-  /** `cursor` of the page after this one. */
+  /** `cursor` of the next page. */
   readonly nextCursor: string | null
 }
 
-/** From the least to the most that a member may do (contract §5). */
+/** The roles, from the fewest to the most permissions (contract §5). */
 export type Role = "member" | "developer" | "admin" | "owner"
 
-/** Who is signed in, where, and as what. */
+/** The signed-in person, with the workspace and role. */
 export interface Session {
   readonly userId: string
   readonly email: string
@@ -26,13 +26,13 @@ export interface Session {
   readonly workspaceName: string
 }
 
-/** What a person signs in with. */
+/** The credentials with which a person signs in. */
 export interface SignIn {
   readonly email: string
   readonly password: string
 }
 
-/** The first workspace and its owner; the token is in the link that the log shows. */
+/** The request to create the first workspace and its owner; the token is from the link in the log. */
 export interface SetUp {
   readonly token: string
   readonly email: string
@@ -51,7 +51,7 @@ export interface ListedApiKey {
   readonly lastUsedAt: string | null
 }
 
-/** One key in full; never a secret. */
+/** One key with all fields, but without its secrets. */
 export interface ApiKey extends ListedApiKey {
   readonly prefix: string
   readonly createdAt: string
@@ -60,11 +60,11 @@ export interface ApiKey extends ListedApiKey {
   readonly requireSignature: boolean
 }
 
-/** What a new key is made of. */
+/** The request to create a key. */
 export interface CreateApiKey {
   /** 1 to 100 characters. */
   readonly name: string
-  /** In the future; the key never expires if omitted. */
+  /** A time in the future; if omitted, the key never expires. */
   readonly expiresAt?: string
   /** Whether requests that change something must be signed. */
   readonly requireSignature?: boolean
@@ -81,10 +81,10 @@ export interface CreatedApiKey {
   readonly createdAt: string
 }
 
-/** The shape of the events that a webhook is sent (contract §6). */
+/** The envelope of a webhook's events (contract §6). */
 export type Envelope = "combined" | "a" | "b"
 
-/** The webhook, whole. */
+/** The complete configuration of the webhook. */
 export interface PutWebhook {
   /** An https URL with a public address. */
   readonly url: string
@@ -103,7 +103,7 @@ interface WebhookConfiguration {
   readonly updatedAt: string
 }
 
-/** A webhook as it was set; `signingSecret` is in the response that created it only. */
+/** A webhook after it was set. Only the response that creates it contains `signingSecret`. */
 export interface SetWebhook extends WebhookConfiguration {
   readonly signingSecret?: string
 }
@@ -115,20 +115,20 @@ export interface WebhookStatus extends WebhookConfiguration {
   readonly lastFailure: { readonly at: string; readonly message: string } | null
 }
 
-/** A webhook, its health and the events that are held; never a secret. */
+/** A webhook, its health and the counts of its backlog, without its secrets. */
 export interface Webhook extends WebhookStatus {
   readonly pausesAt: string | null
   readonly heldCount: number
   readonly oldestHeldAt: string | null
 }
 
-/** How the old secret ends. */
+/** When the old secret ends. */
 export interface RotateSecret {
-  /** How long the old secret signs beside the new one: a day if omitted; 0 ends it immediately. */
+  /** How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately. */
   readonly overlapSeconds?: number
 }
 
-/** The new secret, which is shown this once. */
+/** The new secret. Only this response contains it. */
 export interface RotatedSecret {
   readonly signingSecret: string
   readonly previousExpiresAt: string
@@ -136,7 +136,7 @@ export interface RotatedSecret {
 
 /** What a resume does with the events that are held. */
 export interface ResumeWebhook {
-  /** Which of them to deliver: all if omitted. The others are skipped. */
+  /** The held events to deliver; defaults to all. The others are skipped. */
   readonly replay?: "all" | "none" | { readonly since: string }
   /** Resumes without a probe. */
   readonly force?: boolean
@@ -155,7 +155,7 @@ export interface VerifyDelivery {
   readonly body: string
 }
 
-/** Which parts of a signature are right. */
+/** The diagnosis of a signature, part by part. */
 export interface VerifiedDelivery {
   readonly ok: boolean
   readonly scheme: "service" | "standard"
@@ -176,7 +176,7 @@ export interface Attempt {
   readonly durationMs: number
   readonly outcome: "delivered" | "dns" | "connect" | "tls" | "timeout" | "status" | "redirect" | "blocked_address"
   readonly statusCode: number | null
-  /** One plain sentence. */
+  /** The result in one plain sentence. */
   readonly message: string
   readonly timings: {
     readonly lookupMs: number | null
@@ -185,7 +185,7 @@ export interface Attempt {
     readonly firstByteMs: number | null
     readonly bodyMs: number | null
   } | null
-  /** What was sent, without the signatures. */
+  /** The request, without its signatures. */
   readonly request: {
     readonly url: string
     readonly address: string | null
@@ -198,7 +198,7 @@ export interface Attempt {
 /** `held` waits for the webhook's resume; the last three are final. */
 export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
 
-/** An event on its way to the webhook. */
+/** The delivery of an event to the webhook. */
 export interface Delivery {
   readonly id: string
   readonly eventId: string
@@ -213,20 +213,20 @@ export interface Delivery {
 /** A delivery with its attempts, oldest first. */
 export interface DeliveryDetail extends Delivery {
   readonly attempts: ReadonlyArray<Attempt>
-  /** A command that posts it once more, signed; `null` for members. */
+  /** A command that posts the event again, signed; `null` for members. */
   readonly curl: string | null
 }
 
-/** The deliveries that a replay is about. */
+/** The filter of a replay. */
 export type ReplayedStatus = "delivered" | "exhausted" | "skipped"
 
-/** Which events are to be delivered again. */
+/** The deliveries to repeat. */
 export interface CreateReplay {
   /** Events recorded at or after this time. */
   readonly since: string
-  /** And before this one; now if omitted. */
+  /** Events recorded before this time; defaults to now. */
   readonly until?: string
-  /** All that have ended if omitted. */
+  /** Only deliveries that ended with this status; if omitted, all that have ended. */
   readonly status?: ReplayedStatus
 }
 
@@ -237,47 +237,47 @@ export interface Replay {
   readonly since: string
   readonly until: string
   readonly status: ReplayedStatus | null
-  /** How many deliveries it covers; `null` while that is not known. */
+  /** How many deliveries the job covers; `null` while unknown. */
   readonly total: number | null
   readonly replayed: number
   readonly createdAt: string
   readonly completedAt: string | null
 }
 
-/** A member of the workspace, or somebody who is invited to it. */
+/** A member of the workspace, or an invited person. */
 export interface Member {
-  /** `usr_…`, or `inv_…` of an invitation. */
+  /** `usr_…` for a member, `inv_…` for an invitation. */
   readonly id: string
   readonly email: string
   readonly role: Role
   readonly status: "active" | "invited"
   readonly createdAt: string
-  /** When the invitation ends; `null` of a member. */
+  /** When the invitation expires; `null` for a member. */
   readonly expiresAt: string | null
 }
 
-/** Who is invited. */
+/** The person to invite. */
 export interface InviteMember {
   readonly email: string
   readonly role: Role
 }
 
-/** An invitation. Its link is shown this once. */
+/** An invitation. Only this response contains its link. */
 export interface InvitedMember {
   readonly id: string
   readonly inviteUrl: string
   readonly expiresAt: string
 }
 
-/** What a member becomes. */
+/** A member's new role. */
 export interface ChangeMember {
   readonly role: Role
 }
 
-/** What accepting an invitation takes. */
+/** The request to accept an invitation. */
 export interface AcceptInvitation {
   readonly token: string
-  /** Of a new account, or of the one that there is. */
+  /** The password of the new or existing account. */
   readonly password?: string
 }
 
@@ -286,43 +286,43 @@ export interface OpenPortal {
   readonly token: string
 }
 
-/** A workspace of the person's. */
+/** A workspace that the person is a member of. */
 export interface OwnWorkspace {
   readonly id: string
   readonly name: string
   readonly role: Role
-  /** Whether the session is in it. */
+  /** Whether the session is in this workspace. */
   readonly isCurrent: boolean
 }
 
-/** Which workspace the session moves to. */
+/** The workspace to switch to. */
 export interface SwitchWorkspace {
   readonly workspaceId: string
 }
 
-/** A session of the person's. */
+/** A session of the person. */
 export interface OwnSession {
   readonly id: string
   readonly createdAt: string
-  /** At the latest; earlier if it is not used. */
+  /** The latest end; an unused session ends earlier. */
   readonly expiresAt: string
   readonly address: string | null
   readonly agent: string | null
   readonly isCurrent: boolean
 }
 
-/** The present password and the next. */
+/** The current and the new password. */
 export interface ChangePassword {
   readonly current: string
   readonly new: string
 }
 
-/** Whose password is to be reset. */
+/** The account whose password is to be reset. */
 export interface RequestPasswordReset {
   readonly email: string
 }
 
-/** The token of a link, and the next password. */
+/** The token of a reset link, and the new password. */
 export interface ResetPassword {
   readonly token: string
   readonly password: string
@@ -350,7 +350,7 @@ export interface ListedMessage {
   readonly createdAt: string
 }
 
-/** A message with its times, and why it failed if it did. */
+/** A message with its times and, if it failed, the reason. */
 export interface MessageDetail extends ListedMessage {
   readonly sentAt: string | null
   readonly deliveredAt: string | null
@@ -370,7 +370,7 @@ export interface TemplateDetail {
   readonly parameterFormat: "positional" | "named"
   readonly components: ReadonlyArray<Json>
   readonly variables: ReadonlyArray<string>
-  /** Why `bodyParams` cannot fill it, for people; `null` if they can. */
+  /** Why `bodyParams` alone cannot fill the template, for people; `null` if they can. */
   readonly unfillable: string | null
   readonly quality: string | null
   readonly rejectionReason: string | null
@@ -378,13 +378,13 @@ export interface TemplateDetail {
   readonly syncedAt: string
 }
 
-/** How people sign in. */
+/** The method by which people sign in. */
 export interface SignInMethod {
   /** `oidc`: open `/internal/oidc/sign-in` in the browser. */
   readonly method: "password" | "oidc"
 }
 
-/** What there are alerts about. */
+/** The kinds of alerts. */
 export type AlertKind =
   | "number_blocked"
   | "number_low_quality"
@@ -395,7 +395,7 @@ export type AlertKind =
   | "webhook_paused"
   | "webhook_pausing"
 
-/** Something that is, or was, the matter. */
+/** A problem that a person should look at, current or past. */
 export interface Alert {
   readonly id: string
   readonly kind: AlertKind
@@ -408,15 +408,15 @@ export interface Alert {
   readonly closedAt: string | null
 }
 
-/** Who is told of alerts, beside the dashboard. */
+/** The recipients of alerts besides the dashboard. */
 export interface AlertSettings {
-  /** Mailed, where mail is set up; at most 20. */
+  /** Addresses that get a mail, if mail is set up; at most 20. */
   readonly emails: ReadonlyArray<string>
-  /** Where alerts are posted, signed with the webhook's secret as events are. */
+  /** The URL to which alerts are posted, signed with the webhook's secret like events. */
   readonly url: string | null
 }
 
-/** What can be done: the thing, and what becomes of it. */
+/** The actions in the audit: the resource and the change. */
 export type AuditAction =
   | "alert_settings.change"
   | "api_key.create"
@@ -448,21 +448,21 @@ export type AuditAction =
   | "webhook.test"
   | "workspace.set_up"
 
-/** What somebody changed. */
+/** A change that a person or the operator made. */
 export interface AuditEntry {
   readonly id: string
   readonly at: string
   readonly action: AuditAction
-  /** The id of what was changed. */
+  /** The id of the changed resource. */
   readonly target: string | null
-  /** `null`: the operator, by a command. */
+  /** `null` if an operator's command made the change. */
   readonly by: { readonly userId: string; readonly email: string } | null
   readonly address: string | null
   readonly requestId: string | null
   readonly detail: { readonly [name: string]: string } | null
 }
 
-/** What a page can show. */
+/** The topics of a page. */
 export type Topic =
   | "alerts"
   | "apiKeys"
@@ -479,26 +479,26 @@ export type Topic =
   | "usage"
   | "webhook"
 
-/** The data of an event `change` of `GET /internal/stream`, as `EventSource` reads it: what is not as it was. */
+/** The data of an event `change` of `GET /internal/stream`, as `EventSource` reads it: the topics that have changed. */
 export interface Changed {
   readonly topics: ReadonlyArray<Topic>
 }
 
 /**
- * The data of an event `receiver` of `GET /internal/stream?receive=events`: what the events of this stream are signed
- * with.
+ * The data of an event `receiver` of `GET /internal/stream?receive=events`: the secret that signs the events of this
+ * stream.
  */
 export interface StreamReceiver {
   readonly signingSecret: string
 }
 
-/** The data of its events `delivery`: a recorded event, to be verified by its headers and raw body. */
+/** The data of an event `delivery` of that stream: a recorded event. Verify it by its headers and raw body. */
 export interface StreamDelivery {
   readonly headers: { readonly [name: string]: string }
   readonly body: string
 }
 
-/** A request of an API key. */
+/** A request with an API key. */
 export interface ApiRequest {
   readonly id: string
   readonly apiKeyId: string
@@ -506,38 +506,38 @@ export interface ApiRequest {
   /** The route's template, such as `/v1/messages/:id`. */
   readonly route: string
   readonly status: number
-  /** The error's; `null` if the request was not refused. */
+  /** The error's code; `null` if the request was not refused. */
   readonly code: string | null
   readonly reason: string | null
   readonly at: string
   readonly durationMs: number
 }
 
-/** Requests that were refused for one reason. */
+/** The requests that were refused for one reason. */
 export interface RequestGroup {
   readonly code: string
   readonly reason: string | null
   readonly count: number
   readonly lastAt: string
-  /** The keys that made them, most requests first. */
+  /** The keys of these requests, most requests first. */
   readonly keys: ReadonlyArray<{ readonly apiKeyId: string; readonly count: number }>
 }
 
-/** A page of requests, and all of the week by reason, whatever the filter. */
+/** A page of requests, and the counts of the whole week by reason, regardless of the filter. */
 export interface RequestPage extends InternalPage<ApiRequest> {
   readonly since: string
-  /** How many requests there were since, refused or not. */
+  /** The number of requests in this period, refused or not. */
   readonly total: number
-  /** Those that were refused, most requests first. */
+  /** The refused requests by reason, most requests first. */
   readonly groups: ReadonlyArray<RequestGroup>
 }
 
-/** What happened in one step of time. */
+/** The activity in one step of time. */
 export interface UsageStep {
   readonly at: string
   /** Sends that the provider accepted. */
   readonly sendsAccepted: number
-  /** Sends that the provider refused or did not take. */
+  /** Sends that the provider refused or did not accept. */
   readonly sendsFailed: number
   /** Sends whose outcome the provider did not confirm. */
   readonly sendsUnknown: number
@@ -548,9 +548,9 @@ export interface UsageStep {
   readonly attemptsFailed: number
 }
 
-/** What a workspace did over time, and what it has used of its quota. */
+/** A workspace's activity over time, and its use of the quota. */
 export interface Usage {
-  /** The calendar month under way (UTC), such as `2026-01`. */
+  /** The current calendar month (UTC), such as `2026-01`. */
   readonly month: string
   readonly used: number
   /** Messages a month; `null` if there is no limit. */
@@ -564,26 +564,26 @@ export interface Usage {
   readonly steps: ReadonlyArray<UsageStep>
 }
 
-/** What a sync found. */
+/** The result of a sync. */
 export interface Synced {
   readonly count: number
   readonly syncedAt: string
 }
 
-/** A customer, as seen from one of the workspace's numbers. */
+/** A customer's state for one of the workspace's numbers. */
 export interface Contact {
   readonly id: string
   readonly phoneNumberId: string
   readonly phone: string | null
   readonly userId: string | null
   readonly lastInboundAt: string | null
-  /** Until when free-form text may be sent; `null`: not now. */
+  /** When the service window closes; `null` if it is closed. */
   readonly windowOpenUntil: string | null
   readonly optedOut: boolean
   readonly preferenceAt: string | null
 }
 
-/** Why upstream lets nothing be sent from a number. */
+/** Why the provider blocks a number. */
 export interface SenderBlock {
   readonly reason: "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
   readonly scope: "all" | "outside_window"
@@ -598,7 +598,7 @@ export interface PhoneNumber {
   readonly id: string
   readonly phoneNumber: string
   readonly isDefault: boolean
-  /** Who it is with: nothing is sent from it while another one runs. */
+  /** The number's provider. While a different provider runs, sends from the number are refused. */
   readonly provider: string
   readonly providerNumberId: string
   readonly providerAccountId: string
@@ -606,7 +606,7 @@ export interface PhoneNumber {
   readonly block: SenderBlock | null
   readonly tier: string
   readonly messagesPerSecond: number
-  /** Customers outside a window within 24 hours; `null`: no limit. */
+  /** The limit of customers outside a service window within 24 hours; `null` for no limit. */
   readonly messagingLimit: number | null
   readonly quality: string | null
 }

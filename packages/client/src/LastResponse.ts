@@ -1,27 +1,27 @@
 /**
- * What a response says beside its body (contract §1, §4 and §7).
+ * The information in a response's headers (contract §1, §4 and §7).
  */
 
 /** A rate limit that the request spent, from the headers `RateLimit` and `RateLimit-Policy`. */
 export interface RateLimit {
-  /** `workspace`, `phone_number`, `pair`: the reason with which `rate_limited` refuses. */
+  /** `workspace`, `phone_number` or `pair`, like the reasons of `rate_limited`. */
   readonly name: string
   /** How many requests are left at this moment. */
   readonly remaining: number
   /** When all of {@link quota} is available again, in milliseconds from the response. */
   readonly resetAfter: number
-  /** How many requests fit at once. */
+  /** The capacity: how many requests can be made in a burst. */
   readonly quota: number | undefined
-  /** In how many milliseconds an empty quota fills. */
+  /** The time in which an empty quota fills up, in milliseconds. */
   readonly window: number | undefined
 }
 
-/** The response that a result or an error came with. */
+/** The response of a result or an error. */
 export interface LastResponse {
   readonly status: number
   /** `req_…`: the operator finds the request under it in the log. */
   readonly requestId: string | undefined
-  /** The response is the stored one of an earlier request with the same Idempotency-Key. */
+  /** Whether this is the stored response of an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean
   /** The limits that the request spent; empty if the response names none. */
   readonly limits: ReadonlyArray<RateLimit>
@@ -30,7 +30,7 @@ export interface LastResponse {
   readonly headers: Headers
 }
 
-/** A result, with the response that it came with; the property is not enumerable. */
+/** A result with its response, as a property that is not enumerable. */
 export type Answered<Result> = Result & { readonly lastResponse: LastResponse }
 
 /** Members of a structured field (RFC 9651), each a string with whole numbers as parameters: `"pair";r=44;t=6`. */
@@ -56,7 +56,7 @@ const limitsOf = (headers: Headers): ReadonlyArray<RateLimit> => {
   }))
 }
 
-/** What a response says beside its body; `attempts` counts the call's requests until this response. */
+/** Reads a response's headers; `attempts` counts the call's requests up to this response. */
 export const lastResponseOf = ({ headers, status }: Response, attempts: number): LastResponse => ({
   status,
   requestId: headers.get("request-id") ?? undefined,

@@ -5,13 +5,13 @@ import type { Answered } from "./LastResponse.ts"
 
 /** A list, read page by page as it is iterated; each iteration starts from the first page. */
 export interface List<Item, Page> extends AsyncIterable<Item> {
-  /** The pages, each with its cursor and the response that it came with. */
+  /** The pages, each with its cursor and its response. */
   readonly pages: () => AsyncIterable<Answered<Page>>
   /** All items in an array, or the first `max` of them: without `max`, be sure that they fit into memory. */
   readonly toArray: (max?: number) => Promise<Array<Item>>
 }
 
-/** Makes a list of a function that gets one page, and of where a page holds its items and the next cursor. */
+/** Makes a list from a function that gets one page, and functions that read a page's items and its next cursor. */
 export const listOf = <Item, Page>(
   get: (cursor: string | undefined) => Promise<Answered<Page>>,
   read: (page: Page) => { readonly data: ReadonlyArray<Item>; readonly next: string | null }

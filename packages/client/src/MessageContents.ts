@@ -1,9 +1,9 @@
 /**
- * What messages of every kind hold (contract §9), in the provider's own names; those of templates are ours.
+ * The content of every kind of message (contract §9), with the provider's names; the names of templates are our own.
  */
 import type { Json } from "./Json.ts"
 
-/** A file: one of ours by its id, or one that the provider fetches by a link. Give exactly one of the two. */
+/** A file: either stored in the service, by its id, or fetched by the provider, by a link. Give exactly one of the two. */
 export interface FileContent {
   /** `med_…` */
   readonly media?: string
@@ -30,7 +30,7 @@ export interface DocumentContent extends FileContent {
   readonly filename?: string
 }
 
-/** A place on earth. */
+/** A location. */
 export interface LocationContent {
   readonly latitude: number
   readonly longitude: number
@@ -38,9 +38,9 @@ export interface LocationContent {
   readonly address?: string
 }
 
-/** Somebody to be saved. */
+/** A contact card. */
 export interface ContactContent {
-  /** `formatted_name`, and at least one more. */
+  /** `formatted_name` and at least one more field. */
   readonly name: {
     readonly formatted_name: string
     readonly first_name?: string
@@ -66,11 +66,11 @@ export interface ContactContent {
   readonly urls?: ReadonlyArray<{ readonly url?: string; readonly type?: string }>
 }
 
-/** A reaction to a message of the same conversation, ours or the customer's. */
+/** A reaction to a message of the same conversation, sent or received. */
 export interface ReactionContent {
   /** `msg_…` */
   readonly message_id: string
-  /** One emoji; empty takes the one before back. */
+  /** One emoji; an empty text removes the previous reaction. */
   readonly emoji: string
 }
 
@@ -78,7 +78,7 @@ interface Words {
   readonly text: string
 }
 
-/** What stands above the text: at most 60 characters, or a file. */
+/** The header above the text: at most 60 characters, or a file. */
 export type InteractiveHeader =
   | TextHeader
   | ImageHeader
@@ -144,7 +144,7 @@ export interface ListContent {
   }
 }
 
-/** A button that opens an address. */
+/** A button that opens a URL. */
 export interface CtaUrlContent extends Framed {
   readonly type: "cta_url"
   readonly action: { readonly name: "cta_url"; readonly parameters: Address }
@@ -182,7 +182,7 @@ export interface ContactRequestContent {
   readonly action: { readonly name: "request_contact_info" }
 }
 
-/** One thing of a catalogue. */
+/** One product of a catalogue. */
 export interface ProductContent {
   readonly type: "product"
   readonly body?: Words
@@ -190,7 +190,7 @@ export interface ProductContent {
   readonly action: { readonly catalog_id: string; readonly product_retailer_id: string }
 }
 
-/** Up to thirty things of a catalogue. */
+/** Up to thirty products of a catalogue. */
 export interface ProductListContent {
   readonly type: "product_list"
   readonly header: TextHeader
@@ -216,7 +216,7 @@ export interface CatalogContent {
   }
 }
 
-/** A card with a picture or film, and either an address or buttons. */
+/** A card with an image or video, and either a URL or buttons. */
 export interface MediaCard {
   readonly card_index: number
   readonly type: "cta_url"
@@ -232,27 +232,27 @@ export interface MediaCard {
   }
 }
 
-/** A card with a thing of a catalogue. */
+/** A card with a product of a catalogue. */
 export interface ProductCard {
   readonly card_index: number
   readonly type: "product"
   readonly action: { readonly product_retailer_id: string; readonly catalog_id: string }
 }
 
-/** Two to ten cards of one shape, side by side. */
+/** Two to ten cards of the same shape, side by side. */
 export interface CarouselContent {
   readonly type: "carousel"
   readonly body: Words
   readonly action: { readonly cards: ReadonlyArray<MediaCard | ProductCard> }
 }
 
-/** A bill, where the provider collects payments. */
+/** An order to pay, in countries where the provider collects payments. */
 export interface OrderDetailsContent extends Framed {
   readonly type: "order_details"
   readonly action: { readonly name: "review_and_pay"; readonly parameters: { readonly [field: string]: Json } }
 }
 
-/** What became of an order that was paid so. */
+/** The status of such an order. */
 export interface OrderStatusContent {
   readonly type: "order_status"
   readonly body: Words
@@ -260,7 +260,7 @@ export interface OrderStatusContent {
   readonly action: { readonly name: "review_order"; readonly parameters: { readonly [field: string]: Json } }
 }
 
-/** Something to tap on. */
+/** An interactive message. */
 export type InteractiveContent =
   | ButtonsContent
   | ListContent
@@ -282,7 +282,7 @@ export interface TextContent {
   readonly preview_url?: boolean
 }
 
-/** What each kind but the template holds, under its name. All of these need the customer's open window. */
+/** The content of each kind except templates, by its name. All of them require an open service window. */
 export interface FreeFormContents {
   readonly text: TextContent
   readonly image: CaptionedContent
@@ -298,10 +298,10 @@ export interface FreeFormContents {
   readonly reaction: ReactionContent
 }
 
-/** The kinds of message that no provider approved before. */
+/** The kinds of message that need no approval by the provider. */
 export type FreeFormType = keyof FreeFormContents
 
-/** What stands in the place of a placeholder: text, which is never empty, or an amount or a time. */
+/** The value of a placeholder: text, which must not be empty, an amount or a time. */
 export type TemplateValue =
   | string
   | {
@@ -320,7 +320,7 @@ export type TemplateValue =
     }
   }
 
-/** Exactly one of these, as the template asks for it. */
+/** Exactly one of these, as the template requires. */
 export interface TemplateHeader {
   readonly text?: string
   readonly image?: FileContent
@@ -329,33 +329,33 @@ export interface TemplateHeader {
   readonly location?: LocationContent
 }
 
-/** What the button at a place of the template is given: exactly one of these, as its type asks for it. */
+/** The value of the template's button at `index`: exactly one of these, as the button's type requires. */
 export interface TemplateButton {
   /** Counted from 0. */
   readonly index: number
-  /** What follows the address. */
+  /** The part that is appended to the URL. */
   readonly urlSuffix?: string
-  /** What a quick reply comes back with. */
+  /** The payload that a tap on the quick reply returns. */
   readonly payload?: string
-  /** What is copied. */
+  /** The code to copy. */
   readonly code?: string
   readonly flowToken?: string
-  /** Beside `flowToken`. */
+  /** Only with `flowToken`. */
   readonly flowData?: { readonly [field: string]: Json }
   readonly thumbnailProductRetailerId?: string
 }
 
-/** Values of a body's placeholders: in order, or by their names where they have such. */
+/** Values of a body's placeholders: in order, or by name if the placeholders have names. */
 export type BodyParams = ReadonlyArray<TemplateValue> | { readonly [name: string]: TemplateValue }
 
-/** The card at its place of a carousel. */
+/** One card of a carousel; the cards are in the template's order. */
 export interface TemplateCard {
   readonly header?: TemplateHeader
   readonly bodyParams?: BodyParams
   readonly buttons?: ReadonlyArray<TemplateButton>
 }
 
-/** An approved template, with what is to be filled in. */
+/** An approved template with the values to fill in. */
 export interface TemplateContent {
   readonly name: string
   /** `<ll>_<CC>` or `<ll>`; matched exactly. */

@@ -6,7 +6,7 @@ export interface ReceivedMedia {
   readonly id: string
   readonly mime_type?: string
   readonly sha256?: string
-  /** A link of the provider's that lives for minutes and asks for the sender's credentials. */
+  /** A provider link that is valid for minutes and requires the sender's credentials. */
   readonly url?: string
   readonly caption?: string
   /** Of a document. */
@@ -17,7 +17,7 @@ export interface ReceivedMedia {
   readonly animated?: boolean
 }
 
-/** What a customer chose or filled in. */
+/** A customer's choice or filled-in form. */
 export type ReceivedInteractive =
   | { readonly type: "button_reply"; readonly button_reply: { readonly id: string; readonly title: string } }
   | {
@@ -29,9 +29,9 @@ export type ReceivedInteractive =
     readonly nfm_reply: {
       readonly name?: string
       readonly body?: string
-      /** What was filled into the flow. */
+      /** The values that the customer filled into the flow. */
       readonly response?: { readonly [field: string]: Json }
-      /** In place of `response`, as it came, where it is no object written as JSON. */
+      /** The raw text, in place of `response`, if it is not a JSON object. */
       readonly response_json?: string
     }
   }
@@ -49,15 +49,15 @@ export interface ReceivedContact {
   readonly [field: string]: unknown
 }
 
-/** What is held under the name of the type, for the types that the provider documents. */
+/** The content under the name of the type, for the types that the provider documents. */
 export interface ReceivedContentByType {
   readonly text: { readonly body: string }
   /** A template's quick reply. */
   readonly button: { readonly text: string | null; readonly payload: string | null }
   readonly interactive: ReceivedInteractive
   /**
-   * `message_id` is our name of the message, where it is known here, else the provider's. `emoji` is `null` when the
-   * reaction was taken back.
+   * `message_id` is the service's id of the message if the service knows it, otherwise the provider's. `emoji` is `null`
+   * if the reaction was removed.
    */
   readonly reaction: {
     readonly message_id: string
@@ -87,26 +87,26 @@ export interface ReceivedContentByType {
       readonly currency?: string
     }>
   }
-  /** A message that the customer has written anew: which, and how it is now. Opens no window. */
+  /** The customer edited a message: its id and its new content. Does not open a service window. */
   readonly edit: {
     readonly original_message_id: string
     readonly original_provider_message_id?: string
     readonly message: { readonly type: string; readonly [field: string]: Json }
   }
-  /** A message that the customer has taken back. Opens no window. */
+  /** The customer deleted a message. Does not open a service window. */
   readonly revoke: { readonly original_message_id: string; readonly original_provider_message_id?: string }
-  /** Of a type that the provider does not hand on, or without its content: which, if that is known, and why. */
+  /** A message whose type or content the provider does not pass on: the type, if known, and the reason. */
   readonly unsupported: {
     readonly type: string | null
     readonly errors: ReadonlyArray<{ readonly code: number; readonly message: string }>
-    /** What the provider did say. */
+    /** What the provider reported. */
     readonly content?: { readonly [field: string]: Json }
   }
 }
 
 /**
- * What a customer wrote: `type`, and a field of that name. Optional fields, elements of arrays and what is under
- * `interactive` are the upstream provider's, handed on as they came: their types say what it documents.
+ * What a customer wrote: `type`, and a field of that name. Optional fields, elements of arrays and the fields of
+ * `interactive` are passed on from the provider unchanged: their types follow its documentation.
  */
 export type ReceivedContent =
   | {

@@ -1,11 +1,11 @@
 /**
- * The signature of a request (contract §5), by WebCrypto, which every runtime has. `@wac/verifier` is the home of the
- * format; a test holds this to it.
+ * The signature of a request (contract §5), by WebCrypto, which every runtime has. `@wac/verifier` defines the format; a
+ * test compares the two.
  */
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** The value of `X-Service-Signature`; `seconds` is the time in unix seconds, `target` path and query as sent. */
+/** The value of `X-Service-Signature`; `seconds` is the time in unix seconds, `target` is path and query as sent. */
 export const signatureOf = async (
   request: {
     readonly method: string

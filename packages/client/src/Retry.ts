@@ -1,17 +1,17 @@
 /**
- * When a request is made again, and how long to wait before (specification §7). Pure.
+ * When to retry a request, and how long to wait before (specification §7). Pure.
  */
 import { WacApiError, WacConnectionError } from "./ClientError.ts"
 
-/** The first wait: long enough for a broken connection to be a thing of the past. */
+/** The first wait: long enough for a broken connection to recover. */
 const firstWait = 500
-/** The longest wait of our own choice; the service can ask for more. */
+/** The longest wait unless the service asks for more. */
 const longestWait = 8000
 
-/** Statuses at which the same request can succeed later: too early, too fast, and trouble of the service's or a proxy's. */
+/** Statuses after which the same request can succeed later: too early, too fast, or a failure of the service or a proxy. */
 const retryable = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** What can never have another outcome, whatever its status. */
+/** Reasons whose outcome can never change, whatever the status. */
 const isFinal = (error: WacApiError): boolean =>
   error.reason === "delivery_unknown" || error.reason === "body_already_parsed"
 
@@ -26,7 +26,7 @@ export const isRetryable = (error: unknown): error is WacApiError | WacConnectio
       // a truncated success is worth another try, a redirect is a wrong address
       (error.status === undefined || (error.status >= 200 && error.status < 300) || retryable.has(error.status))
 
-/** Whether the service refused the request before it did anything: even what must happen only once can be repeated. */
+/** Whether the service refused the request before it did anything, so that even a one-time request can be repeated. */
 export const isUndone = (error: unknown): error is WacApiError => error instanceof WacApiError && error.status === 429
 
 /**

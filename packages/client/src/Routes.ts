@@ -1,6 +1,6 @@
 /**
- * Every endpoint of `/v1`, with what is sent and what is returned. The client's methods are typed by this table, and a
- * type test holds it to the API definition, so an endpoint or a field can neither be missing nor differ.
+ * Every endpoint of `/v1` with its request and response. This table types the client's methods. A type test compares it
+ * with the API definition, so an endpoint or a field can neither be missing nor differ.
  */
 import type { Event, EventType } from "./Event.ts"
 import type { MarkRead, Message, MessageStatus, Page, ReadMessage, SendMessage, SentMessage, Template } from "./Wire.ts"
@@ -13,9 +13,9 @@ export interface ListQuery {
   readonly cursor?: string
 }
 
-/** Which messages a list holds (contract §3). */
+/** The filters of the list of messages (contract §3). */
 export interface MessageQuery extends ListQuery {
-  /** Exactly as given to the send. */
+  /** Exactly as given in the send. */
   readonly to?: string
   readonly status?: MessageStatus
   readonly client_reference?: string
@@ -25,7 +25,7 @@ export interface MessageQuery extends ListQuery {
   readonly until?: string | Date
 }
 
-/** Which templates a list holds; each word is matched exactly. */
+/** The filters of the list of templates, which match exactly. */
 export interface TemplateQuery extends ListQuery {
   readonly status?: string
   readonly category?: string
@@ -33,7 +33,7 @@ export interface TemplateQuery extends ListQuery {
   readonly name?: string
 }
 
-/** Which events a list holds. */
+/** The filters of the list under `/v1`. */
 export interface EventQuery extends ListQuery {
   /** Only events recorded at or after this time. */
   readonly since?: string | Date

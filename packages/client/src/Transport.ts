@@ -1,24 +1,24 @@
 /**
- * Makes the requests of a call: attempts, retries, deadlines, hooks. Both clients are made of it.
+ * Makes the requests of a call: attempts, retries, deadlines, hooks. Both clients use it.
  */
 import { type ErrorBody, WacApiError, WacConnectionError } from "./ClientError.ts"
 import { type Hooks, type RequestSummary, tell } from "./Hooks.ts"
 import { type Answered, type LastResponse, lastResponseOf } from "./LastResponse.ts"
 import * as Retry from "./Retry.ts"
 
-/** In all, with every retry: an interactive caller waits no longer; a job gives more. */
+/** The default timeout of a call with all retries. It suits an interactive caller; give a job more. */
 const defaultTimeout = 30_000
 
 /**
- * One request: a send joins one that runs for up to 10 s, and the provider has 8 s, so a response that takes longer is
- * lost; and half of the default timeout, so that a lost one is asked for once more.
+ * The timeout of one request. A send waits up to 10 s for a send that it joins, and the provider has 8 s, so a response
+ * that takes longer is lost. It is half of the default timeout, so that a lost request is repeated once.
  */
 const attemptTimeout = 15_000
 
-/** As many as the waits of half a second to eight fit into 30 s. */
+/** As many retries as fit into 30 s with waits of half a second to eight seconds. */
 const defaultRetries = 7
 
-/** Time and chance. */
+/** Time and randomness. */
 export interface Clock {
   readonly now: () => number
   /** Rejects when the signal is aborted. */
@@ -29,29 +29,29 @@ export interface Clock {
 
 /** How requests are made. */
 export interface TransportOptions {
-  /** How long a call may take in all, retries and waits included, in milliseconds; 30,000 by default. */
+  /** The timeout of a call, retries and waits included, in milliseconds; 30,000 by default. */
   readonly timeout?: number
-  /** How often a failed request is repeated at most; 7 by default, 0 for never. */
+  /** The maximum number of retries of a failed request; 7 by default, 0 for none. */
   readonly retries?: number
   /** Called around each request. */
   readonly hooks?: Hooks
   /** Makes the requests; defaults to the runtime's own. */
   readonly fetch?: typeof fetch
-  /** Time and chance, for tests. */
+  /** Time and randomness, for tests. */
   readonly clock?: Clock
 }
 
-/** What any call takes; of a list, for each page. */
+/** Options of every call; in a list they apply to each page. */
 export interface CallOptions {
-  /** Ends the call, and the waiting between retries; the call rejects with the signal's reason. */
+  /** Ends the call and the waits between retries; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal
-  /** In place of the client's, in milliseconds. */
+  /** Overrides the client's timeout, in milliseconds. */
   readonly timeout?: number
-  /** In place of the client's. */
+  /** Overrides the client's setting. */
   readonly retries?: number
 }
 
-/** What an endpoint takes and returns: an entry of a table of routes. */
+/** The request and response of an endpoint: an entry of a table of routes. */
 interface Route {
   readonly query?: object
   readonly body?: object
@@ -64,16 +64,16 @@ type Call<R extends Route> =
     /** In place of `:id`. */
     readonly id?: string
     readonly idempotencyKey?: string
-    /** Whether a second request could do harm after one whose outcome is not known. */
+    /** Whether a second request could do harm if the outcome of the first is unknown. */
     readonly once?: boolean
   }
   & (R extends { readonly query: infer Query } ? { readonly query: Query | undefined } : { readonly query?: never })
   & (R extends { readonly body: infer Body } ? { readonly body: Body } : { readonly body?: never })
 
-/** What a call resolves to. */
+/** The result of a call. */
 export type Result<R extends Route> = R["response"] extends object ? Answered<R["response"]> : void
 
-/** What a client adds to every request. */
+/** The additions of a client to every request. */
 export interface Credentials {
   /** Headers that hold secrets; no hook sees them. `target` is path and query as sent. */
   readonly headersOf: (
@@ -126,7 +126,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** The options of a call over those of its client; throws a `TypeError` for what is not a number to go by. */
+/** A call's options, with the client's as defaults; throws a `TypeError` for invalid numbers. */
 const limitsOf = (options: TransportOptions & CallOptions) => {
   const { retries = defaultRetries, timeout = defaultTimeout } = options
   if (!(timeout > 0)) throw new TypeError("timeout must be a number of milliseconds above 0")
@@ -164,7 +164,7 @@ const within = (millis: number, signal: AbortSignal | undefined) => {
 }
 
 /**
- * Makes a transport to the service whose paths begin at `base`. Throws a `TypeError` for options that cannot be right.
+ * Makes a transport to the service whose paths begin at `base`. Throws a `TypeError` for invalid options.
  */
 export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Route }>(
   base: URL,
@@ -185,7 +185,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
     const mayRepeat = once ? Retry.isUndone : Retry.isRetryable
     let summary: RequestSummary = { method, url: url.href, attempt: 1, idempotencyKey }
 
-    /** One request: what the service returned, or the error that came instead. */
+    /** Makes one request: returns the service's response, or the error. */
     const attempt = async (): Promise<unknown> => {
       const headers = new Headers({ accept: "application/json" })
       if (content !== undefined) headers.set("content-type", "application/json")
@@ -203,7 +203,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
           method,
           headers,
           ...(content === undefined ? {} : { body: content }),
-          // a redirect that is followed would carry the key to whatever it names; workers do not know "error"
+          // following a redirect would send the key to its target; workers do not support "error"
           redirect: "manual",
           signal: end.signal
         })

@@ -1,11 +1,11 @@
 /**
- * What callers of `/v1` send and get, in plain types. The API definition of `@wac/api` is what the server goes by; a
- * type test holds these types to it.
+ * The requests and responses of `/v1`, in plain types. The server follows the API definition of `@wac/api`; a type test
+ * compares these types with it.
  */
 import type { Json } from "./Json.ts"
 import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageContents.ts"
 
-/** What every send may have. */
+/** The fields of every send. */
 interface Addressing {
   /** E.164: `+` and digits only. */
   readonly to: string
@@ -34,14 +34,14 @@ export type SendFreeForm = {
 type Flat<T> = { readonly [Field in keyof T]: T[Field] }
 
 interface Quoting {
-  /** Quotes a message of the same conversation, ours or the customer's, by our name of it. */
+  /** Quotes a message of the same conversation, sent or received, by its `msg_…` id. */
   readonly context?: { readonly message_id: string }
 }
 
 /** A message to be sent. */
 export type SendMessage = SendTemplate | SendFreeForm
 
-/** The provider accepted the message and named it (specification §2). */
+/** The provider accepted the message and gave it an id (specification §2). */
 export interface SentMessage {
   readonly status: "sent"
   readonly message_id: string
@@ -134,6 +134,6 @@ export interface Template {
 export interface Page<Item> {
   readonly data: ReadonlyArray<Item>
   readonly has_more: boolean
-  /** `cursor` of the page after this one. */
+  /** `cursor` of the next page. */
   readonly next_cursor: string | null
 }

@@ -50,9 +50,9 @@ type InternalList<Item> = List<Item, Wire.InternalPage<Item>>
 type Returned<Route extends keyof InternalRoutes> = Promise<Result<InternalRoutes[Route]>>
 
 /**
- * Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. What must happen
- * only once (a rotation, a test, a retry, a resume, a replay, signing in) is repeated only if the service refused it
- * with 429.
+ * Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. What must
+ * happen only once (a rotation, a test, a retry, a resume, a replay, signing in) is repeated only if the service
+ * refused it with 429.
  */
 export interface InternalClient {
   readonly session: {
@@ -60,7 +60,7 @@ export interface InternalClient {
     readonly signIn: (person: Wire.SignIn, options?: CallOptions) => Returned<"POST /internal/session">
     readonly get: (options?: CallOptions) => Returned<"GET /internal/session">
     readonly signOut: (options?: CallOptions) => Returned<"DELETE /internal/session">
-    /** How people sign in. */
+    /** The method by which people sign in. */
     readonly method: (options?: CallOptions) => Returned<"GET /internal/sign-in">
     /** Creates the first workspace and its owner, and signs the owner in. */
     readonly setUp: (owner: Wire.SetUp, options?: CallOptions) => Returned<"POST /internal/setup">

@@ -1,6 +1,6 @@
 /**
- * What an exchange with a receiver means, in one plain sentence (contract §6 *Attempt*). The words are our own: an
- * error's text may hold what was sent, and a URL's query is often a secret.
+ * Describes an exchange with a receiver in one plain sentence (contract §6 *Attempt*). It never quotes errors: an error's
+ * text may contain what was sent, and a URL's query is often a secret.
  */
 import type { Delivery, WebhookTransport } from "@wac/core"
 import { Data, DateTime, Duration, Option } from "effect"
@@ -8,22 +8,22 @@ import type { IncomingHttpHeaders } from "node:http"
 import { NotConnected } from "./ReceiverConnector.ts"
 import { maxBodyBytes, type ReceiverExchange } from "./ReceiverExchange.ts"
 
-/** The answer began before the whole request was written, so it cannot be an answer to it. */
+/** The response began before the whole request was written, so it cannot be a response to this request. */
 export class EarlyAnswer extends Data.TaggedError("EarlyAnswer") {}
 
-/** The receiver answered 101. */
+/** The receiver responded with 101. */
 export class Upgraded extends Data.TaggedError("Upgraded") {}
 
 type Answer = WebhookTransport.WebhookAnswer
 
-/** So much of an answer's headers is kept. */
+/** The limits on the stored headers of a response. */
 const maxHeaders = 64
 const maxHeaderLength = 1024
 
-/** A longer `Retry-After` counts as this; the schedule heeds far less. */
+/** The longest `Retry-After` that counts; the schedule's own limit is far lower. */
 const maxRetryAfter = Duration.hours(24)
 
-/** A redirect's target is told up to here. */
+/** The maximum length of a redirect's target in the description. */
 const maxLocationLength = 200
 
 /** An attempt that ended before anything was tried. */
@@ -71,7 +71,7 @@ const connections: { readonly [code: string]: string } = {
 
 const lengthAndChunks = "answered with both Content-Length and Transfer-Encoding"
 
-/** Codes of Node's HTTP parser, for answers that break HTTP's rules. */
+/** Codes of Node's HTTP parser, for responses that break HTTP's rules. */
 const malformed: { readonly [code: string]: string } = {
   HPE_HEADER_OVERFLOW: "answered with headers that are too large",
   HPE_INVALID_CHUNK_SIZE: "answered with a malformed chunk",
@@ -84,11 +84,11 @@ const malformed: { readonly [code: string]: string } = {
   HPE_INVALID_VERSION: "answered in an unknown version of HTTP"
 }
 
-/** How an answer breaks HTTP's rules; `undefined` if the error says nothing of the kind. */
+/** How a response breaks HTTP's rules; `undefined` if the error is of a different kind. */
 const malformation = (error: Error): string | undefined => {
   const code = codeOf(error)
   if (!code.startsWith("HPE_")) return undefined
-  // one code has two meanings, which only the parser's words tell apart
+  // one code has two meanings, which only the parser's message distinguishes
   const isBoth = "reason" in error && typeof error.reason === "string" && error.reason.includes("Transfer-Encoding")
   if (isBoth && code.endsWith("_CONTENT_LENGTH")) return lengthAndChunks
   return malformed[code] ?? `answered with malformed HTTP (${code})`
@@ -127,7 +127,7 @@ const afterError = (exchange: ReceiverExchange, error: Error): Answer => {
 const one = (value: string | ReadonlyArray<string> | undefined): string =>
   typeof value === "string" ? value : value?.join(", ") ?? ""
 
-/** Names are lower case already. Cookies are not kept: they are the receiver's secrets, and never sent back. */
+/** Names are already lower case. Cookies are not stored: they are the receiver's secrets, and never sent back. */
 const keptHeaders = (headers: IncomingHttpHeaders): Delivery.AttemptResponse["headers"] => {
   const kept: Array<[name: string, value: string]> = []
   for (const [name, value] of Object.entries(headers)) {
@@ -139,14 +139,14 @@ const keptHeaders = (headers: IncomingHttpHeaders): Delivery.AttemptResponse["he
 
 const utf8 = new TextDecoder()
 
-/** As text that every storage can hold: no NUL, and no half character where it was cut. */
+/** The body as text that every storage can hold: without NUL, and without half a character at the cut. */
 const keptBody = (body: Buffer): string =>
   (body.length < maxBodyBytes ? utf8.decode(body) : new TextDecoder().decode(body, { stream: true }))
     .replaceAll("\u0000", "\uFFFD")
 
 const httpDate = /^[A-Z][a-z]{2,8},? .+ GMT$/
 
-/** Reads `Retry-After`: seconds, or an HTTP date as of `now` (RFC 9110 §10.2.3). What is neither counts for nothing. */
+/** Reads `Retry-After`: seconds, or an HTTP date relative to `now` (RFC 9110 §10.2.3). Anything else is ignored. */
 const retryAfter = (value: string, now: number): Duration.Duration | null => {
   const wait = /^\d+$/.test(value)
     ? Option.some(Duration.seconds(Number(value)))
@@ -156,7 +156,7 @@ const retryAfter = (value: string, now: number): Duration.Duration | null => {
   return Option.getOrNull(Option.map(wait, Duration.min(maxRetryAfter)))
 }
 
-/** Where a redirect leads, without what may be a secret. */
+/** The target of a redirect, without parts that may be secret. */
 const target = (location: string, url: URL): string => {
   if (!URL.canParse(location, url.href)) return ""
   const { host, pathname, protocol } = new URL(location, url.href)
@@ -166,7 +166,7 @@ const target = (location: string, url: URL): string => {
     : ` to ${protocol}//${host}${pathname}`.slice(0, maxLocationLength)
 }
 
-/** The statuses that ask for the request to be sent elsewhere; 304 and 300 do not (RFC 9110 §15.4). */
+/** The statuses that redirect a request to a different address; 304 and 300 do not (RFC 9110 §15.4). */
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const seconds = (duration: Duration.Duration): string => `${Duration.toSeconds(duration)} seconds`
@@ -187,7 +187,7 @@ const waitedFor = (exchange: ReceiverExchange): string => {
   }
 }
 
-/** What came when the time was over in the middle of it. */
+/** The result of an exchange that timed out. */
 export const timedOut = (exchange: ReceiverExchange, timeout: Duration.Duration): Answer => ({
   ...unanswered(exchange, "timeout", `${waitedFor(exchange)} within ${seconds(timeout)}`),
   statusCode: exchange.statusCode,
@@ -197,7 +197,7 @@ export const timedOut = (exchange: ReceiverExchange, timeout: Duration.Duration)
 const responseOf = ({ body, headers, statusCode }: ReceiverExchange): Delivery.AttemptResponse | null =>
   statusCode === null ? null : { headers: keptHeaders(headers), body: keptBody(body) }
 
-/** What came of an exchange that ended by itself: with an answer, whole unless there is an error, or without. */
+/** The result of an exchange that ended without a timeout: with a response, complete unless there is an error, or without. */
 export const answer = (exchange: ReceiverExchange, error: Error | null, url: URL, now: number): Answer => {
   const { headers, statusCode } = exchange
   if (statusCode === null) return afterError(exchange, error ?? new Error("no answer"))

@@ -1,19 +1,19 @@
 /**
- * What a receiver's certificate says, for whoever has to replace it. Its text is the receiver's: it is kept short and
- * plain.
+ * Describes a receiver's certificate for the person who has to replace it. The text comes from the receiver, so it is
+ * shortened and reduced to plain characters.
  */
 import { DateTime, Option } from "effect"
 import type { PeerCertificate } from "node:tls"
 
-/** A name in a certificate is shown up to here. */
+/** The maximum length of a name from a certificate. */
 const maxNameLength = 64
 
-/** So many of a certificate's names are shown. */
+/** The maximum number of a certificate's names. */
 const maxNames = 3
 
 const plain = (text: string): string => text.replace(/[^ -~]/g, "?").slice(0, maxNameLength)
 
-/** A distinguished name's part; node gives a list where there are several. */
+/** A part of a distinguished name; Node returns a list if there are several. */
 const part = (value: string | ReadonlyArray<string> | undefined): string =>
   plain(typeof value === "string" ? value : value?.[0] ?? "")
 
@@ -34,9 +34,9 @@ const issuer = ({ issuer, subject }: PeerCertificate): string => {
   return JSON.stringify(issuer) === JSON.stringify(subject) ? `itself (${name})` : name
 }
 
-/** "for a.example, issued by Acme CA 1, valid from 2026-01-02 to 2026-04-02"; `null` when there is no certificate. */
+/** "for a.example, issued by Acme CA 1, valid from 2026-01-02 to 2026-04-02"; `null` if there is no certificate. */
 export const describe = (certificate: PeerCertificate | undefined): string | null =>
-  // node gives an empty object when the peer sent none
+  // Node returns an empty object if the peer sent none
   certificate === undefined || certificate.valid_from === undefined
     ? null
     : `for ${names(certificate)}, issued by ${issuer(certificate)}, ` +

@@ -1,6 +1,6 @@
 /**
- * Which hosts a receiver may have (contract §6 *Receiver addresses*). Pure: names are looked up elsewhere, and each
- * address they lead to is judged here.
+ * The hosts that a receiver may have (contract §6 *Receiver addresses*). Pure: names are looked up elsewhere, and each of
+ * their addresses is judged here.
  */
 import { Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
@@ -14,12 +14,12 @@ export interface Cidr {
   readonly prefixLength: number
 }
 
-/** Whether a host may be connected to; if not, what it is: "a loopback address". */
+/** Whether connections to a host are allowed; if not, what the host is: "a loopback address". */
 export type Verdict =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly reason: string }
 
-/** An entry of `WEBHOOK_ALLOW_CIDRS` that is no range. */
+/** An entry of `WEBHOOK_ALLOW_CIDRS` that is not a range. */
 export class InvalidCidr extends Schema.TaggedError<InvalidCidr>()("InvalidCidr", {
   entry: Schema.String,
   message: Schema.String
@@ -59,7 +59,7 @@ const cidr = (text: string): Cidr => {
 const within = (address: Address, cidrs: ReadonlyArray<Cidr>): boolean =>
   cidrs.some(({ network, prefixLength }) => network.kind() === address.kind() && address.match(network, prefixLength))
 
-/** Where clouds tell a machine its own credentials. Link-local ones are refused as a whole. */
+/** The addresses at which clouds give a machine its credentials. Link-local addresses are all refused. */
 const metadata: ReadonlyArray<Cidr> = [
   cidr("169.254.0.0/16"),
   cidr("fe80::/10"),
@@ -72,19 +72,19 @@ const metadata: ReadonlyArray<Cidr> = [
   cidr("fd00:a9fe:a9fe::/48") // Linode
 ]
 
-/** All of IPv6 that is given out as global unicast; `range()` calls the rest unicast too where no RFC names it. */
+/** The IPv6 range that is assigned as global unicast; `range()` also calls the rest unicast if no RFC names it. */
 const globalUnicast6 = [cidr("2000::/3")]
 
-/** `::a.b.c.d`, deprecated; `[::127.0.0.1]` is one to the URL parser. */
+/** `::a.b.c.d`, deprecated; the URL parser accepts `[::127.0.0.1]` as such an address. */
 const ipv4Compatible = [cidr("::/96")]
 
 const isPublic = (address: Address): boolean =>
   address.range() === "unicast" && (address.kind() === "ipv4" || within(address, globalUnicast6))
 
-/** NAT64 of one network (RFC 8215): which of its bits are the prefix is the network's to say. */
+/** NAT64 of one network (RFC 8215): the network decides which of the bits are the prefix. */
 const localNat64 = [cidr("64:ff9b:1::/48")]
 
-/** Where the IPv4 address is for each length of a translator's prefix, 96 bits first (RFC 6052 §2.2). */
+/** The position of the IPv4 address for each length of a translator's prefix, 96 bits first (RFC 6052 §2.2). */
 const embeddings: ReadonlyArray<ReadonlyArray<number>> = [
   [12, 13, 14, 15],
   [6, 7, 9, 10],
@@ -143,11 +143,11 @@ export const judge = (address: string, allowed: ReadonlyArray<Cidr>): Verdict =>
     ? refused("not an IP address")
     : judgeAddress(ipaddr.process(address), allowed)
 
-/** The verdict on all addresses of one name: one that is refused taints the others, as any may be connected to. */
+/** The verdict on all addresses of a name: if one is refused, the name is refused, because any may be connected to. */
 export const judgeAll = (addresses: ReadonlyArray<string>, allowed: ReadonlyArray<Cidr>): Verdict =>
   addresses.map((address) => judge(address, allowed)).find((verdict) => !verdict.allowed) ?? allowedVerdict
 
-/** The address that a URL's `hostname` is, without brackets; `undefined` when it is a name. */
+/** The address in a URL's `hostname`, without brackets; `undefined` if it is a name. */
 export const literal = (hostname: string): string | undefined => {
   const address = hostname.startsWith("[") && hostname.endsWith("]") ? hostname.slice(1, -1) : hostname
   return isIP(address) === 0 ? undefined : address
@@ -166,7 +166,7 @@ const isUnder = (name: string, suffix: string): boolean => name === suffix || na
 const nameOf = (hostname: string): string => hostname.toLowerCase().replace(/\.+$/, "")
 
 /**
- * Where a name of the server itself (`localhost`, `*.localhost`) leads: to the loopback addresses that are allowed.
+ * The addresses of a name of the server itself (`localhost`, `*.localhost`): the loopback addresses that are allowed.
  * Such names are never looked up (RFC 6761 §6.3). `undefined` for any other name.
  */
 export const ownAddresses = (
@@ -178,9 +178,9 @@ export const ownAddresses = (
     : undefined
 
 /**
- * Judges a URL's `hostname` by itself: an address as {@link judge} does, a name where it says what it leads to. An
- * allowed name is still to be looked up and its addresses judged. Names of the server itself need an allowed
- * loopback range, those of private networks some allowed range (contract §6).
+ * Judges a URL's `hostname`: an address as {@link judge} does, a name only if it reveals its target. The addresses of an
+ * allowed name must still be looked up and judged. Names of the server itself need an allowed
+ * loopback range, and names of private networks any allowed range (contract §6).
  */
 export const judgeHost = (hostname: string, allowed: ReadonlyArray<Cidr>): Verdict => {
   const address = literal(hostname)

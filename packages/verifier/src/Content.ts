@@ -1,15 +1,15 @@
 /**
- * The bytes under a signature, and what it is keyed with. Internal to the package.
+ * The signed bytes and the key of a signature. Internal to the package.
  */
 
 const encoder = new TextEncoder()
 
-/** Bytes that WebCrypto takes: never backed by shared memory. */
+/** Bytes that WebCrypto accepts: never backed by shared memory. */
 export type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * HMAC-SHA-256 under `key` over `head` and then `body`, as they are at the time of the call; strings are taken as UTF-8.
- * In lower-case hexadecimal or base64. `#hmac` is the one of the runtime, by the import condition `node` (package.json).
+ * HMAC-SHA-256 with `key` over `head` and then `body`, as they are at the time of the call; strings count as UTF-8. The
+ * result is lower-case hexadecimal or base64. The import condition `node` chooses the runtime's `#hmac` (package.json).
  */
 export type Hmac = (
   key: string | Bytes,
@@ -18,7 +18,7 @@ export type Hmac = (
   encoding: "hex" | "base64"
 ) => string | Promise<string>
 
-/** What `join` makes of the MACs: at once where all are here already, as on Node. */
+/** Applies `join` to the MACs: synchronously if all of them are available, as on Node. */
 export const joined = (
   macs: ReadonlyArray<string | Promise<string>>,
   join: (macs: ReadonlyArray<string>) => string
@@ -32,8 +32,7 @@ const isBytes = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]"
 
 /**
- * What was given as a body; throws a `TypeError` unless it is a string or bytes that are still readable (a detached
- * buffer is not).
+ * The given body; throws a `TypeError` unless it is a string or bytes that are still readable (a detached buffer is not).
  */
 export const bodyOf = (body: string | Uint8Array): string | Uint8Array => {
   if (typeof body !== "string" && !isBytes(body)) {
@@ -65,12 +64,12 @@ export const toHex = (bytes: Bytes): string => {
 }
 
 /**
- * A secret that can key an HMAC. A blank one is as good as none, since anyone can compute under it; so is one of NULs,
- * which HMAC cannot tell from the empty key.
+ * Whether a secret can key an HMAC. A blank secret protects nothing, because anyone can compute with it. The same is true
+ * of a secret of NULs, which HMAC treats like the empty key.
  */
 export const isSecret = (value: unknown): value is string => typeof value === "string" && /[^\0\s]/.test(value)
 
-/** What was given as one secret or several, as a list; throws a `TypeError` unless each of them is usable. */
+/** The given secret or secrets as a list; throws a `TypeError` unless each of them is usable. */
 export const secretsOf = (secret: string | ReadonlyArray<string>): ReadonlyArray<string> => {
   const secrets = Array.isArray(secret) ? [...secret] : [secret]
   if (secrets.length === 0 || !secrets.every(isSecret)) {
@@ -79,7 +78,7 @@ export const secretsOf = (secret: string | ReadonlyArray<string>): ReadonlyArray
   return secrets
 }
 
-/** `timestamp` as it was given; throws a `RangeError` unless it is a whole number of unix seconds. */
+/** The given `timestamp`; throws a `RangeError` unless it is a whole number of unix seconds. */
 export const secondsOf = (timestamp: number): number => {
   if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
     throw new RangeError("The timestamp must be a whole number of unix seconds")

@@ -7,11 +7,11 @@ export interface DeliveryHeaders {
 }
 
 /**
- * The headers that sign one delivery, of both families: `X-Service-Signature` as `sign` makes it, and the three of
- * Standard Webhooks as `signStandardWebhook` makes the last of them.
+ * The headers that sign one delivery, of both families: `X-Service-Signature` as made by `sign`, and the three of
+ * Standard Webhooks, the last of which is made by `signStandardWebhook`.
  *
- * On Node they are made at once, so that whoever signs thousands a second waits for no promise; on any other runtime
- * this is a promise of them. Throws, on either, the `TypeError` or `RangeError` that those two reject with.
+ * On Node the headers are returned synchronously, so that signing thousands a second needs no promises; on any other
+ * runtime a promise of them is returned. On both, throws the `TypeError` or `RangeError` that those functions reject with.
  */
 export const signDelivery = (input: StandardWebhookInput): DeliveryHeaders | Promise<DeliveryHeaders> => {
   const headers = (ours: string, standard: string): DeliveryHeaders => ({

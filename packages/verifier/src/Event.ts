@@ -5,19 +5,19 @@ import type { Json } from "./Json.ts"
 import type { ReceivedContent } from "./ReceivedContent.ts"
 import type { UnknownName } from "./UnknownName.ts"
 
-/** What the events of a message have in common. */
+/** The fields that all events of a message have. */
 export interface MessageData {
-  /** As in the answer to the send: `msg_…`. */
+  /** As in the response to the send: `msg_…`. */
   readonly message_id: string
-  /** The upstream provider's own identifier; `null` as long as it has told none. */
+  /** The upstream provider's own identifier; `null` until the provider has given one. */
   readonly provider_message_id: string | null
   /** The recipient's number, E.164. */
   readonly to: string
   /** As given with the send, if it was. */
   readonly client_reference?: string
-  /** Grows by one with each event of the message: a lower one than the last is old news. */
+  /** Grows by one with each event of the message: an event with a lower number than the last is outdated. */
   readonly sequence: number
-  /** In the event that brought it: what the provider says of the message's price, in its own words. */
+  /** The message's price as the provider reports it, only in the event of the report that contained it. */
   readonly pricing?: {
     readonly billable: boolean
     readonly model: string
@@ -26,7 +26,7 @@ export interface MessageData {
   }
 }
 
-/** The message was handed to the provider. Times are ISO 8601, UTC. */
+/** The provider accepted the message. Times are ISO 8601, UTC. */
 export interface MessageSentData extends MessageData {
   readonly status: "sent"
   readonly sent_at: string
@@ -44,12 +44,12 @@ export interface MessageReadData extends MessageData {
   readonly read_at: string
 }
 
-/** Why a message failed, in the words of the service's errors (service specification §7). */
+/** Why a message failed, with the codes of the service's errors (service specification §7). */
 export interface MessageError {
   readonly code: string
   readonly reason?: string
   readonly message: string
-  /** What the upstream provider said, in its own code and words. */
+  /** The provider's error, with its own code and message. */
   readonly provider?: { readonly code: string; readonly message: string }
 }
 
@@ -60,60 +60,60 @@ export interface MessageFailedData extends MessageData {
   readonly error: MessageError
 }
 
-/** What a customer's message answers or quotes. */
+/** The message that a customer's message replies to or quotes. */
 export interface ReceivedContext {
-  /** Our identifier of the other message, where it is known here, else the upstream provider's. */
+  /** The service's identifier of the other message if the service knows it, otherwise the provider's. */
   readonly message_id?: string
-  /** The upstream provider's identifier of it. */
+  /** The provider's identifier of the other message. */
   readonly provider_message_id?: string
   readonly from?: string
   readonly forwarded?: boolean
   readonly [field: string]: Json | undefined
 }
 
-/** A customer wrote. `type` tells which further field holds what they wrote, e.g. `data.text` of a `text`. */
+/** A customer wrote. `type` names the further field that holds what they wrote, e.g. `data.text` of a `text`. */
 export type MessageReceivedData = ReceivedContent & {
   readonly message_id: string
   readonly provider_message_id: string
-  /** The customer's number, E.164; `null` when the provider tells only `from_user_id`. */
+  /** The customer's number, E.164; `null` if the provider reports only `from_user_id`. */
   readonly from: string | null
-  /** The provider's name for the customer towards this business, where it gives one. */
+  /** The provider's id of the customer for this business, if it gives one. */
   readonly from_user_id?: string
-  /** The number of ours that they wrote to, E.164. */
+  /** The workspace's number that they wrote to, E.164. */
   readonly to: string
   /** The message's own time. */
   readonly received_at: string
   readonly context?: ReceivedContext
-  /** What the provider says of the customer; nobody has checked it. */
+  /** What the provider reports about the customer, unchecked. */
   readonly profile?: { readonly name?: string; readonly username?: string; readonly parent_user_id?: string }
-  /** Told so long after its own time that a reply in conversation may be out of place. */
+  /** Reported so long after its own time that a reply in conversation may be out of place. */
   readonly late: boolean
 }
 
-/** The business wrote to a customer on its own phone. `type` tells which further field holds what it wrote. */
+/** The business wrote to a customer on its own phone. `type` names the further field that holds what it wrote. */
 export type MessageEchoedData = ReceivedContent & {
   readonly message_id: string
   readonly provider_message_id: string
-  /** The number of ours that it was written from, E.164. */
+  /** The workspace's number that the message was sent from, E.164. */
   readonly from: string
-  /** The customer's number, E.164; `null` when the provider tells only `to_user_id`. */
+  /** The customer's number, E.164; `null` if the provider reports only `to_user_id`. */
   readonly to: string | null
   readonly to_user_id?: string
   /** The message's own time. */
   readonly sent_at: string
   readonly context?: ReceivedContext
-  /** Told so long after its own time that a reaction may be out of place. */
+  /** Reported so long after its own time that a reaction may be out of place. */
   readonly late: boolean
 }
 
-/** A campaign came to its end; beside its name, how many messages had which outcome. */
+/** A campaign ended: its name, and how many messages had which outcome. */
 export interface CampaignCompletedData {
   readonly campaign_id: string
   readonly name: string
   readonly [field: string]: Json
 }
 
-/** Someone pressed "Send test event", or the service tries a paused webhook. */
+/** Someone pressed "Send test event", or the service probes a paused webhook. */
 export interface WebhookTestData {
   readonly webhook_id: string
   readonly tested_at: string
@@ -135,8 +135,8 @@ export interface EventDataByType {
 export type EventType = keyof EventDataByType
 
 /**
- * The shape that the webhook is set to: `combined` unless it was changed; `a` and `b` are the two variants of the
- * specification, without the fields that are not theirs.
+ * The webhook's envelope: `combined` unless it was changed; `a` and `b` are the two variants of the specification, each
+ * with only its own fields.
  */
 export type Envelope = "combined" | "a" | "b"
 
@@ -145,7 +145,7 @@ type Without<Data, Fields extends string> = Data extends unknown ? {
   }
   : never
 
-/** `data` as each envelope has it. */
+/** `data` in each envelope. */
 interface DataOf<Data> {
   readonly combined: Data
   readonly a: Without<
@@ -183,7 +183,7 @@ export type EventOf<Type extends EventType, E extends Envelope = "combined"> = {
   readonly [T in Type]: Enveloped<T, DataOf<EventDataByType[T]>[E]>[E]
 }[Type]
 
-/** An event of a type newer than this version. Answer 200 and pass it over, or read it with care. */
+/** An event of a type newer than this version. Respond with 200 and ignore it, or read it with care. */
 export type UnknownEvent<E extends Envelope = "combined"> = Enveloped<
   UnknownName,
   { readonly [field: string]: Json }

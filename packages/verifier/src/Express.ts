@@ -1,5 +1,6 @@
 /**
- * A receiver for Express, and for whatever hands on Node's request and response: `node:http`, Connect, Next's pages API.
+ * A receiver for Express, and for everything that passes on Node's request and response: `node:http`, Connect, Next's
+ * pages API.
  *
  * @module
  */
@@ -9,7 +10,7 @@ import { alreadyRead, answer, type EventHandler, maxBytesOf, type ReceiverOption
 
 export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
 
-/** As much of Node's `IncomingMessage` as is needed, and what body parsers add to it. */
+/** The part of Node's `IncomingMessage` that is needed, and what body parsers add to it. */
 export interface NodeRequest {
   readonly headers: { readonly [name: string]: string | Array<string> | undefined }
   readonly readableDidRead?: boolean
@@ -19,7 +20,7 @@ export interface NodeRequest {
   off(event: string, listener: (chunk: Uint8Array) => void): unknown
 }
 
-/** As much of Node's `ServerResponse` as is needed. */
+/** The part of Node's `ServerResponse` that is needed. */
 export interface NodeResponse {
   statusCode: number
   readonly headersSent: boolean
@@ -28,19 +29,19 @@ export interface NodeResponse {
 }
 
 /**
- * A handler for `app.post(path, …)` that hands the verified event and the request to `handler`.
+ * A handler for `app.post(path, …)` that passes the verified event and the request to `handler`.
  *
  * ```ts
  * app.post("/webhook", webhook({ secret: process.env.WEBHOOK_SECRET }, async (event) => { … }))
  * app.use(express.json()) // after it
  * ```
  *
- * It reads the body by itself. Where something else did before, it takes the raw bytes that `express.raw()` leaves in
- * `req.body`, or that `express.json({ verify })`, Nest and Cloud Functions leave in `req.rawBody`; an already parsed
+ * It reads the body itself. If something else has already read the body, it uses the raw bytes that `express.raw()` leaves
+ * in `req.body`, or that `express.json({ verify })`, Nest and Cloud Functions leave in `req.rawBody`; an already parsed
  * body is refused as `body_already_parsed`.
  *
- * It answers 200 once the handler is done, within 5 seconds; 400 with the mistake in words; 413 over `maxBytes`; 500
- * when the handler throws, so that the event comes again. It never rejects.
+ * It responds with 200 once the handler is done, which must be within 5 seconds; with 400 and a description of the
+ * mistake; with 413 over `maxBytes`; and with 500 if the handler throws, so that the event comes again. It never rejects.
  */
 export const webhook = <Request extends NodeRequest = NodeRequest, E extends Envelope = "combined">(
   options: ReceiverOptions<readonly [Request], E>,
@@ -71,7 +72,7 @@ const bodyOf = (request: NodeRequest, maxBytes: number): unknown =>
   [request.rawBody, request.body].find(isRaw) ??
     (request.readableDidRead === true ? alreadyRead : read(request, maxBytes))
 
-/** The bytes of the stream; `undefined` when they do not all come. */
+/** The bytes of the stream; `undefined` if they do not all arrive. */
 const read = (request: NodeRequest, maxBytes: number): Promise<unknown> =>
   new Promise((resolve) => {
     if (Number(request.headers["content-length"]) > maxBytes) {

@@ -8,7 +8,7 @@ import { alreadyRead, answer, type EventHandler, maxBytesOf, type ReceiverOption
 
 export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
 
-/** As much of Fastify's request as is needed, and what `fastify-raw-body` adds to it. */
+/** The part of Fastify's request that is needed, and what `fastify-raw-body` adds to it. */
 export interface FastifyRequestLike {
   readonly headers: { readonly [name: string]: string | Array<string> | undefined }
   readonly body?: unknown
@@ -16,14 +16,14 @@ export interface FastifyRequestLike {
   readonly log: { error(error: unknown): void }
 }
 
-/** As much of Fastify's reply as is needed. */
+/** The part of Fastify's reply that is needed. */
 export interface FastifyReplyLike {
   code(status: number): unknown
   type(contentType: string): unknown
   send(body: string): unknown
 }
 
-/** As much of a Fastify instance as is needed. */
+/** The part of a Fastify instance that is needed. */
 export interface FastifyLike {
   removeAllContentTypeParsers(): void
   addContentTypeParser(
@@ -35,11 +35,12 @@ export interface FastifyLike {
 }
 
 /**
- * A handler for a route whose body is raw: within a plugin whose parser leaves it a buffer, or with `fastify-raw-body`.
+ * A handler for a route with a raw body: in a plugin whose parser leaves it a buffer, or with `fastify-raw-body`.
  * A parsed body is refused as `body_already_parsed`. `webhook` is the plugin with such a parser.
  *
- * Answers 200 once `handler` is done, within 5 seconds; 400 with the mistake in words; 500 when the handler throws, so
- * that the event comes again. What it throws goes to `request.log.error`, unless there is `onError`.
+ * Responds with 200 once `handler` is done, which must be within 5 seconds; with 400 and a description of the mistake; and
+ * with 500 if the handler throws, so that the event comes again. Its error goes to `request.log.error`, unless `onError` is
+ * set.
  */
 export const webhookHandler = <
   Request extends FastifyRequestLike = FastifyRequestLike,
@@ -59,14 +60,14 @@ export const webhookHandler = <
 }
 
 /**
- * A plugin with the one route `POST <path>`, that hands the verified event and the request to `handler`.
+ * A plugin with the single route `POST <path>`, which passes the verified event and the request to `handler`.
  *
  * ```ts
  * app.register(webhook({ path: "/webhook", secret: process.env.WEBHOOK_SECRET }, async (event) => { … }))
  * ```
  *
- * Within it bodies stay raw; the parsers of the rest of the app are untouched, as plugins are closed. Over `maxBytes`,
- * Fastify answers 413. Otherwise it answers as `webhookHandler`.
+ * In the plugin, bodies stay raw; the parsers of the rest of the app do not change, because plugins are encapsulated. Over
+ * `maxBytes`, Fastify responds with 413. All other responses are those of `webhookHandler`.
  */
 export const webhook = <Request extends FastifyRequestLike = FastifyRequestLike, E extends Envelope = "combined">(
   options: ReceiverOptions<readonly [Request], E> & { readonly path: string },

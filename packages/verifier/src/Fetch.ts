@@ -1,5 +1,5 @@
 /**
- * A receiver for whatever takes a `Request` and gives a `Response`: Next.js and other route handlers, Deno, Bun,
+ * A receiver for everything that takes a `Request` and returns a `Response`: Next.js and other route handlers, Deno, Bun,
  * Cloudflare Workers.
  *
  * @module
@@ -11,8 +11,8 @@ import { alreadyRead, answer, type EventHandler, maxBytesOf, type ReceiverOption
 export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
 
 /**
- * A handler of requests that hands the verified event to `handler`, and with it the request and whatever else the
- * framework gave (Next's context, a Worker's `env` and `ctx`).
+ * A request handler that passes the verified event to `handler`, together with the request and all other arguments of the
+ * framework (Next's context, a Worker's `env` and `ctx`).
  *
  * ```ts
  * export const POST = webhook({ secret: process.env.WEBHOOK_SECRET }, async (event) => {
@@ -20,8 +20,8 @@ export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
  * })
  * ```
  *
- * It answers 200 once the handler is done, within 5 seconds; 400 with the mistake in words; 413 over `maxBytes`; 500
- * when the handler throws, so that the event comes again. It never rejects.
+ * It responds with 200 once the handler is done, which must be within 5 seconds; with 400 and a description of the
+ * mistake; with 413 over `maxBytes`; and with 500 if the handler throws, so that the event comes again. It never rejects.
  */
 export const webhook = <
   Source extends readonly [Request, ...ReadonlyArray<unknown>] = readonly [Request],
@@ -42,7 +42,7 @@ async (...source: Source): Promise<Response> => {
   return new Response(body, { status, headers: { "content-type": "application/json" } })
 }
 
-/** The bytes of a request; `undefined` when they do not all come. Internal to the package. */
+/** The bytes of a request; `undefined` if they do not all arrive. Internal to the package. */
 export const bodyOf = async (request: Request, maxBytes: number): Promise<unknown> => {
   if (request.bodyUsed) {
     return alreadyRead

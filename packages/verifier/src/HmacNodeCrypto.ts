@@ -2,9 +2,9 @@ import { createHmac, createSecretKey } from "node:crypto"
 import type { Bytes, Hmac } from "./Content.ts"
 
 /**
- * By `node:crypto`: WebCrypto would make each of its two steps a job for another thread, for a few microseconds' work.
- * Given the bare bytes of a key, Node 24 spends several times as long on finding out that they are no key object; text
- * costs least, in and out.
+ * HMAC by `node:crypto`. WebCrypto would run each of its two steps as a job on another thread, for a few microseconds'
+ * work. If the key is given as bare bytes, Node 24 takes several times as long to find out that they are not a key object;
+ * text is fastest as input and output.
  */
 export const hmac: Hmac = (key, head, body, encoding) => {
   const mac = createHmac("sha256", typeof key === "string" ? key : createSecretKey(key))

@@ -1,7 +1,7 @@
 import type { Envelope, WebhookEvent } from "./Event.ts"
 import { type RefusalReason, SIGNATURE_HEADER, verify, type VerifyOptions } from "./Signature.ts"
 
-/** One signing secret, or every live one during a rotation. `undefined`, as of an unset variable, verifies nothing. */
+/** One signing secret, or all live secrets during a rotation. `undefined`, as from an unset variable, verifies nothing. */
 export type Secrets = string | ReadonlyArray<string> | undefined
 
 /** A request's headers: a `Headers`, Node's `IncomingHttpHeaders`, or any record of names, in any case, and values. */
@@ -12,41 +12,41 @@ export type HeadersLike =
 /**
  * Why `receive` refused: a reason of `verify`, or
  *
- * - `body_already_parsed`: the body is an object; a body parser was faster. It takes the place of `invalid_body`.
+ * - `body_already_parsed`: the body is an object, because a body parser ran first. Replaces `invalid_body`.
  * - `malformed_json`: genuinely signed, but not JSON in UTF-8.
  * - `not_an_event`: genuinely signed JSON, but without a `type` and `data`: a signed request, perhaps.
- * - `other_envelope`: an event in another envelope than `options.envelope` says.
+ * - `other_envelope`: the event's envelope is not `options.envelope`.
  */
 export type ReceiveReason = RefusalReason | "body_already_parsed" | "malformed_json" | "not_an_event" | "other_envelope"
 
-/** The mistake, as a word for programs and as a sentence for people. Neither holds anything secret. */
+/** The mistake, as a code for programs and as a sentence for people. Neither contains a secret. */
 export interface Refusal {
   readonly ok: false
   readonly reason: ReceiveReason
   readonly message: string
 }
 
-/** What `receive` found: the event and the signed time in unix seconds, or the one check that failed. */
+/** The result of `receive`: the event and the signed time in unix seconds, or the check that failed. */
 export type Receipt<E extends Envelope = "combined"> =
   | { readonly ok: true; readonly event: WebhookEvent<E>; readonly timestamp: number }
   | Refusal
 
 /** Settings of `receive`; each is optional. */
 export interface ReceiveOptions<E extends Envelope = "combined"> extends VerifyOptions {
-  /** The envelope that the webhook is set to, `combined` by default. */
+  /** The webhook's envelope, `combined` by default. */
   readonly envelope?: E | undefined
 }
 
 /**
- * Verifies a delivery and gives its event, typed by `event.type`: `verify` over the header `X-Service-Signature`, and
- * then the JSON. Give the body raw, as bytes or text, before any parser has seen it.
+ * Verifies a delivery and returns its event, typed by `event.type`: checks the header `X-Service-Signature` by `verify`,
+ * and then the JSON. Give the raw body, as bytes or text, before any parser reads it.
  *
  * **Never throws and never rejects.** The signature vouches for the content, so of the event only the envelope is
- * checked; a type of event that this version does not know is given as it is (`UnknownEvent`).
+ * checked; an event whose type this version does not know is returned unchanged (`UnknownEvent`).
  *
- * Answer a refusal with 400, and an event with 200 within 5 seconds, once it is stored: what is answered otherwise comes
- * again, for 24 hours. An event can come twice: deduplicate by `event.id`, which is the same every time (service
- * specification §6).
+ * Respond to a refusal with 400, and to an event with 200 within 5 seconds, once it is stored. After any other response
+ * the event comes again, for 24 hours. An event can come twice: deduplicate by `event.id`, which is the same every time
+ * (service specification §6).
  */
 export const receive = async <E extends Envelope = "combined">(
   rawBody: string | Uint8Array,
@@ -59,7 +59,7 @@ export const receive = async <E extends Envelope = "combined">(
     if (!Object.hasOwn(fields, envelope)) {
       return refuse("invalid_options")
     }
-    // Read before the first wait: what was verified is what is parsed, whoever writes into the caller's buffer.
+    // Read before the first wait: exactly the verified bytes are parsed, even if the caller's buffer changes meanwhile.
     const text = textOf(rawBody)
     const verified = await verify(rawBody, signatureOf(headers), secret!, options)
     if (!verified.ok) {
@@ -76,7 +76,7 @@ export const receive = async <E extends Envelope = "combined">(
       ? { ok: true, event: event as unknown as WebhookEvent<E>, timestamp: verified.timestamp }
       : refuse("other_envelope")
   } catch {
-    // Arguments can throw when they are only looked at; of those, `verify` has not seen these yet.
+    // Arguments can throw when they are merely read; `verify` has not read these yet.
     return refuse("invalid_body")
   }
 }
@@ -121,7 +121,7 @@ const isParsed = (body: unknown): boolean =>
 
 const lowerCaseName = SIGNATURE_HEADER.toLowerCase()
 
-/** The header's value; sent several times, as HTTP joins it, which `verify` refuses. */
+/** The header's value. A header that was sent several times is joined as in HTTP, which `verify` refuses. */
 const signatureOf = (headers: unknown): string | undefined => {
   if (typeof headers !== "object" || headers === null) {
     return undefined

@@ -1,52 +1,52 @@
 /**
- * What the helpers for frameworks have in common: from a body to an answer. Internal to the package.
+ * What the helpers for frameworks share: from a body to a response. Internal to the package.
  */
 import type { Envelope, WebhookEvent } from "./Event.ts"
 import { type HeadersLike, receive, type ReceiveOptions, type ReceiveReason, type Secrets } from "./Receive.ts"
 
-// The largest event is some kilobytes; whoever sends more is not the service, and must not fill the memory.
+// The largest event has some kilobytes; a larger body is not from the service and must not fill the memory.
 const defaultMaxBytes = 1_048_576
 
-/** Why a request was not answered with 200: `body_too_large` is 413, `handler_failed` 500, and every other 400. */
+/** Why the response was not 200: `body_too_large` is 413, `handler_failed` is 500, and every other reason is 400. */
 export interface Problem {
   readonly reason: ReceiveReason | "body_too_large" | "handler_failed"
-  /** The mistake in words, without anything secret. It is in the answer, and so in the service's log of attempts. */
+  /** A description of the mistake, without secrets. It is in the response, and so in the service's log of attempts. */
   readonly message: string
 }
 
-/** Settings of a receiver; `Source` is what the framework hands to a handler: the request or context. */
+/** Settings of a receiver; `Source` is what the framework passes to a handler: the request or the context. */
 export interface ReceiverOptions<Source extends ReadonlyArray<unknown>, E extends Envelope = "combined">
   extends ReceiveOptions<E>
 {
-  /** The webhook's signing secret, all live ones during a rotation, or how to get at it for each request. */
+  /** The webhook's signing secret, all live secrets during a rotation, or a function that returns them per request. */
   readonly secret: Secrets | ((...source: Source) => Secrets | Promise<Secrets>)
-  /** The largest body that is read, in bytes; 1 MiB by default. A larger one is answered with 413. */
+  /** The largest body that is read, in bytes; 1 MiB by default. The response to a larger body is 413. */
   readonly maxBytes?: number | undefined
-  /** Told of each request that is refused with 400 or 413, before the answer, which waits for it. */
+  /** Called for each request refused with 400 or 413, and awaited before the response is sent. */
   readonly onRefused?: ((problem: Problem, ...source: Source) => unknown) | undefined
-  /** Told what the handler threw, before the answer 500, which waits for it; `console.error` by default. */
+  /** Called with the handler's error, and awaited before the response 500 is sent; `console.error` by default. */
   readonly onError?: ((error: unknown, ...source: Source) => unknown) | undefined
 }
 
-/** Does the receiver's work. Once it returns the answer is 200; when it throws, 500, and the event comes again. */
+/** Handles an event. When it returns, the response is 200; if it throws, the response is 500 and the event comes again. */
 export type EventHandler<Source extends ReadonlyArray<unknown>, E extends Envelope = "combined"> = (
   event: WebhookEvent<E>,
   ...source: Source
 ) => unknown
 
-/** An answer whose body is JSON. */
+/** A response with a JSON body. */
 export interface Answer {
   readonly status: 200 | 400 | 413 | 500
   readonly body: string
 }
 
-/** In place of a body: it is larger than the limit. */
+/** In place of a body that is larger than the limit. */
 export const tooLarge: unique symbol = Symbol()
 
-/** In place of a body: another reader was there first, and what it left is not the raw bytes. */
+/** In place of a body that was already read without leaving its raw bytes. */
 export const alreadyRead = {}
 
-// compared with NaN, as a missing variable makes one, no body is too large
+// NaN, as from a missing variable, would make no body too large
 export const maxBytesOf = ({ maxBytes = NaN }: { readonly maxBytes?: number | undefined }): number =>
   maxBytes >= 0 ? maxBytes : defaultMaxBytes
 
@@ -58,7 +58,7 @@ const problem = (status: Answer["status"], reason: Problem["reason"], message: s
 // oxlint-disable-next-line no-console -- what the frameworks do with an error that nobody handles
 const print = (error: unknown): void => console.error(error)
 
-/** Tells the receiver. What comes of that is printed: it must not take the place of the answer, or end the process. */
+/** Calls a callback of the receiver. Its error is printed: it must not replace the response or end the process. */
 const tell = async (listener: () => unknown): Promise<void> => {
   try {
     await listener()
@@ -67,7 +67,7 @@ const tell = async (listener: () => unknown): Promise<void> => {
   }
 }
 
-/** The answer to a request with this body, after the handler has done its work. */
+/** The response to a request with this body, after the handler is done. */
 export const answer = async <Source extends ReadonlyArray<unknown>, E extends Envelope>(
   body: unknown,
   headers: HeadersLike,

@@ -2,13 +2,13 @@ import { bodyOf, withBody } from "./Content.ts"
 
 /** The parts of an HTTP request that its signature covers. */
 export interface RequestPayloadInput {
-  /** The HTTP method; it is put in capitals, as it goes over the wire. */
+  /** The HTTP method; it is converted to upper case, as sent over the wire. */
   readonly method: string
   /** The request-target exactly as sent: path and query, neither decoded nor normalised, e.g. `/v1/messages?a=1`. */
   readonly target: string
   /** The `Idempotency-Key` header exactly as sent; absent, `null` and empty are the same. */
   readonly idempotencyKey?: string | null | undefined
-  /** The raw body; `""` when the request has none. */
+  /** The raw body; `""` if the request has none. */
   readonly body: string | Uint8Array
 }
 
@@ -22,8 +22,8 @@ export interface RequestPayloadInput {
  * Method, target and key are bound so that a captured signature cannot be moved to another operation while it is
  * fresh. The content is plain text, so any verifier of the scheme `t=…,v1=…` can check it.
  *
- * Throws a `TypeError` when a part other than the body contains a line feed (no HTTP message can carry one there, and
- * two requests could then share one content), when method or target is empty, or when a part is of the wrong type.
+ * Throws a `TypeError` if a part other than the body contains a line feed (no HTTP message can carry one there, and two
+ * requests could then share one content), if the method or target is empty, or if a part has the wrong type.
  */
 export const requestPayload = (input: RequestPayloadInput): Uint8Array<ArrayBuffer> => {
   const { body, idempotencyKey, method, target } = input

@@ -13,7 +13,7 @@ const defaultTolerance = 300
 const unixNow = (): number => Math.floor(Date.now() / 1000)
 
 /**
- * Why `verify` refused. In the order in which the checks are made:
+ * Why `verify` refused, in the order of the checks:
  *
  * - `invalid_options`: the options are not an object, `tolerance` is not a finite number ≥ 0, or `now` is not finite.
  * - `missing_secret`: no secret was given, or only empty ones.
@@ -47,7 +47,7 @@ export type RefusalReason =
   | "timestamp_too_old"
   | "timestamp_too_new"
 
-/** What `verify` found: the signed time in unix seconds, or the one check that failed. */
+/** The result of `verify`: the signed time in unix seconds, or the check that failed. */
 export type Verification =
   | { readonly ok: true; readonly timestamp: number }
   | { readonly ok: false; readonly reason: RefusalReason }
@@ -55,15 +55,15 @@ export type Verification =
 /** Settings of `verify`; each is optional. */
 export interface VerifyOptions {
   /**
-   * How many seconds the signature's time may lie before or after `now`, 300 by default. A difference of exactly that
-   * many passes. `0` asks for the same second; there is no value that switches the check off.
+   * How many seconds the signature's time may be before or after `now`, 300 by default. A difference of exactly that many
+   * passes. `0` requires the same second; no value disables the check.
    */
   readonly tolerance?: number | undefined
-  /** The current time in unix **seconds**, the clock's by default. A fraction is dropped. */
+  /** The current time in unix **seconds**; defaults to the clock. A fraction is dropped. */
   readonly now?: number | undefined
 }
 
-/** {@link sign}, at once on Node. */
+/** {@link sign}, synchronous on Node. */
 export const signatureOf = (
   rawBody: string | Uint8Array,
   secret: string | ReadonlyArray<string>,
@@ -90,10 +90,10 @@ export const signatureOf = (
  * bytes, a `Uint8Array` as it is at the time of the call: give the bytes that are sent. For a signed request, give what
  * `requestPayload` returns.
  *
- * `timestamp` is in unix **seconds** and defaults to now; sign afresh at every attempt.
+ * `timestamp` is in unix **seconds** and defaults to now; make a new signature for every attempt.
  *
- * Rejects with a `TypeError` or `RangeError` when an argument cannot be signed with, since a signature made from half
- * of what was asked for would fail elsewhere and later; the message never holds a secret.
+ * Rejects with a `TypeError` or `RangeError` if an argument is unusable, because an incomplete signature would only fail
+ * later, at the receiver. The message never contains a secret.
  */
 export const sign = async (
   rawBody: string | Uint8Array,
@@ -104,27 +104,27 @@ export const sign = async (
 /**
  * Checks the value of the header `X-Service-Signature` against the raw body as received, before any parsing.
  *
- * The body is a `Uint8Array` (taken byte for byte, and copied at once) or a string (taken as its UTF-8 bytes). Bytes are
+ * The body is a `Uint8Array` (used byte for byte, and copied immediately) or a string (used as its UTF-8 bytes). Bytes are
  * safer: decoding a body to a string drops a leading byte order mark and replaces invalid UTF-8. Give every live secret;
- * it is enough that one of them made one of the header's `v1`. Entries that are absent or empty are skipped and never
- * verify anything.
+ * the check passes if one of them made one of the header's `v1`. Absent or empty entries are skipped and never verify
+ * anything.
  *
  * **Never throws and never rejects**, whatever the runtime types of its arguments: every failure is `{ok: false,
  * reason}`, where `reason` names the first check that failed (see `RefusalReason`; service specification §6, contract
- * §5). Answer any of them with a 4xx, and keep the reason for your own log.
+ * §5). Respond to every failure with a 4xx, and keep the reason for your own log.
  *
  * Order of the checks:
  *
- * 1. The receiver's own settings (options, secrets), so that a mistake in them shows at the first request, whatever
- *    was sent.
+ * 1. The receiver's own settings (options, secrets), so that a mistake in them shows at the first request, whatever the
+ *    request contains.
  * 2. The form of the header, strictly and before the body is touched: exactly one canonical `t`, 1 to 8 `v1`, nothing
  *    beyond 4 KiB. Pairs with other names (such as `v0`) are skipped. Then the type of the body.
- * 3. The signature, compared in constant time with every `v1` for every secret, with no early way out.
- * 4. The age, both ways. It comes after the signature so that it is only told of a genuine message: someone without the
- *    secret learns nothing of the receiver's clock or tolerance, and in the receiver's log `timestamp_too_old` means a
- *    late or replayed delivery or a wrong clock, never a forgery.
+ * 3. The signature, compared in constant time with every `v1` for every secret, without an early exit.
+ * 4. The age, in both directions. It is checked after the signature so that it is reported only for genuine messages:
+ *    without the secret, nobody learns the receiver's clock or tolerance. In the receiver's log, `timestamp_too_old` means
+ *    a late or replayed delivery or a wrong clock, never a forgery.
  *
- * A delivery can be repeated inside the tolerance, by the service's own retries too: deduplicate by the event's `id`.
+ * A delivery can be repeated within the tolerance, even by the service's own retries: deduplicate by the event's `id`.
  */
 export const verify = async (
   rawBody: string | Uint8Array,
@@ -154,7 +154,7 @@ export const verify = async (
   let matched = false
   try {
     const macs = secrets.map((each) => hmac(each, `${parsed.timestamp}.`, body, "hex"))
-    // On Node none is a promise, and turns of the microtask queue would cost a tenth of the whole.
+    // On Node none is a promise, and turns of the microtask queue would cost a tenth of the total time.
     for (const mac of macs.every((each) => typeof each === "string") ? macs : await Promise.all(macs)) {
       for (const signature of parsed.signatures) {
         matched = equal(mac, signature) || matched
@@ -179,7 +179,7 @@ export const verify = async (
 
 const refuse = (reason: RefusalReason): Verification => ({ ok: false, reason })
 
-// An argument can be anything at run time: a getter or a revoked proxy throws when it is only looked at.
+// An argument can be anything at run time: a getter or a revoked proxy throws when it is merely read.
 const attempt = <A>(read: () => A): A | undefined => {
   try {
     return read()
@@ -189,12 +189,12 @@ const attempt = <A>(read: () => A): A | undefined => {
 }
 
 const readOptions = (options: VerifyOptions | null | undefined) => {
-  // A bare number here is a tolerance given by position, as other libraries take it; it must not go unheard.
+  // A bare number here is a tolerance given by position, as in other libraries; it must not be ignored.
   if (options !== undefined && typeof options !== "object") {
     return undefined
   }
   const { now = unixNow(), tolerance = defaultTolerance } = options ?? {}
-  // `isFinite` of `Number` does not coerce, so that "300", null and NaN are refused rather than read as some number.
+  // `Number.isFinite` does not coerce, so "300", null and NaN are refused rather than converted to a number.
   return Number.isFinite(tolerance) && tolerance >= 0 && Number.isFinite(now)
     ? { tolerance, now: Math.floor(now) }
     : undefined
@@ -212,7 +212,7 @@ const parse = (
   if (header.length > maxHeaderLength) {
     return "header_too_long"
   }
-  // A space is refused too: it is how HTTP joins a header that was sent twice.
+  // A space is also refused, because HTTP joins a header that was sent twice with one.
   if (!/^[!-~]+$/.test(header)) {
     return "malformed_header"
   }
@@ -253,7 +253,7 @@ const parse = (
   return wellFormed.length === 0 ? "malformed_signature" : { timestamp, signatures: wellFormed }
 }
 
-/** In a time that tells nothing of where they differ. */
+/** Compares in a time that does not depend on where the two differ. */
 const equal = (left: string, right: string): boolean => {
   let difference = left.length ^ right.length
   for (let index = 0; index < left.length; index++) {

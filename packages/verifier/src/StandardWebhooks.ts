@@ -8,15 +8,15 @@ export const STANDARD_WEBHOOK_HEADERS = {
   signature: "webhook-signature"
 } as const
 
-/** What a Standard Webhooks signature covers, and the secrets it is made with. */
+/** What a Standard Webhooks signature covers, and the secrets that make it. */
 export interface StandardWebhookInput {
-  /** The value of `webhook-id`: visible ASCII without a dot. The same over all attempts of one event. */
+  /** The value of `webhook-id`: visible ASCII without a dot, the same for all attempts of one event. */
   readonly id: string
   /** The value of `webhook-timestamp`, in unix seconds. */
   readonly timestamp: number
   /** The raw body exactly as sent. */
   readonly body: string | Uint8Array
-  /** One secret, or several during a rotation, newest first; each `whsec_` and then base64. */
+  /** One secret, or several during a rotation, newest first; each is `whsec_` followed by base64. */
   readonly secret: string | ReadonlyArray<string>
 }
 
@@ -30,7 +30,7 @@ const keyOf = (secret: string): Bytes => {
   return fromBase64(encoded)
 }
 
-/** {@link signStandardWebhook}, at once on Node. */
+/** {@link signStandardWebhook}, synchronous on Node. */
 export const standardSignatureOf = (input: StandardWebhookInput): string | Promise<string> => {
   if (typeof input.id !== "string" || !/^[!-\-/-~]+$/.test(input.id)) {
     throw new TypeError("The id must be visible ASCII without a dot")
@@ -50,6 +50,6 @@ export const standardSignatureOf = (input: StandardWebhookInput): string | Promi
  * HMAC-SHA-256 over `<id>.<timestamp>.<raw body>`. Unlike in `sign`, the key is the base64-decoded part after
  * `whsec_`, so that a delivery can carry both families of headers from one secret (contract §5).
  *
- * Rejects with a `TypeError` or `RangeError` when an argument cannot be signed with; the message never holds a secret.
+ * Rejects with a `TypeError` or `RangeError` if an argument is unusable; the message never contains a secret.
  */
 export const signStandardWebhook = async (input: StandardWebhookInput): Promise<string> => standardSignatureOf(input)

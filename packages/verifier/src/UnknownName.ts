@@ -1,9 +1,9 @@
 /**
- * A name that this version does not know: any other string, and to be used as one. To compare it with a newer name, widen
- * it: `const name: string = event.type`.
+ * A name that this version does not know: any other string, which can be used as a string. To compare it with a newer
+ * name, widen it: `const name: string = event.type`.
  *
- * An enumeration that exists in types only, since it is assignable to `string` and yet comparable to no literal: that is
- * what lets `event.type === "message.delivered"` leave that one event, where a plain `string` would stay beside it.
+ * It is an enumeration that exists only in types, because such a type is assignable to `string` but not comparable to any
+ * literal. So `event.type === "message.delivered"` narrows to that one event, where a plain `string` would remain possible.
  */
 export declare enum UnknownName {
   name = "a name newer than this version"

@@ -14,53 +14,53 @@ import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 import { Url } from "../webhooks/WebhookApi.ts"
 
-/** Something that is, or was, the matter. */
+/** A problem that a person should look at, current or past. */
 export const Alert = Schema.Struct({
   id: Schema.String,
   kind: Schema.Literals(Core.kinds),
-  subject: Schema.String.annotate({ description: "The id of what it is about, or the month of a quota" }),
+  subject: Schema.String.annotate({ description: "The id of the affected resource, or the month of a quota" }),
   message: Schema.String.annotate({ description: "For people" }),
   openedAt: Timestamp,
-  closedAt: Schema.NullOr(Timestamp).annotate({ description: "null as long as it lasts" })
+  closedAt: Schema.NullOr(Timestamp).annotate({ description: "null while the problem lasts" })
 }).annotate({ identifier: "Alert" })
 
-/** Who is told of alerts, beside the dashboard. */
+/** The recipients of alerts besides the dashboard. */
 export const AlertSettings = Schema.Struct({
   emails: Schema.Array(Email).check(Schema.isMaxLength(Core.maxEmails)).annotate({
-    description: "Mailed, where mail is set up"
+    description: "Addresses that get a mail, if mail is set up"
   }),
   url: Schema.NullOr(Url).annotate({
-    description: "Where alerts are posted, signed with the webhook's secret as events are; null for nowhere"
+    description: "The URL to which alerts are posted, signed with the webhook's secret like events; null for none"
   })
 }).annotate({ identifier: "AlertSettings" })
 
 export class AlertsApi extends HttpApiGroup.make("alerts").add(
   HttpApiEndpoint.get("list", "/internal/alerts", {
     query: {
-      open: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only those that go on" })),
+      open: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only alerts that are still open" })),
       ...pageQuery
     },
     success: internalListOf(Alert),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List alerts",
-    description: "Newest first. A matter is noticed within about a minute, and has one alert as long as it lasts."
+    description: "Newest first. A problem is noticed within about a minute, and has one alert while it lasts."
   })),
   HttpApiEndpoint.get("settings", "/internal/alerts/settings", {
     query: noQuery,
     success: AlertSettings,
     error: reading
   }).annotate(Access, session("admin")).annotateMerge(
-    OpenApi.annotations({ summary: "Get who is told of alerts", description: "Beside the dashboard." })
+    OpenApi.annotations({ summary: "Get the recipients of alerts", description: "Besides the dashboard." })
   ),
   HttpApiEndpoint.put("configure", "/internal/alerts/settings", {
     payload: AlertSettings,
     success: AlertSettings,
     error: writing
   }).annotate(Access, session("admin")).annotate(Audited, "alert_settings.change").annotateMerge(OpenApi.annotations({
-    summary: "Set who is told of alerts",
-    description: "One mail and one post when a matter begins, and one when it is over."
+    summary: "Set the recipients of alerts",
+    description: "They get one mail and one post when a problem begins, and one when it is over."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Alerts (dashboard)", description: "What a person should look at." })
+  OpenApi.annotations({ title: "Alerts (dashboard)", description: "Problems that a person should look at." })
 ) {}

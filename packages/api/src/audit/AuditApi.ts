@@ -11,25 +11,27 @@ import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** What somebody changed. */
+/** A change that a person or the operator made. */
 export const AuditEntry = Schema.Struct({
   id: Schema.String,
   at: Timestamp,
   action: Schema.Literals(Core.actions),
-  target: Schema.NullOr(Schema.String).annotate({ description: "The id of what was changed" }),
+  target: Schema.NullOr(Schema.String).annotate({ description: "The id of the changed resource" }),
   by: Schema.NullOr(Schema.Struct({ userId: Schema.String, email: Schema.String })).annotate({
-    description: "null: the operator, by a command"
+    description: "null if an operator's command made the change"
   }),
   address: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
-  detail: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({ description: "Never a secret" })
+  detail: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
+    description: "Never contains a secret"
+  })
 }).annotate({ identifier: "AuditEntry" })
 
-/** Which entries the list holds. */
+/** The filters of the list. */
 const filter = {
-  userId: Schema.optionalKey(PlainText.between(1, 64).annotate({ description: "Only what this person changed" })),
+  userId: Schema.optionalKey(PlainText.between(1, 64).annotate({ description: "Only changes by this person" })),
   target: Schema.optionalKey(
-    PlainText.between(1, 255).annotate({ description: "Only changes of the thing with this id" })
+    PlainText.between(1, 255).annotate({ description: "Only changes of the resource with this id" })
   )
 }
 
@@ -39,9 +41,10 @@ export class AuditApi extends HttpApiGroup.make("audit").add(
     success: internalListOf(AuditEntry),
     error: reading
   }).annotate(Access, session("admin")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
-    summary: "List what people changed",
-    description: "Of the last year, newest first: who did what to which, when and from where."
+    summary: "List changes",
+    description:
+      "Changes of the last year, newest first: the person, the action, the resource, the time and the address."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Audit (dashboard)", description: "What people and the operator changed." })
+  OpenApi.annotations({ title: "Audit (dashboard)", description: "Changes that people and the operator made." })
 ) {}

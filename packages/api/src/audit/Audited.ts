@@ -1,6 +1,7 @@
 /**
- * What the audit calls an endpoint's change: an annotation on everything that changes something for a person. `null`: it
- * changes nothing, though it is no GET. A test refuses an endpoint that says neither.
+ * The audit's name for an endpoint's change: an annotation on every endpoint with which a person changes something.
+ * `null` marks an endpoint that changes nothing although it is not a GET. A test fails for an endpoint without the
+ * annotation.
  */
 import type { AuditEntry } from "@wac/core"
 import { Context } from "effect"

@@ -1,5 +1,5 @@
 /**
- * `/internal/contacts` (contract §6 and §7): the customers of a workspace, each as seen from one of its numbers.
+ * `/internal/contacts` (contract §6 and §7): the customers of a workspace, one contact for each of its numbers.
  */
 import { Id } from "@wac/core"
 import { Schema } from "effect"
@@ -12,27 +12,27 @@ import { byContactId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** A customer, as seen from one of the workspace's numbers. */
+/** A customer's state for one of the workspace's numbers. */
 export const Contact = Schema.Struct({
   /** `<id of the phone number>:<key>`. */
   id: Schema.String,
   phoneNumberId: Schema.String,
-  /** As the provider writes it; `null` when it is not known. */
+  /** In the provider's form; `null` if unknown. */
   phone: Schema.NullOr(Schema.String),
   /** The provider's own identifier of the customer. */
   userId: Schema.NullOr(Schema.String),
-  /** When the customer last wrote; `null`: never. */
+  /** When the customer last wrote; `null` if never. */
   lastInboundAt: Schema.NullOr(Timestamp),
-  /** Until when free-form text may be sent; `null`: not now. */
+  /** When the service window closes; `null` if it is closed. */
   windowOpenUntil: Schema.NullOr(Timestamp),
   optedOut: Schema.Boolean,
-  /** When the customer last said whether they want to be written to; `null`: never. */
+  /** When the customer last opted in or out; `null` if never. */
   preferenceAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "Contact" })
 
-/** Which contacts a list holds. */
+/** The filters of the list. */
 export const filter = {
-  phoneNumberId: Schema.optionalKey(Id.PhoneNumberId.annotate({ description: "Only those of this phone number" }))
+  phoneNumberId: Schema.optionalKey(Id.PhoneNumberId.annotate({ description: "Only contacts of this phone number" }))
 }
 
 export class ContactsApi extends HttpApiGroup.make("contacts").add(
@@ -42,9 +42,8 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List contacts",
-    description:
-      "Customers who have written or said whether they want to be written to. In the order of their ids, so " +
-      "that following the cursor misses nobody, whoever writes meanwhile."
+    description: "Customers who have written, or have opted in or out. The list is ordered by id, so following the " +
+      "cursor misses no contact, even if customers write meanwhile."
   })),
   HttpApiEndpoint.get("get", "/internal/contacts/:id", {
     params: byContactId,
@@ -53,9 +52,9 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "Get a contact",
-    description: "A customer as seen from one number, at this moment."
+    description: "The current state of a customer for one phone number."
   }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Contacts (dashboard)",
-  description: "Customers, each as seen from one of the workspace's numbers."
+  description: "Customers, with one contact for each of the workspace's numbers."
 })) {}

@@ -1,5 +1,5 @@
 /**
- * `/v1/events` and `/internal/events` (contract §6): what happened, as webhooks tell it, for who reads instead.
+ * `/v1/events` and `/internal/events` (contract §6): the events that webhooks deliver, as lists.
  */
 import { Event, Id } from "@wac/core"
 import { Schema } from "effect"
@@ -12,7 +12,7 @@ import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** An event in combined form: the same id and body as webhooks with that envelope are sent. */
+/** An event in combined form, with the same id and body as in deliveries with that envelope. */
 export const RecordedEvent = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("event"),
@@ -22,7 +22,7 @@ export const RecordedEvent = Schema.Struct({
   data: Schema.Record(Schema.String, Schema.Json)
 }).annotate({ identifier: "Event" })
 
-/** Which events a list holds. */
+/** The filters of the list under `/v1`. */
 export const filter = {
   since: Schema.optionalKey(
     TimeGiven.annotate({ description: "Only events recorded at or after this time" })
@@ -30,12 +30,12 @@ export const filter = {
   type: Schema.optionalKey(Event.EventType)
 }
 
-/** And in the dashboard's list. */
+/** The filters of the dashboard's list. */
 export const ofMessage = {
-  messageId: Schema.optionalKey(Id.MessageId.annotate({ description: "Only events of the life of this message" }))
+  messageId: Schema.optionalKey(Id.MessageId.annotate({ description: "Only events about this message" }))
 }
 
-/** Which end of the list comes first (contract §3). */
+/** The order of the list (contract §3). */
 export const order = Schema.optionalKey(
   Schema.Literals(["oldest", "newest"]).annotate({ description: "Which events come first; `oldest` if omitted" })
 )
@@ -52,12 +52,15 @@ export class EventsApi extends HttpApiGroup.make("events").add(
       summary: "List events",
       description:
         "Oldest first, with the ids and bodies that webhooks deliver, so that a receiver can reconcile after " +
-        "an outage. Following the cursor never skips an event that was being committed meanwhile. The last page has a " +
-        "`next_cursor` too, with `has_more: false`: a request with it returns what was recorded since. With " +
+        "an outage. Following the cursor never skips an event that is committed meanwhile. The last page also has a " +
+        "`next_cursor`, with `has_more: false`: a request with it returns the events recorded since. With " +
         "`order=newest` the list ends with the oldest event, and there `next_cursor` is null."
     }))
 ).middleware(ApiKeyAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Events", description: "What happened, for who reads instead of receiving." })
+  OpenApi.annotations({
+    title: "Events",
+    description: "Everything that happened, for clients that poll instead of receiving webhooks."
+  })
 ) {}
 
 /** The same events for the dashboard, newest first. */
@@ -79,9 +82,9 @@ export class EventsDashboardApi extends HttpApiGroup.make("eventsDashboard").add
   }).annotate(Access, session("member")).annotateMerge(
     OpenApi.annotations({
       summary: "Get an event",
-      description: "In combined form, whatever the webhook's envelope is."
+      description: "In combined form, regardless of the webhook's envelope."
     })
   )
 ).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Events (dashboard)", description: "What happened, for people." })
+  OpenApi.annotations({ title: "Events (dashboard)", description: "Everything that happened, for people." })
 ) {}

@@ -13,7 +13,7 @@ import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
 
-/** A key in the listing: these four fields and no other. */
+/** A key in the list: exactly these four fields. */
 export const ListedApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -21,7 +21,7 @@ export const ListedApiKey = Schema.Struct({
   lastUsedAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "ListedApiKey" })
 
-/** One key in full; never a secret. */
+/** One key with all fields, but without its secrets. */
 export const ApiKey = Schema.Struct({
   ...ListedApiKey.fields,
   prefix: Schema.String,
@@ -31,20 +31,20 @@ export const ApiKey = Schema.Struct({
   requireSignature: Schema.Boolean
 }).annotate({ identifier: "ApiKey" })
 
-/** What a new key is made of. */
+/** The request to create a key. */
 export const CreateApiKey = Schema.Struct({
   name: PlainText.trimmed(100).pipe(
     Schema.annotateEncoded({ description: "1 to 100 characters, not counting white space around them" })
   ),
   expiresAt: Schema.optionalKey(
-    TimeGiven.annotate({ description: "In the future; the key never expires when left out" })
+    TimeGiven.annotate({ description: "A time in the future; if omitted, the key never expires" })
   ),
   requireSignature: Schema.optionalKey(
     Schema.Boolean.annotate({ description: "Whether mutating requests with the key must be signed" })
   )
 }).annotate({ identifier: "CreateApiKey" })
 
-/** A new key. `apiKey` and `signingSecret` are given this once; a repetition of the request does not give them again. */
+/** A new key. Only this response contains `apiKey` and `signingSecret`; a repeated request does not return them. */
 export const CreatedApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -65,12 +65,15 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(
     OpenApi.annotations({
       summary: "List active API keys",
-      description: "Newest first, without those that were revoked. `lastUsedAt` is at most a minute behind."
+      description: "Newest first, without revoked keys. `lastUsedAt` is at most a minute behind."
     })
   ),
   HttpApiEndpoint.get("get", "/internal/api-keys/:id", { ...one, success: ApiKey, error: reading })
     .annotate(Access, session("member")).annotateMerge(
-      OpenApi.annotations({ summary: "Get an API key", description: "Revoked keys too; never a secret." })
+      OpenApi.annotations({
+        summary: "Get an API key",
+        description: "Also returns revoked keys. Never returns a secret."
+      })
     ),
   HttpApiEndpoint.post("create", "/internal/api-keys", {
     headers: idempotencyKey("1 to 255 visible ASCII characters; the same again never makes a second key"),
@@ -82,7 +85,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
       OpenApi.annotations({
         summary: "Create an API key",
         description:
-          "`apiKey` and `signingSecret` are in this answer only; the same Idempotency-Key again answers without them."
+          "Only this response contains `apiKey` and `signingSecret`; a repetition with the same Idempotency-Key omits them."
       })
     ),
   HttpApiEndpoint.delete("revoke", "/internal/api-keys/:id", {
@@ -91,11 +94,11 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     error: reading
   }).annotate(Access, session("developer")).annotate(Audited, "api_key.revoke").annotateMerge(OpenApi.annotations({
     summary: "Revoke an API key",
-    description: "Effective at once; also answers 204 for a key that was revoked before."
+    description: "Takes effect immediately. The response is also 204 if the key was already revoked."
   }))
 ).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({
     title: "API keys (dashboard)",
-    description: "Keys of the workspace; for people, not for programs."
+    description: "The API keys of the workspace, managed by people."
   })
 ) {}

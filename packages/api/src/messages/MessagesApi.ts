@@ -23,13 +23,16 @@ const onWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Schema.St
   kinds: Kinds
 ): OnWire<Kinds> => Record.map(kinds, (kind) => kind.pipe(Schema.encodeKeys(names))) as never
 
-/** Every kind that the core knows; contents have upstream's own names already, but for a text's. */
+/** Every kind of the core. Contents already have the provider's names, except a text's. */
 const kinds = onWire(Message.outbounds({
   ...Message.contents,
   text: Message.TextContent.pipe(Schema.encodeKeys({ previewUrl: "preview_url" }))
 }))
 
-/** The body of a send, in the wire's names: snake_case, but for those of templates, as the specification writes `bodyParams`. */
+/**
+ * The body of a send, in the wire's names: snake_case, but for those of templates, as the specification writes
+ * `bodyParams`.
+ */
 export const SendMessage = Schema.Union(Object.values(kinds)).annotate({
   identifier: "SendMessage",
   examples: [{
@@ -39,7 +42,7 @@ export const SendMessage = Schema.Union(Object.values(kinds)).annotate({
   }]
 })
 
-/** The answer to a send: exactly the five specified fields. */
+/** The response to a send: exactly the five specified fields. */
 export const SentMessage = Schema.Struct({
   status: Schema.Literal("sent"),
   message_id: Schema.String,
@@ -105,10 +108,10 @@ const listed = {
   createdAt: Timestamp
 }
 
-/** The same in the dashboard's list. */
+/** A message in the dashboard's list. */
 export const ListedMessage = Schema.Struct(listed).annotate({ identifier: "ListedMessage" })
 
-/** The same with all that the dashboard shows of it. */
+/** A message with all details that the dashboard shows. */
 export const MessageDetail = Schema.Struct({
   ...listed,
   sentAt: Schema.NullOr(Timestamp),
@@ -130,23 +133,23 @@ export const SentFromDashboard = Schema.Struct({
 
 const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))
 
-const reference = Schema.optionalKey(name.annotate({ description: "Exactly as it was given to the send" }))
+const reference = Schema.optionalKey(name.annotate({ description: "Exactly as given in the send" }))
 
 const anyFilter = {
   status: Schema.optionalKey(Message.MessageStatus),
-  to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as it was given to the send" })),
+  to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as given in the send" })),
   since: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created at or after this time" })),
   until: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created before this time" }))
 }
 
-/** Which messages the dashboard's list holds. */
+/** The filters of the dashboard's list. */
 export const filter = {
   ...anyFilter,
   clientReference: reference,
-  providerMessageId: Schema.optionalKey(name.annotate({ description: "The provider's name for the message" }))
+  providerMessageId: Schema.optionalKey(name.annotate({ description: "The provider's id of the message" }))
 }
 
-/** Which messages the list for keys holds (contract §3). */
+/** The filters of the list under `/v1` (contract §3). */
 export const publicFilter = { ...anyFilter, client_reference: reference }
 
 const pageMayBeShort = "With a filter a page ends at the latest after looking at " +
@@ -157,7 +160,7 @@ const pageMayBeShort = "With a filter a page ends at the latest after looking at
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
     headers: idempotencyKey(
-      "1 to 255 visible ASCII characters, unique per send; the same again for a retry of the same send"
+      "1 to 255 visible ASCII characters, unique per send; a retry of the same send uses the same key"
     ),
     payload: SendMessage,
     success: SentMessage,
@@ -190,7 +193,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     error: reading
   }).annotate(Access, apiKey("messages:send")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List messages",
-    description: `Messages of the workspace as they stand now, newest first, whoever sent them. ${pageMayBeShort}`
+    description: `All messages of the workspace with their current state, newest first. ${pageMayBeShort}`
   })),
   HttpApiEndpoint.get("get", "/v1/messages/:id", {
     params: byId,
@@ -200,18 +203,18 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
   }).annotate(Access, apiKey("messages:send")).annotateMerge(
     OpenApi.annotations({
       summary: "Get a message",
-      description: "A message of the workspace as it stands now, whoever sent it."
+      description: "Any message of the workspace with its current state."
     })
   )
 ).middleware(ApiKeyAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Messages", description: "Sending, and what became of it." })
+  OpenApi.annotations({ title: "Messages", description: "Send messages and follow their state." })
 ) {}
 
 /** Messages as the dashboard shows them. */
 export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard").add(
   HttpApiEndpoint.post("send", "/internal/messages", {
     headers: idempotencyKey(
-      "1 to 255 visible ASCII characters, unique per send; the same again for a retry of the same send"
+      "1 to 255 visible ASCII characters, unique per send; a retry of the same send uses the same key"
     ),
     payload: SendMessage,
     success: SentFromDashboard,
@@ -220,7 +223,7 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
     .annotate(Sends, true).annotateMerge(
       OpenApi.annotations({
         summary: "Send a message from the dashboard",
-        description: "Checked and limited as a send with an API key. Idempotency-Keys of the two do not meet."
+        description: "Checked and limited like a send with an API key. The two do not share Idempotency-Keys."
       })
     ),
   HttpApiEndpoint.get("list", "/internal/messages", {
@@ -238,9 +241,9 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "Get a message",
-    description: "With its times, and why it failed if it did."
+    description: "Includes the message's times and, if it failed, the reason."
   }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Messages (dashboard)",
-  description: "Sending by a person, what was sent, and what became of it."
+  description: "Send messages as a person, and follow the state of all messages."
 })) {}

@@ -1,5 +1,6 @@
 /**
- * `/internal/phone-numbers` (contract §6): the numbers that a workspace sends from, and what is in force of each.
+ * `/internal/phone-numbers` (contract §6): the numbers that a workspace sends from, with the limits and blocks in
+ * force.
  */
 import { Errors, PhoneNumbers, SenderBlock } from "@wac/core"
 import { Schema } from "effect"
@@ -11,38 +12,41 @@ import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** Why upstream lets nothing be sent. `message` says it for people. */
+/** Why the provider blocks the number. `message` describes it for people. */
 export const Block = Schema.Struct({
   reason: SenderBlock.SenderBlockReason,
-  /** `outside_window`: customers may be answered within their service window. */
+  /** `outside_window`: messages within a customer's service window are still allowed. */
   scope: SenderBlock.SenderBlockScope,
   message: Schema.String,
   since: Timestamp,
-  /** When sending is tried again; `null`: not before upstream or the operator lifts it. */
+  /** When sends are tried again; `null` if only the provider or the operator can lift the block. */
   until: Schema.NullOr(Timestamp),
-  /** What upstream said. */
+  /** The provider's error. */
   provider: Schema.NullOr(Errors.ProviderDetail)
 }).annotate({ identifier: "SenderBlock" })
 
-/** A number of the workspace, and what is in force of it at this moment. */
+/** A number of the workspace with the limits and the block that are now in force. */
 export const PhoneNumber = Schema.Struct({
   id: Schema.String,
   phoneNumber: Schema.String,
-  /** The one that is used when a send names none. */
+  /** Whether sends without `from` use this number. */
   isDefault: Schema.Boolean,
-  /** Who it is with: `sandbox`, `whatsapp`, or a provider of the host. Nothing is sent from it while another one runs. */
+  /**
+   * The number's provider: `sandbox`, `whatsapp`, or the host's own. While a different provider runs, sends are
+   * refused.
+   */
   provider: Schema.String,
   providerNumberId: Schema.String,
   providerAccountId: Schema.String,
-  /** `disabled` is the operator's doing, `blocked` upstream's: `block` says why. */
+  /** `disabled` by the operator, or `blocked` by the provider, with the cause in `block`. */
   status: PhoneNumbers.NumberStatus,
   block: Schema.NullOr(Block),
   /** The tier in force, and its rate. */
   tier: Schema.String,
   messagesPerSecond: Schema.Finite,
-  /** Customers that may be written to outside a window within 24 hours; `null`: no limit. */
+  /** The limit of customers outside a service window within 24 hours; `null` for no limit. */
   messagingLimit: Schema.NullOr(Schema.Int),
-  /** Upstream's rating, in its words; `null`: not told yet. */
+  /** The provider's rating in its own words; `null` if it has not reported one. */
   quality: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "PhoneNumber" })
 
@@ -53,11 +57,11 @@ export class PhoneNumbersApi extends HttpApiGroup.make("phoneNumbers").add(
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List phone numbers",
-    description: "Newest first, each with the limits in force and, if upstream lets nothing be sent from it, why."
+    description: "Newest first, each with the limits in force and, if the provider blocks the number, the reason."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({
     title: "Phone numbers (dashboard)",
-    description: "The numbers that the workspace sends from. Adding and changing them is the operator's."
+    description: "The numbers that the workspace sends from. Only the operator can add or change them."
   })
 ) {}

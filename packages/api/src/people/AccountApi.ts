@@ -1,5 +1,6 @@
 /**
- * `/internal/workspaces`, `/internal/sessions` and `/internal/password` (contract §12 *Members*): a person's own account.
+ * `/internal/workspaces`, `/internal/sessions` and `/internal/password` (contract §12 *Members*): a person's own
+ * account.
  */
 import { Member, Password, PlainText } from "@wac/core"
 import { Schema } from "effect"
@@ -14,41 +15,41 @@ import { Timestamp } from "../Timestamp.ts"
 import { ChecksSecret, NamesThing } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
-/** A workspace of the person's. */
+/** A workspace that the person is a member of. */
 export const OwnWorkspace = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   role: Member.Role,
-  isCurrent: Schema.Boolean.annotate({ description: "Whether the session is in it" })
+  isCurrent: Schema.Boolean.annotate({ description: "Whether the session is in this workspace" })
 }).annotate({ identifier: "OwnWorkspace" })
 
-/** Which workspace the session moves to. */
+/** The workspace to switch to. */
 export const SwitchWorkspace = Schema.Struct({ workspaceId: PlainText.between(1, 64) }).annotate({
   identifier: "SwitchWorkspace"
 })
 
-/** A session of the person's. */
+/** A session of the person. */
 export const OwnSession = Schema.Struct({
   id: Schema.String,
   createdAt: Timestamp,
-  expiresAt: Timestamp.annotate({ description: "At the latest; earlier if it is not used" }),
-  address: Schema.NullOr(Schema.String).annotate({ description: "The address that it was opened from" }),
-  agent: Schema.NullOr(Schema.String).annotate({ description: "The browser that it was opened with" }),
+  expiresAt: Timestamp.annotate({ description: "The latest end; an unused session ends earlier" }),
+  address: Schema.NullOr(Schema.String).annotate({ description: "The address from which the session was opened" }),
+  agent: Schema.NullOr(Schema.String).annotate({ description: "The browser with which the session was opened" }),
   isCurrent: Schema.Boolean
 }).annotate({ identifier: "OwnSession" })
 
-/** The present password and the next. */
+/** The current and the new password. */
 export const ChangePassword = Schema.Struct({
   current: Schema.RedactedFromValue(PlainText.between(1, 256)),
   new: Password.Password
 }).annotate({ identifier: "ChangePassword" })
 
-/** Whose password is to be reset. */
+/** The account whose password is to be reset. */
 export const RequestPasswordReset = Schema.Struct({ email: PlainText.between(1, 254) }).annotate({
   identifier: "RequestPasswordReset"
 })
 
-/** The token of a link, and the next password. */
+/** The token of a reset link, and the new password. */
 export const ResetPassword = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   password: Password.Password
@@ -61,7 +62,7 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "List your workspaces",
-    description: "All that you are a member of, the one that you joined first at the beginning."
+    description: "All workspaces that you are a member of, in the order in which you joined them."
   })),
   HttpApiEndpoint.post("switchWorkspace", "/internal/session/workspace", {
     payload: SwitchWorkspace,
@@ -70,7 +71,7 @@ export class AccountApi extends HttpApiGroup.make("account").add(
   }).annotate(Access, session("member")).annotate(Audited, "session.switch").annotate(NamesThing, true).annotateMerge(
     OpenApi.annotations({
       summary: "Switch to another of your workspaces",
-      description: "The session stays the same; from now on it is in that workspace, with your role there."
+      description: "The session continues in that workspace, with your role there."
     })
   ),
   HttpApiEndpoint.get("sessions", "/internal/sessions", {
@@ -79,7 +80,7 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "List your sessions",
-    description: "Those that are live, newest first."
+    description: "All current sessions, newest first."
   })),
   HttpApiEndpoint.delete("endSession", "/internal/sessions/:id", {
     params: byId,
@@ -88,7 +89,7 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     error: reading
   }).annotate(Access, session("member")).annotate(Audited, "session.end").annotateMerge(OpenApi.annotations({
     summary: "End one of your sessions",
-    description: "Effective at once."
+    description: "Takes effect immediately."
   })),
   HttpApiEndpoint.put("changePassword", "/internal/password", {
     payload: ChangePassword,
@@ -109,9 +110,9 @@ export class PasswordResetApi extends HttpApiGroup.make("passwordReset").add(
     success: HttpApiSchema.Empty(202),
     error: writing
   }).annotate(Access, anybody).annotate(Audited, null).annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
-    summary: "Ask for a link that resets a password",
+    summary: "Request a link that resets a password",
     description:
-      "Mails it, if there is such an account; the response does not tell. 404 where the service sends no mail."
+      "Mails the link if the account exists; the response does not reveal it. 404 if the service sends no mail."
   })),
   HttpApiEndpoint.post("reset", "/internal/password/reset", {
     payload: ResetPassword,
@@ -120,9 +121,9 @@ export class PasswordResetApi extends HttpApiGroup.make("passwordReset").add(
   }).annotate(Access, anybody).annotate(Audited, "password.reset").annotate(ChecksSecret, true).annotateMerge(
     OpenApi.annotations({
       summary: "Reset a password",
-      description: "With the token of the link, which is good for an hour and once. Ends all sessions of the account."
+      description: "Requires the token of the link, which works once, within an hour. Ends all sessions of the account."
     })
   )
 ).annotateMerge(
-  OpenApi.annotations({ title: "Password reset (dashboard)", description: "Choosing another password by a link." })
+  OpenApi.annotations({ title: "Password reset (dashboard)", description: "Choose a new password with a link." })
 ) {}

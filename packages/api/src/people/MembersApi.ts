@@ -14,30 +14,30 @@ import { Timestamp } from "../Timestamp.ts"
 import { SignsIn } from "../Traits.ts"
 import { Email, Session } from "./SessionApi.ts"
 
-/** A member of the workspace, or somebody who is invited to it. */
+/** A member of the workspace, or an invited person. */
 export const Member = Schema.Struct({
-  id: Schema.String.annotate({ description: "`usr_…`, or `inv_…` of an invitation" }),
+  id: Schema.String.annotate({ description: "`usr_…` for a member, `inv_…` for an invitation" }),
   email: Schema.String,
   role: Core.Role,
   status: Schema.Literals(["active", "invited"]),
   createdAt: Timestamp,
-  expiresAt: Schema.NullOr(Timestamp).annotate({ description: "When the invitation ends; null of a member" })
+  expiresAt: Schema.NullOr(Timestamp).annotate({ description: "When the invitation expires; null for a member" })
 }).annotate({ identifier: "Member" })
 
-/** Who is invited. */
+/** The person to invite. */
 export const InviteMember = Schema.Struct({ email: Email, role: Core.Role }).annotate({ identifier: "InviteMember" })
 
-/** An invitation. Its link is shown this once. */
+/** An invitation. Only this response contains its link. */
 export const InvitedMember = Schema.Struct({
   id: Schema.String,
   inviteUrl: Schema.String,
   expiresAt: Timestamp
 }).annotate({ identifier: "InvitedMember" })
 
-/** What a member becomes. */
+/** A member's new role. */
 export const ChangeMember = Schema.Struct({ role: Core.Role }).annotate({ identifier: "ChangeMember" })
 
-/** What accepting an invitation takes. */
+/** The request to accept an invitation. */
 export const AcceptInvitation = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   password: Schema.optionalKey(Password.Password)
@@ -52,17 +52,16 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     error: reading
   }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
     summary: "List members",
-    description: "All of them, oldest first, and then the invitations that were not accepted yet."
+    description: "All members, oldest first, followed by the pending invitations."
   })),
   HttpApiEndpoint.post("invite", "/internal/members", {
     payload: InviteMember,
     success: InvitedMember.pipe(HttpApiSchema.status(201)),
     error: writing
   }).annotate(Access, session("admin")).annotate(Audited, "member.invite").annotateMerge(OpenApi.annotations({
-    summary: "Invite somebody",
-    description:
-      "The link is good for 7 days and once, and replaces an earlier one to the same address. It is mailed " +
-      "too, where mail is set up. Only an owner invites owners. 404 where people sign in at an issuer."
+    summary: "Invite a person",
+    description: "The link works once, within 7 days, and replaces an earlier link to the same address. It is also " +
+      "mailed if mail is set up. Only an owner can invite owners. 404 if people sign in at an issuer."
   })),
   HttpApiEndpoint.patch("change", "/internal/members/:id", {
     ...one,
@@ -71,7 +70,7 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     error: writing
   }).annotate(Access, session("admin")).annotate(Audited, "member.change").annotateMerge(OpenApi.annotations({
     summary: "Change a member's role",
-    description: "Only an owner changes owners, and the last owner stays one."
+    description: "Only an owner can change owners. The last owner cannot be changed."
   })),
   HttpApiEndpoint.delete("remove", "/internal/members/:id", {
     ...one,
@@ -79,10 +78,11 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     error: reading
   }).annotate(Access, session("admin")).annotate(Audited, "member.remove").annotateMerge(OpenApi.annotations({
     summary: "Remove a member, or withdraw an invitation",
-    description: "Ends the member's sessions in the workspace. Only an owner removes owners, and the last owner stays."
+    description:
+      "Ends the member's sessions in the workspace. Only an owner can remove owners. The last owner cannot be removed."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Members (dashboard)", description: "Who may use the workspace." })
+  OpenApi.annotations({ title: "Members (dashboard)", description: "The people who can use the workspace." })
 ) {}
 
 export class InvitationsApi extends HttpApiGroup.make("invitations").add(
@@ -94,8 +94,10 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     OpenApi.annotations({
       summary: "Accept an invitation",
       description:
-        "Signs the person in. Somebody new chooses a password; somebody who has an account gives its password, " +
-        "or is signed in to it. Failures are limited per address and per account. 404 where people sign in at an issuer."
+        "Signs the person in. A new person chooses a password; a person with an account gives its password or is " +
+        "already signed in. Failures are limited per address and per account. 404 if people sign in at an issuer."
     })
   )
-).annotateMerge(OpenApi.annotations({ title: "Invitations (dashboard)", description: "Becoming a member." })) {}
+).annotateMerge(
+  OpenApi.annotations({ title: "Invitations (dashboard)", description: "Accept an invitation to a workspace." })
+) {}

@@ -1,5 +1,5 @@
 /**
- * `/internal/portal` (contract §12): a link of the host becomes a session in its customer's browser.
+ * `/internal/portal` (contract §12): a host's link opens a session in its customer's browser.
  */
 import { PlainText } from "@wac/core"
 import { Schema } from "effect"
@@ -10,12 +10,12 @@ import { writing } from "../ErrorBody.ts"
 import { SignsIn } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
-/** What opening the portal takes. */
+/** The request to open the portal. */
 export const OpenPortal = Schema.Struct({ token: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate({
   identifier: "OpenPortal"
 })
 
-/** The header by which a page of the portal says so: the workspace that it shows. */
+/** The header that marks a request of a portal page; its value is the page's workspace. */
 export const header = "wac-portal"
 
 export class PortalApi extends HttpApiGroup.make("portal").add(
@@ -23,12 +23,11 @@ export class PortalApi extends HttpApiGroup.make("portal").add(
     .annotate(Access, anybody).annotate(Audited, "portal.open").annotate(SignsIn, true).annotateMerge(
       OpenApi.annotations({
         summary: "Open the portal",
-        description:
-          "Takes the token of a link that the host made, once, and sets the cookie of a session of an hour: " +
-          "`__Host-wac_portal`, for requests with the header `wac-portal: <workspace id>` alone. The session opens " +
-          "API keys, the webhook, deliveries and replays of that workspace. Failures are limited per address."
+        description: "Accepts the token of a host's link once, and sets the cookie of a session that lasts an hour: " +
+          "`__Host-wac_portal`, valid only for requests with the header `wac-portal: <workspace id>`. The session gives " +
+          "access to API keys, the webhook, deliveries and replays of that workspace. Failures are limited per address."
       })
     )
 ).annotateMerge(
-  OpenApi.annotations({ title: "Portal (dashboard)", description: "What the customers of a host see." })
+  OpenApi.annotations({ title: "Portal (dashboard)", description: "The pages for a host's customers." })
 ) {}

@@ -11,7 +11,7 @@ import { always, asking, reading, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
 import { SignsIn } from "../Traits.ts"
 
-/** Who is signed in, where, and as what. */
+/** The signed-in person, with the workspace and role. */
 export const Session = Schema.Struct({
   userId: Schema.String,
   email: Schema.String,
@@ -20,19 +20,19 @@ export const Session = Schema.Struct({
   workspaceName: Schema.String
 }).annotate({ identifier: "Session" })
 
-/** An address that somebody can be reached at. */
+/** An e-mail address. */
 export const Email = PlainText.between(3, 254).check(
   Schema.isPattern(/^[^\s@]+@[^\s@]+$/u, { message: "must be an e-mail address" })
 )
 
-/** What a person signs in with. */
+/** The credentials with which a person signs in. */
 export const SignIn = Schema.Struct({
   email: PlainText.between(1, 254),
-  // no rule on what a password looks like here: a wrong one is a wrong one
+  // no rule on the form of a password here: any wrong password is simply wrong
   password: Schema.RedactedFromValue(PlainText.between(1, 256))
 }).annotate({ identifier: "SignIn" })
 
-/** What the first workspace and its owner are made of; the token is that of the link which the log shows. */
+/** The request to create the first workspace and its owner; the token is from the link in the log. */
 export const SetUp = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   email: Email,
@@ -40,24 +40,27 @@ export const SetUp = Schema.Struct({
   workspaceName: PlainText.trimmed(Workspace.maxNameLength)
 }).annotate({ identifier: "SetUp" })
 
-/** How people sign in. */
+/** The method by which people sign in. */
 export const SignInMethod = Schema.Struct({
   method: Schema.Literals(["password", "oidc"]).annotate({
     description: "`oidc`: open `/internal/oidc/sign-in` in the browser"
   })
 }).annotate({ identifier: "SignInMethod" })
 
-/** `/internal/sign-in`: how people sign in at this server. */
+/** `/internal/sign-in`: the method by which people sign in at this server. */
 export class SignInMethodApi extends HttpApiGroup.make("signInMethod").add(
   HttpApiEndpoint.get("get", "/internal/sign-in", { success: SignInMethod, error: always })
     .annotate(Access, anybody).annotateMerge(
-      OpenApi.annotations({ summary: "How people sign in", description: "By password, or at an issuer." })
+      OpenApi.annotations({
+        summary: "Get the sign-in method",
+        description: "People sign in by password or at an issuer."
+      })
     )
 ).annotateMerge(
-  OpenApi.annotations({ title: "Ways to sign in (dashboard)", description: "Which of them there is." })
+  OpenApi.annotations({ title: "Ways to sign in (dashboard)", description: "The method by which people sign in." })
 ) {}
 
-/** Signing in and out, and the first owner. Answers that sign somebody in set the session's cookie. */
+/** Sign-in and set-up. A response that signs a person in sets the session's cookie. */
 export class SignInApi extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.post("signIn", "/internal/session", { payload: SignIn, success: Session, error: writing })
     .annotate(Access, anybody).annotate(Audited, "session.sign_in").annotate(SignsIn, true).annotateMerge(
@@ -74,17 +77,17 @@ export class SignInApi extends HttpApiGroup.make("signIn").add(
     OpenApi.annotations({
       summary: "Set up the first workspace",
       description:
-        "Takes the one-time token of the link in the log, creates workspace and owner, and signs the owner in."
+        "Requires the one-time token of the link in the log. Creates the workspace and its owner, and signs the owner in."
     })
   )
 ).annotateMerge(
-  OpenApi.annotations({ title: "Sign-in (dashboard)", description: "Signing in, and the first owner." })
+  OpenApi.annotations({ title: "Sign-in (dashboard)", description: "Sign in, and create the first owner." })
 ) {}
 
 export class SessionApi extends HttpApiGroup.make("session").add(
   HttpApiEndpoint.get("get", "/internal/session", { query: noQuery, success: Session, error: reading })
     .annotate(Access, session("member")).annotateMerge(
-      OpenApi.annotations({ summary: "Who is signed in", description: "The session that the cookie belongs to." })
+      OpenApi.annotations({ summary: "Get the session", description: "Returns the session of the cookie." })
     ),
   HttpApiEndpoint.delete("signOut", "/internal/session", {
     query: noQuery,
@@ -94,5 +97,5 @@ export class SessionApi extends HttpApiGroup.make("session").add(
     OpenApi.annotations({ summary: "Sign out", description: "Ends the session and removes its cookie." })
   )
 ).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Session (dashboard)", description: "The session under way." })
+  OpenApi.annotations({ title: "Session (dashboard)", description: "The current session." })
 ) {}

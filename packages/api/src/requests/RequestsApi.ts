@@ -10,39 +10,39 @@ import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** A request of an API key; no body and no header values. */
+/** A request with an API key, without its body and header values. */
 export const ApiRequest = Schema.Struct({
   id: Schema.String,
   apiKeyId: Schema.String,
   method: Schema.String,
   route: Schema.String.annotate({ description: "The route's template, such as `/v1/messages/:id`" }),
   status: Schema.Int,
-  code: Schema.NullOr(Schema.String).annotate({ description: "The error's; null if the request was not refused" }),
+  code: Schema.NullOr(Schema.String).annotate({ description: "The error's code; null if the request was not refused" }),
   reason: Schema.NullOr(Schema.String),
   at: Timestamp,
   durationMs: Schema.Finite
 }).annotate({ identifier: "ApiRequest" })
 
-/** Requests that were refused for one reason. */
+/** The requests that were refused for one reason. */
 export const RequestGroup = Schema.Struct({
   code: Schema.String,
   reason: Schema.NullOr(Schema.String),
   count: Schema.Int,
   lastAt: Timestamp,
   keys: Schema.Array(Schema.Struct({ apiKeyId: Schema.String, count: Schema.Int })).annotate({
-    description: "The keys that made them, most requests first"
+    description: "The keys of these requests, most requests first"
   })
 }).annotate({ identifier: "RequestGroup" })
 
-/** A page of requests, and all of the week by reason, whatever the filter. */
+/** A page of requests, and the counts of the whole week by reason, regardless of the filter. */
 export const RequestPage = Schema.Struct({
   ...internalListOf(ApiRequest).fields,
-  since: Timestamp.annotate({ description: "From when on requests are counted" }),
-  total: Schema.Int.annotate({ description: "How many requests there were since, refused or not" }),
-  groups: Schema.Array(RequestGroup).annotate({ description: "Those that were refused, most requests first" })
+  since: Timestamp.annotate({ description: "The start of the period in which requests are counted" }),
+  total: Schema.Int.annotate({ description: "The number of requests in this period, refused or not" }),
+  groups: Schema.Array(RequestGroup).annotate({ description: "The refused requests by reason, most requests first" })
 }).annotate({ identifier: "RequestPage" })
 
-/** Which requests the list holds. */
+/** The filters of the list. */
 const filter = {
   refused: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only requests that were refused" })),
   reason: Schema.optionalKey(
@@ -59,9 +59,12 @@ export class RequestsApi extends HttpApiGroup.make("requests").add(
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List requests of API keys",
-    description: "Of the last 7 days, newest first, with those that were refused added up by reason. A request is " +
-      "shown about a second after its response."
+    description: "Requests of the last 7 days, newest first, and the number of refused requests by reason. A request " +
+      "appears about a second after its response."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Requests (dashboard)", description: "What API keys asked for, and what was refused." })
+  OpenApi.annotations({
+    title: "Requests (dashboard)",
+    description: "Requests with API keys, and the reasons for refusals."
+  })
 ) {}

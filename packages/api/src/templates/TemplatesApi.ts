@@ -12,7 +12,7 @@ import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** A template of any status. `variables` are the body's placeholders, in the order in which `bodyParams` fills them. */
+/** A template of any status. `variables` are the body's placeholders in the order of `bodyParams`. */
 export const Template = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -28,7 +28,7 @@ export const Template = Schema.Struct({
   synced_at: Timestamp
 }).annotate({ identifier: "Template" })
 
-/** The same as the dashboard shows it. */
+/** A template as the dashboard shows it. */
 export const ShownTemplate = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -38,7 +38,7 @@ export const ShownTemplate = Schema.Struct({
   parameterFormat: Core.ParameterFormat,
   components: Schema.Array(Schema.Json),
   variables: Schema.Array(Schema.String),
-  /** Why `bodyParams` cannot fill it, for people; `null` when they can. */
+  /** Why `bodyParams` alone cannot fill the template, for people; `null` if they can. */
   unfillable: Schema.NullOr(Schema.String),
   quality: Schema.NullOr(Schema.String),
   rejectionReason: Schema.NullOr(Schema.String),
@@ -46,12 +46,12 @@ export const ShownTemplate = Schema.Struct({
   syncedAt: Timestamp
 }).annotate({ identifier: "TemplateDetail" })
 
-/** What a sync found: how many templates the provider has, and when it began to list them. */
+/** The result of a sync: how many templates the provider has, and when the listing began. */
 export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({ identifier: "Synced" })
 
 const word = Schema.optionalKey(PlainText.PlainText)
 
-/** Which templates a list holds: those of these words, matched exactly. */
+/** The filters of the list, which match exactly. */
 export const filter = { status: word, category: word, language: word, name: word }
 
 const query = { ...filter, ...pageQuery }
@@ -69,11 +69,11 @@ export class TemplatesApi extends HttpApiGroup.make("templates").add(
   OpenApi.annotations({
     title: "Templates",
     description:
-      "The templates of the accounts at the provider that the workspace's numbers belong to. A number sends those of its own."
+      "The templates of the provider accounts of the workspace's numbers. A number sends templates of its own account."
   })
 ) {}
 
-/** Templates as the dashboard shows them, and the button that asks upstream for them. */
+/** Templates as the dashboard shows them, and their sync with the provider. */
 export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard").add(
   HttpApiEndpoint.get("list", "/internal/templates", {
     query,
@@ -90,8 +90,11 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
   }).annotate(Access, session("developer")).annotate(Audited, "template.sync").annotateMerge(OpenApi.annotations({
     summary: "Sync templates",
     description:
-      "Makes the templates those that the provider lists now. When it cannot list them they stay as they are."
+      "Replaces the templates with those that the provider lists now. If it cannot list them, they stay as they are."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Templates (dashboard)", description: "The same for people, and bringing them over." })
+  OpenApi.annotations({
+    title: "Templates (dashboard)",
+    description: "Templates for people, and their sync with the provider."
+  })
 ) {}

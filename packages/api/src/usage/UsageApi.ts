@@ -8,29 +8,29 @@ import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-/** What happened in one step of time. */
+/** The activity in one step of time. */
 export const UsageStep = Schema.Struct({
   at: Timestamp,
   sendsAccepted: Schema.Int.annotate({ description: "Sends that the provider accepted" }),
-  sendsFailed: Schema.Int.annotate({ description: "Sends that the provider refused or did not take" }),
+  sendsFailed: Schema.Int.annotate({ description: "Sends that the provider refused or did not accept" }),
   sendsUnknown: Schema.Int.annotate({ description: "Sends whose outcome the provider did not confirm" }),
   sendsRefused: Schema.Int.annotate({ description: "Sends that a rule or limit of the service refused" }),
   attemptsDelivered: Schema.Int.annotate({ description: "Attempts at webhook deliveries that succeeded" }),
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
 }).annotate({ identifier: "UsageStep" })
 
-/** What a workspace did over time, and what it has used of its quota. */
+/** A workspace's activity over time, and its use of the quota. */
 export const Usage = Schema.Struct({
-  month: Schema.String.annotate({ description: "The calendar month under way (UTC), such as `2026-01`" }),
+  month: Schema.String.annotate({ description: "The current calendar month (UTC), such as `2026-01`" }),
   used: Schema.Int.annotate({ description: "Messages that count against this month's quota" }),
   quota: Schema.NullOr(Schema.Int).annotate({ description: "Messages a month; null if there is no limit" }),
   requestsPerSecond: Schema.Finite.annotate({ description: "The workspace's rate limit" }),
   months: Schema.Array(Schema.Struct({ month: Schema.String, used: Schema.Int })).annotate({
-    description: "Newest first, at most 12; a month without messages is left out"
+    description: "Newest first, at most 12; months without messages are omitted"
   }),
   since: Timestamp,
-  stepSeconds: Schema.Int.annotate({ description: "3600 up to a week, 86400 beyond" }),
-  steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last one is under way" })
+  stepSeconds: Schema.Int.annotate({ description: "3600 for up to a week, 86400 for longer periods" }),
+  steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last step is not over yet" })
 }).annotate({ identifier: "Usage" })
 
 export class UsageApi extends HttpApiGroup.make("usage").add(
@@ -46,7 +46,7 @@ export class UsageApi extends HttpApiGroup.make("usage").add(
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "Get usage",
-    description: "What has ended is counted about a second later; a crash of the service can lose that second."
+    description: "Activity is counted about a second after it ends; a crash of the service can lose that second."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Usage (dashboard)", description: "Sends, attempts and quota over time." })

@@ -1,5 +1,5 @@
 /**
- * `/internal/webhook/deliveries` (contract §6): what became of each event on its way to the webhook.
+ * `/internal/webhook/deliveries` (contract §6): the delivery of each event to the webhook.
  */
 import { Delivery, DeliveryStore, Event, Id } from "@wac/core"
 import { Schema } from "effect"
@@ -19,19 +19,19 @@ const phase = Schema.NullOr(Schema.Finite)
 export const Attempt = Schema.Struct({
   id: Schema.String,
   number: Schema.Int,
-  /** What began its round: the event itself, a person, a replay, a test, or the probe before a resume. */
+  /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
   trigger: Delivery.AttemptTrigger,
   startedAt: Timestamp,
   durationMs: Schema.Finite,
   outcome: Delivery.AttemptOutcome,
   statusCode: Schema.NullOr(Schema.Int),
-  /** One plain sentence. */
+  /** The result in one plain sentence. */
   message: Schema.String,
-  /** `null` for a phase that was not needed, as on a kept connection, or not reached. */
+  /** `null` for a phase that was not reached, or not needed (as on a kept connection). */
   timings: Schema.NullOr(
     Schema.Struct({ lookupMs: phase, connectMs: phase, tlsMs: phase, firstByteMs: phase, bodyMs: phase })
   ),
-  /** What was sent, without the signatures; `address` is the IP address connected to. */
+  /** The request without its signatures; `address` is the IP address of the connection. */
   request: Schema.Struct({
     url: Schema.String,
     address: Schema.NullOr(Schema.String),
@@ -45,7 +45,7 @@ const delivery = {
   id: Schema.String,
   eventId: Schema.String,
   eventType: Event.EventType,
-  /** `pending` is on its way, `held` waits for the webhook's resume; the others are ends. */
+  /** `pending` is being attempted, `held` waits for the webhook's resume; the other statuses are final. */
   status: Delivery.DeliveryStatus,
   attemptCount: Schema.Int,
   nextAttemptAt: Schema.NullOr(Timestamp),
@@ -56,21 +56,23 @@ const delivery = {
 /** A delivery in a list, without its attempts. */
 export const ListedDelivery = Schema.Struct(delivery).annotate({ identifier: "Delivery" })
 
-/** A delivery with its attempts, oldest first, and for developers a curl that posts it once more, signed afresh. */
+/** A delivery with its attempts, oldest first, and for developers a curl command that posts it again, newly signed. */
 export const DeliveryDetail = Schema.Struct({
   ...delivery,
   attempts: Schema.Array(Attempt),
   curl: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "DeliveryDetail" })
 
-/** Which deliveries a list holds. */
+/** The filters of the list. */
 export const filter = {
   status: Schema.optionalKey(Delivery.DeliveryStatus),
   eventType: Schema.optionalKey(Event.EventType),
   messageId: Schema.optionalKey(
-    Id.MessageId.annotate({ description: "Only those of events of the life of this message" })
+    Id.MessageId.annotate({ description: "Only deliveries of events about this message" })
   ),
-  outcome: Schema.optionalKey(Delivery.AttemptOutcome.annotate({ description: "Of the last attempt" })),
+  outcome: Schema.optionalKey(
+    Delivery.AttemptOutcome.annotate({ description: "Only deliveries whose last attempt had this outcome" })
+  ),
   statusCode: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 }))),
   since: Schema.optionalKey(TimeGiven.annotate({ description: "Only deliveries created at or after this time" })),
   until: Schema.optionalKey(TimeGiven.annotate({ description: "Only deliveries created before this time" }))
@@ -94,7 +96,8 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
   HttpApiEndpoint.get("get", "/internal/webhook/deliveries/:id", { ...one, success: DeliveryDetail, error: reading })
     .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
       summary: "Get a delivery with its attempts",
-      description: "`curl` holds a valid signature, so it is null for members, and when the webhook is gone or its " +
+      description:
+        "`curl` contains a valid signature, so it is null for members, and if the webhook was removed or its " +
         "secret cannot be opened."
     })),
   HttpApiEndpoint.post("retry", "/internal/webhook/deliveries/:id/retry", {
@@ -103,11 +106,11 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
     error: reading
   }).annotate(Access, session("developer")).annotate(Audited, "delivery.retry").annotateMerge(OpenApi.annotations({
     summary: "Deliver again",
-    description: "Begins a new round of attempts, whatever became of the last one."
+    description: "Starts a new round of attempts, regardless of the result of the last round."
   }))
 ).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({
     title: "Deliveries (dashboard)",
-    description: "What became of each event on its way to the webhook."
+    description: "The delivery of each event to the webhook."
   })
 ) {}

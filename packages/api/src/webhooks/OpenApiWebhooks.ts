@@ -1,5 +1,5 @@
 /**
- * What servers post, in the OpenAPI document: deliveries of events to the webhook (specification §6, contract §6).
+ * The webhooks of the OpenAPI document: deliveries of events (specification §6, contract §6).
  */
 import { Event } from "@wac/core"
 
@@ -12,7 +12,7 @@ const ofMessage = (time: string) => ({
   type: "object",
   properties: {
     ...names(["message_id", "to", "status", "client_reference"]),
-    // `null` of a message that failed before the provider named it
+    // `null` if the message failed before the provider gave it an id
     provider_message_id: { type: ["string", "null"] },
     pricing: { $ref: "#/components/schemas/Pricing" },
     sequence: { type: "integer", format: "int32", minimum: 1, maximum: 2_147_483_647 },
@@ -21,7 +21,7 @@ const ofMessage = (time: string) => ({
   required: ["message_id", "provider_message_id", "to", "status", "sequence", time]
 })
 
-/** What `data` holds by type, in combined form. */
+/** The fields of `data` for each type, in combined form. */
 const eventData: { readonly [Type in Event.EventType]: object } = {
   "message.sent": ofMessage("sent_at"),
   "message.delivered": ofMessage("delivered_at"),
@@ -62,7 +62,7 @@ const eventData: { readonly [Type in Event.EventType]: object } = {
 
 /** The headers of a delivery, in both styles of signature (specification §6, contract §5). */
 const deliveryHeaders = [
-  ["x-service-signature", "`t=<unix seconds>,v1=<hex>`, once more `v1` for each other live secret"],
+  ["x-service-signature", "`t=<unix seconds>,v1=<hex>`, with another `v1` for each further live secret"],
   ["webhook-id", "The event's id, the same at every attempt (Standard Webhooks)"],
   ["webhook-timestamp", "Unix seconds of the attempt (Standard Webhooks)"],
   ["webhook-signature", "`v1,<base64>`, one for each live secret (Standard Webhooks)"]
@@ -81,9 +81,8 @@ export const webhooks = Object.fromEntries(
       operationId: `event.${type}`,
       tags: ["Events"],
       summary: type,
-      description:
-        "Posted to the URL that the workspace's webhook is set to, signed afresh at every attempt. This is " +
-        "the combined form; with `envelope` `a` or `b` it has the fields of that variant alone.",
+      description: "Posted to the URL of the workspace's webhook, with a new signature for every attempt. This is " +
+        "the combined form; with `envelope` `a` or `b` it has only the fields of that variant.",
       security: [],
       parameters: deliveryHeaders,
       requestBody: {
@@ -106,7 +105,10 @@ export const webhooks = Object.fromEntries(
         }
       },
       responses: {
-        200: { description: "Delivered. Any other status, and none within 5 seconds, is a failure, and tried again." }
+        200: {
+          description:
+            "Delivered. Any other status is a failure and is retried, and so is a missing response within 5 seconds."
+        }
       }
     }
   }])

@@ -15,27 +15,27 @@ import { IsPaged, NeedsWebhook } from "../Traits.ts"
 
 const Ended = Schema.Literals(Job.statuses)
 
-/** Which events are to be delivered again. */
+/** The deliveries to repeat. */
 export const CreateReplay = Schema.Struct({
   since: TimeGiven.annotate({ description: "Events recorded at or after this time" }),
   until: Schema.optionalKey(
-    TimeGiven.annotate({ description: "and before this one; now when left out" })
+    TimeGiven.annotate({ description: "Events recorded before this time; defaults to now" })
   ),
   status: Schema.optionalKey(
-    Ended.annotate({ description: "Only deliveries that ended so; all that have ended when left out" })
+    Ended.annotate({ description: "Only deliveries that ended with this status; if omitted, all that have ended" })
   )
 }).annotate({ identifier: "CreateReplay" })
 
-/** A job. `status` is the one of deliveries that it was asked for. */
+/** A replay job. `status` is the filter on deliveries. */
 export const Replay = Schema.Struct({
   id: Schema.String,
   state: Job.ReplayState,
   since: Timestamp,
   until: Timestamp,
   status: Schema.NullOr(Ended),
-  /** How many deliveries it covers; `null` while that is not known, for a very long range until its end. */
+  /** How many deliveries the job covers; `null` while unknown, which for a very long range lasts until its end. */
   total: Schema.NullOr(Schema.Int),
-  /** How many of them it has begun anew. */
+  /** How many of these deliveries have started a new round. */
   replayed: Schema.Int,
   createdAt: Timestamp,
   completedAt: Schema.NullOr(Timestamp)
@@ -51,8 +51,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
   }).annotate(Access, session("developer")).annotate(Audited, "replay.create").annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Replay events",
-      description:
-        "Delivers what was recorded for the webhook in a range of time again, oldest first, at a bounded rate."
+      description: "Delivers the webhook's events of a time range again, oldest first, at a bounded rate."
     })),
   HttpApiEndpoint.get("list", "/internal/webhook/replays", {
     query: pageQuery,
@@ -65,7 +64,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
     .annotate(Access, session("member")).annotateMerge(
       OpenApi.annotations({
         summary: "Get a replay's progress",
-        description: "How many deliveries it covers, and how many it has begun anew."
+        description: "The number of deliveries that the job covers, and how many have started a new round."
       })
     ),
   HttpApiEndpoint.delete("cancel", "/internal/webhook/replays/:id", {
@@ -74,8 +73,8 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
     error: reading
   }).annotate(Access, session("developer")).annotate(Audited, "replay.cancel").annotateMerge(OpenApi.annotations({
     summary: "Cancel a replay",
-    description: "What it has begun already goes on; also answers 204 for one that is over."
+    description: "Rounds that have already started continue. The response is also 204 if the replay is over."
   }))
 ).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Replays (dashboard)", description: "Delivering a range of events again." })
+  OpenApi.annotations({ title: "Replays (dashboard)", description: "Deliver a range of events again." })
 ) {}

@@ -19,7 +19,9 @@ const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 const address = `${octet}(?:\\.${octet}){3}|\\[[0-9A-Fa-f:.]+\\]`
 const port = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 
-/** The form alone: which of them is taken is for `Webhook.parseUrl` and the guard, as the operator has set them. */
+/**
+ * Only the form: `Webhook.parseUrl` and the address guard decide, by the operator's settings, which URLs are accepted.
+ */
 export const Url = Schema.String.check(
   Schema.makeFilter((_: string) => true, {
     toJsonSchema: () => ({
@@ -29,17 +31,16 @@ export const Url = Schema.String.check(
     })
   })
 ).annotate({
-  description:
-    "An https URL whose host is a name, or a public address, and which names no user. An operator can allow " +
+  description: "An https URL whose host is a name or a public address, without a user name. An operator can allow " +
     "http and private addresses"
 })
 
-/** The webhook, whole. */
+/** The complete configuration of the webhook. */
 export const PutWebhook = Schema.Struct({
   url: Url,
   envelope: Schema.optionalKey(Event.Envelope),
   eventTypes: Schema.optionalKey(
-    Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "All types when left out" })
+    Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "Defaults to all types" })
   )
 }).annotate({ identifier: "PutWebhook" })
 
@@ -53,11 +54,11 @@ const configuration = {
   updatedAt: Timestamp
 }
 
-/** A webhook as it was set. `signingSecret` is in the answer that created it only. */
+/** A webhook after it was set. Only the response that creates it contains `signingSecret`. */
 export const SetWebhook = Schema.Struct({ ...configuration, signingSecret: Schema.optionalKey(Schema.String) })
   .annotate({ identifier: "SetWebhook" })
 
-/** A webhook and its health, which is told at once however much waits for it. */
+/** A webhook and its health, without the counts of its backlog. */
 export const WebhookStatus = Schema.Struct({
   ...configuration,
   failingSince: Schema.NullOr(Timestamp),
@@ -65,7 +66,7 @@ export const WebhookStatus = Schema.Struct({
   lastFailure: Schema.NullOr(Schema.Struct({ at: Timestamp, message: Schema.String }))
 }).annotate({ identifier: "WebhookStatus" })
 
-/** A webhook, its health and what waits for it, counted; never a secret. */
+/** A webhook, its health and the counts of its backlog, without its secrets. */
 export const Webhook = Schema.Struct({
   ...WebhookStatus.fields,
   pausesAt: Schema.NullOr(Timestamp),
@@ -73,19 +74,19 @@ export const Webhook = Schema.Struct({
   oldestHeldAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "Webhook" })
 
-/** So long an old secret can sign beside the new one, at most. */
+/** The longest time for which an old secret can sign besides the new one. */
 const maxOverlap = Duration.days(30)
 
-/** How the old secret ends. */
+/** When the old secret ends. */
 export const RotateSecret = Schema.Struct({
   overlapSeconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Duration.toSeconds(maxOverlap) })).annotate({
-      description: "How long the old secret goes on signing beside the new one; a day when left out, 0 ends it at once"
+      description: "How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately"
     })
   )
 }).annotate({ identifier: "RotateSecret" })
 
-/** The new secret, which is shown this once. */
+/** The new secret. Only this response contains it. */
 export const RotatedSecret = Schema.Struct({
   signingSecret: Schema.String,
   previousExpiresAt: Timestamp
@@ -95,25 +96,28 @@ export const RotatedSecret = Schema.Struct({
 export const ResumeWebhook = Schema.Struct({
   replay: Schema.optionalKey(
     Schema.Union([Schema.Literals(["all", "none"]), Schema.Struct({ since: TimeGiven })]).annotate({
-      description: "Which of the held events to deliver; all of them when left out. The others are skipped"
+      description: "The held events to deliver; defaults to all. The others are skipped"
     })
   ),
   force: Schema.optionalKey(Schema.Boolean.annotate({ description: "Resume without a probe" }))
 }).annotate({ identifier: "ResumeWebhook" })
 
-/** The webhook after it; paused still when the probe failed, whose message says why. */
+/**
+ * The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's message gives the
+ * reason.
+ */
 export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) })
   .annotate({ identifier: "ResumedWebhook" })
 
-/** A delivery as a receiver had it, to be told what is wrong with it. */
+/** A delivery as a receiver got it, for the diagnosis of its signature. */
 export const VerifyDelivery = Schema.Struct({
   header: Schema.String.check(Schema.isMaxCodePoints(8192)).annotate({
-    description: "The value of X-Service-Signature as the receiver had it, or lines of `Name: value` from its log"
+    description: "The value of X-Service-Signature as the receiver got it, or lines of `Name: value` from its log"
   }),
-  body: Schema.String.annotate({ description: "The raw body as the receiver had it, before parsing" })
+  body: Schema.String.annotate({ description: "The raw body as the receiver got it, before parsing" })
 }).annotate({ identifier: "VerifyDelivery" })
 
-/** What is right and what is wrong of a signature, part by part. */
+/** The diagnosis of a signature, part by part. */
 export const VerifiedDelivery = Schema.Struct({
   ok: Schema.Boolean,
   scheme: Schema.Literals(["service", "standard"]),
@@ -130,7 +134,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     .annotate(Access, session("member")).annotate(NeedsWebhook, true).annotateMerge(
       OpenApi.annotations({
         summary: "Get the webhook",
-        description: "Its configuration and its health; never a secret. 404 before one is set."
+        description: "Returns the configuration and the health, but no secret. 404 if no webhook is set."
       })
     ),
   HttpApiEndpoint.put("put", "/internal/webhook", {
@@ -139,7 +143,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     error: writing
   }).annotate(Access, session("developer")).annotate(Audited, "webhook.set").annotateMerge(OpenApi.annotations({
     summary: "Set the webhook",
-    description: "One per workspace. Its signing secret is shown when it is created, and never again."
+    description: "A workspace has one webhook. Only the response that creates it contains the signing secret."
   })),
   HttpApiEndpoint.delete("remove", "/internal/webhook", {
     query: noQuery,
@@ -149,7 +153,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     .annotateMerge(
       OpenApi.annotations({
         summary: "Remove the webhook",
-        description: "Nothing is delivered any more; events go on being recorded. 404 if there is none."
+        description: "Deliveries stop; events are still recorded. 404 if no webhook is set."
       })
     ),
   HttpApiEndpoint.post("rotateSecret", "/internal/webhook/rotate-secret", {
@@ -159,19 +163,21 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
   }).annotate(Access, session("developer")).annotate(Audited, "webhook.rotate_secret").annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Rotate the signing secret",
-      description: "During the overlap every delivery is signed with both, so receivers can change at their leisure."
+      description:
+        "During the overlap, every delivery is signed with both secrets, so receivers can switch at any time."
     })),
   HttpApiEndpoint.post("test", "/internal/webhook/test", { query: noQuery, success: Attempt, error: reading })
     .annotate(Access, session("developer")).annotate(Audited, "webhook.test").annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Send a test event",
-      description: "Attempted once, also while paused; the answer says how it went."
+      description: "Attempted once, even while paused; the response reports the result."
     })),
   HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: WebhookStatus, error: reading })
     .annotate(Access, session("developer")).annotate(Audited, "webhook.pause").annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Pause the webhook",
-      description: "Events go on being recorded, and are held until a person resumes it. How many, getting it tells."
+      description:
+        "Events are still recorded, and are held until a person resumes the webhook. `GET /internal/webhook` returns how many."
     })),
   HttpApiEndpoint.post("resume", "/internal/webhook/resume", {
     payload: ResumeWebhook,
@@ -180,9 +186,8 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
   }).annotate(Access, session("developer")).annotate(Audited, "webhook.resume").annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Resume the webhook",
-      description:
-        "A test event is sent first: if it fails, the webhook stays paused, unless `force` is set. Then what " +
-        "was held is delivered oldest first, at a bounded rate, while new events flow."
+      description: "A test event is sent first: if it fails, the webhook stays paused, unless `force` is set. Held " +
+        "events are then delivered oldest first, at a bounded rate, alongside new events."
     })),
   HttpApiEndpoint.post("verify", "/internal/webhook/verify", {
     payload: VerifyDelivery,
@@ -191,7 +196,8 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
   }).annotate(Access, session("developer")).annotate(Audited, null).annotate(NeedsWebhook, true).annotateMerge(
     OpenApi.annotations({
       summary: "Find out why a signature does not verify",
-      description: "Takes what a receiver had and tells which part is wrong, and by which mistake. It tells no secret."
+      description:
+        "Checks a delivery as the receiver got it, and reports which part is wrong and why. Returns no secret."
     })
   )
 ).annotateEndpoints(OpenToPortal, true).middleware(SessionAuthentication).annotateMerge(
