@@ -52,7 +52,9 @@ export interface Client {
     readonly list: (query?: TemplateQuery, options?: CallOptions) => List<Template, Page<Template>>
   }
   readonly events: {
-    /** The recorded events, oldest first by default. Continue later from the last page's cursor: no event is skipped. */
+    /**
+     * The recorded events, oldest first by default. Continue later from the last page's cursor: no event is skipped.
+     */
     readonly list: (query?: EventQuery, options?: CallOptions) => List<Event, Page<Event>>
   }
 }

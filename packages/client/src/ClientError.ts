@@ -5,8 +5,8 @@ import type { LastResponse } from "./LastResponse.ts"
 import type { ProviderDetail } from "./Wire.ts"
 
 /**
- * The reasons of each code: the condition under the code that applied (contract §2). A service newer than this client can
- * return newer reasons: give a `switch` a `default`.
+ * The reasons of each code: the condition under the code that applied (contract §2). A service newer than this client
+ * can return newer reasons: give a `switch` a `default`.
  */
 export interface ErrorReasons {
   readonly invalid_body:

@@ -20,7 +20,9 @@ export interface RequestSummary {
 export interface Hooks {
   /** Before each request. `headers` are sent: add your own `traceparent` here. They never contain the credentials. */
   readonly onRequest?: (request: RequestSummary & { readonly headers: Headers }) => void
-  /** After each response of the service, errors included; `durationMs` lasts from the request to the end of the body. */
+  /**
+   * After each response of the service, errors included; `durationMs` lasts from the request to the end of the body.
+   */
   readonly onResponse?: (response: RequestSummary & LastResponse & { readonly durationMs: number }) => void
   /** Before each wait for another attempt, which starts after `waitMs`. */
   readonly onRetry?: (

@@ -3,7 +3,9 @@
  */
 import type { Json } from "./Json.ts"
 
-/** A file: either stored in the service, by its id, or fetched by the provider, by a link. Give exactly one of the two. */
+/**
+ * A file: either stored in the service, by its id, or fetched by the provider, by a link. Give exactly one of the two.
+ */
 export interface FileContent {
   /** `med_…` */
   readonly media?: string

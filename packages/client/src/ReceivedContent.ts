@@ -56,8 +56,8 @@ export interface ReceivedContentByType {
   readonly button: { readonly text: string | null; readonly payload: string | null }
   readonly interactive: ReceivedInteractive
   /**
-   * `message_id` is the service's id of the message if the service knows it, otherwise the provider's. `emoji` is `null`
-   * if the reaction was removed.
+   * `message_id` is the service's id of the message if the service knows it, otherwise the provider's. `emoji` is
+   * `null` if the reaction was removed.
    */
   readonly reaction: {
     readonly message_id: string

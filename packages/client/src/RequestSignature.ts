@@ -1,6 +1,6 @@
 /**
- * The signature of a request (contract §5), by WebCrypto, which every runtime has. `@wac/verifier` defines the format; a
- * test compares the two.
+ * The signature of a request (contract §5), by WebCrypto, which every runtime has. `@wac/verifier` defines the format;
+ * a test compares the two.
  */
 
 const bytes = (text: string) => new TextEncoder().encode(text)

@@ -8,7 +8,9 @@ const firstWait = 500
 /** The longest wait unless the service asks for more. */
 const longestWait = 8000
 
-/** Statuses after which the same request can succeed later: too early, too fast, or a failure of the service or a proxy. */
+/**
+ * Statuses after which the same request can succeed later: too early, too fast, or a failure of the service or a proxy.
+ */
 const retryable = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Reasons whose outcome can never change, whatever the status. */

@@ -1,6 +1,6 @@
 /**
- * Describes an exchange with a receiver in one plain sentence (contract §6 *Attempt*). It never quotes errors: an error's
- * text may contain what was sent, and a URL's query is often a secret.
+ * Describes an exchange with a receiver in one plain sentence (contract §6 *Attempt*). It never quotes errors: an
+ * error's text may contain what was sent, and a URL's query is often a secret.
  */
 import type { Delivery, WebhookTransport } from "@wac/core"
 import { Data, DateTime, Duration, Option } from "effect"
@@ -197,7 +197,10 @@ export const timedOut = (exchange: ReceiverExchange, timeout: Duration.Duration)
 const responseOf = ({ body, headers, statusCode }: ReceiverExchange): Delivery.AttemptResponse | null =>
   statusCode === null ? null : { headers: keptHeaders(headers), body: keptBody(body) }
 
-/** The result of an exchange that ended without a timeout: with a response, complete unless there is an error, or without. */
+/**
+ * The result of an exchange that ended without a timeout: with a response, complete unless there is an error, or
+ * without.
+ */
 export const answer = (exchange: ReceiverExchange, error: Error | null, url: URL, now: number): Answer => {
   const { headers, statusCode } = exchange
   if (statusCode === null) return afterError(exchange, error ?? new Error("no answer"))

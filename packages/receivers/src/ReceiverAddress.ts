@@ -1,6 +1,6 @@
 /**
- * The hosts that a receiver may have (contract §6 *Receiver addresses*). Pure: names are looked up elsewhere, and each of
- * their addresses is judged here.
+ * The hosts that a receiver may have (contract §6 *Receiver addresses*). Pure: names are looked up elsewhere, and each
+ * of their addresses is judged here.
  */
 import { Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
@@ -178,9 +178,9 @@ export const ownAddresses = (
     : undefined
 
 /**
- * Judges a URL's `hostname`: an address as {@link judge} does, a name only if it reveals its target. The addresses of an
- * allowed name must still be looked up and judged. Names of the server itself need an allowed
- * loopback range, and names of private networks any allowed range (contract §6).
+ * Judges a URL's `hostname`: an address as {@link judge} does, a name only if it reveals its target. The addresses of
+ * an allowed name must still be looked up and judged. Names of the server itself need an allowed loopback range, and
+ * names of private networks any allowed range (contract §6).
  */
 export const judgeHost = (hostname: string, allowed: ReadonlyArray<Cidr>): Verdict => {
   const address = literal(hostname)

@@ -32,7 +32,8 @@ const isBytes = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]"
 
 /**
- * The given body; throws a `TypeError` unless it is a string or bytes that are still readable (a detached buffer is not).
+ * The given body; throws a `TypeError` unless it is a string or bytes that are still readable (a detached buffer is
+ * not).
  */
 export const bodyOf = (body: string | Uint8Array): string | Uint8Array => {
   if (typeof body !== "string" && !isBytes(body)) {
@@ -64,8 +65,8 @@ export const toHex = (bytes: Bytes): string => {
 }
 
 /**
- * Whether a secret can key an HMAC. A blank secret protects nothing, because anyone can compute with it. The same is true
- * of a secret of NULs, which HMAC treats like the empty key.
+ * Whether a secret can key an HMAC. A blank secret protects nothing, because anyone can compute with it. The same is
+ * true of a secret of NULs, which HMAC treats like the empty key.
  */
 export const isSecret = (value: unknown): value is string => typeof value === "string" && /[^\0\s]/.test(value)
 

@@ -11,7 +11,8 @@ export interface DeliveryHeaders {
  * Standard Webhooks, the last of which is made by `signStandardWebhook`.
  *
  * On Node the headers are returned synchronously, so that signing thousands a second needs no promises; on any other
- * runtime a promise of them is returned. On both, throws the `TypeError` or `RangeError` that those functions reject with.
+ * runtime a promise of them is returned. On both, throws the `TypeError` or `RangeError` that those functions reject
+ * with.
  */
 export const signDelivery = (input: StandardWebhookInput): DeliveryHeaders | Promise<DeliveryHeaders> => {
   const headers = (ours: string, standard: string): DeliveryHeaders => ({

@@ -36,12 +36,13 @@ export interface NodeResponse {
  * app.use(express.json()) // after it
  * ```
  *
- * It reads the body itself. If something else has already read the body, it uses the raw bytes that `express.raw()` leaves
- * in `req.body`, or that `express.json({ verify })`, Nest and Cloud Functions leave in `req.rawBody`; an already parsed
- * body is refused as `body_already_parsed`.
+ * It reads the body itself. If something else has already read the body, it uses the raw bytes that `express.raw()`
+ * leaves in `req.body`, or that `express.json({ verify })`, Nest and Cloud Functions leave in `req.rawBody`; an already
+ * parsed body is refused as `body_already_parsed`.
  *
  * It responds with 200 once the handler is done, which must be within 5 seconds; with 400 and a description of the
- * mistake; with 413 over `maxBytes`; and with 500 if the handler throws, so that the event comes again. It never rejects.
+ * mistake; with 413 over `maxBytes`; and with 500 if the handler throws, so that the event comes again. It never
+ * rejects.
  */
 export const webhook = <Request extends NodeRequest = NodeRequest, E extends Envelope = "combined">(
   options: ReceiverOptions<readonly [Request], E>,

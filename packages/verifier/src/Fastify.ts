@@ -38,9 +38,9 @@ export interface FastifyLike {
  * A handler for a route with a raw body: in a plugin whose parser leaves it a buffer, or with `fastify-raw-body`.
  * A parsed body is refused as `body_already_parsed`. `webhook` is the plugin with such a parser.
  *
- * Responds with 200 once `handler` is done, which must be within 5 seconds; with 400 and a description of the mistake; and
- * with 500 if the handler throws, so that the event comes again. Its error goes to `request.log.error`, unless `onError` is
- * set.
+ * Responds with 200 once `handler` is done, which must be within 5 seconds; with 400 and a description of the mistake;
+ * and with 500 if the handler throws, so that the event comes again. Its error goes to `request.log.error`, unless
+ * `onError` is set.
  */
 export const webhookHandler = <
   Request extends FastifyRequestLike = FastifyRequestLike,
@@ -66,8 +66,8 @@ export const webhookHandler = <
  * app.register(webhook({ path: "/webhook", secret: process.env.WEBHOOK_SECRET }, async (event) => { … }))
  * ```
  *
- * In the plugin, bodies stay raw; the parsers of the rest of the app do not change, because plugins are encapsulated. Over
- * `maxBytes`, Fastify responds with 413. All other responses are those of `webhookHandler`.
+ * In the plugin, bodies stay raw; the parsers of the rest of the app do not change, because plugins are encapsulated.
+ * Over `maxBytes`, Fastify responds with 413. All other responses are those of `webhookHandler`.
  */
 export const webhook = <Request extends FastifyRequestLike = FastifyRequestLike, E extends Envelope = "combined">(
   options: ReceiverOptions<readonly [Request], E> & { readonly path: string },

@@ -1,6 +1,6 @@
 /**
- * A receiver for everything that takes a `Request` and returns a `Response`: Next.js and other route handlers, Deno, Bun,
- * Cloudflare Workers.
+ * A receiver for everything that takes a `Request` and returns a `Response`: Next.js and other route handlers, Deno,
+ * Bun, Cloudflare Workers.
  *
  * @module
  */
@@ -11,8 +11,8 @@ import { alreadyRead, answer, type EventHandler, maxBytesOf, type ReceiverOption
 export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
 
 /**
- * A request handler that passes the verified event to `handler`, together with the request and all other arguments of the
- * framework (Next's context, a Worker's `env` and `ctx`).
+ * A request handler that passes the verified event to `handler`, together with the request and all other arguments of
+ * the framework (Next's context, a Worker's `env` and `ctx`).
  *
  * ```ts
  * export const POST = webhook({ secret: process.env.WEBHOOK_SECRET }, async (event) => {
@@ -21,7 +21,8 @@ export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
  * ```
  *
  * It responds with 200 once the handler is done, which must be within 5 seconds; with 400 and a description of the
- * mistake; with 413 over `maxBytes`; and with 500 if the handler throws, so that the event comes again. It never rejects.
+ * mistake; with 413 over `maxBytes`; and with 500 if the handler throws, so that the event comes again. It never
+ * rejects.
  */
 export const webhook = <
   Source extends readonly [Request, ...ReadonlyArray<unknown>] = readonly [Request],

@@ -1,6 +1,6 @@
 /**
- * The bytes of a body, gathered under a limit. The pieces are copied and released: each piece of a body that is sent byte
- * by byte would take hundreds of times the memory of its content.
+ * The bytes of a body, gathered under a limit. The pieces are copied and released: each piece of a body that is sent
+ * byte by byte would take hundreds of times the memory of its content.
  */
 export class GatheredBytes {
   #bytes = new Uint8Array()

@@ -3,8 +3,8 @@ import type { Bytes, Hmac } from "./Content.ts"
 
 /**
  * HMAC by `node:crypto`. WebCrypto would run each of its two steps as a job on another thread, for a few microseconds'
- * work. If the key is given as bare bytes, Node 24 takes several times as long to find out that they are not a key object;
- * text is fastest as input and output.
+ * work. If the key is given as bare bytes, Node 24 takes several times as long to find out that they are not a key
+ * object; text is fastest as input and output.
  */
 export const hmac: Hmac = (key, head, body, encoding) => {
   const mac = createHmac("sha256", typeof key === "string" ? key : createSecretKey(key))

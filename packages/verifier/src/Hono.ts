@@ -21,8 +21,8 @@ export interface HonoContext {
  * app.post("/webhook", webhook({ secret: (c: Context<Env>) => c.env.WEBHOOK_SECRET }, async (event, c) => { … }))
  * ```
  *
- * `c.req.arrayBuffer()` or `c.req.text()` may have read the body before, because they keep it unchanged. Responds like the
- * handler of `@wac/verifier/fetch`.
+ * `c.req.arrayBuffer()` or `c.req.text()` may have read the body before, because they keep it unchanged. Responds like
+ * the handler of `@wac/verifier/fetch`.
  */
 export const webhook = <Context extends HonoContext = HonoContext, E extends Envelope = "combined">(
   options: ReceiverOptions<readonly [Context], E>,

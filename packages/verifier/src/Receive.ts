@@ -1,7 +1,9 @@
 import type { Envelope, WebhookEvent } from "./Event.ts"
 import { type RefusalReason, SIGNATURE_HEADER, verify, type VerifyOptions } from "./Signature.ts"
 
-/** One signing secret, or all live secrets during a rotation. `undefined`, as from an unset variable, verifies nothing. */
+/**
+ * One signing secret, or all live secrets during a rotation. `undefined`, as from an unset variable, verifies nothing.
+ */
 export type Secrets = string | ReadonlyArray<string> | undefined
 
 /** A request's headers: a `Headers`, Node's `IncomingHttpHeaders`, or any record of names, in any case, and values. */
@@ -38,8 +40,8 @@ export interface ReceiveOptions<E extends Envelope = "combined"> extends VerifyO
 }
 
 /**
- * Verifies a delivery and returns its event, typed by `event.type`: checks the header `X-Service-Signature` by `verify`,
- * and then the JSON. Give the raw body, as bytes or text, before any parser reads it.
+ * Verifies a delivery and returns its event, typed by `event.type`: checks the header `X-Service-Signature` by
+ * `verify`, and then the JSON. Give the raw body, as bytes or text, before any parser reads it.
  *
  * **Never throws and never rejects.** The signature vouches for the content, so of the event only the envelope is
  * checked; an event whose type this version does not know is returned unchanged (`UnknownEvent`).

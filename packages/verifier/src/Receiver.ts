@@ -28,7 +28,9 @@ export interface ReceiverOptions<Source extends ReadonlyArray<unknown>, E extend
   readonly onError?: ((error: unknown, ...source: Source) => unknown) | undefined
 }
 
-/** Handles an event. When it returns, the response is 200; if it throws, the response is 500 and the event comes again. */
+/**
+ * Handles an event. When it returns, the response is 200; if it throws, the response is 500 and the event comes again.
+ */
 export type EventHandler<Source extends ReadonlyArray<unknown>, E extends Envelope = "combined"> = (
   event: WebhookEvent<E>,
   ...source: Source
