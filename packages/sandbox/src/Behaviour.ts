@@ -16,7 +16,8 @@ export const numbers = {
   disorderly: "+15005550007",
   replying: "+15005550008",
   stopping: "+15005550009",
-  slow: "+15005550010"
+  slow: "+15005550010",
+  pressing: "+15005550011"
 } as const satisfies Record<string, PhoneNumber.E164>
 
 /** One reported item, before it has a message and a time. */
@@ -25,6 +26,8 @@ export type Told =
   | { readonly _tag: "Failure"; readonly error: Message.MessageError }
   /** A text that the recipient sends back. */
   | { readonly _tag: "Reply"; readonly text: string }
+  /** The recipient's tap on the first thing that the message offers; a text if it offers nothing. */
+  | { readonly _tag: "Press" }
 
 /** Items that are reported together, `after` the response. */
 export interface Telling {
@@ -112,6 +115,10 @@ const special: Readonly<Record<keyof typeof numbers, () => Behaviour>> = {
   }),
   replying: () => replying("Thank you, got it!"),
   stopping: () => replying("STOP"),
+  pressing: () => ({
+    outcome: accepted,
+    tellings: [after(200, told("delivered"), { _tag: "Press" }), after(400, told("read"))]
+  }),
   slow: () => ({ ...ordinary, answerAfter: Duration.seconds(3) })
 }
 

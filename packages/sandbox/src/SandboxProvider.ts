@@ -6,6 +6,7 @@ import { type Id, Inbound, type InboundItem, InboundMessage, PhoneNumber, Provid
 import { Clock, Effect, FiberSet, Layer, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Behaviour from "./Behaviour.ts"
+import * as FirstChoice from "./FirstChoice.ts"
 import { templates } from "./Templates.ts"
 
 /** The number that the first workspace on the sandbox begins with. */
@@ -25,6 +26,8 @@ interface Subject {
   readonly providerMessageId: string
   readonly sender: PhoneNumber.PhoneNumber
   readonly recipient: PhoneNumber.E164
+  /** What the recipient answers if they tap on something. */
+  readonly pressed: ReturnType<typeof FirstChoice.of>
 }
 
 /**
@@ -44,16 +47,21 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
     const itemOf = Effect.fnUntraced(function*(told: Behaviour.Told, subject: Subject) {
       const at = yield* Clock.currentTimeMillis
       const { providerMessageId, recipient, reference, sender } = subject
-      const item: InboundItem.InboundItem = told._tag === "Reply"
+      const item: InboundItem.InboundItem = told._tag === "Reply" || told._tag === "Press"
         ? {
           _tag: "Message",
-          message: InboundMessage.ofText({
-            providerNumberId: sender.providerNumberId,
-            providerMessageId: yield* newName,
-            phone: recipient,
-            at,
-            body: told.text
-          })
+          message: {
+            ...InboundMessage.ofText({
+              providerNumberId: sender.providerNumberId,
+              providerMessageId: yield* newName,
+              phone: recipient,
+              at,
+              body: told._tag === "Reply" ? told.text : "There is nothing to tap on"
+            }),
+            ...(told._tag === "Press" && subject.pressed !== undefined
+              ? { ...subject.pressed, context: { message_id: providerMessageId } }
+              : {})
+          }
         }
         : {
           _tag: "Status",
@@ -76,11 +84,19 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
       Effect.catchCause((cause) => Effect.logError("what the sandbox had to tell was not taken", cause))
     )
 
-    const send = Effect.fn("SandboxProvider.send")(function*({ message, messageId, sender }: Provider.ProviderSend) {
+    const send = Effect.fn("SandboxProvider.send")(function*(
+      { message, messageId, sender, template }: Provider.ProviderSend
+    ) {
       const { answerAfter, outcome, tellings } = Behaviour.of(message.to)
       if (answerAfter !== undefined) yield* Effect.sleep(answerAfter)
       const providerMessageId = yield* newName
-      const subject: Subject = { reference: messageId, providerMessageId, sender, recipient: message.to }
+      const subject: Subject = {
+        reference: messageId,
+        providerMessageId,
+        sender,
+        recipient: message.to,
+        pressed: FirstChoice.of(message, template)
+      }
       for (const telling of tellings) fork(tell(telling, subject))
       const answer: Provider.ProviderOutcome = outcome._tag === "Accepted" ? { ...outcome, providerMessageId } : outcome
       return answer

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Template } from "@wac/core"
+import { KindFixture } from "@wac/testkit"
 import { Effect } from "effect"
-import { send, template, text, to } from "./samples.ts"
+import { messageId, send, template, text, to } from "./samples.ts"
 import { simulated } from "./simulation.ts"
 
 /** What the simulated account has with a header or a button that needs a value of its own. */
@@ -53,5 +54,24 @@ describe("on the simulated Cloud API", () => {
         formats.add(`${known.parameterFormat} ${bodyParams.length > 0}`)
       }
       assert.deepStrictEqual(formats, new Set(["positional false", "positional true", "named true"]))
+    }))
+
+  it.live("every kind of message is accepted as it is posted, and a reaction to one", () =>
+    Effect.gen(function*() {
+      const { number, provider } = yield* simulated()
+      let quoted = ""
+      for (const message of KindFixture.messages(to)) {
+        const outcome = yield* provider.send(send(message, { sender: number }))
+        if (outcome._tag !== "Accepted") {
+          return assert.fail(`${KindFixture.nameOf(message)}: ${JSON.stringify(outcome)}`)
+        }
+        quoted = outcome.providerMessageId
+      }
+      const reaction = { message_id: messageId, emoji: "👍" }
+      const outcome = yield* provider.send(
+        send({ to, type: "reaction", reaction }, { sender: number, refers: { quoted, mediaIds: new Map() } })
+      )
+      assert.strictEqual(outcome._tag, "Accepted")
+      yield* provider.markRead!({ sender: number, providerMessageId: quoted, isTyping: true })
     }))
 })

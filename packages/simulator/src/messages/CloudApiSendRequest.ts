@@ -1,5 +1,6 @@
 /** What the simulated Cloud API says of the body of a send before it looks at anything else. */
 import * as Errors from "../CloudApiErrors.ts"
+import * as Contents from "./CloudApiContents.ts"
 import * as Recipient from "./CloudApiRecipient.ts"
 
 /** A body that holds together. */
@@ -92,6 +93,6 @@ export const read = (body: string): SendRequest | Errors.Refusal => {
     ? inText(request.content)
     : type === "template"
     ? inTemplate(request.content)
-    : undefined
+    : Contents.refused(type, content)
   return problem ?? request
 }

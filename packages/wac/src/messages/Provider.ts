@@ -144,7 +144,7 @@ export type Provider = SandboxProvider | WhatsAppProvider | CustomProvider | Lay
 
 /**
  * Sends nothing anywhere. It behaves according to the recipient's number: any number receives the message after 200 ms
- * and reads it after 400 ms; `+15005550001` to `+15005550010` each have a behaviour of their own.
+ * and reads it after 400 ms; `+15005550001` to `+15005550011` each have a behaviour of their own.
  */
 export const sandbox = (): SandboxProvider => ({ type: "sandbox" })
 
