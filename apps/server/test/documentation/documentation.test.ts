@@ -60,6 +60,7 @@ const after: { readonly [document: string]: ReadonlyArray<string> } = {
 const says: { readonly [document: string]: ReadonlyArray<string> } = {
   "README.md": ["\"signingSecret\"", "That is the whole flow"],
   "docs/guides/quick-start.md": ["\"type\":\"message.received\"", "\"workspaceName\""],
+  "docs/guides/messages.md": ["\"status\":\"read\""],
   "docs/guides/receiving.md": ["\"outcome\":\"delivered\"", "\"status\":\"active\""],
   "docs/guides/rotation.md": ["\"previousExpiresAt\"", "\"prefix\":\"wac_live_"],
   "docs/guides/operating.md": ["(default)"],
